@@ -1,0 +1,2 @@
+//! The `zetema` program.
+fn main() {}

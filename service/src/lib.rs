@@ -1,0 +1,1 @@
+//! The Zetema server: tables, journal and the gRPC adapters.
