@@ -1,0 +1,329 @@
+//! The legal actions of a decision, listed (R10–R16).
+
+use crate::action::{Action, Declaration};
+use crate::card::{Rank, Suit};
+use crate::cards::{Cards, LANE, Ranks};
+use crate::error::PlayError;
+use crate::options::{Ace, FlushSuits, MarriageHandMin};
+use crate::public::{PublicState, Stage};
+use crate::rules::Rules;
+use crate::seat::Seat;
+
+/// The legal actions of one decision: discards as a set of faces, declarations as a list without
+/// repeats. A decision always has a legal discard.
+///
+/// An action's index counts the discards first, in the order of their card numbers, then the
+/// declarations as listed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct LegalActions {
+    /// The faces that may be discarded.
+    pub discards: Cards,
+    /// The combinations that may be declared.
+    pub declarations: Vec<Declaration>,
+}
+
+impl LegalActions {
+    /// How many actions.
+    pub fn len(&self) -> usize {
+        self.discards.len() + self.declarations.len()
+    }
+
+    /// Whether there is none: nobody is to act.
+    pub fn is_empty(&self) -> bool {
+        self.discards.is_empty() && self.declarations.is_empty()
+    }
+
+    /// The action with this index.
+    pub fn get(&self, index: usize) -> Option<Action> {
+        match index.checked_sub(self.discards.len()) {
+            None => self.discards.faces_in_order().nth(index).map(Action::Discard),
+            Some(index) => self.declarations.get(index).copied().map(Action::Declare),
+        }
+    }
+
+    /// Whether this action is legal.
+    pub fn contains(&self, action: &Action) -> bool {
+        match action {
+            Action::Discard(card) => self.discards.contains(*card),
+            Action::Declare(declaration) => self.declarations.contains(declaration),
+        }
+    }
+
+    /// All actions in the order of their indices.
+    pub fn iter(&self) -> impl Iterator<Item = Action> {
+        let discards = self.discards.faces_in_order().map(Action::Discard);
+        discards.chain(self.declarations.iter().copied().map(Action::Declare))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.discards = Cards::EMPTY;
+        self.declarations.clear();
+    }
+}
+
+/// It lists what one seat may do, and so its cards: it shows only how many actions there are.
+impl std::fmt::Debug for LegalActions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LegalActions({} discards, {} declarations)", self.discards.len(), self.declarations.len())
+    }
+}
+
+/// The faces that this stage lets a hand discard.
+pub(crate) fn discards(stage: Stage, hand: Cards) -> Cards {
+    let allowed = match stage {
+        Stage::DeclareOrDiscard | Stage::Discard => hand,
+        Stage::DiscardDeclared(declared) => hand.intersection(declared),
+        Stage::DiscardExposed(card) => hand.intersection(card.into()),
+    };
+    allowed.distinct()
+}
+
+/// Lists every declaration that a hand can make, none twice.
+pub(crate) fn declarations(
+    rules: &Rules,
+    public: &PublicState,
+    seat: Seat,
+    hand: Cards,
+    out: &mut Vec<Declaration>,
+) {
+    if hand.len() >= rules.meld_cards() {
+        let mut melds = Melds { rules, public, seat, out };
+        melds.sequences(hand);
+        melds.flushes(hand);
+    }
+    if hand.len() >= 5 {
+        out.extend(assemblies(hand).iter().map(Declaration::Assembly));
+    }
+    marriages(rules, hand, public.tableau, out);
+}
+
+/// Why `max_reused` bars a meld of these cards for this seat, if it does (R13).
+pub(crate) fn reuse(rules: &Rules, public: &PublicState, seat: Seat, cards: Cards) -> Option<PlayError> {
+    let most = rules.max_reused?;
+    let shared = public.last_melds[seat.index()]?.intersection(cards).len();
+    (shared > usize::from(most)).then_some(PlayError::ReusesTooMany { shared, most })
+}
+
+/// The ranks of which all five cards are here (R14).
+pub(crate) fn assemblies(hand: Cards) -> Ranks {
+    let (faces, doubles) = (hand.faces(), hand.doubles());
+    let every_suit = faces & faces >> 16 & faces >> 32 & faces >> 48;
+    let second_copy = doubles | doubles >> 16 | doubles >> 32 | doubles >> 48;
+    #[allow(clippy::cast_possible_truncation)]
+    Ranks::from_bits((every_suit & second_copy & LANE) as u16)
+}
+
+/// The ranks at which `cards` consecutive ranks begin, as bits. Bit 13 of the ranks is the ace above
+/// the king. Ranks wrap nowhere (R3).
+fn sequence_starts(rules: &Rules, ranks: u64, cards: usize) -> u64 {
+    let ranks = match rules.ace {
+        Ace::Low => ranks,
+        Ace::Either => ranks | (ranks & 1) << 13,
+    };
+    (1..cards).fold(ranks, |starts, i| starts & ranks >> i)
+}
+
+fn all_ranks(faces: u64) -> u64 {
+    (faces | faces >> 16 | faces >> 32 | faces >> 48) & LANE
+}
+
+/// The suit of all these cards, if it is one.
+fn only_suit(cards: Cards) -> Option<Suit> {
+    Suit::ALL.into_iter().find(|&suit| cards.of_suit(suit) == cards)
+}
+
+fn is_sequence(rules: &Rules, cards: Cards) -> bool {
+    let ranks = all_ranks(cards.faces());
+    ranks.count_ones() as usize == cards.len() && sequence_starts(rules, ranks, cards.len()) != 0
+}
+
+fn may_flush(rules: &Rules, suit: Suit) -> bool {
+    rules.flush_suits == FlushSuits::Any || !rules.is_imperial(suit)
+}
+
+/// What M cards are as a sequence, a flush or both (R11, R12); `None` if nothing.
+pub(crate) fn meld(rules: &Rules, cards: Cards) -> Option<Declaration> {
+    if cards.len() != rules.meld_cards() {
+        return None;
+    }
+    let flush = only_suit(cards).is_some_and(|suit| may_flush(rules, suit));
+    match (is_sequence(rules, cards), flush) {
+        (true, true) => Some(Declaration::FlushSequence(cards)),
+        (true, false) => Some(Declaration::Sequence(cards)),
+        (false, true) => Some(Declaration::Flush(cards)),
+        (false, false) => None,
+    }
+}
+
+struct Melds<'a> {
+    rules: &'a Rules,
+    public: &'a PublicState,
+    seat: Seat,
+    out: &'a mut Vec<Declaration>,
+}
+
+impl Melds<'_> {
+    fn push(&mut self, declaration: Declaration, cards: Cards) {
+        if reuse(self.rules, self.public, self.seat, cards).is_none() {
+            self.out.push(declaration);
+        }
+    }
+
+    fn sequences(&mut self, hand: Cards) {
+        let size = self.rules.meld_cards();
+        let mut starts = sequence_starts(self.rules, all_ranks(hand.faces()), size);
+        while starts != 0 {
+            let start = starts.trailing_zeros() as usize;
+            starts &= starts - 1;
+            self.suits_of(hand.faces(), start, start + size, 0);
+        }
+    }
+
+    /// Chooses a suit for each rank from `rank` up to `end`, `chosen` holding those below.
+    fn suits_of(&mut self, faces: u64, rank: usize, end: usize, chosen: u64) {
+        if rank == end {
+            let cards = Cards::from_faces(chosen);
+            let flush = only_suit(cards).is_some_and(|suit| may_flush(self.rules, suit));
+            let declaration =
+                if flush { Declaration::FlushSequence(cards) } else { Declaration::Sequence(cards) };
+            self.push(declaration, cards);
+            return;
+        }
+        let mut left = Cards::from_faces(faces).of_rank(Rank::ALL[rank % 13]).faces();
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            self.suits_of(faces, rank + 1, end, chosen | bit);
+        }
+    }
+
+    fn flushes(&mut self, hand: Cards) {
+        let size = self.rules.meld_cards();
+        for suit in Suit::ALL {
+            let held = hand.of_suit(suit);
+            if held.len() >= size && may_flush(self.rules, suit) {
+                self.flushes_of(held, size, Cards::EMPTY);
+            }
+        }
+    }
+
+    /// Chooses `left` of the cards held, `chosen` holding those before.
+    fn flushes_of(&mut self, held: Cards, left: usize, chosen: Cards) {
+        if held.len() < left {
+            return;
+        }
+        if left == 0 {
+            // Both at once is scored as a flush sequence (R12), which `sequences` has listed.
+            if !is_sequence(self.rules, chosen) {
+                self.push(Declaration::Flush(chosen), chosen);
+            }
+            return;
+        }
+        let bit = held.faces() & held.faces().wrapping_neg();
+        let copies = Cards::from_masks(bit, held.doubles() & bit);
+        let rest = held.minus(copies);
+        if copies.len() == 2 && left >= 2 {
+            self.flushes_of(rest, left - 2, chosen.sum(copies));
+        }
+        self.flushes_of(rest, left - 1, chosen.sum(Cards::from_faces(bit)));
+        self.flushes_of(rest, left, chosen);
+    }
+}
+
+/// The ways to take marriages of one suit: at most one way for none, four for one, one for two.
+struct SuitMarriages {
+    ways: [(Cards, Cards); 6],
+    count: usize,
+}
+
+impl SuitMarriages {
+    fn push(&mut self, hand: Cards, tableau: Cards) {
+        self.ways[self.count] = (hand, tableau);
+        self.count += 1;
+    }
+}
+
+fn marriages(rules: &Rules, hand: Cards, tableau: Cards, out: &mut Vec<Declaration>) {
+    let both = hand.faces() | tableau.faces();
+    let kings = Cards::from_faces(both).of_rank(Rank::King).faces();
+    let queens = Cards::from_faces(both).of_rank(Rank::Queen).faces();
+    let couples = kings & queens << 1;
+    let own = hand.faces() & (couples | couples >> 1);
+    if own == 0 {
+        return;
+    }
+    let suits = Suit::ALL.map(|suit| marriages_of_suit(rules, hand.of_suit(suit), tableau.of_suit(suit)));
+    // Every choice of a way for each suit, counted like the digits of a number; the first is none.
+    let total: usize = suits.iter().map(|suit| suit.count).product();
+    for choice in 1..total {
+        let mut digits = choice;
+        let (mut from_hand, mut from_tableau) = (Cards::EMPTY, Cards::EMPTY);
+        for suit in &suits {
+            let (hand, tableau) = suit.ways[digits % suit.count];
+            digits /= suit.count;
+            from_hand = from_hand.sum(hand);
+            from_tableau = from_tableau.sum(tableau);
+        }
+        if !from_hand.is_empty() {
+            out.push(Declaration::Marriages { hand: from_hand, tableau: from_tableau });
+        }
+    }
+}
+
+fn marriages_of_suit(rules: &Rules, hand: Cards, tableau: Cards) -> SuitMarriages {
+    let mut suit = SuitMarriages { ways: [(Cards::EMPTY, Cards::EMPTY); 6], count: 0 };
+    suit.push(Cards::EMPTY, Cards::EMPTY);
+    let (hand_kings, hand_queens) = (hand.of_rank(Rank::King), hand.of_rank(Rank::Queen));
+    let (table_kings, table_queens) = (tableau.of_rank(Rank::King), tableau.of_rank(Rank::Queen));
+    let enough = |from_hand: Cards, marriages: usize| match rules.marriage_hand_min {
+        MarriageHandMin::Each => from_hand.len() >= marriages,
+        MarriageHandMin::Any => true,
+    };
+    let sources =
+        |hand: Cards, tableau: Cards| [(hand.distinct(), Cards::EMPTY), (Cards::EMPTY, tableau.distinct())];
+    for king in sources(hand_kings, table_kings) {
+        for queen in sources(hand_queens, table_queens) {
+            let (from_hand, from_tableau) = (king.0.sum(queen.0), king.1.sum(queen.1));
+            if from_hand.len() + from_tableau.len() == 2 && enough(from_hand, 1) {
+                suit.push(from_hand, from_tableau);
+            }
+        }
+    }
+    let (from_hand, from_tableau) = (hand_kings.sum(hand_queens), table_kings.sum(table_queens));
+    if from_hand.len() + from_tableau.len() == 4 && enough(from_hand, 2) {
+        suit.push(from_hand, from_tableau);
+    }
+    suit
+}
+
+/// How many marriages these cards make, by suit, if they are marriages and nothing else (R15).
+pub(crate) fn marriage_counts(from_hand: Cards, from_tableau: Cards) -> Option<[usize; 4]> {
+    let all = from_hand.sum(from_tableau);
+    // A third copy of a face would be lost in the sum.
+    if all.len() != from_hand.len() + from_tableau.len() {
+        return None;
+    }
+    if all.is_empty() {
+        return None;
+    }
+    let mut counts = [0; 4];
+    for suit in Suit::ALL {
+        let held = all.of_suit(suit);
+        let kings = held.of_rank(Rank::King).len();
+        if held.of_rank(Rank::Queen).len() != kings || held.len() != 2 * kings {
+            return None;
+        }
+        counts[suit.index()] = kings;
+    }
+    Some(counts)
+}
+
+/// Whether enough of the cards come from hand (R15).
+pub(crate) fn marriages_have_enough_from_hand(rules: &Rules, counts: [usize; 4], from_hand: Cards) -> bool {
+    match rules.marriage_hand_min {
+        MarriageHandMin::Each => {
+            Suit::ALL.into_iter().all(|suit| from_hand.of_suit(suit).len() >= counts[suit.index()])
+        }
+        MarriageHandMin::Any => !from_hand.is_empty(),
+    }
+}
