@@ -1,0 +1,12 @@
+//! The slow reference of the rules: what it says by itself, and whether the fast rules agree.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of these tests stand outside of test functions"
+)]
+
+mod clauses;
+mod facts;
+mod played_out;
+mod support;
