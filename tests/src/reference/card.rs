@@ -116,9 +116,7 @@ pub(super) fn sorted(mut cards: Vec<Card>) -> Vec<Card> {
 
 /// Every way to pick `size` of the cards, copies of a face told apart.
 pub(super) fn picks(cards: &[Card], size: usize) -> impl Iterator<Item = Vec<Card>> + '_ {
-    masks(cards)
-        .filter(move |mask| mask.count_ones() as usize == size)
-        .map(|mask| picked(cards, mask))
+    masks(cards).filter(move |mask| mask.count_ones() as usize == size).map(|mask| picked(cards, mask))
 }
 
 /// Every way to pick any number of the cards, copies of a face told apart.
@@ -134,8 +132,5 @@ fn masks(cards: &[Card]) -> std::ops::Range<u32> {
 /// The cards whose bits are set.
 fn picked(cards: &[Card], mask: u32) -> Vec<Card> {
     let with_places = cards.iter().enumerate();
-    with_places
-        .filter(|(place, _)| mask >> place & 1 == 1)
-        .map(|(_, card)| *card)
-        .collect()
+    with_places.filter(|(place, _)| mask >> place & 1 == 1).map(|(_, card)| *card).collect()
 }

@@ -56,11 +56,7 @@ fn melds(rules: &Rules, hand: &[Card], last_meld: Option<&[Card]>) -> BTreeSet<D
         {
             continue;
         }
-        found.insert(Declaration {
-            kind,
-            hand: sorted(cards),
-            tableau: Vec::new(),
-        });
+        found.insert(Declaration { kind, hand: sorted(cards), tableau: Vec::new() });
     }
     found
 }
@@ -108,11 +104,7 @@ fn assemblies(hand: &[Card]) -> Vec<Declaration> {
             sorted(of_rank.collect())
         })
         .filter(|cards| cards.len() == 5)
-        .map(|cards| Declaration {
-            kind: Kind::Assembly,
-            hand: cards,
-            tableau: Vec::new(),
-        })
+        .map(|cards| Declaration { kind: Kind::Assembly, hand: cards, tableau: Vec::new() })
         .collect()
 }
 
@@ -124,8 +116,7 @@ fn marriages(rules: &Rules, hand: &[Card], tableau: &[Card]) -> BTreeSet<Declara
     let mut found = BTreeSet::new();
     for from_hand in subsets(&hand) {
         for from_tableau in subsets(&tableau) {
-            if are_marriages(&from_hand, &from_tableau)
-                && enough_from_hand(rules, &from_hand, &from_tableau)
+            if are_marriages(&from_hand, &from_tableau) && enough_from_hand(rules, &from_hand, &from_tableau)
             {
                 found.insert(Declaration {
                     kind: Kind::Marriages,

@@ -157,11 +157,7 @@ impl Game {
             && seat < self.rules.players
             && seat != turn.seat
             && deal.exposed[seat].is_none();
-        if can_expose {
-            deal.hands[seat].iter().copied().collect()
-        } else {
-            BTreeSet::new()
-        }
+        if can_expose { deal.hands[seat].iter().copied().collect() } else { BTreeSet::new() }
     }
 
     /// A seat acts. One action, one decision.
@@ -307,12 +303,7 @@ impl Game {
                 imperial += 1;
             }
         }
-        let points = marriage_score(
-            self.rules.imperial_bonus,
-            kings,
-            imperial,
-            deal.imperial_marriages,
-        );
+        let points = marriage_score(self.rules.imperial_bonus, kings, imperial, deal.imperial_marriages);
         deal.imperial_marriages += imperial;
         if self.rules.marriage_then_discard && !deal.hands[seat].is_empty() {
             (points, Next::Discard(Phase::Discard))
@@ -336,20 +327,14 @@ impl Game {
             }
             deal.zetemas += 1;
             // R28: no points for a zetema that an exposed card completes.
-            let points = if was_exposed {
-                0
-            } else {
-                zetema_score(card.rank)
-            };
+            let points = if was_exposed { 0 } else { zetema_score(card.rank) };
             if self.score(seat, points) {
                 return;
             }
         }
         // R22: the stock is empty as the discard is made, and the hand has cards to go on with.
-        let goes_on = zetema
-            && deal.stock.is_empty()
-            && self.rules.players == 2
-            && !deal.hands[seat].is_empty();
+        let goes_on =
+            zetema && deal.stock.is_empty() && self.rules.players == 2 && !deal.hands[seat].is_empty();
         match self.rules.extra_turn {
             ExtraTurn::Discard if goes_on => {
                 deal.turns += 1;

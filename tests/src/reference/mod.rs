@@ -22,7 +22,7 @@ pub use declaration::{Declaration, Kind, declarations, meld_kind};
 pub use game::{Action, Game, Phase, Refusal, Stage, Turn};
 pub use preset::{PRESETS, Preset};
 pub use rules::{
-    Ace, Assembly, AssemblyScores, Draw, ExtraTurn, Field, FlushSuits, ImperialBonus,
-    MarriageHandMin, MatchEnd, MeldSize, RoyalZetema, Rules, Teams,
+    Ace, Assembly, AssemblyScores, Draw, ExtraTurn, Field, FlushSuits, ImperialBonus, MarriageHandMin,
+    MatchEnd, MeldSize, RoyalZetema, Rules, Teams,
 };
 pub use score::{assembly_score, marriage_score, zetema_score};

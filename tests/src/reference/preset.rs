@@ -2,8 +2,8 @@
 
 use super::card::Suit;
 use super::rules::{
-    Ace, Assembly, AssemblyScores, Draw, ExtraTurn, FlushSuits, ImperialBonus, MarriageHandMin,
-    MatchEnd, MeldSize, RoyalZetema, Rules, Teams,
+    Ace, Assembly, AssemblyScores, Draw, ExtraTurn, FlushSuits, ImperialBonus, MarriageHandMin, MatchEnd,
+    MeldSize, RoyalZetema, Rules, Teams,
 };
 
 /// A named preset.
@@ -24,22 +24,12 @@ pub enum Preset {
 }
 
 /// All presets, in the order of the table.
-pub const PRESETS: [Preset; 6] = [
-    Preset::Victorian,
-    Preset::Sackson,
-    Preset::Fosdick,
-    Preset::Quick,
-    Preset::Akagiri,
-    Preset::Parlett,
-];
+pub const PRESETS: [Preset; 6] =
+    [Preset::Victorian, Preset::Sackson, Preset::Fosdick, Preset::Quick, Preset::Akagiri, Preset::Parlett];
 
 /// The assembly row of `sackson`, which all but `victorian` repeat.
-const SACKSON_ASSEMBLY: AssemblyScores = AssemblyScores {
-    king_queen: 130,
-    jack: 120,
-    ace_five: 110,
-    other: 100,
-};
+const SACKSON_ASSEMBLY: AssemblyScores =
+    AssemblyScores { king_queen: 130, jack: 120, ace_five: 110, other: 100 };
 
 impl Preset {
     /// The name in the table's head.
@@ -127,12 +117,7 @@ impl Preset {
                 flush: 30,
                 flush_sequence: 60,
                 max_reused: Some(4),
-                assembly_scores: AssemblyScores {
-                    king_queen: 100,
-                    jack: 90,
-                    ace_five: 80,
-                    other: 60,
-                },
+                assembly_scores: AssemblyScores { king_queen: 100, jack: 90, ace_five: 80, other: 60 },
                 royal_zetema: RoyalZetema::AfterAssembly,
                 extra_turn: ExtraTurn::None,
                 target: None,

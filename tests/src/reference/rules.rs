@@ -214,10 +214,7 @@ impl Rules {
         check(Field::Players, (2..=6).contains(&self.players));
         check(Field::Teams, self.teams_fit());
         check(Field::Hand, (3..=10).contains(&self.hand));
-        check(
-            Field::Draw,
-            self.draw_at_start != Draw::Never || self.draw_at_end != Draw::Never,
-        );
+        check(Field::Draw, self.draw_at_start != Draw::Never || self.draw_at_end != Draw::Never);
         check(Field::Sequence, points.contains(&self.sequence));
         check(Field::Flush, points.contains(&self.flush));
         check(Field::FlushSequence, points.contains(&self.flush_sequence));
@@ -229,10 +226,7 @@ impl Rules {
                 && points.contains(&assembly.other),
         );
         check(Field::MaxReused, self.max_reused.is_none_or(|n| n <= 9));
-        check(
-            Field::Target,
-            self.target.is_none_or(|n| (1..=10_000).contains(&n)),
-        );
+        check(Field::Target, self.target.is_none_or(|n| (1..=10_000).contains(&n)));
         fields
     }
 

@@ -1,8 +1,8 @@
 //! Single clauses in written-out positions.
 
 use zetema_tests::reference::{
-    Action, Assembly, Draw, ExtraTurn, Field, Game, Kind, MarriageHandMin, MatchEnd, Preset,
-    Refusal, RoyalZetema, Rules, Stage, Teams,
+    Action, Assembly, Draw, ExtraTurn, Field, Game, Kind, MarriageHandMin, MatchEnd, Preset, Refusal,
+    RoyalZetema, Rules, Stage, Teams,
 };
 
 use crate::support::{
@@ -30,10 +30,7 @@ fn r8_what_is_shown_is_known_until_it_leaves() {
 fn r11_an_ace_above_the_king_needs_either() {
     let hands = ["9C TD JH QS KS AC", "2C 2D 2H 2S 3C 3D"];
     for (preset, number) in [(Preset::Sackson, 1), (Preset::Parlett, 0)] {
-        let rules = Rules {
-            draw_at_start: Draw::Never,
-            ..two(preset)
-        };
+        let rules = Rules { draw_at_start: Draw::Never, ..two(preset) };
         let game = position(rules, &hands, "");
         assert_eq!(legal_declarations(&game, Kind::Sequence).len(), number);
     }
@@ -42,10 +39,7 @@ fn r11_an_ace_above_the_king_needs_either() {
 #[test]
 fn r12_under_plain_an_imperial_flush_sequence_is_a_sequence() {
     let hands = ["2S 3S 4S 5S 6S 7S", "2C 2D 2H 3H 3C 3D"];
-    for (preset, kind) in [
-        (Preset::Sackson, Kind::Sequence),
-        (Preset::Fosdick, Kind::FlushSequence),
-    ] {
+    for (preset, kind) in [(Preset::Sackson, Kind::Sequence), (Preset::Fosdick, Kind::FlushSequence)] {
         let game = position(two(preset), &hands, "");
         for other in [Kind::Sequence, Kind::Flush, Kind::FlushSequence] {
             let number = legal_declarations(&game, other).len();
@@ -67,20 +61,14 @@ fn r13_the_discard_is_one_of_the_declared_cards() {
     let mut game = position(two(Preset::Quick), &hands, "KC");
     declare(&mut game, 0, Kind::Sequence, hands[0], "");
     assert_eq!(legal_discards(&game), "AC 2D 3H 4S 5C 6D");
-    assert_eq!(
-        game.play(0, &Action::Discard(card("KC"))),
-        Err(Refusal::Action)
-    );
+    assert_eq!(game.play(0, &Action::Discard(card("KC"))), Err(Refusal::Action));
 }
 
 #[test]
 fn r13_max_reused_bars_a_meld_like_the_last() {
     let hands = ["AC 2D 3H 4S 5C 6D", "2H 3D 4D 5D 8H 9H"];
     for (max_reused, number) in [(Some(4), 0), (Some(5), 1), (None, 1)] {
-        let rules = Rules {
-            max_reused,
-            ..two(Preset::Victorian)
-        };
+        let rules = Rules { max_reused, ..two(Preset::Victorian) };
         let mut game = position(rules, &hands, "7C");
         declare(&mut game, 0, Kind::Sequence, hands[0], "");
         discard(&mut game, 0, "AC");
@@ -92,10 +80,7 @@ fn r13_max_reused_bars_a_meld_like_the_last() {
 #[test]
 fn r14_an_assembly_leaves_or_binds_the_discard() {
     let hands = ["JC JD JH JS JS 2C", "2D 2H 3H 3D 4D 4H"];
-    let rules = |assembly| Rules {
-        assembly,
-        ..two(Preset::Sackson)
-    };
+    let rules = |assembly| Rules { assembly, ..two(Preset::Sackson) };
     let mut game = position(rules(Assembly::Remove), &hands, "");
     declare(&mut game, 0, Kind::Assembly, "JC JD JH JS JS", "");
     assert_eq!((game.totals[0], to_act(&game)), (120, Some(1)));
@@ -109,17 +94,12 @@ fn r14_an_assembly_leaves_or_binds_the_discard() {
 
 #[test]
 fn r15_where_a_face_lies_in_both_places_the_player_chooses() {
-    let rules = |marriage_hand_min| Rules {
-        marriage_hand_min,
-        ..two(Preset::Sackson)
-    };
+    let rules = |marriage_hand_min| Rules { marriage_hand_min, ..two(Preset::Sackson) };
     let hands = ["KS QC 2C", "2H 3D"];
     let game = endgame(rules(MarriageHandMin::Each), &hands, "KS QS QS KC");
     let found = legal_declarations(&game, Kind::Marriages);
-    let written: Vec<String> = found
-        .iter()
-        .map(|declaration| format!("{:?} {:?}", declaration.hand, declaration.tableau))
-        .collect();
+    let written: Vec<String> =
+        found.iter().map(|declaration| format!("{:?} {:?}", declaration.hand, declaration.tableau)).collect();
     assert_eq!(written, ["[QC] [KC]", "[QC, KS] [QS, KC]", "[KS] [QS]"]);
     let game = endgame(rules(MarriageHandMin::Any), &hands, "KS QS QS KC");
     // With the marriage of clubs: none, one (either king) or two of spades; without it: one or two
@@ -129,10 +109,7 @@ fn r15_where_a_face_lies_in_both_places_the_player_chooses() {
 
 #[test]
 fn r16_barred_kings_stay_and_marry() {
-    let rules = Rules {
-        royal_zetema: RoyalZetema::AfterAssembly,
-        ..two(Preset::Sackson)
-    };
+    let rules = Rules { royal_zetema: RoyalZetema::AfterAssembly, ..two(Preset::Sackson) };
     let mut game = endgame(rules, &["KS 2C", "QC 3D"], "KC KD KH KS");
     discard(&mut game, 0, "KS");
     assert_eq!((game.totals[0], deal(&game).pile(13).len()), (0, 5));
@@ -170,10 +147,7 @@ fn r21_a_seat_without_cards_is_skipped_and_r23_ends_the_deal() {
 
 /// Seat 0 completes the fours without a stock, and holds more.
 fn fifth_four(extra_turn: ExtraTurn) -> Game {
-    let rules = Rules {
-        extra_turn,
-        ..two(Preset::Sackson)
-    };
+    let rules = Rules { extra_turn, ..two(Preset::Sackson) };
     let mut game = endgame(rules, &["4S 9S KC QC", "3D"], "4C 4D 4H 4S 9C 9D 9H 9S");
     discard(&mut game, 0, "4S");
     assert_eq!(game.totals[0], 5);
@@ -196,11 +170,7 @@ fn r22_gives_nothing_a_discard_or_a_whole_turn_and_chains() {
 
 #[test]
 fn r22_frees_the_discard_from_the_declaration_before() {
-    let rules = Rules {
-        hand: 3,
-        extra_turn: ExtraTurn::Discard,
-        ..two(Preset::Fosdick)
-    };
+    let rules = Rules { hand: 3, extra_turn: ExtraTurn::Discard, ..two(Preset::Fosdick) };
     let mut game = endgame(rules, &["4S 5C 6C KC", "3D"], "4C 4D 4H 4S");
     declare(&mut game, 0, Kind::Sequence, "4S 5C 6C", "");
     assert_eq!(legal_discards(&game), "4S 5C 6C");
@@ -212,11 +182,7 @@ fn r22_frees_the_discard_from_the_declaration_before() {
 fn r24_at_once_ends_before_the_draw_and_after_deal_plays_on() {
     let hands = ["JC JD JH JS JS 2C", "2D 2H 3H 3D 4D 4H"];
     for match_end in [MatchEnd::AtOnce, MatchEnd::AfterDeal] {
-        let rules = Rules {
-            target: Some(120),
-            match_end,
-            ..two(Preset::Sackson)
-        };
+        let rules = Rules { target: Some(120), match_end, ..two(Preset::Sackson) };
         let mut game = position(rules, &hands, "");
         declare(&mut game, 0, Kind::Assembly, "JC JD JH JS JS", "");
         let at_once = match_end == MatchEnd::AtOnce;
@@ -231,11 +197,7 @@ fn r25_equal_totals_share_a_rank_and_forfeits_come_last() {
     let mut game = Game::new(rules, 0).unwrap();
     game.totals = vec![10, 250, 10, 40, 30];
     assert_eq!(game.ranks(), [4, 1, 4, 2, 3]);
-    for (seat, ranks) in [
-        (1, [3, 5, 3, 1, 2]),
-        (3, [2, 4, 2, 5, 1]),
-        (0, [5, 3, 2, 4, 1]),
-    ] {
+    for (seat, ranks) in [(1, [3, 5, 3, 1, 2]), (3, [2, 4, 2, 5, 1]), (0, [5, 3, 2, 4, 1])] {
         game.forfeit(seat).unwrap();
         assert_eq!(game.ranks(), ranks);
         assert_eq!(game.stage, Stage::ToDeal);
@@ -249,38 +211,23 @@ fn r25_equal_totals_share_a_rank_and_forfeits_come_last() {
 fn r28_an_exposed_card_binds_the_turn_and_shortens_the_draws() {
     let hands = ["2C 3C 4C 5C 6C 8C", "2D 3D 4D 5D 6D 7D"];
     let mut game = position(two(Preset::Victorian), &hands, "");
-    assert_eq!(
-        game.fault(0, card("2C")),
-        Err(Refusal::Fault),
-        "its own turn"
-    );
+    assert_eq!(game.fault(0, card("2C")), Err(Refusal::Fault), "its own turn");
     assert_eq!(game.fault(1, card("8C")), Err(Refusal::Fault), "not held");
     game.fault(1, card("4D")).unwrap();
-    assert_eq!(
-        game.fault(1, card("5D")),
-        Err(Refusal::Fault),
-        "one lies exposed"
-    );
+    assert_eq!(game.fault(1, card("5D")), Err(Refusal::Fault), "one lies exposed");
     assert_eq!(deal(&game).known_held(1, card("4D")), 1);
     assert_eq!(game.decision, 1);
     discard(&mut game, 0, "8C");
     assert_eq!(deal(&game).hands[0].len(), 6);
     assert_eq!(legal_discards(&game), "4D");
-    assert_eq!(
-        game.legal_actions().len(),
-        1,
-        "a flush sequence in hand, but no declaration"
-    );
+    assert_eq!(game.legal_actions().len(), 1, "a flush sequence in hand, but no declaration");
     discard(&mut game, 1, "4D");
     assert_eq!(deal(&game).hands[1].len(), 5);
 }
 
 #[test]
 fn r28_a_zetema_of_an_exposed_card_leaves_without_points_and_still_brings_a_turn() {
-    let rules = Rules {
-        extra_turn: ExtraTurn::Full,
-        ..two(Preset::Victorian)
-    };
+    let rules = Rules { extra_turn: ExtraTurn::Full, ..two(Preset::Victorian) };
     let mut game = endgame(rules, &["2C 3C", "4S KC QC"], "4C 4D 4H 4S");
     game.fault(1, card("4S")).unwrap();
     discard(&mut game, 0, "2C");
@@ -307,22 +254,13 @@ fn a_record_outside_its_bounds_is_refused_with_the_field() {
     check(&|rules| rules.sequence = 151, Field::Sequence);
     check(&|rules| rules.flush = 151, Field::Flush);
     check(&|rules| rules.flush_sequence = 151, Field::FlushSequence);
-    check(
-        &|rules| rules.assembly_scores.jack = 151,
-        Field::AssemblyScores,
-    );
+    check(&|rules| rules.assembly_scores.jack = 151, Field::AssemblyScores);
     check(&|rules| rules.max_reused = Some(10), Field::MaxReused);
     check(&|rules| rules.target = Some(0), Field::Target);
     check(&|rules| rules.target = Some(10_001), Field::Target);
-    let individual = Rules {
-        teams: Teams::Individual,
-        ..good
-    };
+    let individual = Rules { teams: Teams::Individual, ..good };
     for players in [1, 7] {
-        let rules = Rules {
-            players,
-            ..individual.clone()
-        };
+        let rules = Rules { players, ..individual.clone() };
         assert_eq!(Game::new(rules, 0), Err(vec![Field::Players]));
     }
 }

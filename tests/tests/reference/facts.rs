@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use zetema_tests::reference::{
-    Ace, Card, Declaration, FlushSuits, Kind, MeldSize, Preset, Rules, SUITS, Suit, Teams,
-    declarations, meld_kind, pack,
+    Ace, Card, Declaration, FlushSuits, Kind, MeldSize, Preset, Rules, SUITS, Suit, Teams, declarations,
+    meld_kind, pack,
 };
 
 use crate::support::{all_presets, royal};
@@ -57,11 +57,7 @@ impl Readings {
             meld_size: MeldSize::Hand,
             ..Preset::Sackson.rules(2, Teams::Individual).unwrap()
         };
-        let with = |ace, flush_suits| Rules {
-            ace,
-            flush_suits,
-            ..base.clone()
-        };
+        let with = |ace, flush_suits| Rules { ace, flush_suits, ..base.clone() };
         Self {
             low_any: with(Ace::Low, FlushSuits::Any),
             either_any: with(Ace::Either, FlushSuits::Any),
@@ -76,14 +72,7 @@ fn census(size: usize) -> Census {
     let faces: BTreeSet<Card> = pack(Suit::Spades).into_iter().collect();
     let faces: Vec<Card> = faces.into_iter().collect();
     let mut census = Census::default();
-    extend(
-        &mut census,
-        &Readings::new(size),
-        &faces,
-        size,
-        &mut Vec::new(),
-        1,
-    );
+    extend(&mut census, &Readings::new(size), &faces, size, &mut Vec::new(), 1);
     census
 }
 
@@ -126,31 +115,18 @@ fn count_in(census: &mut Census, readings: &Readings, hand: &[Card], weight: u64
         matches!(kind, Some(Kind::Flush | Kind::FlushSequence))
     };
     let is_both = |rules| meld_kind(rules, hand) == Some(Kind::FlushSequence);
-    let Readings {
-        low_any,
-        either_any,
-        low_plain,
-        either_plain,
-    } = readings;
+    let Readings { low_any, either_any, low_plain, either_plain } = readings;
     let all_ranks = |rank: u8| hand.iter().filter(|card| card.rank == rank).count() == 5;
     let flush = is_flush(low_any);
     census.hands.add(true, weight);
     census.sequences_low.add(is_sequence(low_any), weight);
     census.sequences_either.add(is_sequence(either_any), weight);
     census.flush_sequences_low.add(is_both(low_any), weight);
-    census
-        .flush_sequences_either
-        .add(is_both(either_any), weight);
-    census
-        .plain_flush_sequences_low
-        .add(is_both(low_plain), weight);
-    census
-        .plain_flush_sequences_either
-        .add(is_both(either_plain), weight);
+    census.flush_sequences_either.add(is_both(either_any), weight);
+    census.plain_flush_sequences_low.add(is_both(low_plain), weight);
+    census.plain_flush_sequences_either.add(is_both(either_plain), weight);
     census.plain_flushes.add(is_flush(low_plain), weight);
-    census
-        .imperial_flushes
-        .add(flush && !is_flush(low_plain), weight);
+    census.imperial_flushes.add(flush && !is_flush(low_plain), weight);
     census.assemblies.add((1..=13).any(all_ranks), weight);
 }
 
@@ -198,13 +174,7 @@ fn a_marriage_declaration_has_23_suit_contents() {
     let all = pack(Suit::Spades);
     let royals: Vec<Card> = all.into_iter().filter(|card| royal(*card)).collect();
     let contents = |declaration: Declaration| {
-        let of_suit = |suit| {
-            declaration
-                .hand
-                .iter()
-                .filter(|card| card.suit == suit)
-                .count()
-        };
+        let of_suit = |suit| declaration.hand.iter().filter(|card| card.suit == suit).count();
         SUITS.map(of_suit)
     };
     let found: BTreeSet<[usize; 4]> = declarations(&rules, &royals, &[], None)

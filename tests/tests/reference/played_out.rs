@@ -2,8 +2,8 @@
 
 use rand::RngExt;
 use zetema_tests::reference::{
-    Action, Game, ImperialBonus, KING, Kind, MatchEnd, QUEEN, RoyalZetema, Rules, Stage,
-    assembly_score, marriage_score,
+    Action, Game, ImperialBonus, KING, Kind, MatchEnd, QUEEN, RoyalZetema, Rules, Stage, assembly_score,
+    marriage_score,
 };
 
 use crate::support::{Taste, all_presets, deal, generator, pick, random_deck, random_rules};
@@ -26,14 +26,10 @@ struct Story {
 /// Plays one deal of the rules out, with no target, checking the laws at every step.
 fn play_out(rules: &Rules, seed: u64) {
     let mut random = generator(seed);
-    let rules = Rules {
-        target: None,
-        ..rules.clone()
-    };
+    let rules = Rules { target: None, ..rules.clone() };
     let dealer = random.random_range(0..rules.players);
     let mut game = Game::new(rules.clone(), dealer).unwrap();
-    game.deal(&random_deck(&mut random, &rules, dealer))
-        .unwrap();
+    game.deal(&random_deck(&mut random, &rules, dealer)).unwrap();
     let taste = Taste::random(&mut random);
     let faults = pick(&mut random, &[0, 0, 5, 50]);
     let mut story = Story::default();
@@ -197,11 +193,7 @@ fn under_at_once_a_winner_has_at_most_149_over_the_target() {
     let mut ended_at_once = 0;
     for _ in 0..1_000 {
         let target = random.random_range(1..=200);
-        let rules = Rules {
-            target: Some(target),
-            match_end: MatchEnd::AtOnce,
-            ..random_rules(&mut random)
-        };
+        let rules = Rules { target: Some(target), match_end: MatchEnd::AtOnce, ..random_rules(&mut random) };
         let mut game = Game::new(rules.clone(), 0).unwrap();
         for _ in 0..3 {
             let deck = random_deck(&mut random, &rules, game.dealer);

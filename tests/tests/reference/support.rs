@@ -4,9 +4,9 @@ use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use zetema_tests::reference::{
-    Ace, Action, Assembly, AssemblyScores, Card, Deal, Declaration, Draw, ExtraTurn, FlushSuits,
-    Game, ImperialBonus, KING, Kind, MarriageHandMin, MatchEnd, MeldSize, PRESETS, QUEEN,
-    RoyalZetema, Rules, SUITS, Stage, Suit, Teams, pack,
+    Ace, Action, Assembly, AssemblyScores, Card, Deal, Declaration, Draw, ExtraTurn, FlushSuits, Game,
+    ImperialBonus, KING, Kind, MarriageHandMin, MatchEnd, MeldSize, PRESETS, QUEEN, RoyalZetema, Rules,
+    SUITS, Stage, Suit, Teams, pack,
 };
 
 /// The generator of one test run.
@@ -85,22 +85,12 @@ pub(crate) fn random_rules(random: &mut StdRng) -> Rules {
             other: random.random_range(0..=150),
         },
         assembly: pick(random, &[Assembly::Keep, Assembly::Remove]),
-        imperial_bonus: pick(
-            random,
-            &[
-                ImperialBonus::Second,
-                ImperialBonus::Every,
-                ImperialBonus::None,
-            ],
-        ),
+        imperial_bonus: pick(random, &[ImperialBonus::Second, ImperialBonus::Every, ImperialBonus::None]),
         marriage_hand_min: pick(random, &[MarriageHandMin::Each, MarriageHandMin::Any]),
         marriage_then_discard: random.random(),
         royal_zetema: pick(random, &[RoyalZetema::Normal, RoyalZetema::AfterAssembly]),
         melds_after_stock: random.random(),
-        extra_turn: pick(
-            random,
-            &[ExtraTurn::None, ExtraTurn::Discard, ExtraTurn::Full],
-        ),
+        extra_turn: pick(random, &[ExtraTurn::None, ExtraTurn::Discard, ExtraTurn::Full]),
         target: pick(random, &[None, Some(target), Some(target)]),
         match_end: pick(random, &[MatchEnd::AtOnce, MatchEnd::AfterDeal]),
         exposed_card_penalty: random.random(),
@@ -171,18 +161,13 @@ pub(crate) struct Taste {
 impl Taste {
     /// Any taste.
     pub(crate) fn random(random: &mut StdRng) -> Self {
-        Self {
-            declares: pick(random, &[0, 30, 80, 100]),
-            keeps: random.random_range(0..5),
-        }
+        Self { declares: pick(random, &[0, 30, 80, 100]), keeps: random.random_range(0..5) }
     }
 
     /// One of the actions.
     pub(crate) fn choose(&self, random: &mut StdRng, game: &Game, legal: &[Action]) -> Action {
-        let declarations: Vec<&Action> = legal
-            .iter()
-            .filter(|action| matches!(action, Action::Declare(_)))
-            .collect();
+        let declarations: Vec<&Action> =
+            legal.iter().filter(|action| matches!(action, Action::Declare(_))).collect();
         let declares = random.random_range(0..100) < self.declares;
         if declares && let Some(action) = declarations.choose(random) {
             return (*action).clone();
@@ -221,11 +206,7 @@ pub(crate) fn declared(kind: Kind, hand: &str, tableau: &str) -> Declaration {
         cards.sort_unstable();
         cards
     };
-    Declaration {
-        kind,
-        hand: sorted(hand),
-        tableau: sorted(tableau),
-    }
+    Declaration { kind, hand: sorted(hand), tableau: sorted(tableau) }
 }
 
 /// A game in which each seat was dealt the hand written down, and the stock begins as written;
@@ -257,10 +238,7 @@ pub(crate) fn deal(game: &Game) -> &Deal {
 pub(crate) fn endgame(rules: Rules, hands: &[&str], tableau: &str) -> Game {
     let filler: Vec<Vec<Card>> = {
         let all = pack(rules.imperial);
-        all[..rules.players * rules.hand]
-            .chunks(rules.hand)
-            .map(<[Card]>::to_vec)
-            .collect()
+        all[..rules.players * rules.hand].chunks(rules.hand).map(<[Card]>::to_vec).collect()
     };
     let dealer = rules.players - 1;
     let mut rest = pack(rules.imperial);
@@ -270,8 +248,7 @@ pub(crate) fn endgame(rules: Rules, hands: &[&str], tableau: &str) -> Game {
         let place = after.iter().position(|other| other == card);
         dealt.push(after.remove(place.expect("a card of the pack")));
     }
-    game.deal(&deck_of(dealer, &filler, &after))
-        .expect("a deck");
+    game.deal(&deck_of(dealer, &filler, &after)).expect("a deck");
     let deal = game.deal.as_mut().expect("a deal");
     deal.hands = hands.iter().map(|text| cards(text)).collect();
     deal.tableau = cards(tableau);
@@ -287,8 +264,7 @@ pub(crate) fn endgame(rules: Rules, hands: &[&str], tableau: &str) -> Game {
 /// Plays the discard of a card by the seat to act.
 pub(crate) fn discard(game: &mut Game, seat: usize, text: &str) {
     let action = Action::Discard(card(text));
-    game.play(seat, &action)
-        .unwrap_or_else(|refusal| panic!("seat {seat} discards {text}: {refusal:?}"));
+    game.play(seat, &action).unwrap_or_else(|refusal| panic!("seat {seat} discards {text}: {refusal:?}"));
 }
 
 /// Plays a declaration of the seat to act.
@@ -311,13 +287,10 @@ pub(crate) fn legal_declarations(game: &Game, kind: Kind) -> Vec<Declaration> {
 
 /// The legal discards, as text.
 pub(crate) fn legal_discards(game: &Game) -> String {
-    let discards = game
-        .legal_actions()
-        .into_iter()
-        .filter_map(|action| match action {
-            Action::Discard(card) => Some(card.to_string()),
-            Action::Declare(_) => None,
-        });
+    let discards = game.legal_actions().into_iter().filter_map(|action| match action {
+        Action::Discard(card) => Some(card.to_string()),
+        Action::Declare(_) => None,
+    });
     discards.collect::<Vec<_>>().join(" ")
 }
 
