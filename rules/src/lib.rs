@@ -45,10 +45,13 @@ mod event;
 pub mod fair;
 mod game;
 mod legal;
+pub mod notation;
 mod options;
 mod play;
 mod preset;
 mod public;
+mod record;
+mod replay;
 mod rules;
 mod seat;
 mod view;
@@ -67,6 +70,10 @@ pub use options::{
 };
 pub use preset::{Preset, UnknownPreset};
 pub use public::{EndReason, MatchResult, Phase, PublicState, Stage};
+pub use record::{
+    AbortReason, Dealing, DealingKind, Entrant, ForfeitReason, Outcome, PlayedBy, Record, RecordDeal, Step,
+};
+pub use replay::{Place, Problem, Replay, ReplayError};
 pub use rules::{RULES_REVISION, Rules, RulesError};
 pub use seat::{Players, Seat, Seats, Side, Teams};
 pub use view::{CompleteError, View};

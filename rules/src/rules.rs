@@ -145,7 +145,7 @@ pub enum RulesError {
         players: Players,
     },
     /// A team form that R4 does not give for this number of players.
-    #[error("teams is {teams} with {players} players: pairs need 4 or 6 players, trios 6 (R4)", teams = .teams.name())]
+    #[error("teams is {teams} with {players} players: pairs need 4 or 6 players, trios 6 (R4)")]
     Teams {
         /// What was given.
         teams: Teams,
@@ -153,8 +153,8 @@ pub enum RulesError {
         players: Players,
     },
     /// A team form that the preset's column does not list.
-    #[error("the preset {preset} with {players} players is not played as {teams}: give {allowed}", teams = .teams.name(),
-        allowed = .preset.teams(*.players).iter().map(|teams| teams.name()).collect::<Vec<_>>().join(" or "))]
+    #[error("the preset {preset} with {players} players is not played as {teams}: give {allowed}",
+        allowed = .preset.teams(*.players).iter().map(|teams| teams.word()).collect::<Vec<_>>().join(" or "))]
     PresetTeams {
         /// The preset.
         preset: Preset,

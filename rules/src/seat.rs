@@ -141,15 +141,6 @@ impl Teams {
         #[allow(clippy::cast_possible_truncation)]
         Side((seat.index() % self.sides(players)) as u8)
     }
-
-    /// The name in the text notation: `individual`, `pairs` or `trios`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Individual => "individual",
-            Self::Pairs => "pairs",
-            Self::Trios => "trios",
-        }
-    }
 }
 
 /// A set of seats, such as those that forfeited (R25).
