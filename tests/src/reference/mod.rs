@@ -1,8 +1,9 @@
 //! A second, plain and slow implementation of the rules, written from `rules.md` alone.
 //!
-//! It shares no type and no line with `zetema-rules`: a hand is a list of cards, a combination is
-//! found by trying every subset of the hand, and each function names the clause it follows. Its
-//! only purpose is to be obviously right, so that the fast implementation can be compared with it.
+//! It shares no type and no line with `zetema-rules`, which [`translate`] alone names: a hand is a
+//! list of cards, a combination is found by trying every subset of the hand, and each function
+//! names the clause it follows. Its only purpose is to be obviously right, so that the fast
+//! implementation can be compared with it.
 //!
 //! Unlike the fast one it hides nothing: every field of [`Game`] can be read, and `Debug` shows
 //! the cards.
@@ -15,6 +16,7 @@ mod preset;
 mod rules;
 mod score;
 mod standing;
+pub mod translate;
 
 pub use card::{ACE, Card, FIVE, JACK, KING, QUEEN, RANKS, SUITS, Suit, count, pack, shared};
 pub use deal::Deal;

@@ -7,6 +7,8 @@
 )]
 
 mod clauses;
+mod comparison;
 mod facts;
 mod played_out;
+mod presets;
 mod support;
