@@ -30,10 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for folder in ["zetema/v1", "zetema/journal/v1"] {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "proto")
-            {
+            if path.extension().is_some_and(|extension| extension == "proto") {
                 files.push(path);
             }
         }
@@ -43,10 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut compiler = protox::Compiler::new(["."])?;
     compiler.include_source_info(true).include_imports(true);
     compiler.open_files(&files)?;
-    fs::write(
-        out.join("descriptors.bin"),
-        compiler.encode_file_descriptor_set(),
-    )?;
+    fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
 
     tonic_prost_build::configure()
         .skip_debug(REDACTED)

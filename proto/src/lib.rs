@@ -13,7 +13,13 @@
 //! assert!(!format!("{token:?}").contains("secret"));
 //! ```
 
+mod convert;
 mod redacted;
+
+pub use convert::{
+    FieldError, Problem, TimeControl, Views, Wire, seat_event_from_wire, seat_event_to_wire, view_from_wire,
+    view_to_wire,
+};
 
 /// The public package `zetema.v1`.
 #[allow(

@@ -1,0 +1,115 @@
+//! What a request for a match says: its rules, clocks and views.
+
+use zetema_rules::{Players, Preset, Rules, Suit, Teams};
+
+use super::{FieldError, Wire, optional, value};
+use crate::v1;
+use crate::v1::match_spec;
+
+/// The clocks of a match, with every default filled in. In this version there is none on a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeControl {
+    /// How long every seat has to join, and then again to send its nonce, in milliseconds.
+    pub join_timeout_ms: u32,
+    /// How long a match that has been dealt may wait for one decision, in milliseconds.
+    pub idle_timeout_ms: u32,
+}
+
+impl TimeControl {
+    /// Ten minutes to join, 24 hours for a decision.
+    pub const DEFAULT: Self = Self { join_timeout_ms: 600_000, idle_timeout_ms: 86_400_000 };
+
+    const JOIN_TIMEOUT_MS: (u32, u32) = (1_000, 604_800_000);
+    const IDLE_TIMEOUT_MS: (u32, u32) = (1_000, 2_592_000_000);
+}
+
+impl Default for TimeControl {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Wire for TimeControl {
+    type Message = v1::TimeControl;
+
+    fn to_wire(&self) -> v1::TimeControl {
+        let Self { join_timeout_ms, idle_timeout_ms } = *self;
+        v1::TimeControl { join_timeout_ms: Some(join_timeout_ms), idle_timeout_ms: Some(idle_timeout_ms) }
+    }
+
+    fn from_wire(message: &v1::TimeControl) -> Result<Self, FieldError> {
+        let v1::TimeControl { join_timeout_ms, idle_timeout_ms } = *message;
+        let within = |field, (least, most), given: Option<u32>, default| match given {
+            None => Ok(default),
+            Some(ms) if (least..=most).contains(&ms) => Ok(ms),
+            Some(ms) => Err(FieldError::invalid(field, format!("is {ms} ms: give {least} to {most}"))),
+        };
+        let Self { join_timeout_ms: join, idle_timeout_ms: idle } = Self::DEFAULT;
+        Ok(Self {
+            join_timeout_ms: within("join_timeout_ms", Self::JOIN_TIMEOUT_MS, join_timeout_ms, join)?,
+            idle_timeout_ms: within("idle_timeout_ms", Self::IDLE_TIMEOUT_MS, idle_timeout_ms, idle)?,
+        })
+    }
+}
+
+/// When an observation holds the view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Views {
+    /// With every decision.
+    #[default]
+    EveryDecision,
+    /// Never: in snapshots only.
+    SnapshotsOnly,
+}
+
+super::wire_enum! {
+    Views = Views { EveryDecision, SnapshotsOnly }
+}
+
+impl v1::PresetRules {
+    /// The preset's rules for so many players.
+    ///
+    /// # Errors
+    /// [`FieldError`] for an unknown value, and for players or teams that the preset does not list.
+    pub fn rules(&self, players: usize) -> Result<Rules, FieldError> {
+        let Self { preset, teams, imperial_suit } = self;
+        let preset: Preset = value("preset", preset)?;
+        let teams: Option<Teams> = optional("teams", teams.as_ref())?;
+        let imperial: Option<Suit> = optional("imperial_suit", imperial_suit.as_ref())?;
+        let mut options = *preset.rules(players, teams).map_err(FieldError::rules)?;
+        options.imperial_suit = imperial.unwrap_or(options.imperial_suit);
+        Rules::new(options).map_err(FieldError::rules)
+    }
+}
+
+impl v1::MatchSpec {
+    /// The rules of the match: the preset's for its number of seats, or its own.
+    ///
+    /// # Errors
+    /// [`FieldError`] for rules that are missing, can't be played, or don't fit the number of seats.
+    pub fn checked_rules(&self) -> Result<Rules, FieldError> {
+        let players = self.seats.len();
+        if let Err(error) = Players::new(players) {
+            return Err(FieldError { path: "seats".to_owned(), problem: error.into() });
+        }
+        match &self.rules {
+            None => Err(FieldError::missing("rules")),
+            Some(match_spec::Rules::Preset(preset)) => preset.rules(players).map_err(|error| {
+                // The number of players is that of the seats, which is no field of the preset.
+                if error.path == "players" {
+                    FieldError { path: "seats".to_owned(), ..error }
+                } else {
+                    error.within("preset")
+                }
+            }),
+            Some(match_spec::Rules::Own(own)) => {
+                let rules: Rules = value("own", own)?;
+                if rules.player_count().count() == players {
+                    return Ok(rules);
+                }
+                let problem = format!("own.players is {}, and there are {players} seats", rules.players);
+                Err(FieldError::invalid("seats", problem))
+            }
+        }
+    }
+}
