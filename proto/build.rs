@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
 
     tonic_prost_build::configure()
+        .codec_path("crate::codec::WireCodec")
         .skip_debug(REDACTED)
         // The list above takes the oneofs along: this one hides nothing.
         .type_attribute("zetema.v1.View.viewer", "#[derive(Debug)]")

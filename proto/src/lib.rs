@@ -13,13 +13,16 @@
 //! assert!(!format!("{token:?}").contains("secret"));
 //! ```
 
+mod codec;
 mod convert;
 mod redacted;
+mod status;
 
 pub use convert::{
     FieldError, Problem, TimeControl, Views, Wire, seat_event_from_wire, seat_event_to_wire, view_from_wire,
     view_to_wire,
 };
+pub use status::ERROR_DOMAIN;
 
 /// The public package `zetema.v1`.
 #[allow(

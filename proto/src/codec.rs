@@ -1,0 +1,55 @@
+//! The codec of the generated code: prost's, but bytes that are no message get a typed error where
+//! tonic alone answers INTERNAL, as if the server were at fault.
+
+use std::marker::PhantomData;
+
+use prost::Message;
+use tonic::Status;
+use tonic::codec::{Codec, DecodeBuf, Decoder};
+use tonic_prost::ProstEncoder;
+
+use crate::v1::{Error, ErrorReason};
+
+/// Encodes `T` and decodes `U`.
+pub(crate) struct WireCodec<T, U>(PhantomData<(T, U)>);
+
+impl<T, U> Default for WireCodec<T, U> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T, U> Codec for WireCodec<T, U>
+where
+    T: Message + Send + 'static,
+    U: Message + Default + Send + 'static,
+{
+    type Encode = T;
+    type Decode = U;
+    type Encoder = ProstEncoder<T>;
+    type Decoder = WireDecoder<U>;
+
+    fn encoder(&mut self) -> Self::Encoder {
+        ProstEncoder::default()
+    }
+
+    fn decoder(&mut self) -> Self::Decoder {
+        WireDecoder(PhantomData)
+    }
+}
+
+/// Decodes `U`.
+pub(crate) struct WireDecoder<U>(PhantomData<U>);
+
+impl<U: Message + Default> Decoder for WireDecoder<U> {
+    type Item = U;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
+        U::decode(buf).map(Some).map_err(|error| {
+            let message =
+                format!("these bytes are no message of this kind ({error}): send what the .proto says");
+            Error::new(ErrorReason::Undecodable, message).into()
+        })
+    }
+}
