@@ -1,0 +1,15 @@
+//! Tests of the rules through the crate's public surface. Each module says what it shows.
+
+// The lint's own exception covers test functions only, not the helpers that they share.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod deals;
+mod fair_deals;
+mod hand_counts;
+mod hidden;
+mod marriages;
+mod presets;
+mod properties;
+mod refusals;
+mod support;
+mod walk;
