@@ -154,6 +154,8 @@ fn suit_number(suit: Suit) -> i32 {
 pub(crate) struct Taste {
     /// Out of 100.
     declares: u32,
+    /// Declares no fewer marriages at once.
+    marriages: usize,
     /// What the player keeps.
     keeps: u8,
 }
@@ -161,13 +163,23 @@ pub(crate) struct Taste {
 impl Taste {
     /// Any taste.
     pub(crate) fn random(random: &mut StdRng) -> Self {
-        Self { declares: pick(random, &[0, 30, 80, 100]), keeps: random.random_range(0..5) }
+        Self {
+            declares: pick(random, &[0, 30, 80, 100]),
+            marriages: pick(random, &[1, 1, 1, 2, 4, 5]),
+            keeps: random.random_range(0..5),
+        }
     }
 
     /// One of the actions.
     pub(crate) fn choose(&self, random: &mut StdRng, game: &Game, legal: &[Action]) -> Action {
-        let declarations: Vec<&Action> =
-            legal.iter().filter(|action| matches!(action, Action::Declare(_))).collect();
+        let liked = |action: &&Action| match action {
+            Action::Declare(Declaration { kind: Kind::Marriages, hand, tableau }) => {
+                hand.len() + tableau.len() >= 2 * self.marriages
+            }
+            Action::Declare(_) => true,
+            Action::Discard(_) => false,
+        };
+        let declarations: Vec<&Action> = legal.iter().filter(liked).collect();
         let declares = random.random_range(0..100) < self.declares;
         if declares && let Some(action) = declarations.choose(random) {
             return (*action).clone();
