@@ -34,7 +34,7 @@ fn teams_are_those_that_r4_gives() {
                 options.players = players;
                 options.teams = teams;
             });
-            assert_eq!(found, (!allowed).then_some("teams"), "{players} players, {}", teams.name());
+            assert_eq!(found, (!allowed).then_some("teams"), "{players} players, {teams}");
         }
     }
 }
