@@ -74,12 +74,14 @@ pub struct Dealing {
 }
 
 impl Dealing {
-    /// The seed of all deals. `None` if the match was aborted before every nonce was in.
+    /// The seed of all deals. `None` if the match was aborted before every seat had joined and every
+    /// nonce was in.
     ///
     /// `fixed` deals are made with an empty nonce for each of the seats.
     pub fn match_seed(&self, rules: &Rules) -> Option<MatchSeed> {
         let nonces: Option<Vec<Nonce>> = match self.kind {
             DealingKind::Fixed => Some(rules.seats().map(|_| Nonce::EMPTY).collect()),
+            DealingKind::Joint | DealingKind::Shared if self.entrants.is_empty() => None,
             DealingKind::Joint | DealingKind::Shared => {
                 self.entrants.iter().map(|entrant| entrant.nonce.clone()).collect()
             }
@@ -167,7 +169,6 @@ pub enum PlayedBy {
 
 /// Why a seat forfeited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ForfeitReason {
     /// It resigned.
     Resigned,
@@ -189,7 +190,6 @@ pub enum Outcome {
 
 /// Why a match had no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum AbortReason {
     /// A seat had not joined in time.
     NoShow,

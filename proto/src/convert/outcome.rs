@@ -1,12 +1,42 @@
 //! Results, and the reasons why matches end.
 
-use zetema_rules::{EndReason, MatchResult, Seat};
+use zetema_rules::{AbortReason, EndReason, ForfeitReason, MatchResult, Outcome, Seat};
 
-use super::{FieldError, Wire, narrow, value, wire_enum};
+use super::{FieldError, Wire, list, narrow, value, wire_enum};
 use crate::v1;
+use crate::v1::outcome;
 
 wire_enum! {
     EndReason = EndReason { Target, DealOver, Forfeit }
+    AbortReason = AbortReason { NoShow, NonceMissing, Idle, Cancelled }
+    ForfeitReason = ForfeitReason { Resigned }
+}
+
+impl Wire for Outcome {
+    type Message = v1::Outcome;
+
+    fn to_wire(&self) -> v1::Outcome {
+        let kind = match self {
+            Self::Result(result) => outcome::Kind::Result(result.to_wire()),
+            Self::Aborted { reason, seats } => outcome::Kind::Aborted(v1::Abort {
+                reason: reason.to_wire(),
+                seats: seats.iter().map(Wire::to_wire).collect(),
+            }),
+        };
+        v1::Outcome { kind: Some(kind) }
+    }
+
+    fn from_wire(message: &v1::Outcome) -> Result<Self, FieldError> {
+        let v1::Outcome { kind } = message;
+        match kind {
+            None => Err(FieldError::missing("kind")),
+            Some(outcome::Kind::Result(result)) => Ok(Self::Result(value("result", result)?)),
+            Some(outcome::Kind::Aborted(v1::Abort { reason, seats })) => Ok(Self::Aborted {
+                reason: value("aborted.reason", reason)?,
+                seats: list(seats).map_err(|error| error.within("aborted.seats"))?,
+            }),
+        }
+    }
 }
 
 /// On the wire there are as many sides as the match has.

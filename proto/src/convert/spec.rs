@@ -62,8 +62,19 @@ pub enum Views {
     SnapshotsOnly,
 }
 
+/// Who may watch a match and read its record, beside the admin, whoever created it, and its seats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Visibility {
+    /// Nobody else.
+    #[default]
+    Private,
+    /// Everyone.
+    Public,
+}
+
 super::wire_enum! {
     Views = Views { EveryDecision, SnapshotsOnly }
+    Visibility = Visibility { Private, Public }
 }
 
 impl v1::PresetRules {
