@@ -1,1 +1,21 @@
-//! The house bots, on the SDK alone.
+//! The house bots, on the SDK alone: `random`, `greedy`, and a form of `greedy` to measure it by.
+//!
+//! ```
+//! use zetema_bots::House;
+//! use zetema_sdk::rules::Preset;
+//! use zetema_sdk::{MatchInfo, numbered_seed, simulate};
+//!
+//! let bots = [zetema_bots::by_name("greedy")?, House::Random];
+//! let make = |info: &MatchInfo| bots[info.seat.index()].make(info, 7);
+//! let played = simulate(Preset::Sackson.rules(2, None)?, &numbered_seed(1), make)?;
+//! assert_eq!(played.result.ranks[0], 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod greedy;
+mod house;
+mod random;
+
+pub use greedy::{Greedy, Zetemas};
+pub use house::{House, UnknownBot, by_name};
+pub use random::Random;
