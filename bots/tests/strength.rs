@@ -76,8 +76,8 @@ fn greedy_beats_random_in_every_preset_and_number_of_players() {
                 let rules = preset.rules(players.count(), Some(teams)).unwrap();
                 let share = duel(rules, House::Greedy, House::Random, 40);
                 let fair = 100.0 / f64::from(u32::try_from(rules.sides()).unwrap());
-                println!("{preset} {players} {}: {share}, by chance {fair:.1} %", teams.name());
-                assert!(100.0 * share.low > fair, "{preset} {players} {}: {share}", teams.name());
+                println!("{preset} {players} {teams}: {share}, by chance {fair:.1} %");
+                assert!(100.0 * share.low > fair, "{preset} {players} {teams}: {share}");
             }
         }
     }
