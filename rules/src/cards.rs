@@ -60,6 +60,12 @@ impl Cards {
         (self.faces.count_ones() + self.doubles.count_ones()) as usize
     }
 
+    /// How many cards of each suit. All four are counted at once, which is what listing flushes asks for.
+    pub(crate) fn suit_counts(self) -> [usize; 4] {
+        let counts = lane_counts(self.faces) + lane_counts(self.doubles);
+        Suit::ALL.map(|suit| (counts >> (16 * suit.index()) & 0xFF) as usize)
+    }
+
     /// Whether there is no card.
     pub const fn is_empty(self) -> bool {
         self.faces == 0
@@ -218,6 +224,14 @@ impl FromStr for Cards {
         }
         Ok(all)
     }
+}
+
+/// How many bits are set in each lane of a card mask.
+const fn lane_counts(mask: u64) -> u64 {
+    let twos = mask - (mask >> 1 & 0x5555_5555_5555_5555);
+    let fours = (twos & 0x3333_3333_3333_3333) + (twos >> 2 & 0x3333_3333_3333_3333);
+    let bytes = (fours + (fours >> 4)) & 0x0F0F_0F0F_0F0F_0F0F;
+    (bytes + (bytes >> 8)) & 0x00FF_00FF_00FF_00FF
 }
 
 /// A set of ranks: which zetemas were made, which assemblies were declared.

@@ -86,13 +86,12 @@ pub(crate) fn declarations(
     hand: Cards,
     out: &mut Vec<Declaration>,
 ) {
-    if hand.len() >= rules.meld_cards() {
-        let mut melds = Melds { rules, public, seat, out };
-        melds.sequences(hand);
-        melds.flushes(hand);
-    }
-    if hand.len() >= 5 {
-        out.extend(assemblies(hand).iter().map(Declaration::Assembly));
+    let mut melds = Melds { rules, public, seat, out };
+    melds.sequences(hand);
+    melds.flushes(hand);
+    let assemblies = assemblies(hand);
+    if !assemblies.is_empty() {
+        out.extend(assemblies.iter().map(Declaration::Assembly));
     }
     marriages(rules, hand, public.tableau, out);
 }
@@ -199,10 +198,10 @@ impl Melds<'_> {
 
     fn flushes(&mut self, hand: Cards) {
         let size = self.rules.meld_cards();
+        let counts = hand.suit_counts();
         for suit in Suit::ALL {
-            let held = hand.of_suit(suit);
-            if held.len() >= size && may_flush(self.rules, suit) {
-                self.flushes_of(held, size, Cards::EMPTY);
+            if counts[suit.index()] >= size && may_flush(self.rules, suit) {
+                self.flushes_of(hand.of_suit(suit), size, Cards::EMPTY);
             }
         }
     }
@@ -230,70 +229,67 @@ impl Melds<'_> {
     }
 }
 
-/// The ways to take marriages of one suit: at most one way for none, four for one, one for two.
-struct SuitMarriages {
-    ways: [(Cards, Cards); 6],
-    count: usize,
-}
-
-impl SuitMarriages {
-    fn push(&mut self, hand: Cards, tableau: Cards) {
-        self.ways[self.count] = (hand, tableau);
-        self.count += 1;
-    }
+/// Chooses marriages suit by suit.
+struct Marriages<'a> {
+    hand_min: MarriageHandMin,
+    hand: Cards,
+    tableau: Cards,
+    /// The suits with at least one marriage, by their kings.
+    couples: Cards,
+    out: &'a mut Vec<Declaration>,
 }
 
 fn marriages(rules: &Rules, hand: Cards, tableau: Cards, out: &mut Vec<Declaration>) {
+    let royals = |cards: Cards| cards.of_rank(Rank::King).union(cards.of_rank(Rank::Queen));
+    let (hand, tableau) = (royals(hand), royals(tableau));
     let both = hand.faces() | tableau.faces();
-    let kings = Cards::from_faces(both).of_rank(Rank::King).faces();
-    let queens = Cards::from_faces(both).of_rank(Rank::Queen).faces();
-    let couples = kings & queens << 1;
-    let own = hand.faces() & (couples | couples >> 1);
-    if own == 0 {
+    // A queen's bit is next to its king's.
+    let couples = both & both << 1;
+    if hand.faces() & (couples | couples >> 1) == 0 {
         return;
     }
-    let suits = Suit::ALL.map(|suit| marriages_of_suit(rules, hand.of_suit(suit), tableau.of_suit(suit)));
-    // Every choice of a way for each suit, counted like the digits of a number; the first is none.
-    let total: usize = suits.iter().map(|suit| suit.count).product();
-    for choice in 1..total {
-        let mut digits = choice;
-        let (mut from_hand, mut from_tableau) = (Cards::EMPTY, Cards::EMPTY);
-        for suit in &suits {
-            let (hand, tableau) = suit.ways[digits % suit.count];
-            digits /= suit.count;
-            from_hand = from_hand.sum(hand);
-            from_tableau = from_tableau.sum(tableau);
+    let couples = Cards::from_faces(couples);
+    let mut marriages = Marriages { hand_min: rules.marriage_hand_min, hand, tableau, couples, out };
+    marriages.choose(&Suit::ALL, Cards::EMPTY, Cards::EMPTY);
+}
+
+impl Marriages<'_> {
+    /// Chooses none, one or two marriages of each of the suits, beside those chosen.
+    fn choose(&mut self, suits: &[Suit], hand: Cards, tableau: Cards) {
+        let Some((&suit, rest)) = suits.split_last() else {
+            if !hand.is_empty() {
+                self.out.push(Declaration::Marriages { hand, tableau });
+            }
+            return;
+        };
+        self.choose(rest, hand, tableau);
+        if self.couples.of_suit(suit).is_empty() {
+            return;
         }
-        if !from_hand.is_empty() {
-            out.push(Declaration::Marriages { hand: from_hand, tableau: from_tableau });
+        let (own, open) = (self.hand.of_suit(suit), self.tableau.of_suit(suit));
+        for king in sources(own.of_rank(Rank::King), open.of_rank(Rank::King)) {
+            for queen in sources(own.of_rank(Rank::Queen), open.of_rank(Rank::Queen)) {
+                let (Some(king), Some(queen)) = (king, queen) else { continue };
+                let (from_hand, from_tableau) = (king.0.union(queen.0), king.1.union(queen.1));
+                if !from_hand.is_empty() || self.hand_min == MarriageHandMin::Any {
+                    self.choose(rest, hand.union(from_hand), tableau.union(from_tableau));
+                }
+            }
+        }
+        let all = own.sum(open).doubles();
+        let enough = self.hand_min == MarriageHandMin::Any || own.len() >= 2;
+        if all & all << 1 != 0 && enough {
+            self.choose(rest, hand.union(own), tableau.union(open));
         }
     }
 }
 
-fn marriages_of_suit(rules: &Rules, hand: Cards, tableau: Cards) -> SuitMarriages {
-    let mut suit = SuitMarriages { ways: [(Cards::EMPTY, Cards::EMPTY); 6], count: 0 };
-    suit.push(Cards::EMPTY, Cards::EMPTY);
-    let (hand_kings, hand_queens) = (hand.of_rank(Rank::King), hand.of_rank(Rank::Queen));
-    let (table_kings, table_queens) = (tableau.of_rank(Rank::King), tableau.of_rank(Rank::Queen));
-    let enough = |from_hand: Cards, marriages: usize| match rules.marriage_hand_min {
-        MarriageHandMin::Each => from_hand.len() >= marriages,
-        MarriageHandMin::Any => true,
-    };
-    let sources =
-        |hand: Cards, tableau: Cards| [(hand.distinct(), Cards::EMPTY), (Cards::EMPTY, tableau.distinct())];
-    for king in sources(hand_kings, table_kings) {
-        for queen in sources(hand_queens, table_queens) {
-            let (from_hand, from_tableau) = (king.0.sum(queen.0), king.1.sum(queen.1));
-            if from_hand.len() + from_tableau.len() == 2 && enough(from_hand, 1) {
-                suit.push(from_hand, from_tableau);
-            }
-        }
-    }
-    let (from_hand, from_tableau) = (hand_kings.sum(hand_queens), table_kings.sum(table_queens));
-    if from_hand.len() + from_tableau.len() == 4 && enough(from_hand, 2) {
-        suit.push(from_hand, from_tableau);
-    }
-    suit
+/// One card of a face, from hand or from the tableau.
+fn sources(hand: Cards, tableau: Cards) -> [Option<(Cards, Cards)>; 2] {
+    [
+        (!hand.is_empty()).then_some((hand.distinct(), Cards::EMPTY)),
+        (!tableau.is_empty()).then_some((Cards::EMPTY, tableau.distinct())),
+    ]
 }
 
 /// How many marriages these cards make, by suit, if they are marriages and nothing else (R15).
