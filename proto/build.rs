@@ -3,9 +3,10 @@
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// Messages with a token, a nonce, a seed or a hand in them: `src/redacted.rs` writes their `Debug`.
-const REDACTED: [&str; 16] = [
+const REDACTED: [&str; 18] = [
     "zetema.v1.Act",
     "zetema.v1.ActRequest",
+    "zetema.v1.Dealing",
     "zetema.v1.Drew",
     "zetema.v1.FixedDeals",
     "zetema.v1.GiveNonce",
@@ -13,6 +14,7 @@ const REDACTED: [&str; 16] = [
     "zetema.v1.JoinSeatRequest",
     "zetema.v1.LegalActions",
     "zetema.v1.ObserveSeat",
+    "zetema.v1.RecordDeal",
     "zetema.v1.ResignRequest",
     "zetema.v1.SeatToken",
     "zetema.v1.SendNonceRequest",
@@ -26,27 +28,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed=zetema");
 
-    let mut files = Vec::new();
-    for folder in ["zetema/v1", "zetema/journal/v1"] {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|extension| extension == "proto") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
+    // Reflection serves the public package alone.
+    let public = files("zetema/v1")?;
+    fs::write(out.join("descriptors.bin"), compiler(&public)?.encode_file_descriptor_set())?;
 
-    let mut compiler = protox::Compiler::new(["."])?;
-    compiler.include_source_info(true).include_imports(true);
-    compiler.open_files(&files)?;
-    fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
-
+    let all = [public, files("zetema/journal/v1")?].concat();
     tonic_prost_build::configure()
         .codec_path("crate::codec::WireCodec")
         .skip_debug(REDACTED)
-        // The list above takes the oneofs along: this one hides nothing.
+        // The list above takes the oneofs along: these hide nothing.
+        .type_attribute("zetema.v1.Dealing.kind", "#[derive(Debug)]")
         .type_attribute("zetema.v1.View.viewer", "#[derive(Debug)]")
-        .compile_fds(compiler.file_descriptor_set())?;
+        .compile_fds(compiler(&all)?.file_descriptor_set())?;
     Ok(())
+}
+
+/// The `.proto` files of a folder, in order.
+fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "proto") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The files compiled, with comments and imports.
+fn compiler(files: &[PathBuf]) -> Result<protox::Compiler, Box<dyn Error>> {
+    let mut compiler = protox::Compiler::new(["."])?;
+    compiler.include_source_info(true).include_imports(true);
+    compiler.open_files(files)?;
+    Ok(compiler)
 }

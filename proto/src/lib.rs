@@ -55,7 +55,7 @@ pub mod journal {
     }
 }
 
-/// Every `.proto` file of this package and what it imports, encoded, with the comments: for gRPC
+/// Every `.proto` file of `zetema.v1` and what it imports, encoded, with the comments: for gRPC
 /// reflection.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 

@@ -39,6 +39,7 @@ impl fmt::Debug for v1::act::Choice {
 redact! {
     v1::Act { decision_number } hides { choice }
     v1::ActRequest { act } hides { seat_token }
+    v1::Dealing { commitment, kind } hides { server_seed }
     v1::Drew { seat, count } hides { cards }
     v1::FixedDeals {} hides { server_seed }
     v1::GiveNonce {} hides { nonce }
@@ -46,6 +47,7 @@ redact! {
     v1::JoinSeatRequest { nonce_hash } hides { seat_token }
     v1::LegalActions {} hides { discards, declarations }
     v1::ObserveSeat { after_seq, views } hides { seat_token }
+    v1::RecordDeal { scores } hides { deck }
     v1::ResignRequest {} hides { seat_token }
     v1::SeatToken { seat } hides { token }
     v1::SendNonceRequest {} hides { seat_token, nonce }
