@@ -1,38 +1,17 @@
 //! The fast rules and the slow reference play the same random matches in lock-step and are
 //! compared in every state.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use zetema_rules as fast;
 use zetema_tests::reference::{
-    Action, Card, Deal, Declaration, ExtraTurn, Game, KING, Kind, Phase, RoyalZetema, Rules, Stage, Turn,
-    count, declarations, pack, translate,
+    Action, Card, Declaration, Game, Kind, Phase, Rules, Stage, Turn, pack, translate,
 };
 
-use crate::support::{Taste, all_presets, generator, pick, random_deck, random_rules};
-
-/// What happened over all matches, so that a comparison that never met a rule shows.
-#[derive(Default)]
-struct Coverage {
-    states: u64,
-    happened: BTreeMap<&'static str, u64>,
-}
-
-impl Coverage {
-    fn note(&mut self, what: &'static str) {
-        *self.happened.entry(what).or_default() += 1;
-    }
-
-    /// Each of these must have happened so often at least.
-    fn expect(&self, least: u64, all: &[&str]) {
-        for what in all {
-            let number = self.happened.get(what).copied().unwrap_or_default();
-            assert!(number >= least, "{what} happened {number} times: {:?}", self.happened);
-        }
-    }
-}
+use crate::coverage::{Coverage, WHAT_HAPPENS};
+use crate::support::{Taste, all_presets, generator, pick, random_deck, random_rules, to_act};
 
 /// The same match, played by both.
 struct Pair {
@@ -316,101 +295,16 @@ fn play_match(rules: &Rules, random: &mut StdRng, coverage: &mut Coverage) {
             pair.fault(number, pick(random, &cards));
             continue;
         }
-        act(&mut pair, &taste, &legal, random, coverage);
+        let Some(seat) = to_act(&pair.slow) else {
+            continue;
+        };
+        let before = pair.slow.clone();
+        let action = taste.choose(random, &before, &legal);
+        pair.play(seat, &action);
+        coverage.note_action(seat, &action, &before, &pair.slow);
     }
     if pair.slow.stage == Stage::Over {
         coverage.note("match over");
-    }
-}
-
-/// One action of the seat to act, and what came of it.
-fn act(pair: &mut Pair, taste: &Taste, legal: &[Action], random: &mut StdRng, coverage: &mut Coverage) {
-    let Stage::ToAct(turn) = pair.slow.stage.clone() else {
-        return;
-    };
-    let before = pair.slow.clone();
-    let deal_before = before.deal.as_ref().expect("a deal");
-    let action = taste.choose(random, &before, legal);
-    pair.play(turn.seat, &action);
-    let deal = pair.slow.deal.as_ref().expect("a deal");
-    let rules = &pair.slow.rules;
-    match &action {
-        Action::Declare(declaration) => note_declaration(coverage, declaration, rules, deal_before),
-        Action::Discard(card) => {
-            let zetema = deal.zetemas > deal_before.zetemas;
-            let exposed = deal_before.exposed[turn.seat].is_some();
-            if zetema {
-                coverage.note(if exposed { "zetema of an exposed card" } else { "zetema" });
-            }
-            if !zetema && deal.pile(card.rank).len() == 5 {
-                assert_eq!(rules.royal_zetema, RoyalZetema::AfterAssembly);
-                coverage.note("barred royal zetema");
-            }
-            let goes_on = matches!(&pair.slow.stage, Stage::ToAct(next) if next.seat == turn.seat);
-            if zetema && goes_on && deal.hands.iter().all(|hand| !hand.is_empty()) {
-                coverage.note(match rules.extra_turn {
-                    ExtraTurn::Discard => "extra discard",
-                    ExtraTurn::Full => "extra turn",
-                    ExtraTurn::None => "no extra turn, and yet",
-                });
-            }
-        }
-    }
-    if pair.slow.stage == Stage::Over && deal.hands.iter().any(|hand| !hand.is_empty()) {
-        coverage.note("over at once");
-    }
-    if let Stage::ToAct(next) = &pair.slow.stage {
-        note_next(coverage, rules, deal, turn.seat, next);
-    }
-}
-
-fn note_declaration(coverage: &mut Coverage, declaration: &Declaration, rules: &Rules, before: &Deal) {
-    coverage.note(match declaration.kind {
-        Kind::Sequence => "sequence",
-        Kind::Flush => "flush",
-        Kind::FlushSequence => "flush sequence",
-        Kind::Assembly => "assembly",
-        Kind::Marriages => "marriages",
-    });
-    if declaration.kind == Kind::Marriages {
-        let all = [&declaration.hand[..], &declaration.tableau[..]].concat();
-        let imperial_king = Card { rank: KING, suit: rules.imperial };
-        if all.len() == 10 {
-            coverage.note("five marriages at once");
-        }
-        match count(&all, imperial_king) {
-            1 if before.imperial_marriages == 1 => coverage.note("second imperial marriage"),
-            2 => coverage.note("both imperial marriages"),
-            _ => {}
-        }
-        let elsewhere = |card: &Card| before.tableau.contains(card);
-        if declaration.hand.iter().any(elsewhere) {
-            coverage.note("choice between hand and tableau");
-        }
-    }
-}
-
-/// What the turn that follows shows.
-fn note_next(coverage: &mut Coverage, rules: &Rules, deal: &Deal, seat: usize, next: &Turn) {
-    if next.seat != seat && next.seat != (seat + 1) % rules.players {
-        coverage.note("seat skipped");
-    }
-    if deal.penalty[next.seat] >= 2 {
-        coverage.note("faults add up");
-    }
-    if deal.penalty[next.seat] >= rules.hand && !deal.stock.is_empty() {
-        coverage.note("draw to one card");
-    }
-    if next.phase == Phase::Discard && next.seat != seat {
-        coverage.note("turn without declarations");
-    }
-    let last = deal.last_meld[next.seat].as_deref();
-    if rules.max_reused.is_some() && last.is_some() && next.phase == Phase::DeclareOrDiscard {
-        let hand = &deal.hands[next.seat];
-        let number = |last| declarations(rules, hand, &[], last).len();
-        if number(last) < number(None) {
-            coverage.note("meld barred by max_reused");
-        }
     }
 }
 
@@ -438,33 +332,3 @@ fn free_rules_agree_over_a_million_states() {
     println!("{} states: {:?}", coverage.states, coverage.happened);
     coverage.expect(100, &WHAT_HAPPENS);
 }
-
-/// What a comparison must have met.
-const WHAT_HAPPENS: [&str; 26] = [
-    "sequence",
-    "flush",
-    "flush sequence",
-    "assembly",
-    "marriages",
-    "zetema",
-    "zetema of an exposed card",
-    "barred royal zetema",
-    "extra discard",
-    "extra turn",
-    "fault",
-    "forfeit",
-    "a further deal",
-    "over at once",
-    "match over",
-    "made up and legal",
-    "made up and refused",
-    "five marriages at once",
-    "second imperial marriage",
-    "both imperial marriages",
-    "choice between hand and tableau",
-    "seat skipped",
-    "faults add up",
-    "draw to one card",
-    "turn without declarations",
-    "meld barred by max_reused",
-];

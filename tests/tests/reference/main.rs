@@ -8,6 +8,7 @@
 
 mod clauses;
 mod comparison;
+mod coverage;
 mod facts;
 mod played_out;
 mod presets;
