@@ -1,1 +1,3 @@
 //! The Zetema server: tables, journal and the gRPC adapters.
+
+pub mod journal;

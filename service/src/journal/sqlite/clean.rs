@@ -1,0 +1,185 @@
+//! Keeping the log short. A segment without a live row is dropped. When the log has more than twice its live rows, the
+//! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none.
+
+use super::commit::Commit;
+use super::limits;
+use super::live::{Live, Position, Segment, SegmentNumber};
+use super::recover::table;
+use super::request::Spoilt;
+use super::writer::Writer;
+use crate::journal::row::{Row, RowHeader};
+use crate::journal::{Cause, MatchId, Version};
+
+/// How far the cleaning is.
+#[derive(Debug, Default)]
+pub(super) struct Cleaning {
+    /// The segment that is being emptied, and the next position to look at.
+    victim: Option<(SegmentNumber, Position)>,
+    /// After a failure: how many commits are left before it is tried again.
+    paused_for: u32,
+}
+
+impl Cleaning {
+    /// A commit has gone through.
+    pub(super) fn committed(&mut self) {
+        self.paused_for = self.paused_for.saturating_sub(1);
+    }
+}
+
+enum Step {
+    Drop(SegmentNumber),
+    Copy(SegmentNumber, Position),
+}
+
+impl Writer {
+    pub(super) fn is_cleaning_due(&self) -> bool {
+        self.cleaning.paused_for == 0 && self.next_step().is_some()
+    }
+
+    /// One step, in a transaction of its own: its failure is nobody's answer.
+    pub(super) fn clean(&mut self) {
+        let Some(step) = self.next_step() else { return };
+        match self.try_step(&step) {
+            Ok(Done {
+                copied,
+                dropped,
+                next,
+            }) => {
+                self.live.keep();
+                self.stats.cleaned(copied, dropped);
+                self.cleaning.victim = next;
+            }
+            Err(spoilt) => {
+                self.roll_back();
+                self.cleaning = Cleaning {
+                    victim: None,
+                    paused_for: limits::COMMITS_BEFORE_CLEANING_AGAIN,
+                };
+                tracing::error!(cause = %spoilt.cause(), "the journal's log could not be cleaned");
+            }
+        }
+    }
+
+    fn try_step(&mut self, step: &Step) -> Result<Done, Spoilt> {
+        let failed = |error| Spoilt::Failed(Cause::new(error));
+        self.begin().map_err(failed)?;
+        let done = self.take(step).map_err(failed)?;
+        if let (Step::Copy(number, from), None) = (step, done.next) {
+            // All was looked at, and the segment still has live rows: they can't be read.
+            let what = format!(
+                "{} has live rows that can't be found, before position {from}",
+                table(*number)
+            );
+            return Err(Spoilt::Failed(Cause::new(what)));
+        }
+        self.end()?;
+        Ok(done)
+    }
+
+    fn next_step(&self) -> Option<Step> {
+        let sealed = self.live.segments().split_last()?.1;
+        if let Some(dead) = sealed.iter().find(|segment| segment.live == 0) {
+            return Some(Step::Drop(dead.number));
+        }
+        if let Some((number, from)) = self.cleaning.victim {
+            return Some(Step::Copy(number, from));
+        }
+        let victim = victim(&self.live, self.options.segment_rows.into())?;
+        Some(Step::Copy(victim.number, victim.first))
+    }
+
+    fn take(&mut self, step: &Step) -> rusqlite::Result<Done> {
+        match *step {
+            Step::Drop(number) => {
+                self.conn
+                    .execute_batch(&format!("DROP TABLE {}", table(number)))?;
+                self.live.dropped_segment(number);
+                let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
+                Ok(Done {
+                    copied: 0,
+                    dropped: 1,
+                    next,
+                })
+            }
+            Step::Copy(number, from) => self.copy(number, from),
+        }
+    }
+
+    /// Copies the live ones among the next rows of a segment.
+    fn copy(&mut self, number: SegmentNumber, from: Position) -> rusqlite::Result<Done> {
+        let rows = self.rows_from(number, from)?;
+        let next = rows.last().map(|(position, _)| (number, position + 1));
+        let mut copied = 0;
+        for (position, bytes) in rows {
+            let Some((match_id, version)) = live_row(&self.live, position, &bytes) else {
+                continue;
+            };
+            self.row.clear();
+            self.row.extend_from_slice(&bytes);
+            let mut commit = Commit {
+                conn: &self.conn,
+                live: &mut self.live,
+                segment_rows: self.options.segment_rows.into(),
+                row: &mut self.row,
+                rows_written: 0,
+                error: None,
+            };
+            commit.insert_row()?;
+            self.live.moved(match_id, version);
+            copied += 1;
+        }
+        Ok(Done {
+            copied,
+            dropped: 0,
+            next,
+        })
+    }
+
+    fn rows_from(
+        &self,
+        number: SegmentNumber,
+        from: Position,
+    ) -> rusqlite::Result<Vec<(Position, Vec<u8>)>> {
+        let table = table(number);
+        let sql =
+            format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position");
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query([from])?;
+        let mut taken = Vec::new();
+        let mut bytes = 0;
+        while taken.len() < limits::COPIED_ROWS && bytes < limits::COPIED_BYTES {
+            let Some(row) = rows.next()? else { break };
+            let row: (Position, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            bytes += row.1.len();
+            taken.push(row);
+        }
+        Ok(taken)
+    }
+}
+
+struct Done {
+    copied: u64,
+    dropped: u64,
+    next: Option<(SegmentNumber, Position)>,
+}
+
+/// The sealed segment with the smallest part of live rows, when the log has more than twice its live rows and, since a
+/// segment is the least that can be won, two segments more. At most half of it is live then: each copied row wins one.
+fn victim(live: &Live, segment_rows: u64) -> Option<&Segment> {
+    let (rows, live_rows) = live.rows();
+    if rows <= 2 * live_rows + 2 * segment_rows {
+        return None;
+    }
+    let sealed = live.segments().split_last()?.1;
+    sealed
+        .iter()
+        .min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
+}
+
+/// The record that a row stands for, if it is that of a match that runs, and not a copy left behind.
+fn live_row(live: &Live, position: Position, bytes: &[u8]) -> Option<(MatchId, Version)> {
+    let RowHeader {
+        match_id, version, ..
+    } = Row::decode(bytes).ok()?.header;
+    (live.get(&match_id)?.position(version)? == position).then_some((match_id, version))
+}

@@ -1,0 +1,26 @@
+//! Every bound of the SQLite journal, with its unit. Those of single values are with the values.
+
+/// Requests that wait for the writer. More wait with whoever asks.
+pub(super) const WAITING_REQUESTS: usize = 4096;
+/// Commits whose answers wait for the runtime. Then the writer waits.
+pub(super) const WAITING_BATCHES: usize = 8;
+/// Reads that wait for each reading thread. More wait with whoever asks.
+pub(super) const WAITING_READS: usize = 64;
+/// Threads that read, each with a connection.
+pub(super) const READERS: usize = 2;
+/// Writes of one commit.
+pub(super) const COMMIT_WRITES: usize = 4096;
+/// Bytes of the log after which a commit takes no more writes.
+pub(super) const COMMIT_BYTES: usize = 4 * 1024 * 1024;
+/// Pages in the WAL after which they are copied into the database.
+pub(super) const WAL_PAGES: i64 = 2000;
+/// Rows looked at in one step of cleaning the log.
+pub(super) const COPIED_ROWS: usize = 512;
+/// Bytes of rows after which a step of cleaning looks at no more.
+pub(super) const COPIED_BYTES: usize = 1024 * 1024;
+/// Commits to wait for after a step of cleaning has failed.
+pub(super) const COMMITS_BEFORE_CLEANING_AGAIN: u32 = 1000;
+/// Rows of a segment of the log, unless told otherwise.
+pub(super) const SEGMENT_ROWS: u32 = 16 * 1024;
+/// How often a read looks again for records that are being copied from segment to segment.
+pub(super) const READ_ATTEMPTS: usize = 16;

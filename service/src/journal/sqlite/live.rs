@@ -1,0 +1,273 @@
+//! The writer's map of the log: where the records of every running match are. It lives in memory and is rebuilt at
+//! every opening.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::journal::row::ChainHash;
+use crate::journal::{Epoch, MatchId, Version};
+
+/// The place of a row in the log: it only grows, over all segments.
+pub(super) type Position = i64;
+
+/// The number of a segment, in the name of its table.
+pub(super) type SegmentNumber = u32;
+
+/// The last record of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) version: Version,
+    pub(super) epoch: Epoch,
+    pub(super) chain: ChainHash,
+}
+
+impl Head {
+    /// Before the first record.
+    pub(super) const START: Self = Self {
+        version: Version::ZERO,
+        epoch: Epoch::new(0),
+        chain: ChainHash::START,
+    };
+}
+
+/// A match that has not ended.
+#[derive(Debug)]
+pub(super) struct LiveMatch {
+    pub(super) head: Head,
+    /// Where the record of each version is, that of version 1 first.
+    pub(super) positions: Vec<Position>,
+    /// What was found, if it is under quarantine.
+    pub(super) damage: Option<Arc<str>>,
+}
+
+/// A table of the log. Rows are added to the last one only.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    pub(super) number: SegmentNumber,
+    pub(super) first: Position,
+    pub(super) rows: u64,
+    /// How many of the rows are the record of a running match.
+    pub(super) live: u64,
+}
+
+/// All of it. A change is kept by [`Live::keep`] or taken back by [`Live::take_back`].
+#[derive(Debug)]
+pub(super) struct Live {
+    matches: HashMap<MatchId, LiveMatch>,
+    segments: Vec<Segment>,
+    next_position: Position,
+    next_result: u64,
+    undo: Vec<Undo>,
+    before: (Vec<Segment>, Position, u64),
+}
+
+#[derive(Debug)]
+enum Undo {
+    Created(MatchId),
+    Appended(MatchId, Head),
+    Moved(MatchId, Version, Position),
+    Ended(MatchId, LiveMatch),
+}
+
+impl Live {
+    /// The map of these matches, in a log of these segments, of which there is at least one.
+    pub(super) fn new(
+        matches: HashMap<MatchId, LiveMatch>,
+        segments: Vec<Segment>,
+        next_position: Position,
+        next_result: u64,
+    ) -> Self {
+        let mut live = Self {
+            matches,
+            segments,
+            next_position,
+            next_result,
+            undo: Vec::new(),
+            before: (Vec::new(), next_position, next_result),
+        };
+        let positions: Vec<Position> = live
+            .matches
+            .values()
+            .flat_map(|m| m.positions.iter().copied())
+            .collect();
+        for position in positions {
+            live.count(position, 1);
+        }
+        live.keep();
+        live
+    }
+
+    pub(super) fn get(&self, match_id: &MatchId) -> Option<&LiveMatch> {
+        self.matches.get(match_id)
+    }
+
+    /// The running matches, without those under quarantine.
+    pub(super) fn unfinished(&self) -> Vec<MatchId> {
+        self.matches
+            .iter()
+            .filter(|(_, m)| m.damage.is_none())
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    pub(super) fn current(&self) -> Option<&Segment> {
+        self.segments.last()
+    }
+
+    pub(super) fn next_position(&self) -> Position {
+        self.next_position
+    }
+
+    pub(super) fn next_result(&self) -> u64 {
+        self.next_result
+    }
+
+    /// All rows, and those of running matches.
+    pub(super) fn rows(&self) -> (u64, u64) {
+        self.segments
+            .iter()
+            .fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live))
+    }
+
+    /// The segment that a position is in.
+    pub(super) fn segment_of(&self, position: Position) -> Option<&Segment> {
+        self.segments[..self.segments.partition_point(|s| s.first <= position)].last()
+    }
+
+    pub(super) fn started_segment(&mut self, number: SegmentNumber) {
+        let first = self.next_position;
+        self.segments.push(Segment {
+            number,
+            first,
+            rows: 0,
+            live: 0,
+        });
+    }
+
+    pub(super) fn dropped_segment(&mut self, number: SegmentNumber) {
+        self.segments.retain(|s| s.number != number);
+    }
+
+    pub(super) fn created(&mut self, match_id: MatchId) {
+        let new = LiveMatch {
+            head: Head::START,
+            positions: Vec::new(),
+            damage: None,
+        };
+        self.matches.insert(match_id, new);
+        self.undo.push(Undo::Created(match_id));
+    }
+
+    /// The row at the next position is the next record of this match.
+    pub(super) fn appended(&mut self, match_id: MatchId, head: Head) {
+        let position = self.add_row();
+        if let Some(m) = self.matches.get_mut(&match_id) {
+            self.undo.push(Undo::Appended(match_id, m.head));
+            m.head = head;
+            m.positions.push(position);
+        }
+        self.count(position, 1);
+    }
+
+    /// The row at the next position is a copy of a record of this match, and stands for it from now on.
+    pub(super) fn moved(&mut self, match_id: MatchId, version: Version) {
+        let to = self.add_row();
+        let Some(from) = self
+            .matches
+            .get_mut(&match_id)
+            .and_then(|m| m.position_mut(version))
+        else {
+            return;
+        };
+        let old = std::mem::replace(from, to);
+        self.undo.push(Undo::Moved(match_id, version, old));
+        self.count(old, -1);
+        self.count(to, 1);
+    }
+
+    /// The match has its result: its rows are dead.
+    pub(super) fn ended(&mut self, match_id: MatchId) {
+        if let Some(ended) = self.matches.remove(&match_id) {
+            for position in &ended.positions {
+                self.count(*position, -1);
+            }
+            self.undo.push(Undo::Ended(match_id, ended));
+            self.next_result += 1;
+        }
+    }
+
+    /// The changes are durable.
+    pub(super) fn keep(&mut self) {
+        self.undo.clear();
+        self.before.0.clone_from(&self.segments);
+        self.before.1 = self.next_position;
+        self.before.2 = self.next_result;
+    }
+
+    /// The changes since the last [`Live::keep`] did not happen.
+    pub(super) fn take_back(&mut self) {
+        while let Some(undo) = self.undo.pop() {
+            match undo {
+                Undo::Created(match_id) => {
+                    self.matches.remove(&match_id);
+                }
+                Undo::Appended(match_id, head) => {
+                    if let Some(m) = self.matches.get_mut(&match_id) {
+                        m.head = head;
+                        m.positions.pop();
+                    }
+                }
+                Undo::Moved(match_id, version, old) => {
+                    let place = self
+                        .matches
+                        .get_mut(&match_id)
+                        .and_then(|m| m.position_mut(version));
+                    if let Some(place) = place {
+                        *place = old;
+                    }
+                }
+                Undo::Ended(match_id, ended) => {
+                    self.matches.insert(match_id, ended);
+                }
+            }
+        }
+        self.segments.clone_from(&self.before.0);
+        self.next_position = self.before.1;
+        self.next_result = self.before.2;
+    }
+
+    fn add_row(&mut self) -> Position {
+        let position = self.next_position;
+        self.next_position += 1;
+        if let Some(current) = self.segments.last_mut() {
+            current.rows += 1;
+        }
+        position
+    }
+
+    fn count(&mut self, position: Position, change: i64) {
+        let after = self.segments.partition_point(|s| s.first <= position);
+        if let Some(segment) = self.segments[..after].last_mut() {
+            segment.live = segment.live.saturating_add_signed(change);
+        }
+    }
+}
+
+impl LiveMatch {
+    /// Where the record of a version is.
+    pub(super) fn position(&self, version: Version) -> Option<Position> {
+        self.positions.get(index(version)?).copied()
+    }
+
+    fn position_mut(&mut self, version: Version) -> Option<&mut Position> {
+        self.positions.get_mut(index(version)?)
+    }
+}
+
+fn index(version: Version) -> Option<usize> {
+    usize::try_from(version.get()).ok()?.checked_sub(1)
+}

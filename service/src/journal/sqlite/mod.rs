@@ -1,0 +1,368 @@
+//! The journal in SQLite: one thread that writes with group commit, some that read.
+
+mod clean;
+mod commit;
+mod folder;
+mod limits;
+mod live;
+mod open_error;
+mod read;
+mod readers;
+mod records;
+mod recover;
+mod request;
+mod schema;
+mod stats;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{io, thread};
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub use open_error::OpenError;
+pub use stats::JournalStats;
+
+use super::{
+    Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter,
+    FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
+    Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestState, ResultNumber, ResultRow,
+    StoredMatch, UnixMillis, Version,
+};
+use clean::Cleaning;
+use folder::Folder;
+use readers::Readers;
+use request::{Batch, Query, Request, Write};
+use stats::Stats;
+use writer::{Wal, Writer};
+
+/// How a journal is kept.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Rows of a segment of the log: what is dropped at once. At least 1.
+    pub segment_rows: u32,
+    /// The most bytes the database may grow to, without its WAL; no limit but the disk's when absent.
+    pub max_file_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            segment_rows: limits::SEGMENT_ROWS,
+            max_file_bytes: None,
+        }
+    }
+}
+
+/// What was found when the journal was opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// How many matches have not ended and are intact.
+    pub unfinished: usize,
+    /// How many rows of the log were read.
+    pub rows_read: u64,
+    /// The matches with damage, found now or before.
+    pub quarantined: Vec<Quarantine>,
+    /// Damage beside them, in words.
+    pub stray: Vec<String>,
+}
+
+/// A match with damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quarantine {
+    /// Which match.
+    pub match_id: MatchId,
+    /// How many of its records, from the first, are intact.
+    pub intact: Version,
+    /// What was found.
+    pub damage: Arc<str>,
+}
+
+/// An open journal in a folder. When it is dropped what was handed in before is still written; [`Journal::close`] waits
+/// for that.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    epoch: Epoch,
+    requests: mpsc::Sender<Request>,
+    readers: Readers,
+    latest_result: watch::Receiver<ResultNumber>,
+    health: watch::Receiver<Health>,
+    stats: Arc<Stats>,
+}
+
+impl SqliteJournal {
+    /// Opens the journal in a folder, makes both if they aren't there, and checks every record of every match that has
+    /// not ended. To be called on a tokio runtime, where the answers will be handed out.
+    ///
+    /// # Errors
+    /// [`OpenError`], when it is in use, not readable, or not a journal.
+    pub async fn open(
+        folder: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<(Self, Recovery), OpenError> {
+        let path = folder.as_ref().to_owned();
+        let at = path.clone();
+        let opening =
+            tokio::task::spawn_blocking(move || Opened::new(&path, &options).map(|o| (o, options)));
+        let (opened, options) = opening.await.map_err(|error| OpenError::File {
+            doing: "read",
+            path: at.clone(),
+            source: io::Error::other(error),
+        })??;
+        opened.start(options).map_err(|source| OpenError::File {
+            doing: "start a thread for",
+            path: at,
+            source,
+        })
+    }
+
+    /// What the writer has done since the journal was opened.
+    pub fn stats(&self) -> JournalStats {
+        self.stats.get()
+    }
+
+    async fn write<T, R>(
+        &self,
+        write: impl FnOnce(oneshot::Sender<Outcome<T, R>>) -> Write,
+    ) -> Outcome<T, R> {
+        let (to, answer) = oneshot::channel();
+        if self.requests.send(Request::Write(write(to))).await.is_err() {
+            return Outcome::Failed(Cause::new("the journal is closed"));
+        }
+        // The writer may have gone after it wrote.
+        answer.await.unwrap_or_else(|_| {
+            Outcome::Unknown(Cause::new("the journal went away without an answer"))
+        })
+    }
+
+    async fn query<T>(
+        &self,
+        query: impl FnOnce(oneshot::Sender<T>) -> Query,
+    ) -> Result<T, ReadError> {
+        let (to, answer) = oneshot::channel();
+        let closed = || ReadError::Unavailable(Cause::new("the journal is closed"));
+        self.requests
+            .send(Request::Query(query(to)))
+            .await
+            .map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())
+    }
+}
+
+/// A journal that was read, before its threads run.
+struct Opened {
+    folder: Folder,
+    conn: rusqlite::Connection,
+    epoch: Epoch,
+    live: live::Live,
+    recovery: Recovery,
+    readers: Vec<rusqlite::Connection>,
+}
+
+impl Opened {
+    fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
+        let folder = Folder::open(path)?;
+        let (mut conn, epoch) = schema::open_writer(&folder.database(), options)?;
+        let (live, recovery) = recover::scan(&conn)?;
+        recover::quarantine(&mut conn, &recovery.quarantined)?;
+        for Quarantine {
+            match_id,
+            intact,
+            damage,
+        } in &recovery.quarantined
+        {
+            tracing::error!(%match_id, %intact, %damage, "a match is damaged and quarantined");
+        }
+        for damage in &recovery.stray {
+            tracing::error!(%damage, "the journal is damaged");
+        }
+        let readers: Result<_, _> = (0..limits::READERS)
+            .map(|_| schema::open_reader(&folder.database()))
+            .collect();
+        Ok(Self {
+            readers: readers?,
+            folder,
+            conn,
+            epoch,
+            live,
+            recovery,
+        })
+    }
+
+    fn start(self, options: Options) -> io::Result<(SqliteJournal, Recovery)> {
+        let Self {
+            folder,
+            conn,
+            epoch,
+            live,
+            recovery,
+            readers,
+        } = self;
+        let (requests, waiting) = mpsc::channel(limits::WAITING_REQUESTS);
+        let (batches, handed_back) = mpsc::channel(limits::WAITING_BATCHES);
+        let (latest, latest_result) = watch::channel(ResultNumber::new(live.next_result() - 1));
+        let (healthy, health) = watch::channel(Health::Writing);
+        let stats = Arc::new(Stats::default());
+        let writer = Writer {
+            conn,
+            live,
+            options,
+            batches,
+            health: healthy,
+            stats: stats.clone(),
+            folder,
+            row: Vec::new(),
+            wal: Wal::Clean,
+            cleaning: Cleaning::default(),
+        };
+        let readers = Readers::start(readers)?;
+        thread::Builder::new()
+            .name("journal writer".to_owned())
+            .spawn(move || writer.run(waiting))?;
+        tokio::spawn(hand_out(handed_back, latest));
+        Ok((
+            SqliteJournal {
+                epoch,
+                requests,
+                readers,
+                latest_result,
+                health,
+                stats,
+            },
+            recovery,
+        ))
+    }
+}
+
+/// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
+/// fraction of waking it from the writer's thread.
+async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<ResultNumber>) {
+    while let Some(Batch {
+        answers,
+        latest_result,
+    }) = batches.recv().await
+    {
+        latest.send_if_modified(|latest| {
+            let changed = *latest != latest_result;
+            *latest = latest_result;
+            changed
+        });
+        for answer in answers {
+            answer.send();
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for SqliteJournal {
+    fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    async fn create(&self, new: NewMatches) -> CreateOutcome {
+        self.write(|to| Write::Create(new, to)).await
+    }
+
+    async fn append(&self, append: Append) -> AppendOutcome {
+        self.write(|to| Write::Append(append, to)).await
+    }
+
+    async fn finish(&self, finish: Finish) -> FinishOutcome {
+        self.write(|to| Write::Finish(Box::new(finish), to)).await
+    }
+
+    async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError> {
+        for _ in 0..limits::READ_ATTEMPTS {
+            let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
+                let finished = self
+                    .readers
+                    .read(move |conn| records::finished(conn, match_id))
+                    .await?;
+                return Ok(finished.map(|finished| StoredMatch::Finished(Box::new(finished))));
+            };
+            let damage = location.damage.clone();
+            let history = self
+                .readers
+                .read(move |conn| read::history(conn, match_id, &location))
+                .await?;
+            // Nothing when its records were copied on in between: look again.
+            if let Some(history) = history {
+                return Ok(Some(stored(history, damage)));
+            }
+        }
+        Err(ReadError::Unavailable(Cause::new(format!(
+            "the records of match {match_id} are being moved"
+        ))))
+    }
+
+    async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError> {
+        self.query(Query::Unfinished).await
+    }
+
+    async fn results_after(
+        &self,
+        after: ResultNumber,
+        page: PageSize,
+    ) -> Result<Vec<ResultRow>, ReadError> {
+        self.readers
+            .read(move |conn| records::results_after(conn, after, page).map_err(read::read_error))
+            .await
+    }
+
+    async fn list_finished(
+        &self,
+        filter: FinishedFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<FinishedPage, ReadError> {
+        self.readers
+            .read(move |conn| records::list(conn, &filter, from, page).map_err(read::read_error))
+            .await
+    }
+
+    async fn request(&self, key: RequestKey, now: UnixMillis) -> Result<RequestState, ReadError> {
+        self.readers
+            .read(move |conn| read::request(conn, &key, now).map_err(read::read_error))
+            .await
+    }
+
+    async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
+        self.readers
+            .read(move |conn| read::meta(conn, &key).map_err(read::read_error))
+            .await
+    }
+
+    async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
+        self.write(|to| Write::Meta(key, value, to)).await
+    }
+
+    fn latest_result(&self) -> watch::Receiver<ResultNumber> {
+        self.latest_result.clone()
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.health.clone()
+    }
+
+    async fn close(&self) {
+        // The writer last: the last connection to go copies the WAL into the database and removes it.
+        self.readers.close().await;
+        let (to, closed) = oneshot::channel();
+        if self.requests.send(Request::Close(to)).await.is_ok() {
+            // An error says that it was closed in the meantime.
+            let _already = closed.await;
+        }
+    }
+}
+
+fn stored(history: History, damage: Option<Arc<str>>) -> StoredMatch {
+    match damage {
+        Some(damage) => StoredMatch::Quarantined {
+            intact: history,
+            damage,
+        },
+        None => StoredMatch::Running(history),
+    }
+}

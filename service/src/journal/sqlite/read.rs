@@ -1,0 +1,152 @@
+//! What is read from the database: running matches, and the small tables.
+
+use bytes::Bytes;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::live::SegmentNumber;
+use super::recover::table;
+use super::request::Location;
+use crate::journal::row::{ChainHash, Row};
+use crate::journal::{
+    Cause, History, JournalValueError, MatchId, MetaKey, MetaValue, Payload, ReadError, Request,
+    RequestKey, RequestState, Response, StoredRecord, UnixMillis, Version,
+};
+
+pub(super) use super::records::RecordColumns;
+
+/// The records at these places; `None` when some are no longer there, since they were copied to another segment.
+pub(super) fn history(
+    conn: &Connection,
+    match_id: MatchId,
+    location: &Location,
+) -> Result<Option<History>, ReadError> {
+    // One transaction, so that no segment goes away between its check and its rows.
+    let tx = conn.unchecked_transaction().map_err(read_error)?;
+    let mut records = Vec::with_capacity(location.places.len());
+    let mut chain = ChainHash::START;
+    let mut version = Version::ZERO;
+    let mut checked: Option<SegmentNumber> = None;
+    for (segment, position) in &location.places {
+        if checked != Some(*segment) {
+            if !has_table(&tx, *segment).map_err(read_error)? {
+                return Ok(None);
+            }
+            checked = Some(*segment);
+        }
+        let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*segment));
+        let mut statement = tx.prepare_cached(&sql).map_err(read_error)?;
+        let bytes: Option<Vec<u8>> = statement
+            .query_row([position], |row| row.get(0))
+            .optional()
+            .map_err(read_error)?;
+        let Some(bytes) = bytes.map(Bytes::from) else {
+            return Ok(None);
+        };
+        let damaged = |what: &str| {
+            let place = format!("position {position} of {}", table(*segment));
+            ReadError::Damaged(Cause::new(format!("match {match_id}: {what} at {place}")))
+        };
+        let row = Row::decode(&bytes).map_err(|error| damaged(&error.to_string()))?;
+        let follows = row.header.match_id == match_id && version.next() == Some(row.header.version);
+        if !follows || chain.then(row.content()) != row.chain {
+            return Err(damaged("a record that doesn't follow"));
+        }
+        (chain, version) = (row.chain, row.header.version);
+        let payload = Payload::new(bytes.slice_ref(row.payload))
+            .map_err(|error| damaged(&error.to_string()))?;
+        records.push(StoredRecord {
+            version,
+            epoch: row.header.epoch,
+            payload,
+        });
+    }
+    Ok(Some(History { records }))
+}
+
+fn has_table(conn: &Connection, number: SegmentNumber) -> rusqlite::Result<bool> {
+    let mut statement =
+        conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
+    Ok(statement
+        .query_row([table(number)], |_| Ok(()))
+        .optional()?
+        .is_some())
+}
+
+/// What is known of a request at `now`.
+pub(super) fn request(
+    conn: &Connection,
+    key: &RequestKey,
+    now: UnixMillis,
+) -> rusqlite::Result<RequestState> {
+    let sql = "SELECT body_hash, response, created_ms FROM requests WHERE caller = ?1 AND request_id = ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let stored = statement
+        .query_row(
+            params![key.caller.as_str(), key.request_id.as_str()],
+            |row| {
+                Ok((
+                    row.get::<_, [u8; 32]>(0)?,
+                    row.get::<_, Vec<u8>>(1)?,
+                    row.get::<_, i64>(2)?,
+                ))
+            },
+        )
+        .optional()?;
+    let Some((body_hash, response, created)) = stored else {
+        return Ok(RequestState::New);
+    };
+    if created.unsigned_abs().saturating_add(Request::KEPT_MS) <= now.get() {
+        return Ok(RequestState::New);
+    }
+    if body_hash != key.body_hash.0 {
+        return Ok(RequestState::Reused);
+    }
+    Ok(RequestState::Answered(stored_value(
+        1,
+        Response::new(response),
+    )?))
+}
+
+/// The value under a key of the small store.
+pub(super) fn meta(conn: &Connection, key: &MetaKey) -> rusqlite::Result<Option<MetaValue>> {
+    let mut statement = conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+    let value: Option<Vec<u8>> = statement
+        .query_row([key.as_str()], |row| row.get(0))
+        .optional()?;
+    value
+        .map(|value| stored_value(0, MetaValue::new(value)))
+        .transpose()
+}
+
+/// A stored value that had to be valid when it was written.
+pub(super) fn stored_value<T>(
+    column: usize,
+    value: Result<T, JournalValueError>,
+) -> rusqlite::Result<T> {
+    value.map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
+    })
+}
+
+/// Tells damage from trouble that may pass.
+pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure,
+        Utf8Error,
+    };
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    let damaged = match &error {
+        SqliteFailure(failure, _) => matches!(failure.code, DatabaseCorrupt | NotADatabase),
+        FromSqlConversionFailure(..)
+        | IntegralValueOutOfRange(..)
+        | InvalidColumnType(..)
+        | Utf8Error(..) => true,
+        _ => false,
+    };
+    if damaged {
+        ReadError::Damaged(Cause::new(error))
+    } else {
+        ReadError::Unavailable(Cause::new(error))
+    }
+}

@@ -1,0 +1,241 @@
+//! The table of finished matches.
+
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
+
+use super::commit::clamp;
+use super::read::{read_error, stored_value};
+use crate::journal::{
+    Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
+    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultNumber, ResultRow, Summary,
+    UnixMillis, Version, Visibility,
+};
+
+/// The columns of a finished match but the large ones.
+pub(super) struct RecordColumns<'a> {
+    pub(super) number: ResultNumber,
+    pub(super) match_id: MatchId,
+    pub(super) version: Version,
+    pub(super) listing: &'a Listing,
+    pub(super) finished_at: UnixMillis,
+}
+
+const RESULT_COLUMNS: &str =
+    "result_number, match_id, owner, visibility, client_reference, finished_ms, summary";
+
+impl RecordColumns<'_> {
+    pub(super) fn insert(
+        &self,
+        conn: &Connection,
+        summary: &Summary,
+        record: &RecordBytes,
+    ) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO records (result_number, match_id, version, owner, visibility, client_reference,
+                finished_ms, summary, record, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let Listing {
+            owner,
+            visibility,
+            client_reference,
+        } = self.listing;
+        conn.prepare_cached(sql)?.execute(params![
+            clamp(self.number.get()),
+            self.match_id.as_bytes(),
+            self.version.get(),
+            owner.as_ref().map(Owner::as_str),
+            visibility_number(*visibility),
+            client_reference.as_ref().map(ClientReference::as_str),
+            clamp(self.finished_at.get()),
+            summary.as_bytes().as_ref(),
+            record.as_bytes().as_ref(),
+            self.hash(summary, record),
+        ])?;
+        Ok(())
+    }
+
+    /// SHA-256 over every column: numbers as 8 bytes, big-endian, everything else after its length as such a number; an
+    /// absent text is one byte 0, a present one follows a byte 1.
+    fn hash(&self, summary: &Summary, record: &RecordBytes) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut bytes = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_be_bytes());
+            hash.update(bytes);
+        };
+        bytes(&clamp(self.number.get()).to_be_bytes());
+        bytes(self.match_id.as_bytes());
+        bytes(&u64::from(self.version.get()).to_be_bytes());
+        for text in [
+            self.listing.owner.as_ref().map(Owner::as_str),
+            self.listing
+                .client_reference
+                .as_ref()
+                .map(ClientReference::as_str),
+        ] {
+            bytes(&[u8::from(text.is_some())]);
+            bytes(text.unwrap_or_default().as_bytes());
+        }
+        bytes(&visibility_number(self.listing.visibility).to_be_bytes());
+        bytes(&clamp(self.finished_at.get()).to_be_bytes());
+        bytes(summary.as_bytes());
+        bytes(record.as_bytes());
+        hash.finalize().into()
+    }
+}
+
+/// A finished match, whole, its hash checked.
+pub(super) fn finished(
+    conn: &Connection,
+    match_id: MatchId,
+) -> Result<Option<FinishedMatch>, ReadError> {
+    let sql =
+        format!("SELECT {RESULT_COLUMNS}, version, record, hash FROM records WHERE match_id = ?1");
+    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let stored = statement
+        .query_row([match_id.as_bytes()], |row| {
+            let version = Version::new(row.get("version")?);
+            let record = stored_value(8, RecordBytes::new(row.get::<_, Vec<u8>>("record")?))?;
+            let result = result_row(row)?;
+            Ok((
+                FinishedMatch {
+                    result,
+                    version,
+                    record,
+                },
+                row.get::<_, [u8; 32]>("hash")?,
+            ))
+        })
+        .optional()
+        .map_err(read_error)?;
+    let Some((finished, hash)) = stored else {
+        return Ok(None);
+    };
+    let FinishedMatch {
+        result,
+        version,
+        record,
+    } = &finished;
+    let columns = RecordColumns {
+        number: result.number,
+        match_id: result.match_id,
+        version: *version,
+        listing: &result.listing,
+        finished_at: result.finished_at,
+    };
+    if columns.hash(&result.summary, record) != hash {
+        return Err(ReadError::Damaged(Cause::new(format!(
+            "the finished record of match {match_id}"
+        ))));
+    }
+    Ok(Some(finished))
+}
+
+/// The results after a number, in order.
+pub(super) fn results_after(
+    conn: &Connection,
+    after: ResultNumber,
+    page: PageSize,
+) -> rusqlite::Result<Vec<ResultRow>> {
+    let sql = format!(
+        "SELECT {RESULT_COLUMNS} FROM records WHERE result_number > ?1 ORDER BY result_number LIMIT ?2"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    statement
+        .query_map(params![clamp(after.get()), page.get()], result_row)?
+        .collect()
+}
+
+/// Finished matches, the latest first.
+pub(super) fn list(
+    conn: &Connection,
+    filter: &FinishedFilter,
+    from: Option<PagePosition>,
+    page: PageSize,
+) -> rusqlite::Result<FinishedPage> {
+    let FinishedFilter {
+        reader,
+        owner,
+        client_reference,
+        visibility,
+    } = filter;
+    let mut clauses: Vec<&str> = vec!["result_number <= ?"];
+    let mut values: Vec<Box<dyn ToSql>> =
+        vec![Box::new(from.map_or(i64::MAX, |from| clamp(from.get())))];
+    let public = visibility_number(Visibility::Public);
+    match reader {
+        Reader::Admin => {}
+        Reader::Anyone => {
+            clauses.push("visibility = ?");
+            values.push(Box::new(public));
+        }
+        Reader::Owner(reader) => {
+            clauses.push("(visibility = ? OR owner = ?)");
+            values.push(Box::new(public));
+            values.push(Box::new(reader.as_str()));
+        }
+    }
+    if let Some(owner) = owner {
+        clauses.push("owner = ?");
+        values.push(Box::new(owner.as_str()));
+    }
+    if let Some(reference) = client_reference {
+        clauses.push("client_reference = ?");
+        values.push(Box::new(reference.as_str()));
+    }
+    if let Some(visibility) = visibility {
+        clauses.push("visibility = ?");
+        values.push(Box::new(visibility_number(*visibility)));
+    }
+    // One more than asked for: is there a next page, and where?
+    values.push(Box::new(u32::from(page.get()) + 1));
+    let sql = format!(
+        "SELECT {RESULT_COLUMNS} FROM records WHERE {} ORDER BY result_number DESC LIMIT ?",
+        clauses.join(" AND ")
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(values), result_row)?;
+    let mut matches: Vec<ResultRow> = rows.collect::<Result<_, _>>()?;
+    let beyond = matches
+        .get(usize::from(page.get()))
+        .map(|row| PagePosition::new(row.number.get()));
+    matches.truncate(page.get().into());
+    Ok(FinishedPage {
+        matches,
+        next: beyond,
+    })
+}
+
+fn result_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
+    let number: i64 = row.get(0)?;
+    let owner: Option<String> = row.get(2)?;
+    let client_reference: Option<String> = row.get(4)?;
+    Ok(ResultRow {
+        number: ResultNumber::new(number.unsigned_abs()),
+        match_id: MatchId::from_bytes(row.get(1)?),
+        listing: Listing {
+            owner: owner
+                .map(|owner| stored_value(2, Owner::new(owner)))
+                .transpose()?,
+            visibility: visibility(row.get(3)?)?,
+            client_reference: client_reference
+                .map(|reference| stored_value(4, ClientReference::new(reference)))
+                .transpose()?,
+        },
+        finished_at: UnixMillis::new(row.get::<_, i64>(5)?.unsigned_abs()),
+        summary: stored_value(6, Summary::new(row.get::<_, Vec<u8>>(6)?))?,
+    })
+}
+
+const fn visibility_number(visibility: Visibility) -> i64 {
+    match visibility {
+        Visibility::Private => 1,
+        Visibility::Public => 2,
+    }
+}
+
+fn visibility(number: i64) -> rusqlite::Result<Visibility> {
+    match number {
+        1 => Ok(Visibility::Private),
+        2 => Ok(Visibility::Public),
+        other => Err(rusqlite::Error::IntegralValueOutOfRange(3, other)),
+    }
+}

@@ -1,0 +1,127 @@
+//! What the writer is asked, and its answers, which go back to the runtime all at once.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot::Sender;
+
+use super::live::{Position, SegmentNumber};
+use crate::journal::row::HEADER_BYTES;
+use crate::journal::{
+    Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey,
+    MetaValue, Never, NewMatches, NewRecords, Outcome, ResultNumber,
+};
+
+pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
+
+pub(super) enum Request {
+    Write(Write),
+    Query(Query),
+    Close(Sender<()>),
+}
+
+pub(super) enum Write {
+    Create(NewMatches, Sender<CreateOutcome>),
+    Append(Append, Sender<AppendOutcome>),
+    Finish(Box<Finish>, Sender<FinishOutcome>),
+    Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
+}
+
+/// What the writer answers out of its memory, after all writes before it.
+pub(super) enum Query {
+    Locate(MatchId, Sender<Option<Location>>),
+    Unfinished(Sender<Vec<MatchId>>),
+}
+
+/// Where the records of a running match are.
+#[derive(Debug)]
+pub(super) struct Location {
+    pub(super) places: Vec<(SegmentNumber, Position)>,
+    pub(super) damage: Option<Arc<str>>,
+}
+
+impl Write {
+    /// About how many bytes it adds to the log.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Create(new, _) => new.matches.iter().map(|new| row_bytes(&new.records)).sum(),
+            Self::Append(append, _) => row_bytes(&append.records),
+            Self::Finish(finish, _) => {
+                row_bytes(&finish.last.records) + finish.record.as_bytes().len()
+            }
+            Self::Meta(_, value, _) => value.as_bytes().len(),
+        }
+    }
+}
+
+fn row_bytes(records: &NewRecords) -> usize {
+    records
+        .as_slice()
+        .iter()
+        .map(|payload| HEADER_BYTES + payload.as_bytes().len())
+        .sum()
+}
+
+/// An answer on its way. Whoever has stopped waiting for it doesn't get it.
+pub(super) enum Answer {
+    Create(Sender<CreateOutcome>, CreateOutcome),
+    Append(Sender<AppendOutcome>, AppendOutcome),
+    Finish(Sender<FinishOutcome>, FinishOutcome),
+    Meta(Sender<MetaOutcome>, MetaOutcome),
+    Located(Sender<Option<Location>>, Option<Location>),
+    Unfinished(Sender<Vec<MatchId>>, Vec<MatchId>),
+    Closed(Sender<()>),
+}
+
+/// Why nothing of a batch counts.
+#[derive(Clone)]
+pub(super) enum Spoilt {
+    Failed(Cause),
+    Unknown(Cause),
+}
+
+impl Answer {
+    /// The batch that this is an answer of did not go through.
+    pub(super) fn spoil(&mut self, by: &Spoilt) {
+        match self {
+            Self::Create(_, outcome) => *outcome = by.outcome(),
+            Self::Append(_, outcome) => *outcome = by.outcome(),
+            Self::Finish(_, outcome) => *outcome = by.outcome(),
+            Self::Meta(_, outcome) => *outcome = by.outcome(),
+            Self::Located(..) | Self::Unfinished(..) | Self::Closed(_) => {}
+        }
+    }
+
+    pub(super) fn send(self) {
+        // An error says that nobody waits any more: that is the caller's to decide.
+        match self {
+            Self::Create(to, outcome) => drop(to.send(outcome)),
+            Self::Append(to, outcome) => drop(to.send(outcome)),
+            Self::Finish(to, outcome) => drop(to.send(outcome)),
+            Self::Meta(to, outcome) => drop(to.send(outcome)),
+            Self::Located(to, location) => drop(to.send(location)),
+            Self::Unfinished(to, matches) => drop(to.send(matches)),
+            Self::Closed(to) => drop(to.send(())),
+        }
+    }
+}
+
+impl Spoilt {
+    pub(super) fn outcome<T, R>(&self) -> Outcome<T, R> {
+        match self {
+            Self::Failed(cause) => Outcome::Failed(cause.clone()),
+            Self::Unknown(cause) => Outcome::Unknown(cause.clone()),
+        }
+    }
+
+    pub(super) fn cause(&self) -> &Cause {
+        match self {
+            Self::Failed(cause) | Self::Unknown(cause) => cause,
+        }
+    }
+}
+
+/// What the writer hands back after a commit: one message, one wake.
+pub(super) struct Batch {
+    pub(super) answers: Vec<Answer>,
+    pub(super) latest_result: ResultNumber,
+}

@@ -1,0 +1,162 @@
+//! The database: how it is opened, and its tables.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use super::commit::clamp;
+use super::{OpenError, Options};
+use crate::journal::Epoch;
+
+/// The first release with the fix of the WAL-reset bug that the journal relies on: 3.51.3.
+const LEAST_SQLITE: i32 = 3_051_003;
+/// "ZTMA", in the header of the database.
+const APPLICATION_ID: i32 = 0x5a54_4d41;
+/// The layout of the tables. A later one is a later release's.
+const SCHEMA: u64 = 1;
+const PAGE_BYTES: i64 = 4096;
+const BUSY_MS: u64 = 5_000;
+
+const SCHEMA_KEY: &str = "journal/schema";
+const EPOCH_KEY: &str = "journal/epoch";
+
+const TABLES: &str = "
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+    result_number INTEGER PRIMARY KEY,
+    match_id BLOB NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    owner TEXT,
+    visibility INTEGER NOT NULL,
+    client_reference TEXT,
+    finished_ms INTEGER NOT NULL,
+    summary BLOB NOT NULL,
+    record BLOB NOT NULL,
+    hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX records_by_owner ON records (owner) WHERE owner IS NOT NULL;
+CREATE INDEX records_by_client_reference ON records (client_reference) WHERE client_reference IS NOT NULL;
+CREATE INDEX records_by_visibility ON records (visibility);
+CREATE TABLE requests (
+    caller TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    body_hash BLOB NOT NULL,
+    response BLOB NOT NULL,
+    created_ms INTEGER NOT NULL,
+    PRIMARY KEY (caller, request_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX requests_by_age ON requests (created_ms);
+CREATE TABLE quarantine (
+    match_id BLOB PRIMARY KEY,
+    intact INTEGER NOT NULL,
+    damage TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// Opens the connection that writes, making the tables if there are none, and starts a new epoch.
+pub(super) fn open_writer(
+    database: &Path,
+    options: &Options,
+) -> Result<(Connection, Epoch), OpenError> {
+    let version = rusqlite::version_number();
+    if version < LEAST_SQLITE {
+        return Err(OpenError::OldSqlite {
+            version: rusqlite::version(),
+        });
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(database, flags)?;
+    conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
+    // Before anything is changed: whose is it?
+    let application_id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let objects: i64 =
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (application_id, objects) {
+        (APPLICATION_ID, _) => check_schema(&conn, database)?,
+        (0, 0) => {}
+        _ => {
+            return Err(OpenError::NotAJournal {
+                database: database.to_owned(),
+            });
+        }
+    }
+    // A page that is written before its transaction ends would leave frames behind when that fails.
+    conn.pragma_update(None, "cache_spill", false)?;
+    conn.pragma_update(None, "page_size", PAGE_BYTES)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "trusted_schema", false)?;
+    let mode: String =
+        conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(OpenError::NoWal { mode });
+    }
+    conn.pragma_update(None, "synchronous", "full")?;
+    // On macOS fsync alone doesn't reach the disk. Elsewhere this changes nothing.
+    conn.pragma_update(None, "fullfsync", true)?;
+    // The writer checkpoints by itself, after it has answered.
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    if let Some(bytes) = options.max_file_bytes {
+        conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;
+    }
+    conn.set_prepared_statement_cache_capacity(64);
+    if objects == 0 {
+        let tx = conn.transaction()?;
+        tx.execute_batch(TABLES)?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        put_number(&tx, SCHEMA_KEY, SCHEMA)?;
+        tx.commit()?;
+    }
+    let epoch = number(&conn, EPOCH_KEY)?.unwrap_or(0) + 1;
+    put_number(&conn, EPOCH_KEY, epoch)?;
+    Ok((conn, Epoch::new(epoch)))
+}
+
+/// Opens a connection that only reads.
+pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(database, flags)?;
+    conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
+    conn.pragma_update(None, "trusted_schema", false)?;
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+fn check_schema(conn: &Connection, database: &Path) -> Result<(), OpenError> {
+    match number(conn, SCHEMA_KEY)? {
+        Some(SCHEMA) => Ok(()),
+        Some(found) => Err(OpenError::OtherSchema {
+            database: database.to_owned(),
+            found,
+            known: SCHEMA,
+        }),
+        None => Err(OpenError::NotAJournal {
+            database: database.to_owned(),
+        }),
+    }
+}
+
+fn number(conn: &Connection, key: &str) -> Result<Option<u64>, OpenError> {
+    let value: Option<Vec<u8>> = conn
+        .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    let Some(value) = value else { return Ok(None) };
+    match <[u8; 8]>::try_from(value.as_slice()) {
+        Ok(bytes) => Ok(Some(u64::from_be_bytes(bytes))),
+        Err(_) => Err(OpenError::Damaged {
+            what: format!("the value {key}"),
+        }),
+    }
+}
+
+fn put_number(conn: &Connection, key: &str, number: u64) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
+    conn.execute(sql, params![key, number.to_be_bytes()])?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! What the writer has done since it was opened.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Counters that only grow.
+#[derive(Debug, Default)]
+pub(super) struct Stats {
+    commits: AtomicU64,
+    failed_commits: AtomicU64,
+    writes: AtomicU64,
+    rows: AtomicU64,
+    copied_rows: AtomicU64,
+    dropped_segments: AtomicU64,
+}
+
+/// What the writer of a journal has done since it was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JournalStats {
+    /// Transactions of writes that are durable. Cleaning is not counted.
+    pub commits: u64,
+    /// Transactions of writes that did not go through.
+    pub failed_commits: u64,
+    /// Writes in the durable ones, refused ones included.
+    pub writes: u64,
+    /// Rows added to the log by them.
+    pub rows: u64,
+    /// Rows copied from an old segment of the log to the current one.
+    pub copied_rows: u64,
+    /// Segments of the log that were dropped.
+    pub dropped_segments: u64,
+}
+
+impl Stats {
+    pub(super) fn committed(&self, writes: u64, rows: u64) {
+        self.commits.fetch_add(1, Relaxed);
+        self.writes.fetch_add(writes, Relaxed);
+        self.rows.fetch_add(rows, Relaxed);
+    }
+
+    pub(super) fn failed(&self) {
+        self.failed_commits.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn cleaned(&self, copied_rows: u64, dropped_segments: u64) {
+        self.copied_rows.fetch_add(copied_rows, Relaxed);
+        self.dropped_segments.fetch_add(dropped_segments, Relaxed);
+    }
+
+    pub(super) fn get(&self) -> JournalStats {
+        JournalStats {
+            commits: self.commits.load(Relaxed),
+            failed_commits: self.failed_commits.load(Relaxed),
+            writes: self.writes.load(Relaxed),
+            rows: self.rows.load(Relaxed),
+            copied_rows: self.copied_rows.load(Relaxed),
+            dropped_segments: self.dropped_segments.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The thread that writes. It gathers what is waiting, commits it in one transaction, hands all answers back as one
+//! message, and uses quiet moments to keep the files small.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::{mpsc, watch};
+
+use super::clean::Cleaning;
+use super::commit::Commit;
+use super::folder::Folder;
+use super::live::Live;
+use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
+use super::stats::Stats;
+use super::{Options, limits};
+use crate::journal::{Cause, Health, MatchId, ResultNumber};
+
+pub(super) struct Writer {
+    pub(super) conn: Connection,
+    pub(super) live: Live,
+    pub(super) options: Options,
+    pub(super) batches: mpsc::Sender<Batch>,
+    pub(super) health: watch::Sender<Health>,
+    pub(super) stats: Arc<Stats>,
+    pub(super) folder: Folder,
+    pub(super) row: Vec<u8>,
+    pub(super) wal: Wal,
+    pub(super) cleaning: Cleaning,
+}
+
+/// What is known of the end of the WAL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wal {
+    /// What was committed and nothing else.
+    Clean,
+    /// A commit failed half way: frames of it may be there, and have to go before the next commit.
+    Suspect,
+}
+
+impl Writer {
+    /// Serves requests until all senders are gone or one asks to close.
+    pub(super) fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+        loop {
+            // With cleaning to do it waits for nothing, else for as long as nobody asks.
+            let first = if self.is_cleaning_due() {
+                match requests.try_recv() {
+                    Ok(request) => Some(request),
+                    Err(mpsc::error::TryRecvError::Empty) => {
+                        self.clean();
+                        continue;
+                    }
+                    Err(mpsc::error::TryRecvError::Disconnected) => None,
+                }
+            } else {
+                requests.blocking_recv()
+            };
+            let Some(first) = first else { return };
+            let Gathered {
+                writes,
+                queries,
+                close,
+            } = gather(first, &mut requests);
+            let mut answers = self.commit(writes);
+            answers.extend(queries.into_iter().map(|query| self.answer(query)));
+            if let Some(to) = close {
+                let Self {
+                    conn,
+                    batches,
+                    health,
+                    folder,
+                    live,
+                    ..
+                } = self;
+                health.send_replace(Health::Closed);
+                drop(conn);
+                drop(folder);
+                answers.push(Answer::Closed(to));
+                hand_back(&batches, answers, &live);
+                return;
+            }
+            hand_back(&self.batches, answers, &self.live);
+            self.checkpoint();
+            if self.is_cleaning_due() {
+                self.clean();
+            }
+        }
+    }
+
+    /// One transaction of all these writes. When it doesn't go through, none of them has happened, as far as can be told.
+    fn commit(&mut self, writes: Vec<Write>) -> Vec<Answer> {
+        if writes.is_empty() {
+            return Vec::new();
+        }
+        let count = writes.len() as u64;
+        let begun = self.begin();
+        let mut commit = Commit {
+            conn: &self.conn,
+            live: &mut self.live,
+            segment_rows: self.options.segment_rows.into(),
+            row: &mut self.row,
+            rows_written: 0,
+            error: begun.err(),
+        };
+        let mut answers: Vec<Answer> = writes
+            .into_iter()
+            .map(|write| commit.apply(write))
+            .collect();
+        let rows = commit.rows_written;
+        let ended = match commit.error {
+            Some(error) => Err(Spoilt::Failed(Cause::new(error))),
+            None => self.end(),
+        };
+        match ended {
+            Ok(()) => {
+                self.live.keep();
+                self.stats.committed(count, rows);
+                self.cleaning.committed();
+                self.set_health(Health::Writing);
+            }
+            Err(spoilt) => {
+                self.roll_back();
+                self.stats.failed();
+                tracing::error!(cause = %spoilt.cause(), writes = count, "a commit of the journal did not go through");
+                for answer in &mut answers {
+                    answer.spoil(&spoilt);
+                }
+                self.set_health(Health::Failing(spoilt.cause().clone()));
+            }
+        }
+        answers
+    }
+
+    /// Begins a transaction, on a WAL without leftovers.
+    pub(super) fn begin(&mut self) -> rusqlite::Result<()> {
+        if !self.conn.is_autocommit() {
+            self.conn.execute_batch("ROLLBACK")?;
+        }
+        if self.wal == Wal::Suspect {
+            // Copies what is committed into the database and cuts the WAL to nothing.
+            let busy: i64 = self
+                .conn
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            if busy != 0 {
+                let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+                let what =
+                    "the WAL is in use and can't be cleaned after a failed commit".to_owned();
+                return Err(rusqlite::Error::SqliteFailure(code, Some(what)));
+            }
+            self.wal = Wal::Clean;
+        }
+        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(())
+    }
+
+    /// Makes the transaction durable.
+    pub(super) fn end(&mut self) -> Result<(), Spoilt> {
+        let committed = self
+            .conn
+            .prepare_cached("COMMIT")
+            .and_then(|mut commit| commit.execute([]));
+        committed.map(|_| ()).map_err(|error| {
+            self.wal = Wal::Suspect;
+            spoilt_commit(&error)
+        })
+    }
+
+    /// Nothing of the transaction remains, on disk or in memory.
+    pub(super) fn roll_back(&mut self) {
+        if !self.conn.is_autocommit()
+            && let Err(error) = self.conn.execute_batch("ROLLBACK")
+        {
+            // The next transaction tries again before it begins.
+            tracing::error!(%error, "a transaction of the journal could not be rolled back");
+        }
+        self.live.take_back();
+    }
+
+    fn answer(&self, query: Query) -> Answer {
+        match query {
+            Query::Locate(match_id, to) => Answer::Located(to, self.locate(match_id)),
+            Query::Unfinished(to) => Answer::Unfinished(to, self.live.unfinished()),
+        }
+    }
+
+    fn locate(&self, match_id: MatchId) -> Option<Location> {
+        let live = self.live.get(&match_id)?;
+        let places = live.positions.iter();
+        let places =
+            places.filter_map(|p| self.live.segment_of(*p).map(|segment| (segment.number, *p)));
+        Some(Location {
+            places: places.collect(),
+            damage: live.damage.clone(),
+        })
+    }
+
+    /// Copies committed pages into the database when the WAL has grown long. Readers and a failure delay it: it is tried
+    /// again after the next commit.
+    fn checkpoint(&mut self) {
+        let frames = "PRAGMA wal_checkpoint(NOOP)";
+        let long = self
+            .conn
+            .query_row(frames, [], |row| row.get::<_, i64>(1))
+            .map(|f| f >= limits::WAL_PAGES);
+        let done = long.and_then(|long| {
+            if long {
+                self.conn
+                    .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+            }
+            Ok(())
+        });
+        if let Err(error) = done {
+            tracing::warn!(%error, "the journal's WAL could not be checkpointed");
+        }
+    }
+
+    fn set_health(&self, now: Health) {
+        self.health.send_if_modified(|health| {
+            let changed = *health != now;
+            *health = now;
+            changed
+        });
+    }
+}
+
+struct Gathered {
+    writes: Vec<Write>,
+    queries: Vec<Query>,
+    close: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+/// Takes what is waiting, without waiting for more, up to a commit's limit.
+fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
+    let mut gathered = Gathered {
+        writes: Vec::new(),
+        queries: Vec::new(),
+        close: None,
+    };
+    let mut bytes = 0;
+    let mut next = Some(first);
+    while let Some(request) = next {
+        match request {
+            Request::Write(write) => {
+                bytes += write.bytes();
+                gathered.writes.push(write);
+            }
+            Request::Query(query) => gathered.queries.push(query),
+            Request::Close(to) => {
+                gathered.close = Some(to);
+                break;
+            }
+        }
+        let full = bytes >= limits::COMMIT_BYTES || gathered.writes.len() >= limits::COMMIT_WRITES;
+        next = if full { None } else { requests.try_recv().ok() };
+    }
+    gathered
+}
+
+fn hand_back(batches: &mpsc::Sender<Batch>, answers: Vec<Answer>, live: &Live) {
+    let latest_result = ResultNumber::new(live.next_result() - 1);
+    // An error says that the runtime is gone, and with it everyone who waits.
+    drop(batches.blocking_send(Batch {
+        answers,
+        latest_result,
+    }));
+}
+
+/// Whether a failed commit can still turn out to have happened.
+fn spoilt_commit(error: &rusqlite::Error) -> Spoilt {
+    use ErrorCode::{
+        ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, ReadOnly,
+    };
+    match error.sqlite_error_code() {
+        // It stopped before the frame that ends a transaction was written.
+        Some(
+            ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | ReadOnly,
+        ) => Spoilt::Failed(Cause::new(error)),
+        // Such as a sync that failed after all was written.
+        _ => Spoilt::Unknown(Cause::new(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_commit_is_unknown_unless_it_can_not_have_happened() {
+        let cases = [
+            (ffi::SQLITE_FULL, false),
+            (ffi::SQLITE_BUSY, false),
+            (ffi::SQLITE_NOMEM, false),
+            (ffi::SQLITE_READONLY, false),
+            (ffi::SQLITE_CONSTRAINT_COMMITHOOK, false),
+            (ffi::SQLITE_IOERR, true),
+            (ffi::SQLITE_IOERR_FSYNC, true),
+            (ffi::SQLITE_IOERR_WRITE, true),
+            (ffi::SQLITE_CORRUPT, true),
+        ];
+        for (code, unknown) in cases {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            assert_eq!(
+                matches!(spoilt_commit(&error), Spoilt::Unknown(_)),
+                unknown,
+                "{code}"
+            );
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The trait, and what goes in and out of it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use super::{
+    AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, Health,
+    JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize, Payload,
+    ReadError, RecordBytes, RequestId, Response, ResultNumber, Summary, UnixMillis, Version,
+};
+
+/// Durable memory of every match. See the [module](super) for what it promises.
+///
+/// A future that is dropped undoes nothing: what it asked for may still be written.
+#[async_trait]
+pub trait Journal: Send + Sync + 'static {
+    /// The epoch of this opening of the journal: greater than any before.
+    fn epoch(&self) -> Epoch;
+
+    /// Creates matches, all or none.
+    async fn create(&self, new: NewMatches) -> CreateOutcome;
+
+    /// Appends records to a running match.
+    async fn append(&self, append: Append) -> AppendOutcome;
+
+    /// Appends the last records of a match, files its record and gives its result a number, all or none.
+    async fn finish(&self, finish: Finish) -> FinishOutcome;
+
+    /// What is there of a match, after every write that was handed in before this call; `None` when there is no such match.
+    async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError>;
+
+    /// The matches that have not ended, in no order. Those under quarantine are left out.
+    async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
+
+    /// The results after a number, in order, at most a page of them.
+    async fn results_after(
+        &self,
+        after: ResultNumber,
+        page: PageSize,
+    ) -> Result<Vec<ResultRow>, ReadError>;
+
+    /// Finished matches, the latest first.
+    async fn list_finished(
+        &self,
+        filter: FinishedFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<FinishedPage, ReadError>;
+
+    /// What is known of a request. [`Journal::create`] decides again, so this only saves work.
+    async fn request(&self, key: RequestKey, now: UnixMillis) -> Result<RequestState, ReadError>;
+
+    /// The value under a key, if there is one.
+    async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError>;
+
+    /// Stores a value under a key unless one is there; the answer is the one that is there afterwards.
+    async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never>;
+
+    /// The number of the latest durable result, as it changes.
+    fn latest_result(&self) -> watch::Receiver<ResultNumber>;
+
+    /// Whether writes go through, as it changes.
+    fn health(&self) -> watch::Receiver<Health>;
+
+    /// Ends what was handed in before, then closes the files. Later writes fail.
+    async fn close(&self);
+}
+
+/// What can't be: a write that ends with this refusal is never refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Never {}
+
+/// A match to create: its id and its first records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMatch {
+    /// Its name, not in use.
+    pub match_id: MatchId,
+    /// Its first records.
+    pub records: NewRecords,
+}
+
+/// One to [`Self::MAX`] matches to create together, all or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMatches {
+    pub(crate) matches: Vec<NewMatch>,
+    pub(crate) epoch: Epoch,
+    pub(crate) now: UnixMillis,
+    pub(crate) request: Option<Request>,
+}
+
+impl NewMatches {
+    /// The most matches of one creation.
+    pub const MAX: usize = 1000;
+
+    /// Matches to create at `now`, owned by `epoch`, and the request that asks for them, if it named itself.
+    ///
+    /// # Errors
+    /// [`JournalValueError::Count`] for none or more than [`Self::MAX`], [`JournalValueError::Twice`] when two have
+    /// the same id.
+    pub fn new(
+        matches: Vec<NewMatch>,
+        epoch: Epoch,
+        now: UnixMillis,
+        request: Option<Request>,
+    ) -> Result<Self, JournalValueError> {
+        if matches.is_empty() || matches.len() > Self::MAX {
+            let count = matches.len();
+            return Err(JournalValueError::Count {
+                what: "matches",
+                count,
+                least: 1,
+                most: Self::MAX,
+            });
+        }
+        let mut ids: Vec<MatchId> = matches.iter().map(|new| new.match_id).collect();
+        ids.sort_unstable();
+        match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(JournalValueError::Twice(pair[0])),
+            None => Ok(Self {
+                matches,
+                epoch,
+                now,
+                request,
+            }),
+        }
+    }
+}
+
+/// What names a request: a caller's own id for it, and the hash of its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestKey {
+    /// Who asks.
+    pub caller: Caller,
+    /// The caller's name for the request.
+    pub request_id: RequestId,
+    /// The hash of what is asked.
+    pub body_hash: BodyHash,
+}
+
+/// A request to remember, with its answer, for [`Self::KEPT_MS`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What names it.
+    pub key: RequestKey,
+    /// What it is answered, now and when it comes again.
+    pub response: Response,
+}
+
+impl Request {
+    /// How long a request is remembered: 24 hours, in milliseconds.
+    pub const KEPT_MS: u64 = 24 * 60 * 60 * 1000;
+}
+
+/// What the journal knows of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequestState {
+    /// It has not come in the last 24 hours.
+    New,
+    /// It has, and was answered with this.
+    Answered(Response),
+    /// Another request has come under its id.
+    Reused,
+}
+
+/// Records to append to a running match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// To which match.
+    pub match_id: MatchId,
+    /// The version that it has to be at.
+    pub expected: Version,
+    /// Who writes: not before the epoch of the match's last record. A greater one takes the match over.
+    pub epoch: Epoch,
+    /// What to append.
+    pub records: NewRecords,
+}
+
+/// The end of a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finish {
+    /// Its last records.
+    pub last: Append,
+    /// What lists are filtered by.
+    pub listing: Listing,
+    /// When it ended.
+    pub finished_at: UnixMillis,
+    /// What lists and results show of it.
+    pub summary: Summary,
+    /// Everything about it.
+    pub record: RecordBytes,
+}
+
+/// What lists of matches are filtered by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Whom it belongs to.
+    pub owner: Option<Owner>,
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// What its creator calls it.
+    pub client_reference: Option<ClientReference>,
+}
+
+/// Who may see a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Visibility {
+    /// The admin, its owner and its seats.
+    Private,
+    /// Everyone.
+    Public,
+}
+
+/// What is there of a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredMatch {
+    /// It runs.
+    Running(History),
+    /// It has ended.
+    Finished(Box<FinishedMatch>),
+    /// Damage was found in it. The records before the damage are good; it can't be written to.
+    Quarantined {
+        /// The records before the damage.
+        intact: History,
+        /// What was found.
+        damage: Arc<str>,
+    },
+}
+
+/// The records of a match, in order: the first has version 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// The records.
+    pub records: Vec<StoredRecord>,
+}
+
+impl History {
+    /// The version that these records make.
+    pub fn version(&self) -> Version {
+        self.records
+            .last()
+            .map_or(Version::ZERO, |record| record.version)
+    }
+}
+
+/// One record of a running match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its place in the match.
+    pub version: Version,
+    /// Who wrote it.
+    pub epoch: Epoch,
+    /// What it says.
+    pub payload: Payload,
+}
+
+/// A finished match as results and lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultRow {
+    /// Its place among all results.
+    pub number: ResultNumber,
+    /// Which match.
+    pub match_id: MatchId,
+    /// What lists are filtered by.
+    pub listing: Listing,
+    /// When it ended.
+    pub finished_at: UnixMillis,
+    /// What its last append said to show.
+    pub summary: Summary,
+}
+
+/// A finished match, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedMatch {
+    /// Its result.
+    pub result: ResultRow,
+    /// How many records its journal had.
+    pub version: Version,
+    /// Everything about it.
+    pub record: RecordBytes,
+}
+
+/// Which finished matches to list: those that the reader may see and that agree with every field that is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedFilter {
+    /// Who asks.
+    pub reader: Reader,
+    /// Only matches of this owner.
+    pub owner: Option<Owner>,
+    /// Only matches with this reference.
+    pub client_reference: Option<ClientReference>,
+    /// Only matches with this visibility.
+    pub visibility: Option<Visibility>,
+}
+
+/// For whom a list is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reader {
+    /// Sees everything.
+    Admin,
+    /// Sees public matches and its own.
+    Owner(Owner),
+    /// Sees public matches.
+    Anyone,
+}
+
+/// Where the next page of a list starts. It holds for the filter that it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PagePosition(u64);
+
+impl PagePosition {
+    /// The position that [`Self::get`] gave.
+    pub const fn new(position: u64) -> Self {
+        Self(position)
+    }
+
+    /// As a number to put into a page token: it means nothing else.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// A page of finished matches, the latest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedPage {
+    /// The matches.
+    pub matches: Vec<ResultRow>,
+    /// Where the next page starts; `None` when this was the last.
+    pub next: Option<PagePosition>,
+}

@@ -1,0 +1,115 @@
+//! The log stays short.
+
+use super::*;
+
+const SEGMENT_ROWS: u64 = 16;
+
+async fn small_segments() -> Fixture {
+    Fixture::with(Options {
+        segment_rows: 16,
+        ..Options::default()
+    })
+    .await
+}
+
+fn segments(f: &Fixture) -> i64 {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'log_*'";
+    f.database().query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn segments_without_a_live_match_are_dropped() {
+    let f = small_segments().await;
+    for number in 0..100 {
+        f.created([number]).await;
+        for version in 1..10 {
+            f.appended(number, version, "a").await;
+        }
+        assert!(matches!(f.finish(number, 10).await, Outcome::Done(_)));
+    }
+    // A thousand rows were written; at most the current segment and one that waits are left.
+    assert_eq!(f.journal.stats().copied_rows, 0);
+    let f = f.reopen().await;
+    assert!(f.recovery.rows_read <= 2 * SEGMENT_ROWS, "{:?}", f.recovery);
+    assert!(segments(&f) <= 2);
+}
+
+#[tokio::test]
+async fn recovery_reads_twice_the_live_rows_at_most_whatever_the_history() {
+    let mut f = small_segments().await;
+    f.created(0..5).await;
+    let mut live = [1_u32; 5];
+    for number in 10..200 {
+        // Five long matches grow, one record at a time, among many short ones that come and go.
+        let long = usize::try_from(number % 50).unwrap();
+        if let Some(version) = live.get_mut(long) {
+            f.appended(
+                u32::try_from(long).unwrap(),
+                *version,
+                &format!("record {number}"),
+            )
+            .await;
+            *version += 1;
+        }
+        f.created([number]).await;
+        for version in 1..8 {
+            f.appended(number, version, "a").await;
+        }
+        assert!(matches!(f.finish(number, 8).await, Outcome::Done(_)));
+        if number % 60 == 0 {
+            f = f.reopen().await;
+        }
+    }
+    let before = [f.texts(0).await, f.texts(1).await, f.texts(4).await];
+    let f = f.reopen().await;
+    assert_eq!(f.recovery.stray, [""; 0]);
+    assert_eq!(f.recovery.quarantined, []);
+    let rows: u64 = live.iter().map(|rows| u64::from(*rows)).sum();
+    assert!(
+        f.recovery.rows_read <= 2 * rows + 3 * SEGMENT_ROWS,
+        "{rows} live, {:?}",
+        f.recovery
+    );
+    assert_eq!(
+        [f.texts(0).await, f.texts(1).await, f.texts(4).await],
+        before
+    );
+    f.appended(0, live[0], "goes on").await;
+}
+
+#[tokio::test]
+async fn a_match_is_read_while_its_records_are_copied_on() {
+    let f = small_segments().await;
+    f.created([1]).await;
+    for number in 100..200 {
+        // One live row among four.
+        f.appended(1, number - 99, "long").await;
+        f.created([number]).await;
+        f.appended(number, 1, "short").await;
+        let (read, outcome) = tokio::join!(f.texts(1), f.finish(number, 2));
+        assert_eq!(read.len(), usize::try_from(number - 98).unwrap());
+        assert!(matches!(outcome, Outcome::Done(_)));
+    }
+    assert!(f.journal.stats().copied_rows > 0);
+    assert!(f.journal.stats().dropped_segments > 0);
+}
+
+#[tokio::test]
+async fn a_row_that_is_there_twice_counts_once() {
+    let f = small_segments().await;
+    f.created([1, 2]).await;
+    f.appended(1, 1, "a").await;
+    // What a crash leaves behind between copying a segment and dropping it.
+    let copy = |conn: &Connection| {
+        conn.execute_batch("INSERT INTO log_1 (position, row) SELECT position + 3, row FROM log_1")
+            .unwrap();
+    };
+    let f = f.reopen_after(copy).await;
+    assert_eq!((f.recovery.unfinished, f.recovery.rows_read), (2, 6));
+    assert_eq!(
+        (f.recovery.quarantined.len(), f.recovery.stray.len()),
+        (0, 0)
+    );
+    f.appended(1, 2, "b").await;
+    assert_eq!(f.texts(1).await, ["created", "a", "b"]);
+}

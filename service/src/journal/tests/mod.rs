@@ -1,0 +1,176 @@
+//! The journal through its trait, and its files through SQLite.
+
+mod damage;
+mod finishing;
+mod log;
+mod opening;
+mod writing;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{
+    Append, AppendOutcome, CreateOutcome, Created, Finish, FinishOutcome, History, Journal,
+    Listing, MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes,
+    Recovery, Request, SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
+};
+
+/// A journal in a folder of its own.
+struct Fixture {
+    folder: TempDir,
+    options: Options,
+    journal: SqliteJournal,
+    recovery: Recovery,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    async fn with(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone())
+            .await
+            .unwrap();
+        Self {
+            folder,
+            options,
+            journal,
+            recovery,
+        }
+    }
+
+    async fn reopen(self) -> Self {
+        self.reopen_after(|_| {}).await
+    }
+
+    /// Closes the journal, changes its database, and opens it again.
+    async fn reopen_after(self, change: impl FnOnce(&Connection)) -> Self {
+        self.journal.close().await;
+        change(&self.database());
+        let Self {
+            folder, options, ..
+        } = self;
+        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone())
+            .await
+            .unwrap();
+        Self {
+            folder,
+            options,
+            journal,
+            recovery,
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("journal.sqlite3")
+    }
+
+    /// A connection beside the journal's own.
+    fn database(&self) -> Connection {
+        let conn = Connection::open(self.path()).unwrap();
+        conn.busy_timeout(Duration::from_secs(10)).unwrap();
+        conn
+    }
+
+    /// Creates matches with one record each.
+    async fn create(&self, numbers: impl IntoIterator<Item = u32>) -> CreateOutcome {
+        self.create_for(numbers, None, 0).await
+    }
+
+    async fn create_for(
+        &self,
+        numbers: impl IntoIterator<Item = u32>,
+        request: Option<Request>,
+        now: u64,
+    ) -> CreateOutcome {
+        let matches = numbers.into_iter().map(new_match).collect();
+        let new =
+            NewMatches::new(matches, self.journal.epoch(), UnixMillis::new(now), request).unwrap();
+        self.journal.create(new).await
+    }
+
+    async fn created(&self, numbers: impl IntoIterator<Item = u32>) {
+        assert_eq!(self.create(numbers).await, Outcome::Done(Created::New));
+    }
+
+    /// Appends one record to a match at this version.
+    async fn append(&self, number: u32, expected: u32, text: &str) -> AppendOutcome {
+        self.journal
+            .append(self.to_append(number, expected, text))
+            .await
+    }
+
+    async fn appended(&self, number: u32, expected: u32, text: &str) {
+        let outcome = self.append(number, expected, text).await;
+        assert_eq!(outcome, Outcome::Done(Version::new(expected + 1)));
+    }
+
+    fn to_append(&self, number: u32, expected: u32, text: &str) -> Append {
+        Append {
+            match_id: id(number),
+            expected: Version::new(expected),
+            epoch: self.journal.epoch(),
+            records: records(text),
+        }
+    }
+
+    async fn finish(&self, number: u32, expected: u32) -> FinishOutcome {
+        self.journal.finish(self.to_finish(number, expected)).await
+    }
+
+    fn to_finish(&self, number: u32, expected: u32) -> Finish {
+        Finish {
+            last: self.to_append(number, expected, "end"),
+            listing: Listing {
+                owner: None,
+                visibility: Visibility::Public,
+                client_reference: None,
+            },
+            finished_at: UnixMillis::new(1_000),
+            summary: Summary::new(format!("summary {number}")).unwrap(),
+            record: RecordBytes::new(format!("record {number}")).unwrap(),
+        }
+    }
+
+    /// The records of a running match, as text.
+    async fn texts(&self, number: u32) -> Vec<String> {
+        match self.journal.read(id(number)).await.unwrap() {
+            Some(StoredMatch::Running(history)) => texts(&history),
+            other => panic!("match {number} is not running: {other:?}"),
+        }
+    }
+}
+
+fn texts(history: &History) -> Vec<String> {
+    let text = |payload: &Payload| String::from_utf8(payload.as_bytes().to_vec()).unwrap();
+    for (record, version) in history.records.iter().zip(1..) {
+        assert_eq!(record.version, Version::new(version));
+    }
+    history
+        .records
+        .iter()
+        .map(|record| text(&record.payload))
+        .collect()
+}
+
+fn id(number: u32) -> MatchId {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    MatchId::from_bytes(bytes)
+}
+
+fn records(text: &str) -> NewRecords {
+    Payload::new(text.to_owned()).unwrap().into()
+}
+
+fn new_match(number: u32) -> NewMatch {
+    NewMatch {
+        match_id: id(number),
+        records: records("created"),
+    }
+}

@@ -1,0 +1,124 @@
+//! Opening, and what can't be opened.
+
+use super::*;
+use crate::journal::OpenError;
+
+async fn refused(f: &Fixture) -> String {
+    match SqliteJournal::open(f.folder.path(), Options::default()).await {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error
+            .to_string()
+            .replace(&f.folder.path().display().to_string(), "FOLDER"),
+    }
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_folder_is_refused() {
+    let f = Fixture::new().await;
+    let error = "FOLDER is in use by another server: stop it, or choose another folder";
+    assert_eq!(refused(&f).await, error);
+    f.created([1]).await;
+    let f = f.reopen().await;
+    assert_eq!(f.recovery.unfinished, 1);
+}
+
+#[tokio::test]
+async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
+    let f = Fixture::new().await;
+    f.journal.close().await;
+    let later = "UPDATE meta SET value = x'0000000000000002' WHERE key = 'journal/schema'";
+    assert_eq!(f.database().execute(later, []).unwrap(), 1);
+    let error = "FOLDER/journal.sqlite3 has schema version 2, and this release knows version 1: \
+                 use the release that wrote it, or a later one";
+    assert_eq!(refused(&f).await, error);
+    assert_eq!(refused(&f).await, error);
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
+    let f = Fixture::new().await;
+    f.journal.close().await;
+    for change in ["PRAGMA application_id = 0", "PRAGMA application_id = 1"] {
+        f.database().execute_batch(change).unwrap();
+        assert_eq!(
+            refused(&f).await,
+            "FOLDER/journal.sqlite3 is not a journal of Zetema: choose another folder"
+        );
+    }
+    std::fs::write(f.path(), "a letter, and not a database").unwrap();
+    assert!(
+        refused(&f)
+            .await
+            .starts_with("SQLite can't open the journal: file is not a database")
+    );
+    assert_eq!(
+        std::fs::read(f.path()).unwrap(),
+        b"a letter, and not a database"
+    );
+}
+
+#[tokio::test]
+async fn a_folder_that_can_not_be_made_is_told() {
+    let f = Fixture::new().await;
+    let below_a_file = f.path().join("folder");
+    match SqliteJournal::open(&below_a_file, Options::default()).await {
+        Err(OpenError::File {
+            doing: "make the folder",
+            path,
+            ..
+        }) => assert_eq!(path, below_a_file),
+        other => panic!("{:?}", other.map(|(_, recovery)| recovery)),
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let f = Fixture::new().await;
+    let folder = f.folder.path().join("a").join("b");
+    let (journal, _) = SqliteJournal::open(&folder, Options::default())
+        .await
+        .unwrap();
+    assert_eq!(mode(&folder), 0o700);
+    let mut files = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        files += 1;
+    }
+    assert_eq!(files, 4, "lock, database, WAL and its index");
+    journal.close().await;
+    // A database that others may read, such as a restored copy, is made private.
+    let database = folder.join("journal.sqlite3");
+    std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (journal, _) = SqliteJournal::open(&folder, Options::default())
+        .await
+        .unwrap();
+    assert_eq!(mode(&database), 0o600);
+    journal.close().await;
+}
+
+#[tokio::test]
+async fn every_opening_has_a_greater_epoch() {
+    let mut f = Fixture::new().await;
+    for _ in 0..3 {
+        let before = f.journal.epoch();
+        f = f.reopen().await;
+        assert!(f.journal.epoch() > before);
+    }
+}
+
+#[tokio::test]
+async fn payloads_are_not_shown() {
+    let f = Fixture::new().await;
+    let append = f.to_append(1, 1, "the seed");
+    assert!(!format!("{append:?}").contains("seed"), "{append:?}");
+    let finish = Finish {
+        record: RecordBytes::new("the seed").unwrap(),
+        ..f.to_finish(1, 1)
+    };
+    assert!(!format!("{finish:?}").contains("the seed"), "{finish:?}");
+}
