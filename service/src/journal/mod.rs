@@ -107,16 +107,16 @@ mod values;
 
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
 pub use outcome::{
-    AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome,
-    Health, Outcome, ReadError,
+    AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome, Health,
+    Outcome, ReadError,
 };
 pub use sqlite::{JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal};
 pub use store::{
-    Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never,
-    NewMatch, NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultRow,
-    StoredMatch, StoredRecord, Visibility,
+    Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,
+    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultRow, StoredMatch,
+    StoredRecord, Visibility,
 };
 pub use values::{
-    BodyHash, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,
-    PageSize, Payload, RecordBytes, RequestId, Response, Summary,
+    BodyHash, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner, PageSize,
+    Payload, RecordBytes, RequestId, Response, Summary,
 };

@@ -21,13 +21,7 @@ impl ChainHash {
 
     /// The chain hash of a record with this content after this one.
     pub(crate) fn then(self, content: ContentHash) -> Self {
-        Self(
-            Sha256::new()
-                .chain_update(self.0)
-                .chain_update(content.0)
-                .finalize()
-                .into(),
-        )
+        Self(Sha256::new().chain_update(self.0).chain_update(content.0).finalize().into())
     }
 }
 
@@ -67,13 +61,7 @@ impl RowHeader {
 
     /// The content hash of a record with this header and payload.
     pub(crate) fn content(&self, payload: &[u8]) -> ContentHash {
-        ContentHash(
-            Sha256::new()
-                .chain_update(self.hashed_bytes())
-                .chain_update(payload)
-                .finalize()
-                .into(),
-        )
+        ContentHash(Sha256::new().chain_update(self.hashed_bytes()).chain_update(payload).finalize().into())
     }
 
     /// Writes the row into an emptied buffer and returns its chain hash.
@@ -101,11 +89,7 @@ pub(crate) enum RowError {
     #[error("a row of {0} bytes is too short")]
     Short(usize),
     #[error("a row of match {match_id} has the unknown format {format} or kind {kind}")]
-    Unknown {
-        match_id: MatchId,
-        format: u8,
-        kind: u8,
-    },
+    Unknown { match_id: MatchId, format: u8, kind: u8 },
 }
 
 impl<'a> Row<'a> {
@@ -119,26 +103,13 @@ impl<'a> Row<'a> {
             (FORMAT, 0) => RowKind::GoesOn,
             (FORMAT, 1) => RowKind::Last,
             (format, kind) => {
-                return Err(RowError::Unknown {
-                    match_id,
-                    format,
-                    kind,
-                });
+                return Err(RowError::Unknown { match_id, format, kind });
             }
         };
         let version = Version::new(u32::from_be_bytes(part(header, 18)));
         let epoch = Epoch::new(u64::from_be_bytes(part(header, 22)));
         let chain = ChainHash(part(header, HASHED_HEADER_BYTES));
-        Ok(Self {
-            header: RowHeader {
-                kind,
-                match_id,
-                version,
-                epoch,
-            },
-            chain,
-            payload,
-        })
+        Ok(Self { header: RowHeader { kind, match_id, version, epoch }, chain, payload })
     }
 
     /// Its content hash, from what was read.
@@ -170,10 +141,7 @@ mod tests {
         let before = ChainHash([5; 32]);
         let chain = header().encode(before, b"payload", &mut bytes);
         let row = Row::decode(&bytes).unwrap();
-        assert_eq!(
-            (row.header, row.chain, row.payload),
-            (header(), chain, &b"payload"[..])
-        );
+        assert_eq!((row.header, row.chain, row.payload), (header(), chain, &b"payload"[..]));
         assert_eq!(before.then(row.content()), chain);
     }
 
@@ -184,8 +152,8 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            let intact = Row::decode(&flipped)
-                .is_ok_and(|row| ChainHash::START.then(row.content()) == row.chain);
+            let intact =
+                Row::decode(&flipped).is_ok_and(|row| ChainHash::START.then(row.content()) == row.chain);
             assert!(!intact, "bit {bit}");
         }
     }
@@ -211,17 +179,11 @@ mod tests {
         let (header, rest) = bytes.split_at(HASHED_HEADER_BYTES);
         let (chain, payload) = rest.split_at(32);
         assert_eq!(header, b"\x01\x00\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\0\0\0\x03\0\0\0\0\0\0\0\x09");
-        let halves = [
-            chain[..16].try_into().unwrap(),
-            chain[16..].try_into().unwrap(),
-        ]
-        .map(MatchId::from_bytes);
+        let halves =
+            [chain[..16].try_into().unwrap(), chain[16..].try_into().unwrap()].map(MatchId::from_bytes);
         assert_eq!(
             halves.map(|half| half.to_string()),
-            [
-                "d9dd3e8de5b916b60891269bc0d9515f",
-                "d972957ceb77eddff9155f0ab4bf2fe1"
-            ]
+            ["d9dd3e8de5b916b60891269bc0d9515f", "d972957ceb77eddff9155f0ab4bf2fe1"]
         );
         assert_eq!(payload, b"payload");
     }

@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use super::{
     AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, Health,
-    JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize, Payload,
-    ReadError, RecordBytes, RequestId, Response, ResultNumber, Summary, UnixMillis, Version,
+    JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize, Payload, ReadError,
+    RecordBytes, RequestId, Response, ResultNumber, Summary, UnixMillis, Version,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -35,11 +35,7 @@ pub trait Journal: Send + Sync + 'static {
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
 
     /// The results after a number, in order, at most a page of them.
-    async fn results_after(
-        &self,
-        after: ResultNumber,
-        page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError>;
+    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError>;
 
     /// Finished matches, the latest first.
     async fn list_finished(
@@ -107,23 +103,13 @@ impl NewMatches {
     ) -> Result<Self, JournalValueError> {
         if matches.is_empty() || matches.len() > Self::MAX {
             let count = matches.len();
-            return Err(JournalValueError::Count {
-                what: "matches",
-                count,
-                least: 1,
-                most: Self::MAX,
-            });
+            return Err(JournalValueError::Count { what: "matches", count, least: 1, most: Self::MAX });
         }
         let mut ids: Vec<MatchId> = matches.iter().map(|new| new.match_id).collect();
         ids.sort_unstable();
         match ids.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(JournalValueError::Twice(pair[0])),
-            None => Ok(Self {
-                matches,
-                epoch,
-                now,
-                request,
-            }),
+            None => Ok(Self { matches, epoch, now, request }),
         }
     }
 }
@@ -238,9 +224,7 @@ pub struct History {
 impl History {
     /// The version that these records make.
     pub fn version(&self) -> Version {
-        self.records
-            .last()
-            .map_or(Version::ZERO, |record| record.version)
+        self.records.last().map_or(Version::ZERO, |record| record.version)
     }
 }
 

@@ -181,12 +181,7 @@ impl NewRecords {
     pub fn new(records: Vec<Payload>) -> Result<Self, JournalValueError> {
         match records.len() {
             1..=Self::MAX => Ok(Self(records)),
-            count => Err(JournalValueError::Count {
-                what: "records",
-                count,
-                least: 1,
-                most: Self::MAX,
-            }),
+            count => Err(JournalValueError::Count { what: "records", count, least: 1, most: Self::MAX }),
         }
     }
 

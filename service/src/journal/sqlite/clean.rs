@@ -40,21 +40,14 @@ impl Writer {
     pub(super) fn clean(&mut self) {
         let Some(step) = self.next_step() else { return };
         match self.try_step(&step) {
-            Ok(Done {
-                copied,
-                dropped,
-                next,
-            }) => {
+            Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
                 self.cleaning.victim = next;
             }
             Err(spoilt) => {
                 self.roll_back();
-                self.cleaning = Cleaning {
-                    victim: None,
-                    paused_for: limits::COMMITS_BEFORE_CLEANING_AGAIN,
-                };
+                self.cleaning = Cleaning { victim: None, paused_for: limits::COMMITS_BEFORE_CLEANING_AGAIN };
                 tracing::error!(cause = %spoilt.cause(), "the journal's log could not be cleaned");
             }
         }
@@ -66,10 +59,8 @@ impl Writer {
         let done = self.take(step).map_err(failed)?;
         if let (Step::Copy(number, from), None) = (step, done.next) {
             // All was looked at, and the segment still has live rows: they can't be read.
-            let what = format!(
-                "{} has live rows that can't be found, before position {from}",
-                table(*number)
-            );
+            let what =
+                format!("{} has live rows that can't be found, before position {from}", table(*number));
             return Err(Spoilt::Failed(Cause::new(what)));
         }
         self.end()?;
@@ -91,15 +82,10 @@ impl Writer {
     fn take(&mut self, step: &Step) -> rusqlite::Result<Done> {
         match *step {
             Step::Drop(number) => {
-                self.conn
-                    .execute_batch(&format!("DROP TABLE {}", table(number)))?;
+                self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
                 self.live.dropped_segment(number);
                 let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
-                Ok(Done {
-                    copied: 0,
-                    dropped: 1,
-                    next,
-                })
+                Ok(Done { copied: 0, dropped: 1, next })
             }
             Step::Copy(number, from) => self.copy(number, from),
         }
@@ -128,21 +114,12 @@ impl Writer {
             self.live.moved(match_id, version);
             copied += 1;
         }
-        Ok(Done {
-            copied,
-            dropped: 0,
-            next,
-        })
+        Ok(Done { copied, dropped: 0, next })
     }
 
-    fn rows_from(
-        &self,
-        number: SegmentNumber,
-        from: Position,
-    ) -> rusqlite::Result<Vec<(Position, Vec<u8>)>> {
+    fn rows_from(&self, number: SegmentNumber, from: Position) -> rusqlite::Result<Vec<(Position, Vec<u8>)>> {
         let table = table(number);
-        let sql =
-            format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position");
+        let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position");
         let mut statement = self.conn.prepare_cached(&sql)?;
         let mut rows = statement.query([from])?;
         let mut taken = Vec::new();
@@ -171,15 +148,11 @@ fn victim(live: &Live, segment_rows: u64) -> Option<&Segment> {
         return None;
     }
     let sealed = live.segments().split_last()?.1;
-    sealed
-        .iter()
-        .min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
+    sealed.iter().min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
 }
 
 /// The record that a row stands for, if it is that of a match that runs, and not a copy left behind.
 fn live_row(live: &Live, position: Position, bytes: &[u8]) -> Option<(MatchId, Version)> {
-    let RowHeader {
-        match_id, version, ..
-    } = Row::decode(bytes).ok()?.header;
+    let RowHeader { match_id, version, .. } = Row::decode(bytes).ok()?.header;
     (live.get(&match_id)?.position(version)? == position).then_some((match_id, version))
 }

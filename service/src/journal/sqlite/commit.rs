@@ -8,9 +8,9 @@ use super::recover::table;
 use super::request::{Answer, Spoilt, Write};
 use crate::journal::row::{RowHeader, RowKind};
 use crate::journal::{
-    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch,
-    Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome,
-    Payload, Request, RequestState, ResultNumber, Version,
+    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
+    FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload, Request,
+    RequestState, ResultNumber, Version,
 };
 
 /// How many forgotten requests are deleted with each new one: more than come in.
@@ -53,12 +53,7 @@ impl Commit<'_> {
     }
 
     fn create(&mut self, new: &NewMatches) -> rusqlite::Result<CreateOutcome> {
-        let NewMatches {
-            matches,
-            epoch,
-            now,
-            request,
-        } = new;
+        let NewMatches { matches, epoch, now, request } = new;
         if let Some(Request { key, .. }) = request {
             match read::request(self.conn, key, *now)? {
                 RequestState::New => {}
@@ -87,66 +82,37 @@ impl Commit<'_> {
         if let Some(refusal) = self.refusal(append)? {
             return Ok(Outcome::Refused(refusal));
         }
-        let Append {
-            match_id,
-            epoch,
-            records,
-            ..
-        } = append;
-        Ok(Outcome::Done(self.append_rows(
-            *match_id,
-            *epoch,
-            records,
-            RowKind::GoesOn,
-        )?))
+        let Append { match_id, epoch, records, .. } = append;
+        Ok(Outcome::Done(self.append_rows(*match_id, *epoch, records, RowKind::GoesOn)?))
     }
 
     fn finish(&mut self, finish: &Finish) -> rusqlite::Result<FinishOutcome> {
-        let Finish {
-            last,
-            listing,
-            finished_at,
-            summary,
-            record,
-        } = finish;
+        let Finish { last, listing, finished_at, summary, record } = finish;
         if let Some(refusal) = self.refusal(last)? {
             return Ok(Outcome::Refused(refusal));
         }
         let version = self.append_rows(last.match_id, last.epoch, &last.records, RowKind::Last)?;
         let number = ResultNumber::new(self.live.next_result());
-        let columns = RecordColumns {
-            number,
-            match_id: last.match_id,
-            version,
-            listing,
-            finished_at: *finished_at,
-        };
+        let columns =
+            RecordColumns { number, match_id: last.match_id, version, listing, finished_at: *finished_at };
         columns.insert(self.conn, summary, record)?;
         self.live.ended(last.match_id);
         Ok(Outcome::Done(number))
     }
 
-    fn meta(
-        &mut self,
-        key: &MetaKey,
-        value: MetaValue,
-    ) -> rusqlite::Result<Outcome<MetaValue, Never>> {
+    fn meta(&mut self, key: &MetaKey, value: MetaValue) -> rusqlite::Result<Outcome<MetaValue, Never>> {
         if let Some(there) = read::meta(self.conn, key)? {
             return Ok(Outcome::Done(there));
         }
         let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2)";
-        self.conn
-            .prepare_cached(sql)?
-            .execute(params![key.as_str(), value.as_bytes().as_ref()])?;
+        self.conn.prepare_cached(sql)?.execute(params![key.as_str(), value.as_bytes().as_ref()])?;
         Ok(Outcome::Done(value))
     }
 
     fn refusal(&self, append: &Append) -> rusqlite::Result<Option<AppendRefusal>> {
         let Some(LiveMatch { head, damage, .. }) = self.live.get(&append.match_id) else {
             let result = self.result_of(append.match_id)?;
-            return Ok(Some(
-                result.map_or(AppendRefusal::NoMatch, AppendRefusal::Finished),
-            ));
+            return Ok(Some(result.map_or(AppendRefusal::NoMatch, AppendRefusal::Finished)));
         };
         if let Some(damage) = damage {
             return Ok(Some(AppendRefusal::Quarantined(damage.clone())));
@@ -155,20 +121,15 @@ impl Commit<'_> {
             return Ok(Some(AppendRefusal::StaleEpoch { actual: head.epoch }));
         }
         if append.expected != head.version {
-            return Ok(Some(AppendRefusal::Version {
-                actual: head.version,
-            }));
+            return Ok(Some(AppendRefusal::Version { actual: head.version }));
         }
         Ok(None)
     }
 
     fn result_of(&self, match_id: MatchId) -> rusqlite::Result<Option<ResultNumber>> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT result_number FROM records WHERE match_id = ?1")?;
-        let number = statement
-            .query_row([match_id.as_bytes()], |row| row.get::<_, i64>(0))
-            .optional()?;
+        let mut statement =
+            self.conn.prepare_cached("SELECT result_number FROM records WHERE match_id = ?1")?;
+        let number = statement.query_row([match_id.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
         Ok(number.map(|number| ResultNumber::new(number.unsigned_abs())))
     }
 
@@ -183,11 +144,7 @@ impl Commit<'_> {
         let mut version = Version::ZERO;
         let count = records.as_slice().len();
         for (i, payload) in records.as_slice().iter().enumerate() {
-            let kind = if i + 1 == count {
-                kind
-            } else {
-                RowKind::GoesOn
-            };
+            let kind = if i + 1 == count { kind } else { RowKind::GoesOn };
             version = self.append_row(match_id, epoch, payload, kind)?;
         }
         Ok(version)
@@ -201,26 +158,11 @@ impl Commit<'_> {
         kind: RowKind,
     ) -> rusqlite::Result<Version> {
         let head = self.live.get(&match_id).map_or(Head::START, |m| m.head);
-        let version = head
-            .version
-            .next()
-            .ok_or(rusqlite::Error::IntegralValueOutOfRange(0, i64::MAX))?;
-        let header = RowHeader {
-            kind,
-            match_id,
-            version,
-            epoch,
-        };
+        let version = head.version.next().ok_or(rusqlite::Error::IntegralValueOutOfRange(0, i64::MAX))?;
+        let header = RowHeader { kind, match_id, version, epoch };
         let chain = header.encode(head.chain, payload.as_bytes(), self.row);
         self.insert_row()?;
-        self.live.appended(
-            match_id,
-            Head {
-                version,
-                epoch,
-                chain,
-            },
-        );
+        self.live.appended(match_id, Head { version, epoch, chain });
         Ok(version)
     }
 
@@ -230,13 +172,8 @@ impl Commit<'_> {
             Some(current) if current.rows < self.segment_rows => current.number,
             full => self.start_segment(full.map_or(1, |full| full.number + 1))?,
         };
-        let sql = format!(
-            "INSERT INTO {} (position, row) VALUES (?1, ?2)",
-            table(number)
-        );
-        self.conn
-            .prepare_cached(&sql)?
-            .execute(params![self.live.next_position(), self.row.as_slice()])?;
+        let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(number));
+        self.conn.prepare_cached(&sql)?.execute(params![self.live.next_position(), self.row.as_slice()])?;
         self.rows_written += 1;
         Ok(())
     }
@@ -256,12 +193,9 @@ impl Commit<'_> {
             (SELECT caller, request_id FROM requests WHERE created_ms <= ?1 ORDER BY created_ms LIMIT ?2)";
         let forgotten = clamp(now.saturating_sub(Request::KEPT_MS));
         if now >= Request::KEPT_MS {
-            self.conn
-                .prepare_cached(sql)?
-                .execute(params![forgotten, REQUESTS_DELETED])?;
+            self.conn.prepare_cached(sql)?.execute(params![forgotten, REQUESTS_DELETED])?;
         }
-        let sql =
-            "INSERT OR REPLACE INTO requests (caller, request_id, body_hash, response, created_ms)
+        let sql = "INSERT OR REPLACE INTO requests (caller, request_id, body_hash, response, created_ms)
             VALUES (?1, ?2, ?3, ?4, ?5)";
         self.conn.prepare_cached(sql)?.execute(params![
             key.caller.as_str(),

@@ -20,33 +20,20 @@ pub(super) struct Folder {
 impl Folder {
     /// Makes the folder if it isn't there, and locks it.
     pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
-        let at = |doing: &'static str| {
-            move |source| OpenError::File {
-                doing,
-                path: path.to_owned(),
-                source,
-            }
-        };
+        let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
         make_folder(path).map_err(at("make the folder"))?;
         let lock = private_file(&path.join(LOCK)).map_err(at("open the lock in"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::InUse {
-                    folder: path.to_owned(),
-                });
+                return Err(OpenError::InUse { folder: path.to_owned() });
             }
             Err(TryLockError::Error(source)) => return Err(at("lock")(source)),
         }
-        let folder = Self {
-            path: path.to_owned(),
-            _lock: lock,
-        };
+        let folder = Self { path: path.to_owned(), _lock: lock };
         // SQLite gives its WAL the mode of the database, so the database has to be there with the right one.
         private_file(&folder.database()).map_err(at("make the database in"))?;
-        File::open(path)
-            .and_then(|folder| folder.sync_all())
-            .map_err(at("sync"))?;
+        File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync"))?;
         Ok(folder)
     }
 

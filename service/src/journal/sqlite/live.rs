@@ -23,11 +23,8 @@ pub(super) struct Head {
 
 impl Head {
     /// Before the first record.
-    pub(super) const START: Self = Self {
-        version: Version::ZERO,
-        epoch: Epoch::new(0),
-        chain: ChainHash::START,
-    };
+    pub(super) const START: Self =
+        Self { version: Version::ZERO, epoch: Epoch::new(0), chain: ChainHash::START };
 }
 
 /// A match that has not ended.
@@ -85,11 +82,8 @@ impl Live {
             undo: Vec::new(),
             before: (Vec::new(), next_position, next_result),
         };
-        let positions: Vec<Position> = live
-            .matches
-            .values()
-            .flat_map(|m| m.positions.iter().copied())
-            .collect();
+        let positions: Vec<Position> =
+            live.matches.values().flat_map(|m| m.positions.iter().copied()).collect();
         for position in positions {
             live.count(position, 1);
         }
@@ -103,11 +97,7 @@ impl Live {
 
     /// The running matches, without those under quarantine.
     pub(super) fn unfinished(&self) -> Vec<MatchId> {
-        self.matches
-            .iter()
-            .filter(|(_, m)| m.damage.is_none())
-            .map(|(id, _)| *id)
-            .collect()
+        self.matches.iter().filter(|(_, m)| m.damage.is_none()).map(|(id, _)| *id).collect()
     }
 
     pub(super) fn segments(&self) -> &[Segment] {
@@ -128,9 +118,7 @@ impl Live {
 
     /// All rows, and those of running matches.
     pub(super) fn rows(&self) -> (u64, u64) {
-        self.segments
-            .iter()
-            .fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live))
+        self.segments.iter().fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live))
     }
 
     /// The segment that a position is in.
@@ -140,12 +128,7 @@ impl Live {
 
     pub(super) fn started_segment(&mut self, number: SegmentNumber) {
         let first = self.next_position;
-        self.segments.push(Segment {
-            number,
-            first,
-            rows: 0,
-            live: 0,
-        });
+        self.segments.push(Segment { number, first, rows: 0, live: 0 });
     }
 
     pub(super) fn dropped_segment(&mut self, number: SegmentNumber) {
@@ -153,11 +136,7 @@ impl Live {
     }
 
     pub(super) fn created(&mut self, match_id: MatchId) {
-        let new = LiveMatch {
-            head: Head::START,
-            positions: Vec::new(),
-            damage: None,
-        };
+        let new = LiveMatch { head: Head::START, positions: Vec::new(), damage: None };
         self.matches.insert(match_id, new);
         self.undo.push(Undo::Created(match_id));
     }
@@ -176,11 +155,7 @@ impl Live {
     /// The row at the next position is a copy of a record of this match, and stands for it from now on.
     pub(super) fn moved(&mut self, match_id: MatchId, version: Version) {
         let to = self.add_row();
-        let Some(from) = self
-            .matches
-            .get_mut(&match_id)
-            .and_then(|m| m.position_mut(version))
-        else {
+        let Some(from) = self.matches.get_mut(&match_id).and_then(|m| m.position_mut(version)) else {
             return;
         };
         let old = std::mem::replace(from, to);
@@ -222,10 +197,7 @@ impl Live {
                     }
                 }
                 Undo::Moved(match_id, version, old) => {
-                    let place = self
-                        .matches
-                        .get_mut(&match_id)
-                        .and_then(|m| m.position_mut(version));
+                    let place = self.matches.get_mut(&match_id).and_then(|m| m.position_mut(version));
                     if let Some(place) = place {
                         *place = old;
                     }

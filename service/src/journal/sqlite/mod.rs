@@ -26,10 +26,9 @@ pub use open_error::OpenError;
 pub use stats::JournalStats;
 
 use super::{
-    Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter,
-    FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
-    Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestState, ResultNumber, ResultRow,
-    StoredMatch, UnixMillis, Version,
+    Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage,
+    Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition,
+    PageSize, ReadError, RequestKey, RequestState, ResultNumber, ResultRow, StoredMatch, UnixMillis, Version,
 };
 use clean::Cleaning;
 use folder::Folder;
@@ -49,10 +48,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            segment_rows: limits::SEGMENT_ROWS,
-            max_file_bytes: None,
-        }
+        Self { segment_rows: limits::SEGMENT_ROWS, max_file_bytes: None }
     }
 }
 
@@ -98,14 +94,10 @@ impl SqliteJournal {
     ///
     /// # Errors
     /// [`OpenError`], when it is in use, not readable, or not a journal.
-    pub async fn open(
-        folder: impl AsRef<Path>,
-        options: Options,
-    ) -> Result<(Self, Recovery), OpenError> {
+    pub async fn open(folder: impl AsRef<Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
         let path = folder.as_ref().to_owned();
         let at = path.clone();
-        let opening =
-            tokio::task::spawn_blocking(move || Opened::new(&path, &options).map(|o| (o, options)));
+        let opening = tokio::task::spawn_blocking(move || Opened::new(&path, &options).map(|o| (o, options)));
         let (opened, options) = opening.await.map_err(|error| OpenError::File {
             doing: "read",
             path: at.clone(),
@@ -132,21 +124,15 @@ impl SqliteJournal {
             return Outcome::Failed(Cause::new("the journal is closed"));
         }
         // The writer may have gone after it wrote.
-        answer.await.unwrap_or_else(|_| {
-            Outcome::Unknown(Cause::new("the journal went away without an answer"))
-        })
+        answer
+            .await
+            .unwrap_or_else(|_| Outcome::Unknown(Cause::new("the journal went away without an answer")))
     }
 
-    async fn query<T>(
-        &self,
-        query: impl FnOnce(oneshot::Sender<T>) -> Query,
-    ) -> Result<T, ReadError> {
+    async fn query<T>(&self, query: impl FnOnce(oneshot::Sender<T>) -> Query) -> Result<T, ReadError> {
         let (to, answer) = oneshot::channel();
         let closed = || ReadError::Unavailable(Cause::new("the journal is closed"));
-        self.requests
-            .send(Request::Query(query(to)))
-            .await
-            .map_err(|_| closed())?;
+        self.requests.send(Request::Query(query(to))).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())
     }
 }
@@ -167,39 +153,19 @@ impl Opened {
         let (mut conn, epoch) = schema::open_writer(&folder.database(), options)?;
         let (live, recovery) = recover::scan(&conn)?;
         recover::quarantine(&mut conn, &recovery.quarantined)?;
-        for Quarantine {
-            match_id,
-            intact,
-            damage,
-        } in &recovery.quarantined
-        {
+        for Quarantine { match_id, intact, damage } in &recovery.quarantined {
             tracing::error!(%match_id, %intact, %damage, "a match is damaged and quarantined");
         }
         for damage in &recovery.stray {
             tracing::error!(%damage, "the journal is damaged");
         }
-        let readers: Result<_, _> = (0..limits::READERS)
-            .map(|_| schema::open_reader(&folder.database()))
-            .collect();
-        Ok(Self {
-            readers: readers?,
-            folder,
-            conn,
-            epoch,
-            live,
-            recovery,
-        })
+        let readers: Result<_, _> =
+            (0..limits::READERS).map(|_| schema::open_reader(&folder.database())).collect();
+        Ok(Self { readers: readers?, folder, conn, epoch, live, recovery })
     }
 
     fn start(self, options: Options) -> io::Result<(SqliteJournal, Recovery)> {
-        let Self {
-            folder,
-            conn,
-            epoch,
-            live,
-            recovery,
-            readers,
-        } = self;
+        let Self { folder, conn, epoch, live, recovery, readers } = self;
         let (requests, waiting) = mpsc::channel(limits::WAITING_REQUESTS);
         let (batches, handed_back) = mpsc::channel(limits::WAITING_BATCHES);
         let (latest, latest_result) = watch::channel(ResultNumber::new(live.next_result() - 1));
@@ -218,32 +184,16 @@ impl Opened {
             cleaning: Cleaning::default(),
         };
         let readers = Readers::start(readers)?;
-        thread::Builder::new()
-            .name("journal writer".to_owned())
-            .spawn(move || writer.run(waiting))?;
+        thread::Builder::new().name("journal writer".to_owned()).spawn(move || writer.run(waiting))?;
         tokio::spawn(hand_out(handed_back, latest));
-        Ok((
-            SqliteJournal {
-                epoch,
-                requests,
-                readers,
-                latest_result,
-                health,
-                stats,
-            },
-            recovery,
-        ))
+        Ok((SqliteJournal { epoch, requests, readers, latest_result, health, stats }, recovery))
     }
 }
 
 /// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
 /// fraction of waking it from the writer's thread.
 async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<ResultNumber>) {
-    while let Some(Batch {
-        answers,
-        latest_result,
-    }) = batches.recv().await
-    {
+    while let Some(Batch { answers, latest_result }) = batches.recv().await {
         latest.send_if_modified(|latest| {
             let changed = *latest != latest_result;
             *latest = latest_result;
@@ -276,36 +226,24 @@ impl Journal for SqliteJournal {
     async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError> {
         for _ in 0..limits::READ_ATTEMPTS {
             let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
-                let finished = self
-                    .readers
-                    .read(move |conn| records::finished(conn, match_id))
-                    .await?;
+                let finished = self.readers.read(move |conn| records::finished(conn, match_id)).await?;
                 return Ok(finished.map(|finished| StoredMatch::Finished(Box::new(finished))));
             };
             let damage = location.damage.clone();
-            let history = self
-                .readers
-                .read(move |conn| read::history(conn, match_id, &location))
-                .await?;
+            let history = self.readers.read(move |conn| read::history(conn, match_id, &location)).await?;
             // Nothing when its records were copied on in between: look again.
             if let Some(history) = history {
                 return Ok(Some(stored(history, damage)));
             }
         }
-        Err(ReadError::Unavailable(Cause::new(format!(
-            "the records of match {match_id} are being moved"
-        ))))
+        Err(ReadError::Unavailable(Cause::new(format!("the records of match {match_id} are being moved"))))
     }
 
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError> {
         self.query(Query::Unfinished).await
     }
 
-    async fn results_after(
-        &self,
-        after: ResultNumber,
-        page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError> {
+    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError> {
         self.readers
             .read(move |conn| records::results_after(conn, after, page).map_err(read::read_error))
             .await
@@ -323,15 +261,11 @@ impl Journal for SqliteJournal {
     }
 
     async fn request(&self, key: RequestKey, now: UnixMillis) -> Result<RequestState, ReadError> {
-        self.readers
-            .read(move |conn| read::request(conn, &key, now).map_err(read::read_error))
-            .await
+        self.readers.read(move |conn| read::request(conn, &key, now).map_err(read::read_error)).await
     }
 
     async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
-        self.readers
-            .read(move |conn| read::meta(conn, &key).map_err(read::read_error))
-            .await
+        self.readers.read(move |conn| read::meta(conn, &key).map_err(read::read_error)).await
     }
 
     async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
@@ -359,10 +293,7 @@ impl Journal for SqliteJournal {
 
 fn stored(history: History, damage: Option<Arc<str>>) -> StoredMatch {
     match damage {
-        Some(damage) => StoredMatch::Quarantined {
-            intact: history,
-            damage,
-        },
+        Some(damage) => StoredMatch::Quarantined { intact: history, damage },
         None => StoredMatch::Running(history),
     }
 }

@@ -48,9 +48,7 @@ pub enum OpenError {
         version: &'static str,
     },
     /// The file system can't keep a WAL.
-    #[error(
-        "the file system allows no WAL, only journal mode {mode}: choose a folder on a local disk"
-    )]
+    #[error("the file system allows no WAL, only journal mode {mode}: choose a folder on a local disk")]
     NoWal {
         /// The mode that SQLite fell back to.
         mode: String,

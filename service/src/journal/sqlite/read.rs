@@ -9,8 +9,8 @@ use super::recover::table;
 use super::request::Location;
 use crate::journal::row::{ChainHash, Row};
 use crate::journal::{
-    Cause, History, JournalValueError, MatchId, MetaKey, MetaValue, Payload, ReadError, Request,
-    RequestKey, RequestState, Response, StoredRecord, UnixMillis, Version,
+    Cause, History, JournalValueError, MatchId, MetaKey, MetaValue, Payload, ReadError, Request, RequestKey,
+    RequestState, Response, StoredRecord, UnixMillis, Version,
 };
 
 pub(super) use super::records::RecordColumns;
@@ -36,10 +36,8 @@ pub(super) fn history(
         }
         let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*segment));
         let mut statement = tx.prepare_cached(&sql).map_err(read_error)?;
-        let bytes: Option<Vec<u8>> = statement
-            .query_row([position], |row| row.get(0))
-            .optional()
-            .map_err(read_error)?;
+        let bytes: Option<Vec<u8>> =
+            statement.query_row([position], |row| row.get(0)).optional().map_err(read_error)?;
         let Some(bytes) = bytes.map(Bytes::from) else {
             return Ok(None);
         };
@@ -53,13 +51,9 @@ pub(super) fn history(
             return Err(damaged("a record that doesn't follow"));
         }
         (chain, version) = (row.chain, row.header.version);
-        let payload = Payload::new(bytes.slice_ref(row.payload))
-            .map_err(|error| damaged(&error.to_string()))?;
-        records.push(StoredRecord {
-            version,
-            epoch: row.header.epoch,
-            payload,
-        });
+        let payload =
+            Payload::new(bytes.slice_ref(row.payload)).map_err(|error| damaged(&error.to_string()))?;
+        records.push(StoredRecord { version, epoch: row.header.epoch, payload });
     }
     Ok(Some(History { records }))
 }
@@ -67,10 +61,7 @@ pub(super) fn history(
 fn has_table(conn: &Connection, number: SegmentNumber) -> rusqlite::Result<bool> {
     let mut statement =
         conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
-    Ok(statement
-        .query_row([table(number)], |_| Ok(()))
-        .optional()?
-        .is_some())
+    Ok(statement.query_row([table(number)], |_| Ok(())).optional()?.is_some())
 }
 
 /// What is known of a request at `now`.
@@ -82,16 +73,9 @@ pub(super) fn request(
     let sql = "SELECT body_hash, response, created_ms FROM requests WHERE caller = ?1 AND request_id = ?2";
     let mut statement = conn.prepare_cached(sql)?;
     let stored = statement
-        .query_row(
-            params![key.caller.as_str(), key.request_id.as_str()],
-            |row| {
-                Ok((
-                    row.get::<_, [u8; 32]>(0)?,
-                    row.get::<_, Vec<u8>>(1)?,
-                    row.get::<_, i64>(2)?,
-                ))
-            },
-        )
+        .query_row(params![key.caller.as_str(), key.request_id.as_str()], |row| {
+            Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, i64>(2)?))
+        })
         .optional()?;
     let Some((body_hash, response, created)) = stored else {
         return Ok(RequestState::New);
@@ -102,38 +86,25 @@ pub(super) fn request(
     if body_hash != key.body_hash.0 {
         return Ok(RequestState::Reused);
     }
-    Ok(RequestState::Answered(stored_value(
-        1,
-        Response::new(response),
-    )?))
+    Ok(RequestState::Answered(stored_value(1, Response::new(response))?))
 }
 
 /// The value under a key of the small store.
 pub(super) fn meta(conn: &Connection, key: &MetaKey) -> rusqlite::Result<Option<MetaValue>> {
     let mut statement = conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-    let value: Option<Vec<u8>> = statement
-        .query_row([key.as_str()], |row| row.get(0))
-        .optional()?;
-    value
-        .map(|value| stored_value(0, MetaValue::new(value)))
-        .transpose()
+    let value: Option<Vec<u8>> = statement.query_row([key.as_str()], |row| row.get(0)).optional()?;
+    value.map(|value| stored_value(0, MetaValue::new(value))).transpose()
 }
 
 /// A stored value that had to be valid when it was written.
-pub(super) fn stored_value<T>(
-    column: usize,
-    value: Result<T, JournalValueError>,
-) -> rusqlite::Result<T> {
-    value.map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
-    })
+pub(super) fn stored_value<T>(column: usize, value: Result<T, JournalValueError>) -> rusqlite::Result<T> {
+    value.map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error)))
 }
 
 /// Tells damage from trouble that may pass.
 pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
     use rusqlite::Error::{
-        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure,
-        Utf8Error,
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure, Utf8Error,
     };
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     let damaged = match &error {
@@ -144,9 +115,5 @@ pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
         | Utf8Error(..) => true,
         _ => false,
     };
-    if damaged {
-        ReadError::Damaged(Cause::new(error))
-    } else {
-        ReadError::Unavailable(Cause::new(error))
-    }
+    if damaged { ReadError::Damaged(Cause::new(error)) } else { ReadError::Unavailable(Cause::new(error)) }
 }

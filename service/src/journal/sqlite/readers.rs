@@ -22,14 +22,8 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn start(connections: Vec<Connection>) -> io::Result<Self> {
-        let threads = connections
-            .into_iter()
-            .map(start)
-            .collect::<io::Result<_>>()?;
-        Ok(Self {
-            threads,
-            next: AtomicUsize::new(0),
-        })
+        let threads = connections.into_iter().map(start).collect::<io::Result<_>>()?;
+        Ok(Self { threads, next: AtomicUsize::new(0) })
     }
 
     pub(super) async fn read<T: Send + 'static>(
@@ -66,6 +60,12 @@ fn start(conn: Connection) -> io::Result<mpsc::Sender<Job>> {
                 Job::Read(read) => read(&conn),
                 Job::Close(to) => {
                     drop(conn);
+                    // A job that is being sent right now would be lost, and its sender wait for ever, if the queue were
+                    // dropped: so it is closed, and what comes out of it until it is empty is dropped unanswered.
+                    waiting.close();
+                    while let Some(late) = waiting.blocking_recv() {
+                        drop(late);
+                    }
                     // An error says that nobody waits for it.
                     let _nobody = to.send(());
                     return;
@@ -73,9 +73,7 @@ fn start(conn: Connection) -> io::Result<mpsc::Sender<Job>> {
             }
         }
     };
-    thread::Builder::new()
-        .name("journal reader".to_owned())
-        .spawn(run)?;
+    thread::Builder::new().name("journal reader".to_owned()).spawn(run)?;
     Ok(jobs)
 }
 

@@ -8,8 +8,8 @@ use super::commit::clamp;
 use super::read::{read_error, stored_value};
 use crate::journal::{
     Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
-    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultNumber, ResultRow, Summary,
-    UnixMillis, Version, Visibility,
+    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultNumber, ResultRow, Summary, UnixMillis,
+    Version, Visibility,
 };
 
 /// The columns of a finished match but the large ones.
@@ -31,13 +31,10 @@ impl RecordColumns<'_> {
         summary: &Summary,
         record: &RecordBytes,
     ) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO records (result_number, match_id, version, owner, visibility, client_reference,
+        let sql =
+            "INSERT INTO records (result_number, match_id, version, owner, visibility, client_reference,
                 finished_ms, summary, record, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-        let Listing {
-            owner,
-            visibility,
-            client_reference,
-        } = self.listing;
+        let Listing { owner, visibility, client_reference } = self.listing;
         conn.prepare_cached(sql)?.execute(params![
             clamp(self.number.get()),
             self.match_id.as_bytes(),
@@ -66,10 +63,7 @@ impl RecordColumns<'_> {
         bytes(&u64::from(self.version.get()).to_be_bytes());
         for text in [
             self.listing.owner.as_ref().map(Owner::as_str),
-            self.listing
-                .client_reference
-                .as_ref()
-                .map(ClientReference::as_str),
+            self.listing.client_reference.as_ref().map(ClientReference::as_str),
         ] {
             bytes(&[u8::from(text.is_some())]);
             bytes(text.unwrap_or_default().as_bytes());
@@ -83,37 +77,22 @@ impl RecordColumns<'_> {
 }
 
 /// A finished match, whole, its hash checked.
-pub(super) fn finished(
-    conn: &Connection,
-    match_id: MatchId,
-) -> Result<Option<FinishedMatch>, ReadError> {
-    let sql =
-        format!("SELECT {RESULT_COLUMNS}, version, record, hash FROM records WHERE match_id = ?1");
+pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<FinishedMatch>, ReadError> {
+    let sql = format!("SELECT {RESULT_COLUMNS}, version, record, hash FROM records WHERE match_id = ?1");
     let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
     let stored = statement
         .query_row([match_id.as_bytes()], |row| {
             let version = Version::new(row.get("version")?);
             let record = stored_value(8, RecordBytes::new(row.get::<_, Vec<u8>>("record")?))?;
             let result = result_row(row)?;
-            Ok((
-                FinishedMatch {
-                    result,
-                    version,
-                    record,
-                },
-                row.get::<_, [u8; 32]>("hash")?,
-            ))
+            Ok((FinishedMatch { result, version, record }, row.get::<_, [u8; 32]>("hash")?))
         })
         .optional()
         .map_err(read_error)?;
     let Some((finished, hash)) = stored else {
         return Ok(None);
     };
-    let FinishedMatch {
-        result,
-        version,
-        record,
-    } = &finished;
+    let FinishedMatch { result, version, record } = &finished;
     let columns = RecordColumns {
         number: result.number,
         match_id: result.match_id,
@@ -122,9 +101,7 @@ pub(super) fn finished(
         finished_at: result.finished_at,
     };
     if columns.hash(&result.summary, record) != hash {
-        return Err(ReadError::Damaged(Cause::new(format!(
-            "the finished record of match {match_id}"
-        ))));
+        return Err(ReadError::Damaged(Cause::new(format!("the finished record of match {match_id}"))));
     }
     Ok(Some(finished))
 }
@@ -139,9 +116,7 @@ pub(super) fn results_after(
         "SELECT {RESULT_COLUMNS} FROM records WHERE result_number > ?1 ORDER BY result_number LIMIT ?2"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    statement
-        .query_map(params![clamp(after.get()), page.get()], result_row)?
-        .collect()
+    statement.query_map(params![clamp(after.get()), page.get()], result_row)?.collect()
 }
 
 /// Finished matches, the latest first.
@@ -151,15 +126,9 @@ pub(super) fn list(
     from: Option<PagePosition>,
     page: PageSize,
 ) -> rusqlite::Result<FinishedPage> {
-    let FinishedFilter {
-        reader,
-        owner,
-        client_reference,
-        visibility,
-    } = filter;
+    let FinishedFilter { reader, owner, client_reference, visibility } = filter;
     let mut clauses: Vec<&str> = vec!["result_number <= ?"];
-    let mut values: Vec<Box<dyn ToSql>> =
-        vec![Box::new(from.map_or(i64::MAX, |from| clamp(from.get())))];
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(from.map_or(i64::MAX, |from| clamp(from.get())))];
     let public = visibility_number(Visibility::Public);
     match reader {
         Reader::Admin => {}
@@ -194,14 +163,9 @@ pub(super) fn list(
     let mut statement = conn.prepare_cached(&sql)?;
     let rows = statement.query_map(rusqlite::params_from_iter(values), result_row)?;
     let mut matches: Vec<ResultRow> = rows.collect::<Result<_, _>>()?;
-    let beyond = matches
-        .get(usize::from(page.get()))
-        .map(|row| PagePosition::new(row.number.get()));
+    let beyond = matches.get(usize::from(page.get())).map(|row| PagePosition::new(row.number.get()));
     matches.truncate(page.get().into());
-    Ok(FinishedPage {
-        matches,
-        next: beyond,
-    })
+    Ok(FinishedPage { matches, next: beyond })
 }
 
 fn result_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
@@ -212,9 +176,7 @@ fn result_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
         number: ResultNumber::new(number.unsigned_abs()),
         match_id: MatchId::from_bytes(row.get(1)?),
         listing: Listing {
-            owner: owner
-                .map(|owner| stored_value(2, Owner::new(owner)))
-                .transpose()?,
+            owner: owner.map(|owner| stored_value(2, Owner::new(owner))).transpose()?,
             visibility: visibility(row.get(3)?)?,
             client_reference: client_reference
                 .map(|reference| stored_value(4, ClientReference::new(reference)))

@@ -72,14 +72,9 @@ pub(super) fn scan(conn: &Connection) -> Result<(Live, Recovery), OpenError> {
     recovery.unfinished = matches.values().filter(|m| m.damage.is_none()).count();
     recovery.quarantined = quarantines(&matches);
     let last: Option<u64> = conn
-        .query_row("SELECT max(result_number) FROM records", [], |row| {
-            row.get::<_, Option<i64>>(0)
-        })?
+        .query_row("SELECT max(result_number) FROM records", [], |row| row.get::<_, Option<i64>>(0))?
         .and_then(|number| u64::try_from(number).ok());
-    Ok((
-        Live::new(matches, segments, next_position, last.unwrap_or(0) + 1),
-        recovery,
-    ))
+    Ok((Live::new(matches, segments, next_position, last.unwrap_or(0) + 1), recovery))
 }
 
 /// Keeps what was found: a damaged match stays one, also when the damaged rows are gone.
@@ -88,17 +83,9 @@ pub(super) fn quarantine(conn: &mut Connection, found: &[Quarantine]) -> rusqlit
         return Ok(());
     }
     let tx = conn.transaction()?;
-    for Quarantine {
-        match_id,
-        intact,
-        damage,
-    } in found
-    {
+    for Quarantine { match_id, intact, damage } in found {
         let sql = "INSERT OR IGNORE INTO quarantine (match_id, intact, damage) VALUES (?1, ?2, ?3)";
-        tx.execute(
-            sql,
-            params![match_id.as_bytes(), intact.get(), damage.as_ref()],
-        )?;
+        tx.execute(sql, params![match_id.as_bytes(), intact.get(), damage.as_ref()])?;
     }
     tx.commit()
 }
@@ -113,9 +100,7 @@ fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, OpenError> {
         match name.trim_start_matches("log_").parse() {
             Ok(number) if table(number) == name => numbers.push(number),
             _ => {
-                return Err(OpenError::Damaged {
-                    what: format!("the table name {name}"),
-                });
+                return Err(OpenError::Damaged { what: format!("the table name {name}") });
             }
         }
     }
@@ -131,16 +116,9 @@ fn scan_segment(
     recovery: &mut Recovery,
 ) -> Result<Segment, OpenError> {
     let table = table(number);
-    let mut statement = conn.prepare(&format!(
-        "SELECT position, row FROM {table} ORDER BY position"
-    ))?;
+    let mut statement = conn.prepare(&format!("SELECT position, row FROM {table} ORDER BY position"))?;
     let mut rows = statement.query([])?;
-    let mut segment = Segment {
-        number,
-        first: next_position,
-        rows: 0,
-        live: 0,
-    };
+    let mut segment = Segment { number, first: next_position, rows: 0, live: 0 };
     let mut last = None;
     while let Some(row) = rows.next()? {
         recovery.rows_read += 1;
@@ -150,8 +128,7 @@ fn scan_segment(
             None => segment.first = position,
             Some(last) if position == last + 1 => {}
             Some(last) => {
-                let damage =
-                    format!("{table} has nothing between the positions {last} and {position}");
+                let damage = format!("{table} has nothing between the positions {last} and {position}");
                 recovery.stray.push(damage);
             }
         }
@@ -160,12 +137,7 @@ fn scan_segment(
             ValueRef::Blob(bytes) => match Row::decode(bytes) {
                 Ok(row) => {
                     let Row { header, chain, .. } = row;
-                    let seen = Seen {
-                        position,
-                        header,
-                        chain,
-                        content: row.content(),
-                    };
+                    let seen = Seen { position, header, chain, content: row.content() };
                     by_match.entry(header.match_id).or_default().seen.push(seen);
                     continue;
                 }
@@ -178,9 +150,7 @@ fn scan_segment(
             },
             other => format!("a row is {} and not bytes", other.data_type()),
         };
-        recovery
-            .stray
-            .push(format!("{damage}, at position {position} of {table}"));
+        recovery.stray.push(format!("{damage}, at position {position} of {table}"));
     }
     // After a gap positions count on from the greatest, so that none is used twice.
     if let Some(last) = last {
@@ -193,56 +163,30 @@ fn scan_segment(
 fn known_quarantine(conn: &Connection) -> Result<HashMap<MatchId, (Version, Arc<str>)>, OpenError> {
     let mut statement = conn.prepare("SELECT match_id, intact, damage FROM quarantine")?;
     let rows = statement.query_map([], |row| {
-        let (match_id, intact, damage) = (
-            row.get::<_, [u8; 16]>(0)?,
-            row.get(1)?,
-            row.get::<_, String>(2)?,
-        );
-        Ok((
-            MatchId::from_bytes(match_id),
-            (Version::new(intact), damage.into()),
-        ))
+        let (match_id, intact, damage) = (row.get::<_, [u8; 16]>(0)?, row.get(1)?, row.get::<_, String>(2)?);
+        Ok((MatchId::from_bytes(match_id), (Version::new(intact), damage.into())))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn is_finished(conn: &Connection, match_id: MatchId) -> rusqlite::Result<bool> {
     let mut statement = conn.prepare_cached("SELECT 1 FROM records WHERE match_id = ?1")?;
-    Ok(statement
-        .query_row([match_id.as_bytes()], |_| Ok(()))
-        .optional()?
-        .is_some())
+    Ok(statement.query_row([match_id.as_bytes()], |_| Ok(())).optional()?.is_some())
 }
 
 /// Walks the chain of a match as far as it holds. What comes after is damage, and is handed back.
 fn verify(match_id: &MatchId, rows: Rows) -> (LiveMatch, Vec<Seen>) {
-    let Rows {
-        mut seen,
-        undecodable,
-    } = rows;
+    let Rows { mut seen, undecodable } = rows;
     // A row that was copied on, with its copy not yet alone, is there twice: the later one first.
     seen.sort_unstable_by_key(|seen| (seen.header.version, -seen.position));
-    let mut live = LiveMatch {
-        head: Head::START,
-        positions: Vec::new(),
-        damage: None,
-    };
+    let mut live = LiveMatch { head: Head::START, positions: Vec::new(), damage: None };
     let mut last_kind = RowKind::GoesOn;
     let mut unread = Vec::new();
     for seen in seen {
-        let RowHeader {
-            kind,
-            version,
-            epoch,
-            ..
-        } = seen.header;
+        let RowHeader { kind, version, epoch, .. } = seen.header;
         let next = live.head.version.next() == Some(version);
         if next && live.head.chain.then(seen.content) == seen.chain {
-            live.head = Head {
-                version,
-                epoch,
-                chain: seen.chain,
-            };
+            live.head = Head { version, epoch, chain: seen.chain };
             live.positions.push(seen.position);
             last_kind = kind;
         } else if version > live.head.version || version == Version::ZERO {
@@ -251,9 +195,7 @@ fn verify(match_id: &MatchId, rows: Rows) -> (LiveMatch, Vec<Seen>) {
         // Else it is a copy of a record that is intact elsewhere.
     }
     // A damaged row beside its intact copy does no harm.
-    unread.retain(|seen| {
-        seen.header.version > live.head.version || seen.header.version == Version::ZERO
-    });
+    unread.retain(|seen| seen.header.version > live.head.version || seen.header.version == Version::ZERO);
     live.damage = match (undecodable, unread.first(), last_kind) {
         (Some(damage), ..) => Some(damage.into()),
         (None, Some(_), _) => Some(
@@ -275,8 +217,7 @@ fn verify(match_id: &MatchId, rows: Rows) -> (LiveMatch, Vec<Seen>) {
 /// Leaves no more than the first records of a match.
 fn cut(live: &mut LiveMatch, intact: Version) {
     if intact < live.head.version {
-        live.positions
-            .truncate(usize::try_from(intact.get()).unwrap_or(usize::MAX));
+        live.positions.truncate(usize::try_from(intact.get()).unwrap_or(usize::MAX));
         live.head.version = intact;
     }
 }
@@ -294,28 +235,19 @@ fn attribute(
     let Some(segment) = segments.iter().rfind(holds) else {
         return Ok(());
     };
-    let sql = format!(
-        "SELECT row FROM {} WHERE position = ?1",
-        table(segment.number)
-    );
+    let sql = format!("SELECT row FROM {} WHERE position = ?1", table(segment.number));
     let bytes: Vec<u8> = conn.query_row(&sql, [stray.position], |row| row.get(0))?;
     let Ok(row) = Row::decode(&bytes) else {
         return Ok(());
     };
     let owner = matches.iter_mut().find(|(match_id, live)| {
-        let header = RowHeader {
-            match_id: **match_id,
-            ..row.header
-        };
+        let header = RowHeader { match_id: **match_id, ..row.header };
         live.head.version.next() == Some(header.version)
             && live.head.chain.then(header.content(row.payload)) == row.chain
     });
     if let Some((match_id, live)) = owner {
         let version = row.header.version;
-        let damage = format!(
-            "record {version} of match {match_id} is filed under {}",
-            stray.header.match_id
-        );
+        let damage = format!("record {version} of match {match_id} is filed under {}", stray.header.match_id);
         live.damage.get_or_insert_with(|| damage.as_str().into());
         recovery.stray.push(damage);
         matches.remove(&stray.header.match_id);
@@ -328,11 +260,7 @@ fn quarantines(matches: &HashMap<MatchId, LiveMatch>) -> Vec<Quarantine> {
         .iter()
         .filter_map(|(match_id, live)| {
             let damage = live.damage.clone()?;
-            Some(Quarantine {
-                match_id: *match_id,
-                intact: live.head.version,
-                damage,
-            })
+            Some(Quarantine { match_id: *match_id, intact: live.head.version, damage })
         })
         .collect();
     found.sort_unstable_by_key(|found| found.match_id);

@@ -7,8 +7,8 @@ use tokio::sync::oneshot::Sender;
 use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
-    Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey,
-    MetaValue, Never, NewMatches, NewRecords, Outcome, ResultNumber,
+    Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never,
+    NewMatches, NewRecords, Outcome, ResultNumber,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
@@ -40,25 +40,29 @@ pub(super) struct Location {
 }
 
 impl Write {
+    /// The answer when nothing is tried.
+    pub(super) fn spoilt(self, by: &Spoilt) -> Answer {
+        match self {
+            Self::Create(_, to) => Answer::Create(to, by.outcome()),
+            Self::Append(_, to) => Answer::Append(to, by.outcome()),
+            Self::Finish(_, to) => Answer::Finish(to, by.outcome()),
+            Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
+        }
+    }
+
     /// About how many bytes it adds to the log.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Create(new, _) => new.matches.iter().map(|new| row_bytes(&new.records)).sum(),
             Self::Append(append, _) => row_bytes(&append.records),
-            Self::Finish(finish, _) => {
-                row_bytes(&finish.last.records) + finish.record.as_bytes().len()
-            }
+            Self::Finish(finish, _) => row_bytes(&finish.last.records) + finish.record.as_bytes().len(),
             Self::Meta(_, value, _) => value.as_bytes().len(),
         }
     }
 }
 
 fn row_bytes(records: &NewRecords) -> usize {
-    records
-        .as_slice()
-        .iter()
-        .map(|payload| HEADER_BYTES + payload.as_bytes().len())
-        .sum()
+    records.as_slice().iter().map(|payload| HEADER_BYTES + payload.as_bytes().len()).sum()
 }
 
 /// An answer on its way. Whoever has stopped waiting for it doesn't get it.

@@ -58,30 +58,22 @@ CREATE TABLE quarantine (
 ";
 
 /// Opens the connection that writes, making the tables if there are none, and starts a new epoch.
-pub(super) fn open_writer(
-    database: &Path,
-    options: &Options,
-) -> Result<(Connection, Epoch), OpenError> {
+pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connection, Epoch), OpenError> {
     let version = rusqlite::version_number();
     if version < LEAST_SQLITE {
-        return Err(OpenError::OldSqlite {
-            version: rusqlite::version(),
-        });
+        return Err(OpenError::OldSqlite { version: rusqlite::version() });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(database, flags)?;
     conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
     // Before anything is changed: whose is it?
     let application_id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let objects: i64 =
-        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     match (application_id, objects) {
         (APPLICATION_ID, _) => check_schema(&conn, database)?,
         (0, 0) => {}
         _ => {
-            return Err(OpenError::NotAJournal {
-                database: database.to_owned(),
-            });
+            return Err(OpenError::NotAJournal { database: database.to_owned() });
         }
     }
     // A page that is written before its transaction ends would leave frames behind when that fails.
@@ -89,8 +81,7 @@ pub(super) fn open_writer(
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
-    let mode: String =
-        conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    let mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
         return Err(OpenError::NoWal { mode });
     }
@@ -129,29 +120,18 @@ pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
 fn check_schema(conn: &Connection, database: &Path) -> Result<(), OpenError> {
     match number(conn, SCHEMA_KEY)? {
         Some(SCHEMA) => Ok(()),
-        Some(found) => Err(OpenError::OtherSchema {
-            database: database.to_owned(),
-            found,
-            known: SCHEMA,
-        }),
-        None => Err(OpenError::NotAJournal {
-            database: database.to_owned(),
-        }),
+        Some(found) => Err(OpenError::OtherSchema { database: database.to_owned(), found, known: SCHEMA }),
+        None => Err(OpenError::NotAJournal { database: database.to_owned() }),
     }
 }
 
 fn number(conn: &Connection, key: &str) -> Result<Option<u64>, OpenError> {
-    let value: Option<Vec<u8>> = conn
-        .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| {
-            row.get(0)
-        })
-        .optional()?;
+    let value: Option<Vec<u8>> =
+        conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?;
     let Some(value) = value else { return Ok(None) };
     match <[u8; 8]>::try_from(value.as_slice()) {
         Ok(bytes) => Ok(Some(u64::from_be_bytes(bytes))),
-        Err(_) => Err(OpenError::Damaged {
-            what: format!("the value {key}"),
-        }),
+        Err(_) => Err(OpenError::Damaged { what: format!("the value {key}") }),
     }
 }
 

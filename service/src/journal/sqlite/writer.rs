@@ -55,25 +55,15 @@ impl Writer {
                 requests.blocking_recv()
             };
             let Some(first) = first else { return };
-            let Gathered {
-                writes,
-                queries,
-                close,
-            } = gather(first, &mut requests);
+            let Gathered { writes, queries, close } = gather(first, &mut requests);
             let mut answers = self.commit(writes);
             answers.extend(queries.into_iter().map(|query| self.answer(query)));
             if let Some(to) = close {
-                let Self {
-                    conn,
-                    batches,
-                    health,
-                    folder,
-                    live,
-                    ..
-                } = self;
+                let Self { conn, batches, health, folder, live, .. } = self;
                 health.send_replace(Health::Closed);
                 drop(conn);
                 drop(folder);
+                answers.extend(refuse_the_rest(requests));
                 answers.push(Answer::Closed(to));
                 hand_back(&batches, answers, &live);
                 return;
@@ -101,10 +91,7 @@ impl Writer {
             rows_written: 0,
             error: begun.err(),
         };
-        let mut answers: Vec<Answer> = writes
-            .into_iter()
-            .map(|write| commit.apply(write))
-            .collect();
+        let mut answers: Vec<Answer> = writes.into_iter().map(|write| commit.apply(write)).collect();
         let rows = commit.rows_written;
         let ended = match commit.error {
             Some(error) => Err(Spoilt::Failed(Cause::new(error))),
@@ -137,13 +124,10 @@ impl Writer {
         }
         if self.wal == Wal::Suspect {
             // Copies what is committed into the database and cuts the WAL to nothing.
-            let busy: i64 = self
-                .conn
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+            let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             if busy != 0 {
                 let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-                let what =
-                    "the WAL is in use and can't be cleaned after a failed commit".to_owned();
+                let what = "the WAL is in use and can't be cleaned after a failed commit".to_owned();
                 return Err(rusqlite::Error::SqliteFailure(code, Some(what)));
             }
             self.wal = Wal::Clean;
@@ -154,10 +138,7 @@ impl Writer {
 
     /// Makes the transaction durable.
     pub(super) fn end(&mut self) -> Result<(), Spoilt> {
-        let committed = self
-            .conn
-            .prepare_cached("COMMIT")
-            .and_then(|mut commit| commit.execute([]));
+        let committed = self.conn.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
         committed.map(|_| ()).map_err(|error| {
             self.wal = Wal::Suspect;
             spoilt_commit(&error)
@@ -185,26 +166,19 @@ impl Writer {
     fn locate(&self, match_id: MatchId) -> Option<Location> {
         let live = self.live.get(&match_id)?;
         let places = live.positions.iter();
-        let places =
-            places.filter_map(|p| self.live.segment_of(*p).map(|segment| (segment.number, *p)));
-        Some(Location {
-            places: places.collect(),
-            damage: live.damage.clone(),
-        })
+        let places = places.filter_map(|p| self.live.segment_of(*p).map(|segment| (segment.number, *p)));
+        Some(Location { places: places.collect(), damage: live.damage.clone() })
     }
 
     /// Copies committed pages into the database when the WAL has grown long. Readers and a failure delay it: it is tried
     /// again after the next commit.
     fn checkpoint(&mut self) {
         let frames = "PRAGMA wal_checkpoint(NOOP)";
-        let long = self
-            .conn
-            .query_row(frames, [], |row| row.get::<_, i64>(1))
-            .map(|f| f >= limits::WAL_PAGES);
+        let long =
+            self.conn.query_row(frames, [], |row| row.get::<_, i64>(1)).map(|f| f >= limits::WAL_PAGES);
         let done = long.and_then(|long| {
             if long {
-                self.conn
-                    .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+                self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
             }
             Ok(())
         });
@@ -230,11 +204,7 @@ struct Gathered {
 
 /// Takes what is waiting, without waiting for more, up to a commit's limit.
 fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
-    let mut gathered = Gathered {
-        writes: Vec::new(),
-        queries: Vec::new(),
-        close: None,
-    };
+    let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None };
     let mut bytes = 0;
     let mut next = Some(first);
     while let Some(request) = next {
@@ -255,25 +225,37 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
     gathered
 }
 
+/// Closes the queue and answers what is still in it, or being sent right now: dropping it would lose the latter, and its
+/// sender would wait for ever.
+fn refuse_the_rest(mut requests: mpsc::Receiver<Request>) -> Vec<Answer> {
+    requests.close();
+    let closed = Spoilt::Failed(Cause::new("the journal is closed"));
+    let mut answers = Vec::new();
+    while let Some(request) = requests.blocking_recv() {
+        match request {
+            Request::Write(write) => answers.push(write.spoilt(&closed)),
+            // Without an answer, its sender learns that the journal is closed.
+            Request::Query(query) => drop(query),
+            Request::Close(to) => answers.push(Answer::Closed(to)),
+        }
+    }
+    answers
+}
+
 fn hand_back(batches: &mpsc::Sender<Batch>, answers: Vec<Answer>, live: &Live) {
     let latest_result = ResultNumber::new(live.next_result() - 1);
     // An error says that the runtime is gone, and with it everyone who waits.
-    drop(batches.blocking_send(Batch {
-        answers,
-        latest_result,
-    }));
+    drop(batches.blocking_send(Batch { answers, latest_result }));
 }
 
 /// Whether a failed commit can still turn out to have happened.
 fn spoilt_commit(error: &rusqlite::Error) -> Spoilt {
-    use ErrorCode::{
-        ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, ReadOnly,
-    };
+    use ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, ReadOnly};
     match error.sqlite_error_code() {
         // It stopped before the frame that ends a transaction was written.
-        Some(
-            ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | ReadOnly,
-        ) => Spoilt::Failed(Cause::new(error)),
+        Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | ReadOnly) => {
+            Spoilt::Failed(Cause::new(error))
+        }
         // Such as a sync that failed after all was written.
         _ => Spoilt::Unknown(Cause::new(error)),
     }
@@ -299,11 +281,7 @@ mod tests {
         ];
         for (code, unknown) in cases {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            assert_eq!(
-                matches!(spoilt_commit(&error), Spoilt::Unknown(_)),
-                unknown,
-                "{code}"
-            );
+            assert_eq!(matches!(spoilt_commit(&error), Spoilt::Unknown(_)), unknown, "{code}");
         }
     }
 }

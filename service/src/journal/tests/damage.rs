@@ -19,37 +19,22 @@ fn flip(conn: &Connection, position: i64, byte: usize) {
     let sql = "SELECT row FROM log_1 WHERE position = ?1";
     let mut row: Vec<u8> = conn.query_row(sql, [position], |row| row.get(0)).unwrap();
     row[byte] ^= 0x10;
-    conn.execute(
-        "UPDATE log_1 SET row = ?1 WHERE position = ?2",
-        rusqlite::params![row, position],
-    )
-    .unwrap();
+    conn.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", rusqlite::params![row, position]).unwrap();
 }
 
 /// Match 2 is quarantined with this many intact records, the others run.
 async fn only_match_2_is_quarantined(f: &Fixture, intact: usize) {
-    let quarantined: Vec<_> = f
-        .recovery
-        .quarantined
-        .iter()
-        .filter(|q| q.match_id == id(2))
-        .collect();
+    let quarantined: Vec<_> = f.recovery.quarantined.iter().filter(|q| q.match_id == id(2)).collect();
     assert_eq!(quarantined.len(), 1, "{:?}", f.recovery);
     let mut unfinished = f.journal.unfinished().await.unwrap();
     unfinished.sort_unstable();
     assert_eq!(unfinished, [id(1), id(3)]);
-    let Some(StoredMatch::Quarantined {
-        intact: history, ..
-    }) = f.journal.read(id(2)).await.unwrap()
-    else {
+    let Some(StoredMatch::Quarantined { intact: history, .. }) = f.journal.read(id(2)).await.unwrap() else {
         panic!("match 2 is not quarantined")
     };
     assert_eq!(texts(&history).len(), intact);
     let refused = f.append(2, u32::try_from(intact).unwrap(), "more").await;
-    assert!(
-        matches!(refused, Outcome::Refused(AppendRefusal::Quarantined(_))),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Outcome::Refused(AppendRefusal::Quarantined(_))), "{refused:?}");
 }
 
 #[tokio::test]
@@ -78,18 +63,11 @@ async fn a_flipped_byte_anywhere_in_a_row_quarantines_its_match_alone() {
 #[tokio::test]
 async fn a_missing_row_is_found() {
     let delete = |conn: &Connection| {
-        assert_eq!(
-            conn.execute("DELETE FROM log_1 WHERE position = 5", [])
-                .unwrap(),
-            1
-        );
+        assert_eq!(conn.execute("DELETE FROM log_1 WHERE position = 5", []).unwrap(), 1);
     };
     let f = three().await.reopen_after(delete).await;
     only_match_2_is_quarantined(&f, 1).await;
-    assert_eq!(
-        f.recovery.stray,
-        ["log_1 has nothing between the positions 4 and 6"]
-    );
+    assert_eq!(f.recovery.stray, ["log_1 has nothing between the positions 4 and 6"]);
 }
 
 #[tokio::test]
@@ -98,11 +76,7 @@ async fn a_quarantine_outlives_its_damaged_rows() {
     only_match_2_is_quarantined(&f, 1).await;
     let f = f
         .reopen_after(|conn| {
-            assert_eq!(
-                conn.execute("DELETE FROM log_1 WHERE position IN (5, 8)", [])
-                    .unwrap(),
-                2
-            );
+            assert_eq!(conn.execute("DELETE FROM log_1 WHERE position IN (5, 8)", []).unwrap(), 2);
         })
         .await;
     only_match_2_is_quarantined(&f, 1).await;
@@ -136,16 +110,9 @@ async fn a_changed_finished_record_is_not_served() {
         assert!(matches!(f.finish(2, 3).await, Outcome::Done(_)));
         let f = f
             .reopen_after(|conn| {
-                assert_eq!(
-                    conn.execute(&format!("UPDATE records SET {change}"), [])
-                        .unwrap(),
-                    1
-                );
+                assert_eq!(conn.execute(&format!("UPDATE records SET {change}"), []).unwrap(), 1);
             })
             .await;
-        assert!(
-            matches!(f.journal.read(id(2)).await, Err(ReadError::Damaged(_))),
-            "{change}"
-        );
+        assert!(matches!(f.journal.read(id(2)).await, Err(ReadError::Damaged(_))), "{change}");
     }
 }

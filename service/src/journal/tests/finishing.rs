@@ -4,8 +4,7 @@ use futures::future::join_all;
 
 use super::*;
 use crate::journal::{
-    AppendRefusal, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader,
-    ResultNumber,
+    AppendRefusal, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader, ResultNumber,
 };
 
 #[tokio::test]
@@ -16,26 +15,12 @@ async fn a_finished_match_is_read_whole_and_takes_no_more() {
     assert_eq!(f.finish(1, 1).await, Outcome::Done(one));
     let sent = f.to_finish(1, 1);
     for _ in 0..2 {
-        let Some(StoredMatch::Finished(read)) = f.journal.read(id(1)).await.unwrap() else {
-            panic!()
-        };
+        let Some(StoredMatch::Finished(read)) = f.journal.read(id(1)).await.unwrap() else { panic!() };
         assert_eq!((read.version, read.result.number), (Version::new(2), one));
-        assert_eq!(
-            (read.record, read.result.summary),
-            (sent.record.clone(), sent.summary.clone())
-        );
-        assert_eq!(
-            (read.result.listing, read.result.finished_at),
-            (sent.listing.clone(), sent.finished_at)
-        );
-        assert_eq!(
-            f.append(1, 2, "late").await,
-            Outcome::Refused(AppendRefusal::Finished(one))
-        );
-        assert_eq!(
-            f.finish(1, 2).await,
-            Outcome::Refused(AppendRefusal::Finished(one))
-        );
+        assert_eq!((read.record, read.result.summary), (sent.record.clone(), sent.summary.clone()));
+        assert_eq!((read.result.listing, read.result.finished_at), (sent.listing.clone(), sent.finished_at));
+        assert_eq!(f.append(1, 2, "late").await, Outcome::Refused(AppendRefusal::Finished(one)));
+        assert_eq!(f.finish(1, 2).await, Outcome::Refused(AppendRefusal::Finished(one)));
         assert_eq!(f.journal.unfinished().await.unwrap(), [id(2)]);
         assert_eq!(*f.journal.latest_result().borrow(), one);
         f = f.reopen().await;
@@ -46,9 +31,7 @@ async fn a_finished_match_is_read_whole_and_takes_no_more() {
 async fn a_refused_end_writes_nothing() {
     let f = Fixture::new().await;
     f.created([1]).await;
-    let refused = Outcome::Refused(AppendRefusal::Version {
-        actual: Version::new(1),
-    });
+    let refused = Outcome::Refused(AppendRefusal::Version { actual: Version::new(1) });
     assert_eq!(f.finish(1, 5).await, refused);
     assert_eq!(f.texts(1).await, ["created"]);
     assert_eq!(f.finish(1, 1).await, Outcome::Done(ResultNumber::new(1)));
@@ -56,17 +39,10 @@ async fn a_refused_end_writes_nothing() {
 
 #[tokio::test]
 async fn an_end_that_fails_leaves_the_match_running_and_its_number_to_the_next() {
-    let f = Fixture::with(Options {
-        max_file_bytes: Some(512 * 1024),
-        ..Options::default()
-    })
-    .await;
+    let f = Fixture::with(Options { max_file_bytes: Some(512 * 1024), ..Options::default() }).await;
     f.created([1, 2]).await;
     let record = RecordBytes::new(vec![7; 1024 * 1024]).unwrap();
-    let big = Finish {
-        record,
-        ..f.to_finish(1, 1)
-    };
+    let big = Finish { record, ..f.to_finish(1, 1) };
     assert!(matches!(f.journal.finish(big).await, Outcome::Failed(_)));
     assert_eq!(f.texts(1).await, ["created"]);
     assert_eq!(*f.journal.latest_result().borrow(), ResultNumber::ZERO);
@@ -87,28 +63,15 @@ async fn result_numbers_have_no_gap_over_many_ends_at_once() {
         let outcomes = join_all(numbers.map(|number| f.finish(number, expected(number)))).await;
         let mut got: Vec<u64> = outcomes
             .iter()
-            .filter_map(|outcome| {
-                if let Outcome::Done(number) = outcome {
-                    Some(number.get())
-                } else {
-                    None
-                }
-            })
+            .filter_map(|outcome| if let Outcome::Done(number) = outcome { Some(number.get()) } else { None })
             .collect();
         got.sort_unstable();
         let first = u64::from(round) * 200 + 1;
         assert_eq!(got, (first..first + 200).collect::<Vec<_>>());
         f = f.reopen().await;
     }
-    let rows = f
-        .journal
-        .results_after(ResultNumber::ZERO, PageSize::new(1000).unwrap())
-        .await
-        .unwrap();
-    assert_eq!(
-        rows.iter().map(|row| row.number.get()).collect::<Vec<_>>(),
-        (1..=800).collect::<Vec<_>>()
-    );
+    let rows = f.journal.results_after(ResultNumber::ZERO, PageSize::new(1000).unwrap()).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.number.get()).collect::<Vec<_>>(), (1..=800).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -119,34 +82,17 @@ async fn results_are_read_on_from_a_cursor() {
     for number in 1..=5 {
         assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
     }
-    latest
-        .wait_for(|latest| *latest == ResultNumber::new(5))
-        .await
-        .unwrap();
-    for (after, page, want) in [
-        (0, 2, 1..3),
-        (2, 2, 3..5),
-        (4, 2, 5..6),
-        (5, 2, 6..6),
-        (99, 2, 6..6),
-    ] {
-        let rows = f
-            .journal
-            .results_after(ResultNumber::new(after), PageSize::new(page).unwrap())
-            .await
-            .unwrap();
+    latest.wait_for(|latest| *latest == ResultNumber::new(5)).await.unwrap();
+    for (after, page, want) in [(0, 2, 1..3), (2, 2, 3..5), (4, 2, 5..6), (5, 2, 6..6), (99, 2, 6..6)] {
+        let rows =
+            f.journal.results_after(ResultNumber::new(after), PageSize::new(page).unwrap()).await.unwrap();
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.map(id).collect::<Vec<_>>(), "after {after}");
     }
 }
 
 fn everything() -> FinishedFilter {
-    FinishedFilter {
-        reader: Reader::Admin,
-        owner: None,
-        client_reference: None,
-        visibility: None,
-    }
+    FinishedFilter { reader: Reader::Admin, owner: None, client_reference: None, visibility: None }
 }
 
 fn owner(name: &str) -> Owner {
@@ -171,78 +117,21 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
             visibility,
             client_reference: reference.map(|reference| ClientReference::new(reference).unwrap()),
         };
-        let outcome = f
-            .journal
-            .finish(Finish {
-                listing,
-                ..f.to_finish(number, 1)
-            })
-            .await;
+        let outcome = f.journal.finish(Finish { listing, ..f.to_finish(number, 1) }).await;
         assert!(matches!(outcome, Outcome::Done(_)));
     }
     let ann = Reader::Owner(owner("ann"));
     let x = Some(ClientReference::new("x").unwrap());
     let cases: [(FinishedFilter, &[u32]); 9] = [
         (everything(), &[5, 4, 3, 2, 1]),
-        (
-            FinishedFilter {
-                reader: Reader::Anyone,
-                ..everything()
-            },
-            &[5, 1],
-        ),
-        (
-            FinishedFilter {
-                reader: ann.clone(),
-                ..everything()
-            },
-            &[5, 2, 1],
-        ),
-        (
-            FinishedFilter {
-                reader: ann.clone(),
-                owner: Some(owner("bob")),
-                ..everything()
-            },
-            &[],
-        ),
-        (
-            FinishedFilter {
-                reader: ann.clone(),
-                visibility: Some(private),
-                ..everything()
-            },
-            &[2],
-        ),
-        (
-            FinishedFilter {
-                reader: ann,
-                client_reference: x.clone(),
-                ..everything()
-            },
-            &[1],
-        ),
-        (
-            FinishedFilter {
-                owner: Some(owner("ann")),
-                ..everything()
-            },
-            &[2, 1],
-        ),
-        (
-            FinishedFilter {
-                client_reference: x,
-                ..everything()
-            },
-            &[3, 1],
-        ),
-        (
-            FinishedFilter {
-                visibility: Some(public),
-                ..everything()
-            },
-            &[5, 1],
-        ),
+        (FinishedFilter { reader: Reader::Anyone, ..everything() }, &[5, 1]),
+        (FinishedFilter { reader: ann.clone(), ..everything() }, &[5, 2, 1]),
+        (FinishedFilter { reader: ann.clone(), owner: Some(owner("bob")), ..everything() }, &[]),
+        (FinishedFilter { reader: ann.clone(), visibility: Some(private), ..everything() }, &[2]),
+        (FinishedFilter { reader: ann, client_reference: x.clone(), ..everything() }, &[1]),
+        (FinishedFilter { owner: Some(owner("ann")), ..everything() }, &[2, 1]),
+        (FinishedFilter { client_reference: x, ..everything() }, &[3, 1]),
+        (FinishedFilter { visibility: Some(public), ..everything() }, &[5, 1]),
     ];
     for (filter, want) in cases {
         let want: Vec<MatchId> = want.iter().copied().map(id).collect();
@@ -258,11 +147,7 @@ async fn pages(f: &Fixture, filter: &FinishedFilter, size: u16) -> Vec<MatchId> 
     let mut got = Vec::new();
     let mut from = None;
     loop {
-        let page = f
-            .journal
-            .list_finished(filter.clone(), from, PageSize::new(size).unwrap())
-            .await
-            .unwrap();
+        let page = f.journal.list_finished(filter.clone(), from, PageSize::new(size).unwrap()).await.unwrap();
         assert!(page.matches.len() <= size.into());
         got.extend(page.matches.iter().map(|row| row.match_id));
         match page.next {

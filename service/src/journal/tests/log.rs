@@ -5,11 +5,7 @@ use super::*;
 const SEGMENT_ROWS: u64 = 16;
 
 async fn small_segments() -> Fixture {
-    Fixture::with(Options {
-        segment_rows: 16,
-        ..Options::default()
-    })
-    .await
+    Fixture::with(Options { segment_rows: 16, ..Options::default() }).await
 }
 
 fn segments(f: &Fixture) -> i64 {
@@ -43,12 +39,7 @@ async fn recovery_reads_twice_the_live_rows_at_most_whatever_the_history() {
         // Five long matches grow, one record at a time, among many short ones that come and go.
         let long = usize::try_from(number % 50).unwrap();
         if let Some(version) = live.get_mut(long) {
-            f.appended(
-                u32::try_from(long).unwrap(),
-                *version,
-                &format!("record {number}"),
-            )
-            .await;
+            f.appended(u32::try_from(long).unwrap(), *version, &format!("record {number}")).await;
             *version += 1;
         }
         f.created([number]).await;
@@ -65,15 +56,8 @@ async fn recovery_reads_twice_the_live_rows_at_most_whatever_the_history() {
     assert_eq!(f.recovery.stray, [""; 0]);
     assert_eq!(f.recovery.quarantined, []);
     let rows: u64 = live.iter().map(|rows| u64::from(*rows)).sum();
-    assert!(
-        f.recovery.rows_read <= 2 * rows + 3 * SEGMENT_ROWS,
-        "{rows} live, {:?}",
-        f.recovery
-    );
-    assert_eq!(
-        [f.texts(0).await, f.texts(1).await, f.texts(4).await],
-        before
-    );
+    assert!(f.recovery.rows_read <= 2 * rows + 3 * SEGMENT_ROWS, "{rows} live, {:?}", f.recovery);
+    assert_eq!([f.texts(0).await, f.texts(1).await, f.texts(4).await], before);
     f.appended(0, live[0], "goes on").await;
 }
 
@@ -101,15 +85,11 @@ async fn a_row_that_is_there_twice_counts_once() {
     f.appended(1, 1, "a").await;
     // What a crash leaves behind between copying a segment and dropping it.
     let copy = |conn: &Connection| {
-        conn.execute_batch("INSERT INTO log_1 (position, row) SELECT position + 3, row FROM log_1")
-            .unwrap();
+        conn.execute_batch("INSERT INTO log_1 (position, row) SELECT position + 3, row FROM log_1").unwrap();
     };
     let f = f.reopen_after(copy).await;
     assert_eq!((f.recovery.unfinished, f.recovery.rows_read), (2, 6));
-    assert_eq!(
-        (f.recovery.quarantined.len(), f.recovery.stray.len()),
-        (0, 0)
-    );
+    assert_eq!((f.recovery.quarantined.len(), f.recovery.stray.len()), (0, 0));
     f.appended(1, 2, "b").await;
     assert_eq!(f.texts(1).await, ["created", "a", "b"]);
 }

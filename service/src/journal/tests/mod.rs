@@ -13,9 +13,9 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{
-    Append, AppendOutcome, CreateOutcome, Created, Finish, FinishOutcome, History, Journal,
-    Listing, MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes,
-    Recovery, Request, SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
+    Append, AppendOutcome, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing, MatchId,
+    NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery, Request,
+    SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
 };
 
 /// A journal in a folder of its own.
@@ -33,15 +33,8 @@ impl Fixture {
 
     async fn with(options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone())
-            .await
-            .unwrap();
-        Self {
-            folder,
-            options,
-            journal,
-            recovery,
-        }
+        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone()).await.unwrap();
+        Self { folder, options, journal, recovery }
     }
 
     async fn reopen(self) -> Self {
@@ -52,18 +45,9 @@ impl Fixture {
     async fn reopen_after(self, change: impl FnOnce(&Connection)) -> Self {
         self.journal.close().await;
         change(&self.database());
-        let Self {
-            folder, options, ..
-        } = self;
-        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone())
-            .await
-            .unwrap();
-        Self {
-            folder,
-            options,
-            journal,
-            recovery,
-        }
+        let Self { folder, options, .. } = self;
+        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone()).await.unwrap();
+        Self { folder, options, journal, recovery }
     }
 
     fn path(&self) -> PathBuf {
@@ -89,8 +73,7 @@ impl Fixture {
         now: u64,
     ) -> CreateOutcome {
         let matches = numbers.into_iter().map(new_match).collect();
-        let new =
-            NewMatches::new(matches, self.journal.epoch(), UnixMillis::new(now), request).unwrap();
+        let new = NewMatches::new(matches, self.journal.epoch(), UnixMillis::new(now), request).unwrap();
         self.journal.create(new).await
     }
 
@@ -100,9 +83,7 @@ impl Fixture {
 
     /// Appends one record to a match at this version.
     async fn append(&self, number: u32, expected: u32, text: &str) -> AppendOutcome {
-        self.journal
-            .append(self.to_append(number, expected, text))
-            .await
+        self.journal.append(self.to_append(number, expected, text)).await
     }
 
     async fn appended(&self, number: u32, expected: u32, text: &str) {
@@ -126,11 +107,7 @@ impl Fixture {
     fn to_finish(&self, number: u32, expected: u32) -> Finish {
         Finish {
             last: self.to_append(number, expected, "end"),
-            listing: Listing {
-                owner: None,
-                visibility: Visibility::Public,
-                client_reference: None,
-            },
+            listing: Listing { owner: None, visibility: Visibility::Public, client_reference: None },
             finished_at: UnixMillis::new(1_000),
             summary: Summary::new(format!("summary {number}")).unwrap(),
             record: RecordBytes::new(format!("record {number}")).unwrap(),
@@ -151,11 +128,7 @@ fn texts(history: &History) -> Vec<String> {
     for (record, version) in history.records.iter().zip(1..) {
         assert_eq!(record.version, Version::new(version));
     }
-    history
-        .records
-        .iter()
-        .map(|record| text(&record.payload))
-        .collect()
+    history.records.iter().map(|record| text(&record.payload)).collect()
 }
 
 fn id(number: u32) -> MatchId {
@@ -169,8 +142,5 @@ fn records(text: &str) -> NewRecords {
 }
 
 fn new_match(number: u32) -> NewMatch {
-    NewMatch {
-        match_id: id(number),
-        records: records("created"),
-    }
+    NewMatch { match_id: id(number), records: records("created") }
 }

@@ -6,9 +6,7 @@ use crate::journal::OpenError;
 async fn refused(f: &Fixture) -> String {
     match SqliteJournal::open(f.folder.path(), Options::default()).await {
         Ok(_) => panic!("it was opened"),
-        Err(error) => error
-            .to_string()
-            .replace(&f.folder.path().display().to_string(), "FOLDER"),
+        Err(error) => error.to_string().replace(&f.folder.path().display().to_string(), "FOLDER"),
     }
 }
 
@@ -46,15 +44,8 @@ async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
         );
     }
     std::fs::write(f.path(), "a letter, and not a database").unwrap();
-    assert!(
-        refused(&f)
-            .await
-            .starts_with("SQLite can't open the journal: file is not a database")
-    );
-    assert_eq!(
-        std::fs::read(f.path()).unwrap(),
-        b"a letter, and not a database"
-    );
+    assert!(refused(&f).await.starts_with("SQLite can't open the journal: file is not a database"));
+    assert_eq!(std::fs::read(f.path()).unwrap(), b"a letter, and not a database");
 }
 
 #[tokio::test]
@@ -62,11 +53,7 @@ async fn a_folder_that_can_not_be_made_is_told() {
     let f = Fixture::new().await;
     let below_a_file = f.path().join("folder");
     match SqliteJournal::open(&below_a_file, Options::default()).await {
-        Err(OpenError::File {
-            doing: "make the folder",
-            path,
-            ..
-        }) => assert_eq!(path, below_a_file),
+        Err(OpenError::File { doing: "make the folder", path, .. }) => assert_eq!(path, below_a_file),
         other => panic!("{:?}", other.map(|(_, recovery)| recovery)),
     }
 }
@@ -75,13 +62,10 @@ async fn a_folder_that_can_not_be_made_is_told() {
 #[tokio::test]
 async fn the_files_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let mode =
-        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let f = Fixture::new().await;
     let folder = f.folder.path().join("a").join("b");
-    let (journal, _) = SqliteJournal::open(&folder, Options::default())
-        .await
-        .unwrap();
+    let (journal, _) = SqliteJournal::open(&folder, Options::default()).await.unwrap();
     assert_eq!(mode(&folder), 0o700);
     let mut files = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -94,9 +78,7 @@ async fn the_files_are_for_their_owner_alone() {
     // A database that others may read, such as a restored copy, is made private.
     let database = folder.join("journal.sqlite3");
     std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let (journal, _) = SqliteJournal::open(&folder, Options::default())
-        .await
-        .unwrap();
+    let (journal, _) = SqliteJournal::open(&folder, Options::default()).await.unwrap();
     assert_eq!(mode(&database), 0o600);
     journal.close().await;
 }
@@ -116,9 +98,6 @@ async fn payloads_are_not_shown() {
     let f = Fixture::new().await;
     let append = f.to_append(1, 1, "the seed");
     assert!(!format!("{append:?}").contains("seed"), "{append:?}");
-    let finish = Finish {
-        record: RecordBytes::new("the seed").unwrap(),
-        ..f.to_finish(1, 1)
-    };
+    let finish = Finish { record: RecordBytes::new("the seed").unwrap(), ..f.to_finish(1, 1) };
     assert!(!format!("{finish:?}").contains("the seed"), "{finish:?}");
 }

@@ -4,8 +4,8 @@ use futures::future::join_all;
 
 use super::*;
 use crate::journal::{
-    AppendRefusal, BodyHash, Caller, CreateRefusal, Epoch, Health, MetaKey, MetaValue, RequestId,
-    RequestKey, RequestState, Response,
+    AppendRefusal, BodyHash, Caller, CreateRefusal, Epoch, Health, MetaKey, MetaValue, RequestId, RequestKey,
+    RequestState, Response,
 };
 
 #[tokio::test]
@@ -24,14 +24,7 @@ async fn records_read_back_in_order_before_and_after_reopening() {
         assert_eq!(unfinished, [id(1), id(2)]);
         f = f.reopen().await;
     }
-    assert_eq!(
-        f.recovery,
-        Recovery {
-            unfinished: 2,
-            rows_read: 5,
-            ..Recovery::default()
-        }
-    );
+    assert_eq!(f.recovery, Recovery { unfinished: 2, rows_read: 5, ..Recovery::default() });
     f.appended(1, 3, "after").await;
 }
 
@@ -39,17 +32,9 @@ async fn records_read_back_in_order_before_and_after_reopening() {
 async fn several_records_of_one_append_follow_each_other() {
     let f = Fixture::new().await;
     f.created([1]).await;
-    let payloads = ["a", "b", "c"]
-        .map(|text| Payload::new(text).unwrap())
-        .to_vec();
-    let append = Append {
-        records: NewRecords::new(payloads).unwrap(),
-        ..f.to_append(1, 1, "")
-    };
-    assert_eq!(
-        f.journal.append(append).await,
-        Outcome::Done(Version::new(4))
-    );
+    let payloads = ["a", "b", "c"].map(|text| Payload::new(text).unwrap()).to_vec();
+    let append = Append { records: NewRecords::new(payloads).unwrap(), ..f.to_append(1, 1, "") };
+    assert_eq!(f.journal.append(append).await, Outcome::Done(Version::new(4)));
     assert_eq!(f.texts(1).await, ["created", "a", "b", "c"]);
 }
 
@@ -67,21 +52,10 @@ async fn what_waits_is_committed_together() {
     };
     let appends = join_all((0..100).map(|number| f.append(number, 1, "a")));
     let (outcomes, ()) = tokio::join!(appends, release);
-    assert!(
-        outcomes
-            .iter()
-            .all(|outcome| *outcome == Outcome::Done(Version::new(2)))
-    );
+    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Done(Version::new(2))));
     let after = f.journal.stats();
-    assert_eq!(
-        (after.writes - before.writes, after.rows - before.rows),
-        (100, 100)
-    );
-    assert!(
-        after.commits - before.commits <= 2,
-        "{} commits",
-        after.commits - before.commits
-    );
+    assert_eq!((after.writes - before.writes, after.rows - before.rows), (100, 100));
+    assert!(after.commits - before.commits <= 2, "{} commits", after.commits - before.commits);
 }
 
 #[tokio::test]
@@ -90,15 +64,10 @@ async fn an_append_at_another_version_is_refused_and_told_the_version() {
     f.created([1]).await;
     f.appended(1, 1, "a").await;
     for expected in [0, 1, 3, u32::MAX] {
-        let refused = Outcome::Refused(AppendRefusal::Version {
-            actual: Version::new(2),
-        });
+        let refused = Outcome::Refused(AppendRefusal::Version { actual: Version::new(2) });
         assert_eq!(f.append(1, expected, "b").await, refused, "{expected}");
     }
-    assert_eq!(
-        f.append(9, 0, "b").await,
-        Outcome::Refused(AppendRefusal::NoMatch)
-    );
+    assert_eq!(f.append(9, 0, "b").await, Outcome::Refused(AppendRefusal::NoMatch));
     assert_eq!(f.texts(1).await, ["created", "a"]);
 }
 
@@ -108,12 +77,7 @@ async fn of_two_appends_at_one_version_in_one_commit_one_is_refused() {
     f.created([1]).await;
     let (a, b) = tokio::join!(f.append(1, 1, "a"), f.append(1, 1, "b"));
     assert_eq!(a, Outcome::Done(Version::new(2)));
-    assert_eq!(
-        b,
-        Outcome::Refused(AppendRefusal::Version {
-            actual: Version::new(2)
-        })
-    );
+    assert_eq!(b, Outcome::Refused(AppendRefusal::Version { actual: Version::new(2) }));
     assert_eq!(f.texts(1).await, ["created", "a"]);
 }
 
@@ -124,43 +88,26 @@ async fn an_owner_is_fenced_once_a_later_one_has_written() {
     let first = f.to_append(1, 1, "first owner");
     let f = f.reopen().await;
     assert!(f.journal.epoch() > first.epoch);
-    assert_eq!(
-        f.journal.append(first.clone()).await,
-        Outcome::Done(Version::new(2))
-    );
+    assert_eq!(f.journal.append(first.clone()).await, Outcome::Done(Version::new(2)));
     f.appended(1, 2, "second owner").await;
-    let late = Append {
-        expected: Version::new(3),
-        ..first
-    };
-    let refused = Outcome::Refused(AppendRefusal::StaleEpoch {
-        actual: f.journal.epoch(),
-    });
+    let late = Append { expected: Version::new(3), ..first };
+    let refused = Outcome::Refused(AppendRefusal::StaleEpoch { actual: f.journal.epoch() });
     assert_eq!(f.journal.append(late.clone()).await, refused);
     let f = f.reopen().await;
     let actual = Epoch::new(f.journal.epoch().get() - 1);
-    assert_eq!(
-        f.journal.append(late).await,
-        Outcome::Refused(AppendRefusal::StaleEpoch { actual })
-    );
+    assert_eq!(f.journal.append(late).await, Outcome::Refused(AppendRefusal::StaleEpoch { actual }));
 }
 
 #[tokio::test]
 async fn a_batch_of_matches_is_created_whole_or_not_at_all() {
     let f = Fixture::new().await;
     f.created([500]).await;
-    assert_eq!(
-        f.create(0..1000).await,
-        Outcome::Refused(CreateRefusal::MatchExists(id(500)))
-    );
+    assert_eq!(f.create(0..1000).await, Outcome::Refused(CreateRefusal::MatchExists(id(500))));
     assert_eq!(f.journal.unfinished().await.unwrap(), [id(500)]);
     f.created(1000..2000).await;
     assert_eq!(f.journal.unfinished().await.unwrap().len(), 1001);
     assert!(matches!(f.finish(500, 1).await, Outcome::Done(_)));
-    assert_eq!(
-        f.create([500]).await,
-        Outcome::Refused(CreateRefusal::MatchExists(id(500)))
-    );
+    assert_eq!(f.create([500]).await, Outcome::Refused(CreateRefusal::MatchExists(id(500))));
 }
 
 #[test]
@@ -172,10 +119,7 @@ fn a_batch_of_none_of_too_many_or_with_a_match_twice_can_not_be_made() {
             .map_err(|e| e.to_string())
     };
     assert_eq!(make(&[1, 2]), Ok(()));
-    assert_eq!(
-        make(&[]),
-        Err("0 matches at once, 1 to 1000 are allowed".to_owned())
-    );
+    assert_eq!(make(&[]), Err("0 matches at once, 1 to 1000 are allowed".to_owned()));
     assert_eq!(
         make(&(0..1001).collect::<Vec<_>>()),
         Err("1001 matches at once, 1 to 1000 are allowed".to_owned())
@@ -199,25 +143,14 @@ fn request(request_id: &str, body: u8, response: &str) -> Request {
 async fn a_request_that_comes_again_gets_its_answer_again() {
     let mut f = Fixture::new().await;
     let first = request("r", 1, "answer");
-    assert_eq!(
-        f.journal
-            .request(first.key.clone(), UnixMillis::new(0))
-            .await,
-        Ok(RequestState::New)
-    );
-    assert_eq!(
-        f.create_for([1], Some(first.clone()), 0).await,
-        Outcome::Done(Created::New)
-    );
+    assert_eq!(f.journal.request(first.key.clone(), UnixMillis::new(0)).await, Ok(RequestState::New));
+    assert_eq!(f.create_for([1], Some(first.clone()), 0).await, Outcome::Done(Created::New));
     for _ in 0..2 {
         let again = request("r", 1, "another answer");
         let before = Outcome::Done(Created::Before(first.response.clone()));
         assert_eq!(f.create_for([2], Some(again.clone()), 5).await, before);
         let answered = RequestState::Answered(first.response.clone());
-        assert_eq!(
-            f.journal.request(again.key, UnixMillis::new(5)).await,
-            Ok(answered)
-        );
+        assert_eq!(f.journal.request(again.key, UnixMillis::new(5)).await, Ok(answered));
         assert_eq!(f.journal.unfinished().await.unwrap(), [id(1)]);
         f = f.reopen().await;
     }
@@ -226,25 +159,11 @@ async fn a_request_that_comes_again_gets_its_answer_again() {
 #[tokio::test]
 async fn a_request_id_with_another_body_is_refused() {
     let f = Fixture::new().await;
-    assert_eq!(
-        f.create_for([1], Some(request("r", 1, "answer")), 0).await,
-        Outcome::Done(Created::New)
-    );
+    assert_eq!(f.create_for([1], Some(request("r", 1, "answer")), 0).await, Outcome::Done(Created::New));
     let other = request("r", 2, "answer");
-    assert_eq!(
-        f.journal
-            .request(other.key.clone(), UnixMillis::new(0))
-            .await,
-        Ok(RequestState::Reused)
-    );
-    assert_eq!(
-        f.create_for([2], Some(other), 0).await,
-        Outcome::Refused(CreateRefusal::RequestReused)
-    );
-    assert_eq!(
-        f.create_for([3], Some(request("s", 2, "answer")), 0).await,
-        Outcome::Done(Created::New)
-    );
+    assert_eq!(f.journal.request(other.key.clone(), UnixMillis::new(0)).await, Ok(RequestState::Reused));
+    assert_eq!(f.create_for([2], Some(other), 0).await, Outcome::Refused(CreateRefusal::RequestReused));
+    assert_eq!(f.create_for([3], Some(request("s", 2, "answer")), 0).await, Outcome::Done(Created::New));
 }
 
 #[tokio::test]
@@ -254,10 +173,7 @@ async fn a_refused_batch_leaves_no_request_behind() {
     let asked = request("r", 1, "answer");
     let refused = Outcome::Refused(CreateRefusal::MatchExists(id(1)));
     assert_eq!(f.create_for([1], Some(asked.clone()), 0).await, refused);
-    assert_eq!(
-        f.journal.request(asked.key, UnixMillis::new(0)).await,
-        Ok(RequestState::New)
-    );
+    assert_eq!(f.journal.request(asked.key, UnixMillis::new(0)).await, Ok(RequestState::New));
 }
 
 #[tokio::test]
@@ -267,31 +183,16 @@ async fn a_request_is_forgotten_after_a_day() {
     for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
         let number = u32::try_from(number).unwrap();
         assert_eq!(
-            f.create_for([number], Some(request(name, 1, "old")), 7)
-                .await,
+            f.create_for([number], Some(request(name, 1, "old")), 7).await,
             Outcome::Done(Created::New)
         );
     }
     let key = request("a", 2, "").key;
-    assert_eq!(
-        f.journal
-            .request(key.clone(), UnixMillis::new(7 + day - 1))
-            .await,
-        Ok(RequestState::Reused)
-    );
-    assert_eq!(
-        f.journal.request(key, UnixMillis::new(7 + day)).await,
-        Ok(RequestState::New)
-    );
+    assert_eq!(f.journal.request(key.clone(), UnixMillis::new(7 + day - 1)).await, Ok(RequestState::Reused));
+    assert_eq!(f.journal.request(key, UnixMillis::new(7 + day)).await, Ok(RequestState::New));
     let new = request("a", 2, "new");
-    assert_eq!(
-        f.create_for([10], Some(new), 7 + day).await,
-        Outcome::Done(Created::New)
-    );
-    let left: i64 = f
-        .database()
-        .query_row("SELECT count(*) FROM requests", [], |row| row.get(0))
-        .unwrap();
+    assert_eq!(f.create_for([10], Some(new), 7 + day).await, Outcome::Done(Created::New));
+    let left: i64 = f.database().query_row("SELECT count(*) FROM requests", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1);
 }
 
@@ -301,14 +202,8 @@ async fn the_first_value_under_a_key_stands() {
     let key = MetaKey::new("service key").unwrap();
     let [a, b] = ["a", "b"].map(|value| MetaValue::new(value).unwrap());
     assert_eq!(f.journal.meta(key.clone()).await, Ok(None));
-    assert_eq!(
-        f.journal.meta_or_insert(key.clone(), a.clone()).await,
-        Outcome::Done(a.clone())
-    );
-    assert_eq!(
-        f.journal.meta_or_insert(key.clone(), b).await,
-        Outcome::Done(a.clone())
-    );
+    assert_eq!(f.journal.meta_or_insert(key.clone(), a.clone()).await, Outcome::Done(a.clone()));
+    assert_eq!(f.journal.meta_or_insert(key.clone(), b).await, Outcome::Done(a.clone()));
     let f = f.reopen().await;
     assert_eq!(f.journal.meta(key).await, Ok(Some(a)));
 }
@@ -316,11 +211,7 @@ async fn the_first_value_under_a_key_stands() {
 /// A file that may not grow stands for a full disk.
 #[tokio::test]
 async fn a_full_disk_fails_the_whole_commit_and_the_journal_goes_on() {
-    let f = Fixture::with(Options {
-        max_file_bytes: Some(512 * 1024),
-        ..Options::default()
-    })
-    .await;
+    let f = Fixture::with(Options { max_file_bytes: Some(512 * 1024), ..Options::default() }).await;
     f.created(0..10).await;
     assert_eq!(*f.journal.health().borrow(), Health::Writing);
     let mut health = f.journal.health();
@@ -336,10 +227,7 @@ async fn a_full_disk_fails_the_whole_commit_and_the_journal_goes_on() {
     let (outcomes, ()) = tokio::join!(appends, release);
     let failed = |outcome: &AppendOutcome| matches!(outcome, Outcome::Failed(_));
     assert!(outcomes[1..].iter().all(failed), "{outcomes:?}");
-    health
-        .wait_for(|health| matches!(health, Health::Failing(_)))
-        .await
-        .unwrap();
+    health.wait_for(|health| matches!(health, Health::Failing(_))).await.unwrap();
     // What was there stays, and what fits is written, at the version that is there.
     for number in 1..10 {
         assert_eq!(f.texts(number).await, ["created"]);
