@@ -1,3 +1,9 @@
 //! The Zetema server: tables, journal and the gRPC adapters.
 
+pub mod access;
+pub mod config;
+mod grpc;
 pub mod journal;
+pub mod limits;
+pub mod metrics;
+pub mod server;

@@ -1,0 +1,253 @@
+//! The server's configuration: flags before `ZETEMA_*` variables before a TOML file before defaults.
+//!
+//! Nothing is ignored: a key or variable that the server does not know is an error that names the nearest one.
+//!
+//! ```
+//! use zetema_service::config::{Config, Flags, Setting};
+//!
+//! let flags = Flags::new().with(Setting::Listen, "127.0.0.1:0");
+//! let variables = [("ZETEMA_LISTEN".into(), "127.0.0.1:1".into()), ("ZETEMA_LOG".into(), "debug".into())];
+//! let config = Config::load(&flags, variables, None)?;
+//! assert_eq!(config.listen.port(), 0);
+//! assert_eq!(config.log, "debug");
+//! # Ok::<(), zetema_service::config::ConfigError>(())
+//! ```
+
+mod error;
+mod setting;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    ffi::OsString,
+    fs,
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+pub use error::{ConfigError, Suggestion};
+pub use setting::{Setting, Source};
+
+use crate::limits;
+
+/// What every variable of the program begins with.
+pub const VARIABLE_PREFIX: &str = "ZETEMA_";
+
+/// Variables with the prefix that other commands of the program read, so that they are no mistake here: the
+/// path of the file, and a client's server and token.
+pub const OTHER_VARIABLES: [&str; 3] = ["ZETEMA_CONFIG", "ZETEMA_SERVER", "ZETEMA_TOKEN"];
+
+/// Where connections without TLS are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plaintext {
+    /// From this machine alone.
+    Loopback,
+    /// From everywhere: whoever sets this has TLS in front of the server, or a network that it trusts.
+    Anywhere,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What a server is started with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where it listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The folder of the journal and of the admin token. It is made when it is not there.
+    pub data: PathBuf,
+    /// Where connections without TLS are taken.
+    pub plaintext: Plaintext,
+    /// Connections open at once, 1 or more.
+    pub max_connections: u32,
+    /// Matches that are not over, at once, 1 or more.
+    pub max_live_matches: u32,
+    /// How often a Play stream is pinged.
+    pub ping_interval: Duration,
+    /// How long streams get to end by themselves when the server stops.
+    pub drain_timeout: Duration,
+    /// What is logged, in the syntax of tracing's filters.
+    pub log: String,
+    /// How the log is written.
+    pub log_format: LogFormat,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4680)),
+            data: PathBuf::from("zetema-data"),
+            plaintext: Plaintext::Loopback,
+            max_connections: limits::DEFAULT_MAX_CONNECTIONS,
+            max_live_matches: limits::DEFAULT_MAX_LIVE_MATCHES,
+            ping_interval: Duration::from_millis(limits::DEFAULT_PING_INTERVAL_MS.into()),
+            drain_timeout: Duration::from_millis(limits::DEFAULT_DRAIN_TIMEOUT_MS.into()),
+            log: "info".to_owned(),
+            log_format: LogFormat::Text,
+        }
+    }
+}
+
+/// The settings that were given as flags.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags(Vec<(Setting, String)>);
+
+impl Flags {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// These, and one more.
+    #[must_use]
+    pub fn with(mut self, setting: Setting, value: impl Into<String>) -> Self {
+        self.0.push((setting, value.into()));
+        self
+    }
+}
+
+impl Config {
+    /// An embedded server: on a free loopback port, with its data in `data`.
+    pub fn embedded(data: impl Into<PathBuf>) -> Self {
+        Self { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), data: data.into(), ..Self::default() }
+    }
+
+    /// Puts a configuration together: `flags` win over `variables` (all of the environment: those without
+    /// the prefix are left alone), those over `file`, that over the defaults.
+    ///
+    /// # Errors
+    /// A [`ConfigError`] for a value, a key or a variable that is not valid, and for a file that can't be read.
+    pub fn load(
+        flags: &Flags,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        file: Option<&Path>,
+    ) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        if let Some(path) = file {
+            config.read_file(path)?;
+        }
+        config.read_variables(variables)?;
+        for (setting, value) in &flags.0 {
+            config.set(*setting, value, Source::Flag)?;
+        }
+        if config.plaintext == Plaintext::Loopback && !config.listen.ip().is_loopback() {
+            return Err(ConfigError::PlaintextNotLoopback { listen: config.listen });
+        }
+        Ok(config)
+    }
+
+    fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let text =
+            fs::read_to_string(path).map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
+        let table = text
+            .parse::<toml::Table>()
+            .map_err(|cause| ConfigError::Syntax { path: path.to_owned(), cause: Box::new(cause) })?;
+        for (key, value) in table {
+            let Some(setting) = Setting::from_key(&key) else {
+                let keys = Setting::ALL.into_iter().map(|setting| setting.key().to_owned());
+                let suggestion = Suggestion::nearest(&key, keys);
+                return Err(ConfigError::UnknownKey { path: path.to_owned(), key, suggestion });
+            };
+            match value {
+                toml::Value::String(value) => self.set(setting, &value, Source::File)?,
+                other => self.set(setting, &other.to_string(), Source::File)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_variables(
+        &mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<(), ConfigError> {
+        for (name, value) in variables {
+            // A name that is not text can't begin with the prefix and be ours.
+            let Some(name) = name.to_str().filter(|name| name.starts_with(VARIABLE_PREFIX)) else { continue };
+            if OTHER_VARIABLES.contains(&name) {
+                continue;
+            }
+            let Some(setting) = Setting::ALL.into_iter().find(|setting| setting.variable() == name) else {
+                let names = Setting::ALL.into_iter().map(Setting::variable);
+                let names = names.chain(OTHER_VARIABLES.map(str::to_owned));
+                let suggestion = Suggestion::nearest(name, names);
+                return Err(ConfigError::UnknownVariable { name: name.to_owned(), suggestion });
+            };
+            let Some(value) = value.to_str() else {
+                return Err(ConfigError::VariableNotText { name: name.to_owned() });
+            };
+            self.set(setting, value, Source::Variable)?;
+        }
+        Ok(())
+    }
+
+    fn set(
+        &mut self,
+        setting: Setting,
+        value: &str,
+        source: fn(Setting) -> Source,
+    ) -> Result<(), ConfigError> {
+        let wrong = |expected| ConfigError::Value {
+            source_of_value: source(setting),
+            value: value.to_owned(),
+            expected,
+        };
+        match setting {
+            Setting::Listen => {
+                self.listen =
+                    value.parse().map_err(|_| wrong("an IP address and a port, as in 127.0.0.1:4680"))?;
+            }
+            Setting::Data if value.is_empty() => return Err(wrong("a path")),
+            Setting::Data => self.data = PathBuf::from(value),
+            Setting::Plaintext => {
+                self.plaintext = match value {
+                    "loopback" => Plaintext::Loopback,
+                    "anywhere" => Plaintext::Anywhere,
+                    _ => return Err(wrong("`loopback` or `anywhere`")),
+                }
+            }
+            Setting::MaxConnections => {
+                self.max_connections =
+                    between(value, 1, 1_000_000).ok_or_else(|| wrong("a number, 1 to 1000000"))?;
+            }
+            Setting::MaxLiveMatches => {
+                self.max_live_matches =
+                    between(value, 1, 10_000_000).ok_or_else(|| wrong("a number, 1 to 10000000"))?;
+            }
+            Setting::PingIntervalMs => {
+                let millis =
+                    between(value, 100, 600_000).ok_or_else(|| wrong("milliseconds, 100 to 600000"))?;
+                self.ping_interval = Duration::from_millis(millis);
+            }
+            Setting::DrainTimeoutMs => {
+                let millis = between(value, 0, 600_000).ok_or_else(|| wrong("milliseconds, 0 to 600000"))?;
+                self.drain_timeout = Duration::from_millis(millis);
+            }
+            Setting::Log if value.is_empty() => {
+                return Err(wrong(
+                    "a level such as `info`, or directives such as `info,zetema_service=debug`",
+                ));
+            }
+            Setting::Log => value.clone_into(&mut self.log),
+            Setting::LogFormat => {
+                self.log_format = match value {
+                    "text" => LogFormat::Text,
+                    "json" => LogFormat::Json,
+                    _ => return Err(wrong("`text` or `json`")),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn between<T: FromStr + PartialOrd>(value: &str, least: T, most: T) -> Option<T> {
+    value.parse().ok().filter(|number| (least..=most).contains(number))
+}

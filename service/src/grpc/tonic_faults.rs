@@ -1,0 +1,56 @@
+//! Faults that tonic itself finds, in our form.
+//!
+//! tonic answers bytes that it can't decode with a bare INTERNAL, and messages that are too large with a bare
+//! `OUT_OF_RANGE`, before any handler is called. Every status of ours carries details, so a status without
+//! them is tonic's: [`explain`] gives those their reason.
+
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use tonic::{Code, Status};
+use zetema_proto::v1::ErrorReason;
+
+use super::fault::Fault;
+
+/// Turns a refusal of tonic's own into one of ours; every other response passes as it is.
+pub(crate) async fn explain(response: Response) -> Response {
+    let Some(status) = Status::from_header_map(response.headers()) else { return response };
+    if status.code() == Code::Ok || !status.details().is_empty() {
+        return response;
+    }
+    Status::from(of_tonic(&status)).into_http()
+}
+
+/// What a request that no service here answers is told.
+pub(crate) async fn unknown_method(request: axum::extract::Request) -> Response {
+    let is_grpc = |kind: &http::HeaderValue| kind.as_bytes().starts_with(b"application/grpc");
+    if request.headers().get(CONTENT_TYPE).is_some_and(is_grpc) {
+        return Status::from(no_such_method()).into_http();
+    }
+    let mut response =
+        Response::new("This is a gRPC server. GET /metrics is all it has for other clients.\n".into());
+    *response.status_mut() = http::StatusCode::NOT_FOUND;
+    response
+}
+
+fn of_tonic(status: &Status) -> Fault {
+    match status.code() {
+        Code::OutOfRange | Code::ResourceExhausted => {
+            Fault::new(ErrorReason::MessageTooLarge, status.message())
+        }
+        Code::Unimplemented => no_such_method(),
+        // What is not decoded, not framed or not there.
+        Code::Internal => {
+            let message = format!("the message can't be decoded: {}", status.message());
+            Fault::new(ErrorReason::Undecodable, message)
+        }
+        other => Fault::internal(&format_args!("tonic answered {other:?}: {}", status.message())),
+    }
+}
+
+fn no_such_method() -> Fault {
+    Fault::new(
+        ErrorReason::NotSupported,
+        "this version of the server has no such method, or not in this encoding: its reflection service lists what \
+         there is",
+    )
+}

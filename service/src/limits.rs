@@ -1,0 +1,114 @@
+//! Every bound of the server, with its unit and its reason (invariant I5: one bad client hurts nobody).
+//!
+//! What tonic, hyper and h2 leave unlimited by default is limited here too. A bound that an operator may want
+//! to move has a key in [`Config`](crate::config::Config), whose default is here.
+
+use std::time::Duration;
+
+/// Bytes of one request message. The largest honest one is a batch of [`MAX_BATCH_MATCHES`] matches with rules
+/// of their own, some 200 bytes each.
+pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+
+/// Bytes of one message on a Play stream: an action is some ten bytes, a join some hundred.
+pub const MAX_PLAY_REQUEST_BYTES: usize = 16 * 1024;
+
+/// Bytes of one answer. A page of a thousand matches is the largest.
+pub const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Matches that one `BatchCreateMatches` makes in one transaction.
+pub const MAX_BATCH_MATCHES: usize = 1_000;
+
+/// Entries of a page when the client names no number.
+pub const DEFAULT_PAGE_SIZE: u16 = 100;
+
+/// Entries of a page at most.
+pub const MAX_PAGE_SIZE: u16 = 1_000;
+
+/// Bytes of a match's client reference, as the wire promises.
+pub const MAX_CLIENT_REFERENCE_BYTES: usize = 64;
+
+/// Characters of a request id, as the wire promises.
+pub const MAX_REQUEST_ID_CHARS: usize = 64;
+
+/// Characters of a client's name in hello: it goes to the log.
+pub const MAX_CLIENT_NAME_CHARS: usize = 64;
+
+/// Seats that one Play or Observe stream carries. Each costs a queue in its table.
+pub const MAX_SEATS_PER_STREAM: usize = 1_000;
+
+/// Messages that wait on a stream for its reader. Whoever falls further behind is disconnected and resumes:
+/// holding more would only hide that the reader is too slow.
+pub const MAX_QUEUED_MESSAGES: usize = 1_024;
+
+/// Requests of one Play stream that wait for their tables. When it is full, the stream is not read on, and
+/// the client feels it as back pressure.
+pub const MAX_REQUESTS_IN_FLIGHT: usize = 256;
+
+/// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].
+pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
+
+/// Matches that are not over, at once, unless configured.
+pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
+
+/// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
+/// unary calls a few hundred.
+pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;
+
+/// Bytes that a client may have in flight on one HTTP/2 stream: a full request message fits in.
+pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 * 1024;
+
+/// Bytes that a client may have in flight on one connection, whatever the number of its streams.
+pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+
+/// Bytes of one HTTP/2 frame, the least that the protocol allows as a maximum.
+pub const HTTP2_MAX_FRAME_BYTES: u32 = 16 * 1024;
+
+/// Bytes of all headers of one request: a bearer token and a few fields of tracing.
+pub const MAX_HEADER_LIST_BYTES: u32 = 16 * 1024;
+
+/// Headers of one HTTP/1 request.
+pub const HTTP1_MAX_HEADERS: usize = 64;
+
+/// Bytes that HTTP/1 buffers of one connection.
+pub const HTTP1_MAX_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Bytes that are buffered of one HTTP/2 stream's answer before its producer is held up.
+pub const HTTP2_MAX_SEND_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Streams that a client opened and reset before the server looked at them (rapid reset, CVE-2023-44487).
+pub const HTTP2_MAX_PENDING_RESETS: usize = 64;
+
+/// Streams that the server reset for a client's faults, after which the connection is closed; h2's builder has no
+/// limit unless told.
+pub const HTTP2_MAX_LOCAL_ERROR_RESETS: usize = 256;
+
+/// How often a silent HTTP/2 connection is pinged.
+pub const HTTP2_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
+
+/// How long the answer to such a ping may take.
+pub const HTTP2_KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a new connection may take to say a whole HTTP/2 preface or HTTP/1 request line: nothing else
+/// closes one that never does.
+pub const CONNECTION_PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an HTTP/1 request's headers may take.
+pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long accepting rests after the system refused a new connection, such as for want of file descriptors.
+pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often a Play stream is pinged, unless configured, in milliseconds.
+pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
+
+/// How long streams get to end by themselves when the server stops, unless configured, in milliseconds.
+pub const DEFAULT_DRAIN_TIMEOUT_MS: u32 = 5_000;
+
+/// How long a client is told to wait before it connects again to a server that stops, in milliseconds.
+pub const RECONNECT_AFTER_MS: u32 = 1_000;
+
+/// How long a client is told to wait before it sends again what was refused for want of room, in milliseconds.
+pub const RETRY_AFTER_MS: u32 = 1_000;
+
+/// How often the histograms of the metrics are tidied.
+pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);

@@ -1,0 +1,98 @@
+//! What the server counts, under which names, and the page that Prometheus reads.
+//!
+//! No label grows with users, matches or requests: a label's values are those of an enum here or on the wire.
+
+use std::sync::OnceLock;
+
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+/// Matches that are not over (gauge).
+pub const LIVE_MATCHES: &str = "zetema_live_matches";
+/// Connections that are open (gauge).
+pub const CONNECTIONS: &str = "zetema_connections";
+/// Streams that are open, by `rpc` (gauge).
+pub const STREAMS: &str = "zetema_streams";
+/// Actions and faults that were acknowledged by a receipt, repeated ones included (counter).
+pub const ACTIONS: &str = "zetema_actions_total";
+/// Requests that were refused, by `reason` (counter).
+pub const REJECTIONS: &str = "zetema_rejections_total";
+/// Matches that were created (counter).
+pub const MATCHES_CREATED: &str = "zetema_matches_created_total";
+/// Streams that were cut because their reader fell behind (counter).
+pub const SLOW_READERS: &str = "zetema_slow_readers_total";
+/// How long an action took from its arrival to its receipt, in seconds (histogram).
+pub const ACTION_SECONDS: &str = "zetema_action_seconds";
+/// Commits of the journal that are durable (counter).
+pub const JOURNAL_COMMITS: &str = "zetema_journal_commits_total";
+/// Commits of the journal that did not go through (counter).
+pub const JOURNAL_FAILED_COMMITS: &str = "zetema_journal_failed_commits_total";
+/// Records that those commits added (counter): divided by the commits it is the size of a batch.
+pub const JOURNAL_RECORDS: &str = "zetema_journal_records_total";
+
+/// Upper bounds of the buckets for times, in seconds.
+const SECONDS_BUCKETS: [f64; 10] = [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0];
+
+/// The page of this process's metrics. `None` when the program that embeds the server has installed a recorder
+/// of its own: then that one has them.
+///
+/// Metrics are of the process: several servers in one count into the same.
+pub fn page() -> Option<&'static PrometheusHandle> {
+    static PAGE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+    PAGE.get_or_init(install).as_ref()
+}
+
+fn install() -> Option<PrometheusHandle> {
+    let recorder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)
+        .map(PrometheusBuilder::build_recorder)
+        .inspect_err(|error| tracing::error!(%error, "the metrics can't be set up"))
+        .ok()?;
+    let page = recorder.handle();
+    if metrics::set_global_recorder(recorder).is_err() {
+        tracing::info!("metrics go to the recorder that is already installed");
+        return None;
+    }
+    describe_gauge!(LIVE_MATCHES, "Matches that are not over.");
+    describe_gauge!(CONNECTIONS, "Connections that are open.");
+    describe_gauge!(STREAMS, "Streams that are open.");
+    describe_counter!(ACTIONS, "Actions and faults that were acknowledged.");
+    describe_counter!(REJECTIONS, "Requests that were refused.");
+    describe_counter!(MATCHES_CREATED, "Matches that were created.");
+    describe_counter!(SLOW_READERS, "Streams that were cut because their reader fell behind.");
+    describe_counter!(JOURNAL_COMMITS, "Commits of the journal that are durable.");
+    describe_counter!(JOURNAL_FAILED_COMMITS, "Commits of the journal that did not go through.");
+    describe_counter!(JOURNAL_RECORDS, "Records that the journal's commits added.");
+    describe_histogram!(ACTION_SECONDS, Unit::Seconds, "From an action's arrival to its receipt.");
+    for gauge in [LIVE_MATCHES, CONNECTIONS] {
+        gauge!(gauge).set(0.0);
+    }
+    for counter in
+        [ACTIONS, MATCHES_CREATED, SLOW_READERS, JOURNAL_COMMITS, JOURNAL_FAILED_COMMITS, JOURNAL_RECORDS]
+    {
+        counter!(counter).absolute(0);
+    }
+    Some(page)
+}
+
+/// One more of a gauge, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Open(metrics::Gauge);
+
+impl Open {
+    /// A connection.
+    pub(crate) fn connection() -> Self {
+        Self::of(gauge!(CONNECTIONS))
+    }
+
+    fn of(gauge: metrics::Gauge) -> Self {
+        gauge.increment(1.0);
+        Self(gauge)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}

@@ -1,0 +1,194 @@
+//! Accepting connections, each with every bound that hyper and h2 have.
+//!
+//! axum's own `serve` sets none of them, so this is done here: see [`limits`] for the bounds and their reasons.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::conn::auto,
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time::{Instant, sleep, sleep_until},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{limits, metrics::Open};
+
+/// Accepts until `draining`, one task for each connection. A connection that is open then is told to go away and
+/// ends after its last request, or when `stopped` cuts it.
+pub(super) async fn accept(
+    listener: TcpListener,
+    router: axum::Router,
+    max_connections: u32,
+    draining: CancellationToken,
+    stopped: CancellationToken,
+) {
+    let room = Arc::new(Semaphore::new(usize::try_from(max_connections).unwrap_or(Semaphore::MAX_PERMITS)));
+    let connections = TaskTracker::new();
+    let http = Arc::new(http());
+    while let Some(stream) = draining.run_until_cancelled(next(&listener)).await {
+        // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            tracing::warn!(max_connections, "a connection was refused: too many are open");
+            continue;
+        };
+        let (http, router) = (Arc::clone(&http), router.clone());
+        let (draining, stopped) = (draining.clone(), stopped.clone());
+        connections.spawn(async move {
+            let _open = Open::connection();
+            stopped.run_until_cancelled(serve(&http, stream, router, draining)).await;
+            drop(permit);
+        });
+    }
+    connections.close();
+    connections.wait().await;
+}
+
+/// The next connection. What the system refuses, such as for want of file descriptors, is tried again.
+async fn next(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection can't be accepted");
+                sleep(limits::ACCEPT_RETRY_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn serve(
+    http: &auto::Builder<TokioExecutor>,
+    stream: TcpStream,
+    router: axum::Router,
+    draining: CancellationToken,
+) {
+    // An action is one small packet, which must not wait for more.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY is not to be had");
+    }
+    let read = Arc::new(AtomicUsize::new(0));
+    let io = TokioIo::new(Counted { stream, read: Arc::clone(&read) });
+    let mut connection = pin!(http.serve_connection(io, TowerToHyperService::new(router)));
+    let preface_deadline = Instant::now() + limits::CONNECTION_PREFACE_TIMEOUT;
+    let mut stage = Stage::Preface;
+    loop {
+        tokio::select! {
+            end = connection.as_mut() => {
+                if let Err(error) = end {
+                    tracing::debug!(%error, "a connection ended with an error");
+                }
+                return;
+            }
+            () = sleep_until(preface_deadline), if stage == Stage::Preface => {
+                if read.load(Ordering::Relaxed) < PREFACE_BYTES {
+                    tracing::debug!("a connection said nothing that a client says, and was closed");
+                    return;
+                }
+                stage = Stage::Serving;
+            }
+            () = draining.cancelled(), if stage != Stage::Draining => {
+                connection.as_mut().graceful_shutdown();
+                stage = Stage::Draining;
+            }
+        }
+    }
+}
+
+/// Where a connection stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Preface,
+    Serving,
+    Draining,
+}
+
+/// The HTTP/2 preface has 24 bytes, and the shortest HTTP/1.1 request with a host as many. Once they are there, the
+/// keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
+const PREFACE_BYTES: usize = 24;
+
+fn http() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::HTTP1_HEADER_TIMEOUT)
+        .max_headers(limits::HTTP1_MAX_HEADERS)
+        .max_buf_size(limits::HTTP1_MAX_BUFFER_BYTES);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(limits::MAX_STREAMS_PER_CONNECTION)
+        .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
+        .max_frame_size(limits::HTTP2_MAX_FRAME_BYTES)
+        .max_header_list_size(limits::MAX_HEADER_LIST_BYTES)
+        .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
+        .max_pending_accept_reset_streams(limits::HTTP2_MAX_PENDING_RESETS)
+        .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
+        .keep_alive_interval(limits::HTTP2_KEEPALIVE_INTERVAL)
+        .keep_alive_timeout(limits::HTTP2_KEEPALIVE_TIMEOUT);
+    builder
+}
+
+/// A connection that counts what it reads.
+struct Counted {
+    stream: TcpStream,
+    read: Arc<AtomicUsize>,
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.read.fetch_add(buffer.filled().len() - before, Ordering::Relaxed);
+        polled
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

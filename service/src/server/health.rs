@@ -1,0 +1,69 @@
+//! What the health service says, and the journal's part of the metrics.
+
+use std::sync::Arc;
+
+use ::metrics::counter;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use tonic_health::{ServingStatus, server::HealthReporter};
+use zetema_proto::v1;
+
+use crate::{
+    journal::{Health, Journal, JournalStats, SqliteJournal},
+    limits, metrics,
+};
+
+/// The services whose health is told, beside that of the whole server, which has no name.
+const SERVICES: [&str; 4] = [
+    "",
+    v1::match_service_server::SERVICE_NAME,
+    v1::play_service_server::SERVICE_NAME,
+    v1::rules_service_server::SERVICE_NAME,
+];
+
+/// Sets the health of the server and of every service.
+pub(super) async fn set(reporter: &HealthReporter, status: ServingStatus) {
+    for service in SERVICES {
+        reporter.set_service_status(service, status).await;
+    }
+}
+
+/// Follows the journal: serving exactly while writes go through, until `draining`.
+pub(super) async fn follow(
+    reporter: HealthReporter,
+    journal: Arc<SqliteJournal>,
+    draining: CancellationToken,
+) {
+    let mut health = journal.health();
+    loop {
+        let status = match &*health.borrow_and_update() {
+            Health::Writing => ServingStatus::Serving,
+            Health::Failing(cause) => {
+                tracing::error!(%cause, "the journal takes no writes");
+                ServingStatus::NotServing
+            }
+            Health::Closed => ServingStatus::NotServing,
+        };
+        set(&reporter, status).await;
+        if !matches!(draining.run_until_cancelled(health.changed()).await, Some(Ok(()))) {
+            return;
+        }
+    }
+}
+
+/// Keeps the metrics tidy, and counts what the journal has done, until `draining`.
+pub(super) async fn upkeep(journal: Arc<SqliteJournal>, draining: CancellationToken) {
+    let mut ticks = interval(limits::METRICS_UPKEEP_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut before = JournalStats::default();
+    while draining.run_until_cancelled(ticks.tick()).await.is_some() {
+        let now = journal.stats();
+        counter!(metrics::JOURNAL_COMMITS).increment(now.commits - before.commits);
+        counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);
+        counter!(metrics::JOURNAL_RECORDS).increment(now.rows - before.rows);
+        before = now;
+        if let Some(page) = metrics::page() {
+            page.run_upkeep();
+        }
+    }
+}

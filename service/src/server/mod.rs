@@ -1,0 +1,163 @@
+//! The server: one port, from the configuration to a clean stop.
+//!
+//! ```
+//! use zetema_service::{config::Config, server::Server};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let server = Server::start(Config::embedded(folder.path().join("data"))).await?;
+//! assert_ne!(server.local_addr().port(), 0);
+//! assert!(server.admin_token().is_some());
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod connection;
+mod health;
+mod routes;
+mod signal;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic_health::{
+    ServingStatus,
+    server::{HealthReporter, HealthService},
+};
+
+pub use signal::termination;
+
+use crate::{
+    access::{Access, AccessError, AdminToken},
+    config::Config,
+    journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
+};
+
+/// Why a server can't start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address can't be listened on.
+    #[error("can't listen on {listen}: {cause}")]
+    Listen {
+        /// The address.
+        listen: SocketAddr,
+        /// What the system said.
+        #[source]
+        cause: io::Error,
+    },
+    /// The journal can't be opened.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// The keys can't be had.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The descriptions of the protocol can't be read.
+    #[error("the reflection service can't start: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+/// A running server. [`Server::shutdown`] stops it in order; dropped, it stops as if the machine had failed, which loses
+/// nothing that was acknowledged.
+#[derive(Debug)]
+pub struct Server {
+    local_addr: SocketAddr,
+    access: Arc<Access>,
+    journal: Arc<SqliteJournal>,
+    reporter: HealthReporter,
+    drain_timeout: Duration,
+    draining: CancellationToken,
+    stopped: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Server {
+    /// Listens, opens the journal, takes up the unfinished matches, and then serves.
+    ///
+    /// # Errors
+    /// A [`StartError`] that says what could not be had. Nothing runs on then.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        let listen = config.listen;
+        let listen_error = |cause| StartError::Listen { listen, cause };
+        let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
+        let local_addr = listener.local_addr().map_err(listen_error)?;
+
+        let (journal, recovery) = SqliteJournal::open(&config.data, journal::Options::default()).await?;
+        report(&recovery);
+        let journal = Arc::new(journal);
+        let access = Arc::new(Access::open(&*journal, &config.data).await?);
+
+        let reporter = HealthReporter::new();
+        let router = routes::routes(HealthService::from_health_reporter(reporter.clone()))?;
+        let (draining, stopped, tasks) =
+            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        tasks.spawn(health::follow(reporter.clone(), Arc::clone(&journal), draining.clone()));
+        tasks.spawn(health::upkeep(Arc::clone(&journal), draining.clone()));
+        tasks.spawn(connection::accept(
+            listener,
+            router,
+            config.max_connections,
+            draining.clone(),
+            stopped.clone(),
+        ));
+        tracing::info!(%local_addr, "serving");
+        Ok(Self {
+            local_addr,
+            access,
+            journal,
+            reporter,
+            drain_timeout: config.drain_timeout,
+            draining,
+            stopped,
+            tasks,
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// The admin token, when its file in the data folder still holds it.
+    pub fn admin_token(&self) -> Option<&AdminToken> {
+        self.access.admin_token()
+    }
+
+    /// Stops: health says so, streams are told to connect again later, calls that run are answered or, after the
+    /// configured time, cut; then the journal is closed.
+    pub async fn shutdown(self) {
+        tracing::info!("stopping");
+        health::set(&self.reporter, ServingStatus::NotServing).await;
+        self.draining.cancel();
+        self.tasks.close();
+        let drained = self.tasks.wait();
+        if tokio::time::timeout(self.drain_timeout, drained).await.is_err() {
+            tracing::warn!("streams or calls were still open, and were cut");
+            self.stopped.cancel();
+            self.tasks.wait().await;
+        }
+        self.stopped.cancel();
+        self.journal.close().await;
+        tracing::info!("stopped");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.draining.cancel();
+        self.stopped.cancel();
+    }
+}
+
+/// Tells the log what was found in the journal.
+fn report(recovery: &Recovery) {
+    tracing::info!(unfinished = recovery.unfinished, rows_read = recovery.rows_read, "the journal is open");
+    for Quarantine { match_id, intact, damage } in &recovery.quarantined {
+        tracing::error!(%match_id, %intact, %damage, "a match is damaged and does not go on");
+    }
+    for damage in &recovery.stray {
+        tracing::error!(%damage, "the journal is damaged");
+    }
+}

@@ -1,0 +1,59 @@
+//! Everything that answers on the one port.
+
+use axum::{Router, middleware, routing::get};
+use http::{HeaderName, StatusCode, header::CONTENT_TYPE};
+use tonic::service::Routes;
+use tonic_health::{pb::health_server::HealthServer, server::HealthService};
+use tonic_reflection::server::Builder as ReflectionBuilder;
+use tonic_web::GrpcWebLayer;
+use tower_http::cors::{Any, CorsLayer};
+use zetema_proto::{FILE_DESCRIPTOR_SET, v1::rules_service_server::RulesServiceServer};
+
+use super::StartError;
+use crate::{
+    grpc::{RulesAdapter, explain, unknown_method},
+    limits, metrics,
+};
+
+/// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP.
+pub(super) fn routes(health: HealthService) -> Result<Router, StartError> {
+    let ours = Routes::new(
+        RulesServiceServer::new(RulesAdapter)
+            .max_decoding_message_size(limits::MAX_REQUEST_BYTES)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+    );
+    let ours = over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)));
+    let standard =
+        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES))
+            .add_service(reflection().build_v1()?)
+            .add_service(reflection().build_v1alpha()?);
+    let standard = over_web(standard.into_axum_router().reset_fallback());
+    Ok(ours.merge(standard).route("/metrics", get(metrics_page)).fallback(unknown_method))
+}
+
+/// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.
+fn over_web(routes: Router) -> Router {
+    // Tokens are in the metadata or in messages, never in cookies, so a page of any origin may call: it has
+    // nothing that its reader did not give it.
+    let trailers = ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static);
+    let any_origin =
+        CorsLayer::new().allow_origin(Any).allow_headers(Any).allow_methods(Any).expose_headers(trailers);
+    routes.layer(GrpcWebLayer::new()).layer(any_origin)
+}
+
+fn reflection() -> ReflectionBuilder<'static> {
+    ReflectionBuilder::configure()
+        .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}
+
+async fn metrics_page() -> (StatusCode, [(HeaderName, &'static str); 1], String) {
+    let (status, text) = match metrics::page() {
+        Some(page) => (StatusCode::OK, page.render()),
+        None => (
+            StatusCode::NOT_FOUND,
+            "The program that this server is part of has a metrics recorder of its own.\n".to_owned(),
+        ),
+    };
+    (status, [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+}

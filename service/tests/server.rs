@@ -1,0 +1,158 @@
+//! The one port: standard services, metrics, gRPC-Web, and what tonic would refuse in its own words.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+use std::net::SocketAddr;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tonic::{Code, Status, client::Grpc, codegen::http::uri::PathAndQuery, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+use tonic_reflection::pb::v1::{
+    ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+    server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+};
+use zetema_proto::v1::{self, ErrorReason, rules_service_client::RulesServiceClient};
+use zetema_service::{access::ADMIN_TOKEN_FILE, config::Config, server::Server};
+
+use common::{channel, start};
+
+#[tokio::test]
+async fn health_is_told_for_the_server_and_for_each_service() {
+    let (_folder, server) = start().await;
+    let mut client = HealthClient::new(channel(&server).await);
+    for service in ["", "zetema.v1.MatchService", "zetema.v1.PlayService", "zetema.v1.RulesService"] {
+        let request = HealthCheckRequest { service: service.to_owned() };
+        let status = client.check(request).await.unwrap().into_inner().status();
+        assert_eq!(status, ServingStatus::Serving, "{service:?}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn reflection_lists_every_service() {
+    let (_folder, server) = start().await;
+    let mut client = ServerReflectionClient::new(channel(&server).await);
+    let request = ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let mut answers =
+        client.server_reflection_info(tokio_stream::iter([request])).await.unwrap().into_inner();
+    let answer = answers.message().await.unwrap().unwrap();
+    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+        panic!("{answer:?}")
+    };
+    let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
+    for name in
+        ["zetema.v1.MatchService", "zetema.v1.PlayService", "zetema.v1.RulesService", "grpc.health.v1.Health"]
+    {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn metrics_are_on_the_same_port() {
+    let (_folder, server) = start().await;
+    let page =
+        http1(server.local_addr(), "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", &[])
+            .await;
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+    assert!(page.contains("\nzetema_live_matches 0\n"), "{page}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_browser_calls_by_grpc_web() {
+    let (_folder, server) = start().await;
+    let head = "POST /zetema.v1.RulesService/ListPresets HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+                origin: https://example.org\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 5\r\n\r\n";
+    let answer = http1(server.local_addr(), head, &[0; 5]).await;
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    assert!(text.contains("access-control-allow-origin: *"), "{text}");
+    assert!(text.contains("sackson") && text.contains("grpc-status:0"), "{text}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_is_no_call_is_not_found() {
+    let (_folder, server) = start().await;
+    let head = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let answer = http1(server.local_addr(), head, &[]).await;
+    assert!(answer.starts_with(b"HTTP/1.1 404"), "{}", String::from_utf8_lossy(&answer));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_tonic_refuses_has_a_reason_too() {
+    let (_folder, server) = start().await;
+    let channel = channel(&server).await;
+
+    let large = v1::CheckRulesRequest { rules: None };
+    let error = raw(&channel, "/zetema.v1.RulesService/CheckRules", vec![0; 2 * 1024 * 1024]).await;
+    check(&error, Code::ResourceExhausted, ErrorReason::MessageTooLarge);
+    let error = raw(&channel, "/zetema.v1.RulesService/CheckRules", vec![0xff; 3]).await;
+    check(&error, Code::InvalidArgument, ErrorReason::Undecodable);
+    let error = raw(&channel, "/zetema.v1.RulesService/Guess", Vec::new()).await;
+    check(&error, Code::Unimplemented, ErrorReason::NotSupported);
+    let error = raw(&channel, "/zetema.v1.GuessService/Guess", Vec::new()).await;
+    check(&error, Code::Unimplemented, ErrorReason::NotSupported);
+
+    let error = RulesServiceClient::new(channel).check_rules(large).await.unwrap_err();
+    check(&error, Code::InvalidArgument, ErrorReason::InvalidField);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_admin_token_is_in_a_file_of_its_owner_and_stays_the_same() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (folder, server) = start().await;
+    let token = server.admin_token().unwrap().expose().to_owned();
+    server.shutdown().await;
+    let file = folder.path().join("data").join(ADMIN_TOKEN_FILE);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().trim_end(), token);
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let again = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+    assert_eq!(again.admin_token().unwrap().expose(), token);
+    again.shutdown().await;
+    std::fs::remove_file(&file).unwrap();
+    let moved = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+    assert!(moved.admin_token().is_none(), "the stored hash stands, and no new token is made");
+    moved.shutdown().await;
+}
+
+fn check(error: &Status, code: Code, reason: ErrorReason) {
+    assert_eq!(error.code(), code, "{error:?}");
+    assert_eq!(v1::Error::from_status(error).unwrap().reason(), reason, "{error:?}");
+}
+
+/// A unary call of these bytes.
+async fn raw(channel: &Channel, path: &'static str, bytes: Vec<u8>) -> Status {
+    let mut client = Grpc::new(channel.clone());
+    client.ready().await.unwrap();
+    let path = PathAndQuery::from_static(path);
+    let answer: Result<tonic::Response<Vec<u8>>, Status> =
+        client.unary(tonic::Request::new(bytes), path, common::BytesCodec).await;
+    answer.unwrap_err()
+}
+
+/// Everything that the server answers to these bytes.
+async fn http1(server: SocketAddr, head: &str, body: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(server).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(body).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    answer
+}
