@@ -1,2 +1,29 @@
-//! The `zetema` program.
-fn main() {}
+//! The `zetema` program: thin commands over the server, the SDK, the house bots and the rules.
+//!
+//! Every command is a module of [`commands`]; what people read is drawn by [`render`], what programs
+//! read is laid down in [`json`]. Results go to stdout, everything else to stderr. The exit code is 0,
+//! 1 if the command failed, and 2 if it was called wrongly.
+
+mod args;
+mod cli;
+mod client;
+mod commands;
+mod failure;
+mod json;
+mod output;
+mod render;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::run(cli.into_command()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}

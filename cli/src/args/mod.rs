@@ -1,0 +1,21 @@
+//! Flags that several commands share.
+
+mod rules;
+mod seed;
+mod server;
+mod spec;
+
+pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
+pub(crate) use seed::Seed;
+pub(crate) use server::ServerArgs;
+pub(crate) use spec::SpecArgs;
+
+use crate::output::Format;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct FormatArgs {
+    /// How results are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}

@@ -1,0 +1,64 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::matches::MatchCommand;
+use crate::commands::record::RecordCommand;
+use crate::commands::rules::RulesCommand;
+
+/// Zetema: a card game that bots play over gRPC
+///
+/// Without a command it shows a match between the house bots (zetema demo).
+#[derive(Debug, Parser)]
+#[command(
+    name = "zetema",
+    version,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  zetema                                         watch a match between the house bots
+  zetema demo --matches 200 --format json        play many, for a program to read
+  zetema play                                    play against a house bot
+  zetema serve                                   run a server; then, beside it:
+  zetema match create --preset quick --players 3
+
+Exit codes: 0 done, 1 failed, 2 called wrongly. Results go to stdout, all else to stderr.
+Colours are off when stdout is no terminal, or when NO_COLOR is set."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl Cli {
+    /// What is asked for.
+    pub(crate) fn into_command(self) -> Command {
+        self.command
+    }
+}
+
+/// What the program does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create, follow and cancel matches on a server
+    #[command(subcommand)]
+    Match(MatchCommand),
+    /// Read, verify and replay the records of matches that are over
+    #[command(subcommand)]
+    Record(RecordCommand),
+    /// Look up the rules and check your own
+    #[command(subcommand)]
+    Rules(RulesCommand),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,135 @@
+//! Calls to a server's `MatchService`.
+
+use anyhow::{Context, Result, anyhow};
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::{Interceptor, interceptor::InterceptedService};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use tonic_types::StatusExt;
+use zetema_proto::v1;
+use zetema_proto::v1::match_service_client::MatchServiceClient;
+
+use crate::args::ServerArgs;
+
+/// The file in a server's data folder that holds the admin token.
+const ADMIN_TOKEN_FILE: &str = "admin-token";
+/// Bytes of an answer that are taken: what a server sends at most.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+/// A connection to a server, authorised by a token.
+#[derive(Clone)]
+pub(crate) struct Client {
+    matches: MatchServiceClient<InterceptedService<Channel, Bearer>>,
+}
+
+/// Puts the token into every call.
+#[derive(Clone)]
+struct Bearer(MetadataValue<Ascii>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        request.metadata_mut().insert("authorization", self.0.clone());
+        Ok(request)
+    }
+}
+
+/// Makes an RPC a method that takes the request and explains an error.
+macro_rules! calls {
+    ($($(#[$doc:meta])* $name:ident($request:ident) -> $response:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) async fn $name(&self, request: v1::$request) -> Result<v1::$response> {
+            let answer = self.matches.clone().$name(request).await;
+            Ok(answer.map_err(|status| explain(&status))?.into_inner())
+        }
+    )*};
+}
+
+impl Client {
+    /// Connects as the flags say.
+    pub(crate) async fn connect(args: &ServerArgs) -> Result<Self> {
+        let channel = channel(&args.server).await?;
+        match &args.token {
+            Some(token) => Self::authorised(channel, token),
+            None => Self::authorised(channel, &admin_token(args)?),
+        }
+    }
+
+    fn authorised(channel: Channel, token: &str) -> Result<Self> {
+        let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))
+            .map_err(|_| anyhow!("the token has characters that no token has: copy it again"))?;
+        bearer.set_sensitive(true);
+        let matches = MatchServiceClient::with_interceptor(channel, Bearer(bearer))
+            .max_decoding_message_size(MAX_ANSWER_BYTES);
+        Ok(Self { matches })
+    }
+
+    calls! {
+        /// Creates a match.
+        create_match(CreateMatchRequest) -> CreateMatchResponse;
+        /// Creates many matches, all or none.
+        batch_create_matches(BatchCreateMatchesRequest) -> BatchCreateMatchesResponse;
+        /// Reads a match.
+        get_match(GetMatchRequest) -> GetMatchResponse;
+        /// Reads a page of matches.
+        list_matches(ListMatchesRequest) -> ListMatchesResponse;
+        /// Aborts a match.
+        cancel_match(CancelMatchRequest) -> CancelMatchResponse;
+        /// Reads a record.
+        get_record(GetRecordRequest) -> GetRecordResponse;
+    }
+
+    /// Watches a match from the start of what can be seen.
+    pub(crate) async fn watch_match(
+        &self,
+        match_id: &str,
+        after_seq: Option<u64>,
+    ) -> Result<tonic::Streaming<v1::WatchMatchResponse>> {
+        let request = v1::WatchMatchRequest { match_id: match_id.to_owned(), after_seq, views: None };
+        let answer = self.matches.clone().watch_match(request).await;
+        Ok(answer.map_err(|status| explain(&status))?.into_inner())
+    }
+}
+
+async fn channel(server: &str) -> Result<Channel> {
+    let endpoint = Endpoint::from_shared(server.to_owned()).with_context(|| {
+        format!("{server:?} is no address of a server: give one as in http://127.0.0.1:4680")
+    })?;
+    endpoint.connect().await.with_context(|| {
+        format!("no server answers at {server}: start one by `zetema serve`, or give --server URL")
+    })
+}
+
+fn admin_token(args: &ServerArgs) -> Result<String> {
+    let path = args.data.join(ADMIN_TOKEN_FILE);
+    std::fs::read_to_string(&path).with_context(|| {
+        format!(
+            "there is no admin token: give --token, set ZETEMA_TOKEN, or give the server's data folder by --data. \
+             {} can't be read",
+            path.display()
+        )
+    })
+}
+
+/// What a server refused, and what to do about it.
+pub(crate) fn explain(status: &Status) -> anyhow::Error {
+    let details = status.get_error_details();
+    let reason = details.error_info().map(|info| info.reason.clone());
+    let mut text = status.message().to_owned();
+    if let Some(bad) = details.bad_request() {
+        for violation in &bad.field_violations {
+            if !text.contains(&violation.description) {
+                text = format!("{text}; {}: {}", violation.field, violation.description);
+            }
+        }
+    }
+    let what = reason.unwrap_or_else(|| format!("{:?}", status.code()));
+    let hint = match status.code() {
+        tonic::Code::Unavailable => ": the server is gone or stopping, try again",
+        tonic::Code::Unauthenticated => {
+            ": give the token by --token or ZETEMA_TOKEN, or the server's data folder by --data"
+        }
+        tonic::Code::NotFound => ": `zetema match list` shows the matches that this token may see",
+        _ => "",
+    };
+    anyhow!("{text} ({what}){hint}")
+}

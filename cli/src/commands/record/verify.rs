@@ -1,0 +1,100 @@
+//! `zetema record verify`.
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use zetema_rules::Place;
+
+use super::source::{Finder, Found};
+use crate::args::{FormatArgs, ServerArgs};
+use crate::json::OutcomeJson;
+use crate::output::{self, Format};
+use crate::render::{self, Names};
+
+/// Replay records by the rules and check every part.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Checked are the seed against its commitment, every nonce against its hash, the dealer, every deck,
+every step with its points, the scores of each deal, and the result. What differs first is named, and
+the exit code is 1.
+
+Examples:
+  zetema record verify MATCH_ID
+  zetema record verify match.txt other.json --format json")]
+pub(crate) struct Verify {
+    /// The match's id, or a file; - for stdin
+    #[arg(value_name = "ID|FILE", required = true)]
+    records: Vec<String>,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Serialize)]
+struct VerifiedJson<'a> {
+    record: &'a str,
+    verified: bool,
+    /// What differs first, if it does not verify.
+    error: Option<String>,
+    rules: String,
+    deals: usize,
+    steps: usize,
+    outcome: OutcomeJson,
+}
+
+impl Verify {
+    pub(super) async fn run(self) -> Result<()> {
+        let mut finder = Finder::new(&self.server);
+        let mut failed = 0;
+        let mut answers = Vec::new();
+        for name in &self.records {
+            let found = finder.find(name).await?;
+            let error = problem(&found);
+            failed += usize::from(error.is_some());
+            match self.format.format {
+                Format::Table => output::print(line(name, &found, error.as_deref()))?,
+                Format::Json => answers.push(VerifiedJson {
+                    record: name,
+                    verified: error.is_none(),
+                    error,
+                    rules: found.record.rules.to_string(),
+                    deals: found.record.deals.len(),
+                    steps: found.record.steps.len(),
+                    outcome: OutcomeJson::new(&found.record.outcome),
+                }),
+            }
+        }
+        if self.format.format == Format::Json {
+            output::print_json(&answers)?;
+        }
+        if failed > 0 {
+            bail!("{failed} of {} records don't verify", self.records.len());
+        }
+        Ok(())
+    }
+}
+
+/// What differs first, and the step itself if it is one.
+fn problem(found: &Found) -> Option<String> {
+    let error = found.record.verify().err()?;
+    let step = match error.place {
+        Place::Step(number) => found.record.steps.get(number),
+        _ => None,
+    };
+    Some(match step {
+        Some(step) => format!("{error} (the step is: {step})"),
+        None => error.to_string(),
+    })
+}
+
+fn line(name: &str, found: &Found, error: Option<&str>) -> String {
+    let record = &found.record;
+    let counts = format!("{} deals, {} steps", record.deals.len(), record.steps.len());
+    match error {
+        None => {
+            let outcome = render::outcome(&record.outcome, &Names::numbers(record.rules));
+            format!("{} {name}: {counts}; {outcome}", console::style("verified").green().bold())
+        }
+        Some(error) => format!("{} {name}: {error}", console::style("DIFFERS ").red().bold()),
+    }
+}

@@ -1,0 +1,49 @@
+//! How a command that went wrong is reported.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use crate::cli::Cli;
+
+/// A command line that the parser takes and the program can't: exit code 2, as for the parser's own.
+#[derive(Debug)]
+pub(crate) struct Usage(String);
+
+impl Usage {
+    /// Says what was wrong and what to give instead.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Tells the user on stderr, and says which code to exit with.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    // Whoever reads stdout has heard enough, as `head` has.
+    if error.chain().any(is_broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(usage) = error.downcast_ref::<Usage>() {
+        // Nothing can be done if stderr is closed.
+        let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
+        return ExitCode::from(2);
+    }
+    let mark = console::style("error:").for_stderr().red().bold();
+    let _ = writeln!(io::stderr(), "{mark} {error:#}");
+    ExitCode::FAILURE
+}
+
+fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

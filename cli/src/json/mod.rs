@@ -1,0 +1,34 @@
+//! What programs read: the JSON forms, one noun a file. They are part of the program's interface.
+//!
+//! Cards are texts such as `"KS"`, seats and sides numbers from 0, bytes hexadecimal texts, and words
+//! those of the text notation.
+
+mod action;
+mod bytes;
+mod event;
+pub(crate) mod matches;
+mod outcome;
+mod record;
+mod rules;
+mod view;
+
+pub(crate) use action::ActionJson;
+pub(crate) use bytes::{bytes_from_hex, hex};
+pub(crate) use event::EventJson;
+pub(crate) use matches::{CreatedJson, MatchJson};
+pub(crate) use outcome::OutcomeJson;
+pub(crate) use record::RecordJson;
+pub(crate) use rules::{PresetJson, RulesJson};
+pub(crate) use view::ViewJson;
+
+use zetema_rules::{Cards, Ranks};
+
+/// The cards as texts.
+fn cards(cards: Cards) -> Vec<String> {
+    cards.iter().map(|card| card.to_string()).collect()
+}
+
+/// The ranks as texts.
+fn ranks(ranks: Ranks) -> Vec<String> {
+    ranks.iter().map(|rank| rank.letter().to_string()).collect()
+}

@@ -1,0 +1,58 @@
+//! What commands print: results to stdout, notes to stderr.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs.
+    Json,
+}
+
+/// Prints a result for people.
+pub(crate) fn print(text: impl Display) -> Result<()> {
+    writeln!(io::stdout(), "{text}").context("stdout can't be written")
+}
+
+/// Prints a result for programs.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    print(serde_json::to_string_pretty(value)?)
+}
+
+/// Prints one of many results for programs, on a line of its own.
+pub(crate) fn print_json_line(value: &impl Serialize) -> Result<()> {
+    print(serde_json::to_string(value)?)
+}
+
+/// Tells the user something that is no result.
+pub(crate) fn note(text: impl Display) {
+    // Nothing can be done if stderr is closed.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A table with these headings.
+pub(crate) fn table<const N: usize>(headings: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_header(headings)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    table
+}
+
+/// Puts the numbers of these columns, from 0, to the right.
+pub(crate) fn align_right(table: &mut Table, columns: impl IntoIterator<Item = usize>) {
+    for index in columns {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}

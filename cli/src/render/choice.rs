@@ -1,0 +1,29 @@
+//! What a person may do, as a numbered list.
+
+use console::{measure_text_width, style};
+use zetema_rules::LegalActions;
+
+use super::{WIDTH, event, face, text};
+
+/// The legal actions with their numbers from 1: the discards side by side, then a line for each
+/// declaration.
+pub(crate) fn choices(legal: &LegalActions) -> String {
+    let number = |n: usize| style(format!("{n:>3}")).cyan().to_string();
+    let mut lines = Vec::new();
+    let mut line = "  discard".to_owned();
+    let discards = legal.discards.len();
+    for (i, card) in legal.discards.faces_in_order().enumerate() {
+        let choice = format!(" {} {} ", number(i + 1), face(card));
+        if measure_text_width(&line) + measure_text_width(&choice) > WIDTH {
+            lines.push(std::mem::replace(&mut line, " ".repeat(9)));
+        }
+        line += &choice;
+    }
+    if discards > 0 {
+        lines.push(line);
+    }
+    for (i, declaration) in legal.declarations.iter().enumerate() {
+        lines.push(format!("  declare {} {}", number(discards + i + 1), event::declaration(declaration)));
+    }
+    text(&lines)
+}

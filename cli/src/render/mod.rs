@@ -1,0 +1,31 @@
+//! What people read: pure functions from views and events to text.
+//!
+//! Text has colours if [`console`] finds that stdout may have them.
+
+mod card;
+#[cfg(test)]
+mod choice;
+mod event;
+mod names;
+pub(crate) mod option;
+mod outcome;
+mod tableau;
+mod view;
+
+pub(crate) use card::{cards, face};
+#[cfg(test)]
+pub(crate) use choice::choices;
+pub(crate) use event::event;
+pub(crate) use names::Names;
+pub(crate) use outcome::{outcome, result};
+#[cfg(test)]
+use view::WIDTH;
+pub(crate) use view::view;
+
+/// The lines as one text, without spaces at their ends.
+fn text(lines: &[String]) -> String {
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! The commands that need no server, run as a user runs them.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use zetema_rules::fair::ServerSeed;
+use zetema_rules::{Dealing, DealingKind, PlayedBy, Preset, Record, Step};
+use zetema_sdk::{Bot, Decision, numbered_seed, simulate};
+
+struct Last;
+
+impl Bot for Last {
+    fn choose(&mut self, decision: &Decision) -> zetema_sdk::Action {
+        decision.legal.iter().last().unwrap_or(decision.first())
+    }
+}
+
+/// The record of a match of two, a text that every run of the tests gives again.
+fn record() -> Record {
+    let rules = Preset::Sackson.rules(2, None).unwrap();
+    let seed: ServerSeed = numbered_seed(7);
+    let played = simulate(rules, &seed, |_| Last).unwrap();
+    let steps = played.steps.iter().map(|step| match *step {
+        zetema_sdk::Step::Play { seat, action } => {
+            Step::Play { seat, action, points: 0, by: PlayedBy::Player }
+        }
+        zetema_sdk::Step::Forfeit { seat } => {
+            Step::Forfeit { seat, reason: zetema_rules::ForfeitReason::Resigned }
+        }
+    });
+    let dealing = Dealing {
+        kind: DealingKind::Fixed,
+        commitment: seed.commitment(),
+        server_seed: seed,
+        entrants: Vec::new(),
+    };
+    Record::complete(rules, dealing, steps.collect(), None).unwrap()
+}
+
+fn zetema(args: &[&str], stdin: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zetema"))
+        .args(args)
+        .env_remove("ZETEMA_TOKEN")
+        .env_remove("ZETEMA_SERVER")
+        .env_remove("ZETEMA_DATA")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that fails before it reads closes its end.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// Runs the program and expects this exit code, this text in stdout and this in stderr.
+fn check(args: &[&str], stdin: &str, code: i32, out: &str, err: &str) -> String {
+    let output = zetema(args, stdin);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let told = format!("{args:?}\nstdout: {stdout}\nstderr: {stderr}");
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    assert!(stdout.contains(out), "{told}");
+    assert!(stderr.contains(err), "{told}");
+    assert!(!stdout.contains('\u{1b}'), "colours without a terminal: {told}");
+    stdout
+}
+
+fn json(args: &[&str], stdin: &str) -> Value {
+    let output = zetema(args, stdin);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn help_names_every_command_and_gives_examples() {
+    let help = check(&["--help"], "", 0, "Examples:", "");
+    for command in ["match", "record", "rules"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+    }
+    check(&["record", "verify", "--help"], "", 0, "exit code is 1", "");
+    check(&["--version"], "", 0, "zetema ", "");
+}
+
+#[test]
+fn a_wrong_call_exits_with_2_and_says_what_to_give() {
+    check(&["rumba"], "", 2, "", "unrecognized subcommand");
+    check(&["rules", "list", "--fromat", "json"], "", 2, "", "--format");
+    check(&["rules", "list", "--format", "xml"], "", 2, "", "possible values: table, json");
+    check(&["rules", "show", "whist"], "", 2, "", "possible values: victorian");
+    check(&["rules", "show", "victorian", "--players", "5"], "", 2, "", "give 2, 3, 4, 6");
+    check(&["rules", "show", "quick", "--players", "4", "--teams", "pairs"], "", 2, "", "give individual");
+    check(&["rules", "show", "quick", "--set", "target"], "", 2, "", "--set OPTION=VALUE");
+    check(&["rules", "show", "quick", "--set", "goal=3"], "", 2, "", "\"goal\" is no option");
+    check(&["rules", "show", "quick", "--set", "players=3"], "", 2, "", "give --players 3");
+    check(&["match", "create", "--seed", "x"], "", 2, "", "64 hexadecimal digits");
+    check(&["match", "batch", "1001"], "", 2, "", "1..=1000");
+    check(&["record", "verify"], "", 2, "", "<ID|FILE>");
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_so() {
+    let nobody = ["match", "list", "--server", "http://127.0.0.1:1"];
+    check(&nobody, "", 1, "", "no server answers at http://127.0.0.1:1: start one by `zetema serve`");
+    check(&["match", "list", "--server", "nonsense://"], "", 1, "", "is no address of a server");
+}
+
+#[test]
+fn rules_list_gives_every_preset_to_programs() {
+    let presets = json(&["rules", "list", "--format", "json"], "");
+    let names: Vec<&str> =
+        presets.as_array().unwrap().iter().map(|preset| preset["preset"].as_str().unwrap()).collect();
+    assert_eq!(names, ["victorian", "sackson", "fosdick", "quick", "akagiri", "parlett"]);
+    let fosdick = &presets[2]["players"][4];
+    assert_eq!(*fosdick, serde_json::json!({"players": 6, "teams": ["trios", "pairs", "individual"]}));
+    check(&["rules", "list"], "", 0, "sackson (default)", "");
+}
+
+#[test]
+fn rules_that_are_shown_can_be_checked() {
+    let args = ["rules", "show", "quick", "--players", "3", "--set", "target=77", "--format", "json"];
+    let shown = json(&args, "");
+    assert_eq!(shown["target"], 77);
+    let text = shown.to_string();
+    check(&["rules", "check", "--file", "-"], &text, 0, "quick players=3 teams=individual target=77\n", "");
+    let wrong = text.replace("\"hand_size\":6", "\"hand_size\":60");
+    check(&["rules", "check", "--file", "-"], &wrong, 1, "", "hand_size is 60");
+    check(&["rules", "check", "sackson", "players=4", "target=0"], "", 1, "", "target is 0");
+    check(&["rules", "check", "sackson", "players=4"], "", 0, "sackson players=4 teams=pairs\n", "");
+    check(&["rules", "show", "sackson"], "", 0, "R22", "");
+}
+
+#[test]
+fn a_record_verifies_in_every_form_that_export_writes() {
+    let text = record().to_string();
+    check(&["record", "verify", "-"], &text, 0, "verified -: ", "");
+    let as_json = check(&["record", "export", "-", "--format", "json"], &text, 0, "server_seed", "");
+    let verified = json(&["record", "verify", "-", "--format", "json"], &as_json);
+    assert_eq!(verified[0]["verified"], true);
+    assert_eq!(verified[0]["error"], Value::Null);
+    check(&["record", "export", "-"], &as_json, 0, &text, "");
+    check(&["record", "export", "-", "--format", "binary"], &text, 1, "", "export it from the server");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("match.txt");
+    let file = file.to_str().unwrap();
+    check(&["record", "export", "-", "--output", file], &text, 0, "", "");
+    assert_eq!(fs::read_to_string(file).unwrap(), text);
+    check(&["record", "export", "-", "--output", file], &text, 1, "", "can't be made");
+    check(&["record", "verify", file, file], "", 0, "verified", "");
+}
+
+#[test]
+fn a_record_that_was_changed_names_the_first_step_that_differs() {
+    let mut changed = record();
+    let number = changed
+        .steps
+        .iter()
+        .position(|step| matches!(step, Step::Play { points, .. } if *points > 0))
+        .unwrap();
+    if let Step::Play { points, .. } = &mut changed.steps[number] {
+        *points += 5;
+    }
+    let text = changed.to_string();
+    check(&["record", "verify", "-"], &text, 1, &format!("step {number}: "), "1 of 1 records don't verify");
+    check(&["record", "replay", "-"], &text, 1, "", &format!("step {number}: "));
+    let args = ["record", "verify", "-", "--format", "json"];
+    let output = zetema(&args, &text);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(answer[0]["error"].as_str().unwrap().starts_with(&format!("step {number}: ")), "{answer}");
+}
+
+#[test]
+fn what_is_no_record_says_what_was_expected() {
+    check(&["record", "verify", "-"], "", 1, "", "it is empty");
+    check(&["record", "verify", "-"], "zetema record 1\nrules whist", 1, "", "line 2");
+    check(&["record", "verify", "-"], "{\"rules\": 1}", 1, "", "no JSON of a record");
+    check(&["record", "verify", "-"], "\u{1}hello", 1, "", "nor a zetema.v1.Record");
+    check(&["record", "verify", "no/such/file"], "", 1, "", "no/such/file can't be read");
+}
+
+#[test]
+fn a_replay_shows_every_step_and_the_table() {
+    let text = record().to_string();
+    let lines = check(&["record", "replay", "-"], &text, 0, "wins", "");
+    assert!(lines.contains("deal 0 begins"), "{lines}");
+    check(&["record", "replay", "-", "--until", "3"], &text, 0, "decision 4", "");
+    let output = zetema(&["record", "replay", "-", "--format", "json"], &text);
+    let steps: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(steps.len(), record().steps.len());
+    assert_eq!(steps[3]["step"], 3);
+    assert!(steps.last().unwrap()["events"].to_string().contains("match_over"));
+    check(&["record", "show", "-"], &text, 0, "commitment", "");
+}
