@@ -3,6 +3,7 @@
 // The lint's own exception covers test functions only, not the helpers that they share.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod clauses;
 mod deals;
 mod fair_deals;
 mod hand_counts;
