@@ -57,8 +57,8 @@ redact! {
     } hides { hand }
     journal::Created {
         match_id, rules_revision, rules, seats, time_control, deals, visibility, client_reference, owner,
-        deal_set_id
+        deal_set_id, deal_set_match_ids
     } hides { server_seed }
     journal::NonceGiven { seat } hides { nonce }
-    journal::Started { dealer } hides { nonces, deck }
+    journal::Started { dealer } hides { nonces, deck, entrants }
 }

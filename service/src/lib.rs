@@ -2,8 +2,10 @@
 
 pub mod access;
 pub mod config;
+pub mod encoding;
 mod grpc;
 pub mod journal;
 pub mod limits;
 pub mod metrics;
 pub mod server;
+pub mod table;

@@ -1,0 +1,203 @@
+//! Summaries: a match as lists show it.
+
+use prost::Message as _;
+use prost_types::Timestamp;
+use zetema_proto::journal::v1 as wire;
+use zetema_proto::{FieldError, Wire, v1};
+use zetema_rules::{Outcome, Rules};
+
+use super::entry::{visibility_from_wire, visibility_to_wire};
+use super::{DecodeError, id, required, text, value};
+use crate::journal::{ClientReference, Owner, UnixMillis};
+use crate::table::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
+
+/// The bytes of a summary.
+pub fn encode_summary(info: &MatchInfo) -> Vec<u8> {
+    summary_to_wire(info).encode_to_vec()
+}
+
+/// The match that these bytes sum up.
+///
+/// # Errors
+/// [`DecodeError`] if they are no summary.
+pub fn decode_summary(bytes: &[u8]) -> Result<MatchInfo, DecodeError> {
+    Ok(summary_from_wire(&wire::MatchSummary::decode(bytes)?)?)
+}
+
+/// The bytes of the answer to a creation.
+pub fn encode_created(matches: &[MatchInfo]) -> Vec<u8> {
+    wire::CreatedMatches { matches: matches.iter().map(summary_to_wire).collect() }.encode_to_vec()
+}
+
+/// The matches of the answer to a creation.
+///
+/// # Errors
+/// [`DecodeError`] if the bytes are no such answer.
+pub fn decode_created(bytes: &[u8]) -> Result<Vec<MatchInfo>, DecodeError> {
+    let wire::CreatedMatches { matches } = wire::CreatedMatches::decode(bytes)?;
+    let info = |(i, summary)| summary_from_wire(summary).map_err(|error| error.at(i).within("matches"));
+    Ok(matches.iter().enumerate().map(info).collect::<Result<_, _>>()?)
+}
+
+/// A match as everyone who may see it sees it: without its owner, and without its tokens' generations.
+impl From<&MatchInfo> for v1::Match {
+    fn from(info: &MatchInfo) -> Self {
+        let MatchInfo {
+            match_id,
+            stage,
+            rules,
+            rules_revision,
+            seats,
+            time_control,
+            deals,
+            commitment,
+            visibility,
+            client_reference,
+            owner: _,
+            created_at,
+            ended_at,
+            outcome,
+        } = info;
+        let state = match stage {
+            MatchStage::WaitingForSeats => v1::MatchState::WaitingForSeats,
+            MatchStage::WaitingForNonces => v1::MatchState::WaitingForNonces,
+            MatchStage::Playing => v1::MatchState::Playing,
+            MatchStage::Finished => v1::MatchState::Finished,
+            MatchStage::Aborted => v1::MatchState::Aborted,
+        };
+        let (deals, deal_set_id) = match deals {
+            DealsKind::Joint => (v1::DealsKind::Joint, String::new()),
+            DealsKind::Shared(set) => (v1::DealsKind::Shared, set.to_string()),
+            DealsKind::Fixed => (v1::DealsKind::Fixed, String::new()),
+        };
+        Self {
+            match_id: match_id.to_string(),
+            state: state.into(),
+            rules: Some(rules.to_wire()),
+            rules_revision: *rules_revision,
+            seats: seats.iter().copied().map(seat_to_wire).collect(),
+            time_control: Some(time_control.to_wire()),
+            deals: deals.into(),
+            commitment: commitment.to_wire(),
+            visibility: visibility_to_wire(*visibility).into(),
+            client_reference: client_reference.as_ref().map(ToString::to_string).unwrap_or_default(),
+            create_time: Some(timestamp(*created_at)),
+            end_time: ended_at.map(timestamp),
+            outcome: outcome.as_ref().map(Wire::to_wire),
+            deal_set_id,
+        }
+    }
+}
+
+fn seat_to_wire(info: SeatInfo) -> v1::MatchSeat {
+    let SeatInfo { seat, side, state, generation: _ } = info;
+    let state = match state {
+        SeatState::Open => v1::SeatState::Open,
+        SeatState::Joined => v1::SeatState::Joined,
+        SeatState::Forfeited => v1::SeatState::Forfeited,
+    };
+    #[allow(clippy::cast_possible_truncation)]
+    let side = side.index() as u32;
+    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into() }
+}
+
+fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
+    wire::MatchSummary {
+        r#match: Some(info.into()),
+        owner: info.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
+        seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
+    }
+}
+
+fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldError> {
+    let wire::MatchSummary { r#match, owner, seat_generations } = message;
+    let Some(message) = r#match else { return Err(FieldError::missing("match")) };
+    let v1::Match {
+        match_id,
+        state,
+        rules,
+        rules_revision,
+        seats,
+        time_control,
+        deals,
+        commitment,
+        visibility,
+        client_reference,
+        create_time,
+        end_time,
+        outcome,
+        deal_set_id,
+    } = message;
+    let rules: Rules = required("rules", rules.as_ref())?;
+    let players = rules.player_count().count();
+    if (seats.len(), seat_generations.len()) != (players, players) {
+        return Err(FieldError::invalid("seats", "are not those of the rules"));
+    }
+    let seat = |(message, &generation): (&v1::MatchSeat, &u32)| {
+        let v1::MatchSeat { seat, side: _, state } = message;
+        let seat = value("seats.seat", seat)?;
+        Ok(SeatInfo { seat, side: rules.side(seat), state: seat_state(*state)?, generation })
+    };
+    Ok(MatchInfo {
+        match_id: id("match_id", match_id)?,
+        stage: stage(*state)?,
+        rules,
+        rules_revision: *rules_revision,
+        seats: seats.iter().zip(seat_generations).map(seat).collect::<Result<_, FieldError>>()?,
+        time_control: required("time_control", time_control.as_ref())?,
+        deals: match v1::DealsKind::try_from(*deals) {
+            Ok(v1::DealsKind::Joint) => DealsKind::Joint,
+            Ok(v1::DealsKind::Shared) => DealsKind::Shared(id("deal_set_id", deal_set_id)?),
+            Ok(v1::DealsKind::Fixed) => DealsKind::Fixed,
+            Ok(v1::DealsKind::Unspecified) | Err(_) => {
+                return Err(FieldError::invalid("deals", "are of no known kind"));
+            }
+        },
+        commitment: value("commitment", commitment)?,
+        visibility: visibility_from_wire(*visibility)?,
+        client_reference: text("client_reference", client_reference, ClientReference::new)?,
+        owner: text("owner", owner, Owner::new)?,
+        created_at: millis(create_time.as_ref().ok_or_else(|| FieldError::missing("create_time"))?)?,
+        ended_at: end_time.as_ref().map(millis).transpose()?,
+        outcome: outcome.as_ref().map(|outcome| value::<Outcome>("outcome", outcome)).transpose()?,
+    })
+}
+
+fn stage(message: i32) -> Result<MatchStage, FieldError> {
+    match v1::MatchState::try_from(message) {
+        Ok(v1::MatchState::WaitingForSeats) => Ok(MatchStage::WaitingForSeats),
+        Ok(v1::MatchState::WaitingForNonces) => Ok(MatchStage::WaitingForNonces),
+        Ok(v1::MatchState::Playing) => Ok(MatchStage::Playing),
+        Ok(v1::MatchState::Finished) => Ok(MatchStage::Finished),
+        Ok(v1::MatchState::Aborted) => Ok(MatchStage::Aborted),
+        Ok(v1::MatchState::Unspecified) | Err(_) => {
+            Err(FieldError::invalid("state", "is none that is known"))
+        }
+    }
+}
+
+fn seat_state(message: i32) -> Result<SeatState, FieldError> {
+    match v1::SeatState::try_from(message) {
+        Ok(v1::SeatState::Open) => Ok(SeatState::Open),
+        Ok(v1::SeatState::Joined) => Ok(SeatState::Joined),
+        Ok(v1::SeatState::Forfeited) => Ok(SeatState::Forfeited),
+        Ok(v1::SeatState::Unspecified) | Err(_) => {
+            Err(FieldError::invalid("seats.state", "is none that is known"))
+        }
+    }
+}
+
+fn timestamp(at: UnixMillis) -> Timestamp {
+    let (seconds, ms) = (at.get() / 1_000, at.get() % 1_000);
+    #[allow(clippy::cast_possible_truncation)]
+    let nanos = ms as i32 * 1_000_000;
+    Timestamp { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos }
+}
+
+fn millis(timestamp: &Timestamp) -> Result<UnixMillis, FieldError> {
+    let Timestamp { seconds, nanos } = timestamp;
+    let seconds = u64::try_from(*seconds).ok().and_then(|seconds| seconds.checked_mul(1_000));
+    let ms = u64::try_from(*nanos / 1_000_000).ok();
+    let at = seconds.zip(ms).and_then(|(seconds, ms)| seconds.checked_add(ms));
+    at.map(UnixMillis::new).ok_or_else(|| FieldError::invalid("create_time", "is before 1970"))
+}

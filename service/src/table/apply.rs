@@ -1,0 +1,303 @@
+//! Applying an entry that is durable.
+
+use std::sync::Arc;
+
+use zetema_rules::fair::{MatchSeed, Nonce};
+use zetema_rules::{Event, Game, Outcome, Phase, PlayError, PlayedBy, Seat, SeatEvent, Viewer};
+
+use super::state::{Join, Logged, LoggedPlay, Play, SeatSetup, Stage};
+use super::{Change, Deals, Entrant, Entry, Moment, Started, Table, TableEvent};
+
+/// What an entry came to, for [`Table::observe`]. It may hold hidden cards.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    pub(super) events: Vec<Happened>,
+    /// The seat whose own action it was, with the number of the decision that it answered.
+    pub(super) actor: Option<(Seat, u32)>,
+    pub(super) new_decision: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Happened {
+    /// Everyone sees it as it is.
+    Table(TableEvent),
+    /// Each viewer sees what [`Event::seen_by`] gives it.
+    Game(Event),
+}
+
+/// Why entries are not those of a match: the journal's fault, or a bug, never a client's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// The first entry is not the creation of a match, or there is none.
+    #[error("the first entry is not the creation of a match")]
+    FirstEntry,
+    /// The match needs rules of another revision.
+    #[error("the match needs revision {found} of the rules, this is {}", zetema_rules::RULES_REVISION)]
+    Revision {
+        /// Which.
+        found: u32,
+    },
+    /// An entry does not follow from the ones before.
+    #[error("entry {number} does not follow from those before: {why}")]
+    Misplaced {
+        /// The entry's number, from 1.
+        number: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The rules don't allow an action.
+    #[error("the rules don't allow entry {number}: {}", .error.kind())]
+    Play {
+        /// The entry's number, from 1.
+        number: usize,
+        /// Why not.
+        error: PlayError,
+    },
+}
+
+/// Why one entry can't be applied, before its number is known.
+enum Misfit {
+    Misplaced(&'static str),
+    Play(PlayError),
+}
+
+impl From<PlayError> for Misfit {
+    fn from(error: PlayError) -> Self {
+        Self::Play(error)
+    }
+}
+
+impl Table {
+    /// Applies an entry that is durable.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if it is not an entry that this match could have next. The table must not be used after it.
+    pub fn apply(&mut self, entry: &Arc<Entry>, now: Moment) -> Result<Effect, ReplayError> {
+        let number = self.log.len() + 1;
+        let before = self.decision();
+        let mut logged = Logged { entry: entry.clone(), seq: 0, play: None };
+        let mut effect = self.change(entry, &mut logged).map_err(|misfit| match misfit {
+            Misfit::Misplaced(why) => ReplayError::Misplaced { number, why },
+            Misfit::Play(error) => ReplayError::Play { number, error },
+        })?;
+        effect.new_decision = self.decision() != before;
+        // Every event has a form for every viewer, so whatever has an event counts for all.
+        if !effect.events.is_empty() {
+            self.seqs.iter_mut().for_each(|seq| *seq += 1);
+        }
+        if let Some(seat) = entry.change.seat() {
+            logged.seq = self.seq(Viewer::Seat(seat));
+        }
+        self.log.push(logged);
+        if !matches!(entry.change, Change::SeatTokenRotated { .. }) && !self.waits_on(&entry.change) {
+            self.restart_clock(now);
+        }
+        Ok(effect)
+    }
+
+    /// Whether a change leaves the running deadline as it is, since those waited for are the same as before. In the
+    /// setup every seat has the same time, from the
+    /// creation to join, and from the last join to send its nonce.
+    fn waits_on(&self, change: &Change) -> bool {
+        match change {
+            Change::SeatJoined { .. } => self.absent_seats().next().is_some(),
+            Change::NonceGiven { .. } => self.missing_nonces().next().is_some(),
+            Change::Faulted { .. } | Change::SeatForfeited { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn change(&mut self, entry: &Entry, logged: &mut Logged) -> Result<Effect, Misfit> {
+        let mut effect = Effect::default();
+        match &entry.change {
+            Change::Created(_) => return Err(Misfit::Misplaced("the match is created")),
+            Change::SeatJoined { seat, nonce_hash } => {
+                let Stage::Joining = self.stage else { return Err(Misfit::Misplaced("all have joined")) };
+                let setup = self.seat_mut(*seat)?;
+                if setup.joined != Join::NotYet {
+                    return Err(Misfit::Misplaced("the seat has joined"));
+                }
+                setup.joined = Join::Joined(*nonce_hash);
+                if self.all_joined() && !matches!(self.created.deals, Deals::Shared(_)) {
+                    self.everyone_joined(&mut effect);
+                }
+            }
+            Change::DealSetJoined => {
+                match (&self.stage, &self.created.deals) {
+                    (Stage::Joining, Deals::Shared(_)) if self.all_joined() => {}
+                    _ => return Err(Misfit::Misplaced("it awaits no deal set")),
+                }
+                self.everyone_joined(&mut effect);
+            }
+            Change::NonceGiven { seat, nonce } => {
+                let Stage::Nonces = self.stage else { return Err(Misfit::Misplaced("no nonce is wanted")) };
+                let setup = self.seat_mut(*seat)?;
+                if setup.nonce.is_some() || setup.joined != Join::Joined(Some(nonce.hash())) {
+                    return Err(Misfit::Misplaced("it is not the seat's nonce"));
+                }
+                setup.nonce = Some(nonce.clone());
+            }
+            Change::Started(started) => self.start(started, &mut effect)?,
+            Change::Acted { seat, decision, action, by } => {
+                let shuffler = self.shuffler.clone();
+                let play = self.play_mut()?;
+                check_decision(play, *decision)?;
+                let legal_index = play.game.legal_actions().iter().position(|legal| legal == *action);
+                let mut events = Vec::new();
+                play.game.play(*seat, action, &mut events)?;
+                logged.play = Some(LoggedPlay {
+                    legal_index: legal_index.and_then(|index| u32::try_from(index).ok()),
+                    points: points(&events),
+                    by: *by,
+                });
+                if *by == PlayedBy::Player {
+                    effect.actor = Some((*seat, *decision));
+                }
+                if play.game.public().phase == Phase::DealOver {
+                    play.deal_scores.push(play.game.public().deal_scores);
+                    let next = play.game.public().deal.saturating_add(1);
+                    let deck = shuffler.deck(&play.seed, next, play.game.rules().imperial_suit);
+                    play.game.deal(&deck, &mut events)?;
+                }
+                effect.events.extend(events.into_iter().map(Happened::Game));
+            }
+            Change::Faulted { seat, decision, card } => {
+                let play = self.play_mut()?;
+                check_decision(play, *decision)?;
+                let mut events = Vec::new();
+                play.game.fault(*seat, *card, &mut events)?;
+                effect.events.extend(events.into_iter().map(Happened::Game));
+                effect.actor = Some((*seat, *decision));
+            }
+            Change::SeatForfeited { seat, reason: _ } => {
+                let mut events = Vec::new();
+                self.play_mut()?.game.forfeit(*seat, &mut events)?;
+                effect.events.push(Happened::Table(TableEvent::Resigned { seat: *seat }));
+                effect.events.extend(events.into_iter().map(Happened::Game));
+            }
+            Change::Aborted(abort) => {
+                effect.events.push(Happened::Table(TableEvent::Aborted(abort.clone())));
+                self.end(abort.clone().into(), entry, &mut effect)?;
+            }
+            Change::Ended(result) => {
+                if self.game().and_then(|game| game.public().result) != Some(*result) {
+                    return Err(Misfit::Misplaced("the game has not this result"));
+                }
+                self.end(Outcome::Result(*result), entry, &mut effect)?;
+            }
+            Change::SeatTokenRotated { seat, generation } => {
+                let setup = self.seat_mut(*seat)?;
+                if setup.generation.checked_add(1) != Some(*generation) {
+                    return Err(Misfit::Misplaced("it is not the seat's next token"));
+                }
+                setup.generation = *generation;
+            }
+        }
+        Ok(effect)
+    }
+
+    fn everyone_joined(&mut self, effect: &mut Effect) {
+        self.stage = Stage::Nonces;
+        if self.created.deals != Deals::Fixed {
+            let hashes = self.nonce_hashes();
+            effect.events.push(Happened::Table(TableEvent::NoncesWanted { hashes }));
+        }
+    }
+
+    fn start(&mut self, started: &Started, effect: &mut Effect) -> Result<(), Misfit> {
+        let Stage::Nonces = self.stage else { return Err(Misfit::Misplaced("it can't start now")) };
+        if self.nonces().as_ref() != Some(&started.nonces) {
+            return Err(Misfit::Misplaced("it starts with other nonces"));
+        }
+        let seed = self.match_seed(&started.nonces, &started.entrants);
+        let rules = self.created.rules;
+        let dealer = self.shuffler.dealer(&seed, rules.player_count());
+        let deck = self.shuffler.deck(&seed, 0, rules.imperial_suit);
+        if (dealer, &deck) != (started.dealer, &started.deck) {
+            return Err(Misfit::Misplaced("the seed gives another dealer or deck"));
+        }
+        let mut events = Vec::new();
+        let game = Game::new(rules, dealer, &deck, &mut events)?;
+        if self.created.deals != Deals::Fixed {
+            let nonces = started.nonces.clone();
+            effect.events.push(Happened::Table(TableEvent::NoncesPublished { nonces }));
+        }
+        effect.events.extend(events.into_iter().map(Happened::Game));
+        let entrants = started.entrants.clone();
+        self.stage = Stage::Playing(Box::new(Play { game, seed, dealer, entrants, deal_scores: Vec::new() }));
+        Ok(())
+    }
+
+    /// The seed of all deals: by the nonces of the deal set's seats, or of this match's.
+    pub(super) fn match_seed(&self, nonces: &[Nonce], entrants: &[Entrant]) -> MatchSeed {
+        match self.created.deals {
+            Deals::Shared(_) => {
+                let nonces: Vec<Nonce> = entrants.iter().map(|entrant| entrant.nonce.clone()).collect();
+                MatchSeed::derive(&self.created.server_seed, &nonces)
+            }
+            Deals::Joint | Deals::Fixed => MatchSeed::derive(&self.created.server_seed, nonces),
+        }
+    }
+
+    fn end(&mut self, outcome: Outcome, entry: &Entry, effect: &mut Effect) -> Result<(), Misfit> {
+        let play = match std::mem::replace(&mut self.stage, Stage::Joining) {
+            Stage::Joining | Stage::Nonces => None,
+            Stage::Playing(play) => Some(play),
+            Stage::Over { .. } => return Err(Misfit::Misplaced("the match is over")),
+        };
+        self.stage = Stage::Over { play, outcome, at: entry.at };
+        // The seed of a deal set is shown when its last match is over, which no single match can tell.
+        if !matches!(self.created.deals, Deals::Shared(_)) {
+            let server_seed = self.created.server_seed.clone();
+            effect.events.push(Happened::Table(TableEvent::Revealed { server_seed }));
+        }
+        Ok(())
+    }
+
+    fn seat_mut(&mut self, seat: Seat) -> Result<&mut SeatSetup, Misfit> {
+        self.seats.get_mut(seat.index()).ok_or(Misfit::Misplaced("there is no such seat"))
+    }
+
+    fn play_mut(&mut self) -> Result<&mut Play, Misfit> {
+        match &mut self.stage {
+            Stage::Playing(play) => Ok(play),
+            Stage::Joining | Stage::Nonces | Stage::Over { .. } => {
+                Err(Misfit::Misplaced("the match is not being played"))
+            }
+        }
+    }
+}
+
+fn check_decision(play: &Play, decision: u32) -> Result<(), Misfit> {
+    if play.game.public().decision == decision {
+        Ok(())
+    } else {
+        Err(Misfit::Misplaced("it is for another decision"))
+    }
+}
+
+/// The points that an action scored, its zetema's included.
+fn points(events: &[Event]) -> u16 {
+    let scored = events.iter().map(|event| match event.seen_by(Viewer::Spectator) {
+        SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } => points,
+        _ => 0,
+    });
+    scored.sum()
+}
+
+impl Change {
+    /// The seat that it is about, if it is about one.
+    pub(super) const fn seat(&self) -> Option<Seat> {
+        match self {
+            Self::SeatJoined { seat, .. }
+            | Self::NonceGiven { seat, .. }
+            | Self::Acted { seat, .. }
+            | Self::Faulted { seat, .. }
+            | Self::SeatForfeited { seat, .. }
+            | Self::SeatTokenRotated { seat, .. } => Some(*seat),
+            Self::Created(_) | Self::DealSetJoined | Self::Started(_) | Self::Aborted(_) | Self::Ended(_) => {
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What is asked of a table.
+
+use zetema_rules::fair::{Nonce, NonceHash};
+use zetema_rules::{Action, Seat};
+
+use super::{Abort, Change, Entrant, Receipt};
+
+/// The seat that a checked token speaks for. The table refuses a token of an earlier generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatAccess {
+    /// The seat.
+    pub seat: Seat,
+    /// The generation of the token, from 1.
+    pub generation: u32,
+}
+
+/// What a seat chose for a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// This action.
+    Action(Action),
+    /// The legal action with this index, from 0, in the order of [`zetema_rules::LegalActions`]. Only for the
+    /// current decision, or one that the seat itself answered.
+    LegalIndex(u32),
+}
+
+/// Something that is asked of a table, and that changes the match if it is new and allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// A seat joins. Joining again changes nothing in the match.
+    Join {
+        /// By which token.
+        access: SeatAccess,
+        /// What the seat commits to, if it does.
+        nonce_hash: Option<NonceHash>,
+    },
+    /// A seat sends the nonce that it promised.
+    GiveNonce {
+        /// By which token.
+        access: SeatAccess,
+        /// The nonce.
+        nonce: Nonce,
+    },
+    /// A seat answers a decision, or offers a discard out of turn (R28).
+    Act {
+        /// By which token.
+        access: SeatAccess,
+        /// The number of the decision.
+        decision: u32,
+        /// The answer.
+        choice: Choice,
+    },
+    /// A seat forfeits.
+    Resign {
+        /// By which token.
+        access: SeatAccess,
+    },
+    /// The match is to end without a result.
+    Cancel,
+    /// A seat is to get a new token.
+    RotateToken {
+        /// The seat.
+        seat: Seat,
+    },
+    /// Every seat of the deal set has joined.
+    DealSetJoined,
+    /// Every nonce of the deal set is durable.
+    DealSetComplete {
+        /// All its seats, in the order of their nonces.
+        entrants: Vec<Entrant>,
+    },
+    /// Another match of the deal set was aborted before the deal.
+    DealSetAborted(Abort),
+}
+
+/// What a command came to, now or earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The seat has joined.
+    Joined,
+    /// The nonce is durable.
+    NonceAccepted,
+    /// The action is durable and applied.
+    Acted(Receipt),
+    /// The seat has forfeited.
+    Resigned {
+        /// The number of the seat's own observation that shows it.
+        seq: u64,
+    },
+    /// The match is cancelled.
+    Cancelled,
+    /// The seat's token is of this generation.
+    TokenRotated {
+        /// The generation.
+        generation: u32,
+    },
+    /// The match follows its deal set.
+    DealSetFollowed,
+}
+
+/// What a table makes of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// It was done before: nothing is to be written.
+    Already(Done),
+    /// These changes are to be made durable, together, and then applied. One at least.
+    Write(Vec<Change>),
+}

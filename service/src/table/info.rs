@@ -1,0 +1,91 @@
+//! A match as everyone who may see it sees it.
+
+use zetema_proto::TimeControl;
+use zetema_rules::fair::Commitment;
+use zetema_rules::{Outcome, Rules, Seat, Side};
+
+use super::DealSetId;
+use crate::journal::{ClientReference, MatchId, Owner, UnixMillis, Visibility};
+
+/// What everyone who may see a match may know of it besides the game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchInfo {
+    /// Its id.
+    pub match_id: MatchId,
+    /// Where it stands.
+    pub stage: MatchStage,
+    /// Its rules.
+    pub rules: Rules,
+    /// The revision of the rules' implementation that it replays by.
+    pub rules_revision: u32,
+    /// Its seats, seat 0 first.
+    pub seats: Vec<SeatInfo>,
+    /// How long it waits.
+    pub time_control: TimeControl,
+    /// How its deals are made.
+    pub deals: DealsKind,
+    /// The server's commitment to the seed of the deals.
+    pub commitment: Commitment,
+    /// Who may watch it and read its record.
+    pub visibility: Visibility,
+    /// What its creator calls it, if anything.
+    pub client_reference: Option<ClientReference>,
+    /// Whom it belongs to. `None`: the admin.
+    pub owner: Option<Owner>,
+    /// When it was created.
+    pub created_at: UnixMillis,
+    /// When it ended, once it has.
+    pub ended_at: Option<UnixMillis>,
+    /// How it ended, once it has.
+    pub outcome: Option<Outcome>,
+}
+
+/// Where a match stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MatchStage {
+    /// Not every seat has joined.
+    WaitingForSeats,
+    /// Every seat has joined, not every nonce is in.
+    WaitingForNonces,
+    /// It is being played.
+    Playing,
+    /// It was played to a result.
+    Finished,
+    /// It ended without a result.
+    Aborted,
+}
+
+/// A seat of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatInfo {
+    /// The seat.
+    pub seat: Seat,
+    /// The side that it plays for.
+    pub side: Side,
+    /// Whether it has joined.
+    pub state: SeatState,
+    /// The generation of its token, from 1. Not for every eye: it is for whoever makes the token.
+    pub generation: u32,
+}
+
+/// Whether a seat has joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeatState {
+    /// It has not.
+    Open,
+    /// It has.
+    Joined,
+    /// It has forfeited since.
+    Forfeited,
+}
+
+/// How a match gets its deals: the kind alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DealsKind {
+    /// By the server's seed and the seats' nonces together.
+    Joint,
+    /// As the other matches of this deal set.
+    Shared(DealSetId),
+    /// By a given seed.
+    Fixed,
+}

@@ -1,0 +1,44 @@
+//! One match as a state machine without a clock, randomness or I/O.
+//!
+//! A [`Table`] is made from the match's first journal entry and changes by [`Table::apply`] alone, entry after
+//! entry. Whatever is asked of it ([`Command`]) is first decided ([`Table::decide`]): refused, found to be done
+//! already, or turned into changes. The owner makes those durable, applies them, and only then shows what they came
+//! to (I1):
+//!
+//! ```text
+//! command ─► decide ─► changes ─► journal ─► apply ─► effect ─► observe, for each viewer
+//!      now ─► next_change, expired ─┘                    └─► deadline
+//! ```
+//!
+//! What each viewer observes, and its numbers, follow from the entries alone, so a table that replays them shows the
+//! same again. Views and events leave only as [`zetema_rules::Game::view`] and [`zetema_rules::Event::seen_by`]
+//! give them to a viewer (I3).
+
+mod apply;
+mod autoplay;
+mod change;
+mod command;
+mod decide;
+mod info;
+mod moment;
+mod observation;
+mod observe;
+mod outcome;
+mod record;
+mod rejection;
+mod shuffle;
+mod spec;
+mod state;
+
+pub use apply::{Effect, ReplayError};
+pub use autoplay::autoplay;
+pub use change::{Change, Entrant, Entry, Started};
+pub use command::{Choice, Command, Decided, Done, SeatAccess};
+pub use info::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
+pub use moment::Moment;
+pub use observation::{Observation, Receipt, Setup, SetupStage, Snapshot, TableEvent};
+pub use outcome::Abort;
+pub use rejection::Rejection;
+pub use shuffle::{FairShuffler, Shuffler};
+pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, MatchSpec, NoDealSetId};
+pub use state::Table;

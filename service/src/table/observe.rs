@@ -1,0 +1,71 @@
+//! What each viewer is shown.
+
+use zetema_rules::Viewer;
+
+use super::apply::Happened;
+use super::state::Stage;
+use super::{Deals, Effect, Observation, Receipt, Setup, SetupStage, Snapshot, Table, TableEvent};
+
+impl Table {
+    /// What this viewer observes of the entry that was applied last, `None` if it sees nothing of it.
+    pub fn observe(&self, effect: &Effect, viewer: Viewer) -> Option<Observation> {
+        if effect.events.is_empty() {
+            return None;
+        }
+        let event = |happened: &Happened| match happened {
+            Happened::Table(event) => event.clone(),
+            Happened::Game(event) => TableEvent::Game(event.seen_by(viewer)),
+        };
+        let receipt = |(seat, decision)| {
+            let receipt = Receipt { match_id: self.match_id(), decision, seq: self.seq(viewer) };
+            (viewer == Viewer::Seat(seat)).then_some(receipt)
+        };
+        let view = self.game().map(|game| game.view(viewer));
+        Some(Observation {
+            seq: self.seq(viewer),
+            decision: self.decision(),
+            events: effect.events.iter().map(event).collect(),
+            view: view.filter(|_| effect.new_decision).map(Box::new),
+            to_decide: self.to_decide(viewer),
+            receipt: effect.actor.and_then(receipt),
+        })
+    }
+
+    /// Everything that this viewer may know of the match now.
+    pub fn snapshot(&self, viewer: Viewer) -> Snapshot {
+        let stage = match self.stage {
+            Stage::Nonces => SetupStage::WaitingForNonces,
+            Stage::Playing(_) | Stage::Over { play: Some(_), .. } => SetupStage::Complete,
+            Stage::Over { play: None, .. } if self.all_joined() => SetupStage::WaitingForNonces,
+            Stage::Joining | Stage::Over { play: None, .. } => SetupStage::WaitingForSeats,
+        };
+        let setup = Setup {
+            stage,
+            commitment: self.created.server_seed.commitment(),
+            hashes: match stage {
+                SetupStage::WaitingForSeats => Vec::new(),
+                SetupStage::WaitingForNonces | SetupStage::Complete => self.nonce_hashes(),
+            },
+            nonces: match (stage, &self.created.deals) {
+                (SetupStage::Complete, Deals::Joint | Deals::Shared(_)) => self.nonces().unwrap_or_default(),
+                _ => Vec::new(),
+            },
+        };
+        let shows_seed = self.outcome().is_some() && !matches!(self.created.deals, Deals::Shared(_));
+        Snapshot {
+            seq: self.seq(viewer),
+            decision: self.decision(),
+            setup,
+            view: self.game().map(|game| Box::new(game.view(viewer))),
+            to_decide: self.to_decide(viewer),
+            outcome: self.outcome().cloned(),
+            revealed: shows_seed.then(|| self.created.server_seed.clone()),
+        }
+    }
+
+    fn to_decide(&self, viewer: Viewer) -> Option<Box<zetema_rules::LegalActions>> {
+        let Stage::Playing(play) = &self.stage else { return None };
+        let seat = play.game.to_act()?;
+        (viewer == Viewer::Seat(seat)).then(|| Box::new(play.game.view(viewer).legal_actions()))
+    }
+}

@@ -1,0 +1,137 @@
+//! Why something that is asked of a match is refused.
+
+use zetema_rules::{PlayError, Seat};
+
+/// Why something that is asked of a match is refused. Nothing changed, except where it says that this is not
+/// known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// There is no such match.
+    #[error("there is no such match")]
+    NotFound,
+    /// The match has fewer seats.
+    #[error("the match has no seat {seat}")]
+    NoSuchSeat {
+        /// What was given.
+        seat: Seat,
+    },
+    /// The seat has a newer token.
+    #[error("the seat has a newer token: use that one")]
+    TokenReplaced,
+    /// The match has not been dealt.
+    #[error("the match has not been dealt: wait for the first decision")]
+    NotStarted,
+    /// The match is over.
+    #[error("the match is over")]
+    MatchOver,
+    /// Another seat is to act.
+    #[error("seat {to_act} is to act in decision {current}: wait for a decision of your own")]
+    NotYourTurn {
+        /// The current decision.
+        current: u32,
+        /// Who is to act.
+        to_act: Seat,
+    },
+    /// The rules don't allow it (R27).
+    #[error("{error}")]
+    Illegal {
+        /// The current decision, which is still open.
+        current: u32,
+        /// Why not.
+        error: PlayError,
+    },
+    /// The decision has fewer legal actions.
+    #[error("decision {current} has {count} legal actions: give an index from 0, below {count}, not {index}")]
+    NoSuchIndex {
+        /// The current decision, which is still open.
+        current: u32,
+        /// What was given.
+        index: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// The decision is over, and this is not the seat's own answer to it.
+    #[error("the decision is over, and was not answered so: look at the current one")]
+    DecisionOver {
+        /// The current decision, if one is open.
+        current: Option<u32>,
+    },
+    /// The decision has not come yet.
+    #[error("the decision has not come yet: answer the current one")]
+    DecisionAhead {
+        /// The current decision, if one is open.
+        current: Option<u32>,
+    },
+    /// The seat has forfeited.
+    #[error("the seat has forfeited: it acts no more")]
+    SeatForfeited,
+    /// The cursor is beyond the last observation.
+    #[error("after_seq is beyond the last observation, {last}: subscribe without it for a snapshot")]
+    CursorAhead {
+        /// The number of the last observation.
+        last: u64,
+    },
+    /// The seat gave another nonce, or another hash, before: the first stands.
+    #[error("the first nonce and the first nonce hash stand: this is another")]
+    NonceFixed,
+    /// The nonce is not what the hash is of.
+    #[error("the nonce is not the one whose hash was given at the join")]
+    NonceMismatch,
+    /// Not every seat has joined, or this one joined without a hash.
+    #[error("no nonce is wanted: wait until every seat has joined, and join with a nonce hash")]
+    NonceNotWanted,
+    /// The match is not over, so there is no record.
+    #[error("the match is not over, so there is no record of it yet")]
+    NotRevealed,
+    /// Other matches of the deal set are not over.
+    #[error("other matches of the same deal set are not over: wait for the last of them")]
+    HeldUntilReveal,
+    /// The seat was taken over.
+    #[error("the seat was joined elsewhere")]
+    Superseded,
+    /// Whether it was stored is not known yet. The same may be sent again.
+    #[error("whether it was stored is not known yet: send the same again")]
+    OutcomeUnknown,
+    /// The match has as many subscribers as it may have.
+    #[error("the match has {limit} subscribers, the most that it may have: try again later")]
+    TooManySubscribers {
+        /// The limit.
+        limit: usize,
+    },
+    /// The server is stopping.
+    #[error("the server is stopping: reconnect")]
+    Stopping,
+    /// The match can't be read, or does not replay. The log says more.
+    #[error("a fault of the server")]
+    Damaged,
+}
+
+impl Rejection {
+    /// Its kind as a word, such as `DecisionOver`: fit for logs and metrics.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::NotFound => "NotFound",
+            Self::NoSuchSeat { .. } => "NoSuchSeat",
+            Self::TokenReplaced => "TokenReplaced",
+            Self::NotStarted => "NotStarted",
+            Self::MatchOver => "MatchOver",
+            Self::NotYourTurn { .. } => "NotYourTurn",
+            Self::Illegal { .. } => "Illegal",
+            Self::NoSuchIndex { .. } => "NoSuchIndex",
+            Self::DecisionOver { .. } => "DecisionOver",
+            Self::DecisionAhead { .. } => "DecisionAhead",
+            Self::SeatForfeited => "SeatForfeited",
+            Self::CursorAhead { .. } => "CursorAhead",
+            Self::NonceFixed => "NonceFixed",
+            Self::NonceMismatch => "NonceMismatch",
+            Self::NonceNotWanted => "NonceNotWanted",
+            Self::NotRevealed => "NotRevealed",
+            Self::HeldUntilReveal => "HeldUntilReveal",
+            Self::Superseded => "Superseded",
+            Self::OutcomeUnknown => "OutcomeUnknown",
+            Self::TooManySubscribers { .. } => "TooManySubscribers",
+            Self::Stopping => "Stopping",
+            Self::Damaged => "Damaged",
+        }
+    }
+}

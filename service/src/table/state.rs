@@ -1,0 +1,347 @@
+//! The state of a table.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
+use zetema_rules::{Game, Outcome, PlayedBy, Seat, Viewer};
+
+use super::rejection::Rejection;
+use super::{
+    Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, ReplayError,
+    SeatAccess, SeatInfo, SeatState, Shuffler,
+};
+use crate::journal::{MatchId, UnixMillis};
+
+/// One match: what has happened, and the game with everything hidden in it.
+///
+/// It changes by [`Table::apply`] alone. `Debug` shows no card, no seed and no nonce.
+#[derive(Clone)]
+pub struct Table {
+    pub(super) created: Arc<Created>,
+    pub(super) shuffler: Arc<dyn Shuffler>,
+    pub(super) seats: Vec<SeatSetup>,
+    pub(super) stage: Stage,
+    /// The number of the last observation of each seat, and behind the seats that of the spectators.
+    pub(super) seqs: Vec<u64>,
+    pub(super) log: Vec<Logged>,
+    pub(super) deadline: Option<Moment>,
+}
+
+/// How far a seat's setup is.
+#[derive(Clone)]
+pub(super) struct SeatSetup {
+    pub(super) seat: Seat,
+    pub(super) joined: Join,
+    pub(super) nonce: Option<Nonce>,
+    pub(super) generation: u32,
+}
+
+/// Whether and how a seat joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    NotYet,
+    Joined(Option<NonceHash>),
+}
+
+/// Where the match stands.
+#[derive(Clone)]
+pub(super) enum Stage {
+    /// Not every seat (of the deal set) has joined.
+    Joining,
+    /// Not every nonce (of the deal set) is there.
+    Nonces,
+    /// Dealt.
+    Playing(Box<Play>),
+    /// Over, with the play if it was dealt.
+    Over { play: Option<Box<Play>>, outcome: Outcome, at: UnixMillis },
+}
+
+/// The game, and what its decks come from.
+#[derive(Clone)]
+pub(super) struct Play {
+    pub(super) game: Game,
+    pub(super) seed: MatchSeed,
+    pub(super) dealer: Seat,
+    /// All seats of the deal set (`shared` deals only).
+    pub(super) entrants: Vec<Entrant>,
+    /// The points by side of each deal that is over.
+    pub(super) deal_scores: Vec<[u16; Seat::MAX]>,
+}
+
+/// An entry, with what receipts and records need of the moment at which it was applied.
+#[derive(Clone)]
+pub(super) struct Logged {
+    pub(super) entry: Arc<Entry>,
+    /// The number of the observation that shows it to the seat that it is about; 0 if it is about none.
+    pub(super) seq: u64,
+    pub(super) play: Option<LoggedPlay>,
+}
+
+/// Of an action: which of the legal ones it was, what it scored, and who chose it.
+#[derive(Clone, Copy)]
+pub(super) struct LoggedPlay {
+    pub(super) legal_index: Option<u32>,
+    pub(super) points: u16,
+    pub(super) by: PlayedBy,
+}
+
+impl Table {
+    /// The table of a match that was just created, from its first entry.
+    ///
+    /// # Errors
+    /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match, [`ReplayError::Revision`] if the
+    /// match needs rules of another revision.
+    pub fn new(first: Arc<Entry>, now: Moment, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
+        let Change::Created(created) = &first.change else {
+            return Err(ReplayError::FirstEntry);
+        };
+        if created.rules_revision != zetema_rules::RULES_REVISION {
+            return Err(ReplayError::Revision { found: created.rules_revision });
+        }
+        let created = Arc::new((**created).clone());
+        let setup = |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1 };
+        let seats: Vec<SeatSetup> = created.rules.seats().map(setup).collect();
+        let mut table = Self {
+            shuffler,
+            stage: Stage::Joining,
+            seqs: vec![0; seats.len() + 1],
+            seats,
+            log: vec![Logged { entry: first, seq: 0, play: None }],
+            deadline: None,
+            created,
+        };
+        table.restart_clock(now);
+        Ok(table)
+    }
+
+    /// The table of a match that goes on after a restart. Its waiting times begin anew at `now`: an outage is
+    /// charged to nobody.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the entries are none, or not those of a match.
+    pub fn replay(
+        entries: impl IntoIterator<Item = Arc<Entry>>,
+        now: Moment,
+        shuffler: Arc<dyn Shuffler>,
+    ) -> Result<Self, ReplayError> {
+        let mut entries = entries.into_iter();
+        let first = entries.next().ok_or(ReplayError::FirstEntry)?;
+        let mut table = Self::new(first, now, shuffler)?;
+        for entry in entries {
+            table.apply(&entry, now)?;
+        }
+        Ok(table)
+    }
+
+    /// The table of the same match as it was just created, to replay [`Table::entries_from`] 1 on.
+    ///
+    /// # Errors
+    /// None that this table did not have: see [`Table::new`].
+    pub fn restart(&self, now: Moment) -> Result<Self, ReplayError> {
+        let first = self.log.first().ok_or(ReplayError::FirstEntry)?;
+        Self::new(first.entry.clone(), now, self.shuffler.clone())
+    }
+
+    /// The match's id.
+    pub fn match_id(&self) -> MatchId {
+        self.created.match_id
+    }
+
+    /// How the match was created. It holds the seed.
+    pub fn created(&self) -> &Created {
+        &self.created
+    }
+
+    /// How many entries were applied, the creation included.
+    pub fn entry_count(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.
+    pub fn entries_from(&self, first: usize) -> impl Iterator<Item = &Arc<Entry>> {
+        self.log.iter().skip(first).map(|logged| &logged.entry)
+    }
+
+    /// The number of the current decision; `None` while none is open.
+    pub fn decision(&self) -> Option<u32> {
+        let Stage::Playing(play) = &self.stage else { return None };
+        play.game.to_act().map(|_| play.game.public().decision)
+    }
+
+    /// The seat that is to act, if one is.
+    pub fn to_act(&self) -> Option<Seat> {
+        let Stage::Playing(play) = &self.stage else { return None };
+        play.game.to_act()
+    }
+
+    /// How the match ended, once it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.stage {
+            Stage::Over { outcome, .. } => Some(outcome),
+            Stage::Joining | Stage::Nonces | Stage::Playing(_) => None,
+        }
+    }
+
+    /// The number of the last observation of this viewer, 0 if there was none yet.
+    pub fn seq(&self, viewer: Viewer) -> u64 {
+        self.viewer_index(viewer).map_or(0, |index| self.seqs[index])
+    }
+
+    /// The generation of a seat's token; `None` for a seat that the match does not have.
+    pub fn generation(&self, seat: Seat) -> Option<u32> {
+        self.seats.get(seat.index()).map(|setup| setup.generation)
+    }
+
+    /// All seats of the deal set, once it is dealt; empty for other deals. They hold nonces.
+    pub fn entrants(&self) -> &[Entrant] {
+        match &self.stage {
+            Stage::Playing(play) | Stage::Over { play: Some(play), .. } => &play.entrants,
+            Stage::Joining | Stage::Nonces | Stage::Over { play: None, .. } => &[],
+        }
+    }
+
+    /// When something happens by itself if nothing else does before; `None`: never.
+    pub const fn deadline(&self) -> Option<Moment> {
+        self.deadline
+    }
+
+    /// Begins the waiting time of the current stage anew. Its owner asks for it when it could take no input for a
+    /// while, which is charged to nobody.
+    pub fn restart_clock(&mut self, now: Moment) {
+        let time_control = self.created.time_control;
+        let limit_ms = match self.stage {
+            // Whoever is waited for sits at another table of the deal set, which has a deadline of its own.
+            Stage::Joining if self.all_joined() => None,
+            Stage::Nonces if self.missing_nonces().next().is_none() => None,
+            Stage::Joining | Stage::Nonces => Some(time_control.join_timeout_ms),
+            Stage::Playing(_) => Some(time_control.idle_timeout_ms),
+            Stage::Over { .. } => None,
+        };
+        self.deadline = limit_ms.map(|ms| now.after_ms(ms.into()));
+    }
+
+    /// What everyone who may see the match may know of it besides the game.
+    pub fn info(&self) -> MatchInfo {
+        let created = &*self.created;
+        let (stage, ended_at) = match &self.stage {
+            Stage::Joining => (MatchStage::WaitingForSeats, None),
+            Stage::Nonces => (MatchStage::WaitingForNonces, None),
+            Stage::Playing(_) => (MatchStage::Playing, None),
+            Stage::Over { outcome: Outcome::Result(_), at, .. } => (MatchStage::Finished, Some(*at)),
+            Stage::Over { outcome: Outcome::Aborted { .. }, at, .. } => (MatchStage::Aborted, Some(*at)),
+        };
+        let forfeited = |seat| self.game().is_some_and(|game| game.public().forfeited.contains(seat));
+        let seat_info = |setup: &SeatSetup| SeatInfo {
+            seat: setup.seat,
+            side: created.rules.side(setup.seat),
+            state: match setup.joined {
+                _ if forfeited(setup.seat) => SeatState::Forfeited,
+                Join::NotYet => SeatState::Open,
+                Join::Joined(_) => SeatState::Joined,
+            },
+            generation: setup.generation,
+        };
+        MatchInfo {
+            match_id: created.match_id,
+            stage,
+            rules: created.rules,
+            rules_revision: created.rules_revision,
+            seats: self.seats.iter().map(seat_info).collect(),
+            time_control: created.time_control,
+            deals: match &created.deals {
+                Deals::Joint => DealsKind::Joint,
+                Deals::Shared(set) => DealsKind::Shared(set.id),
+                Deals::Fixed => DealsKind::Fixed,
+            },
+            commitment: created.server_seed.commitment(),
+            visibility: created.visibility,
+            client_reference: created.client_reference.clone(),
+            owner: created.owner.clone(),
+            created_at: created.at,
+            ended_at,
+            outcome: self.outcome().cloned(),
+        }
+    }
+
+    /// Checks that a token speaks for a seat of this match and was not replaced.
+    ///
+    /// # Errors
+    /// [`Rejection::NoSuchSeat`] or [`Rejection::TokenReplaced`].
+    pub fn check_access(&self, access: SeatAccess) -> Result<(), Rejection> {
+        let SeatAccess { seat, generation } = access;
+        match self.generation(seat) {
+            None => Err(Rejection::NoSuchSeat { seat }),
+            Some(current) if current != generation => Err(Rejection::TokenReplaced),
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn game(&self) -> Option<&Game> {
+        match &self.stage {
+            Stage::Playing(play) | Stage::Over { play: Some(play), .. } => Some(&play.game),
+            Stage::Joining | Stage::Nonces | Stage::Over { play: None, .. } => None,
+        }
+    }
+
+    /// What each seat committed to. Empty until all have joined, and for `fixed` deals.
+    pub fn nonce_hashes(&self) -> Vec<Option<NonceHash>> {
+        if self.created.deals == Deals::Fixed {
+            return Vec::new();
+        }
+        let hash = |setup: &SeatSetup| match setup.joined {
+            Join::NotYet => None,
+            Join::Joined(hash) => Some(hash),
+        };
+        self.seats.iter().map(hash).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// Each seat's nonce, empty for a seat that gave no hash; `None` until all have joined and all nonces are
+    /// durable. Secret until the match has started.
+    pub fn nonces(&self) -> Option<Vec<Nonce>> {
+        let nonce = |setup: &SeatSetup| match setup.joined {
+            Join::NotYet => None,
+            Join::Joined(None) => Some(Nonce::EMPTY),
+            Join::Joined(Some(_)) if self.created.deals == Deals::Fixed => Some(Nonce::EMPTY),
+            Join::Joined(Some(_)) => setup.nonce.clone(),
+        };
+        self.seats.iter().map(nonce).collect()
+    }
+
+    /// Whether every seat of this match has joined.
+    pub fn all_joined(&self) -> bool {
+        self.seats.iter().all(|setup| setup.joined != Join::NotYet)
+    }
+
+    /// The seats that have not joined.
+    pub(super) fn absent_seats(&self) -> impl Iterator<Item = Seat> {
+        self.seats.iter().filter(|setup| setup.joined == Join::NotYet).map(|setup| setup.seat)
+    }
+
+    /// The seats that owe their nonce.
+    pub(super) fn missing_nonces(&self) -> impl Iterator<Item = Seat> {
+        let owes = |setup: &&SeatSetup| {
+            self.created.deals != Deals::Fixed
+                && matches!(setup.joined, Join::Joined(Some(_)))
+                && setup.nonce.is_none()
+        };
+        self.seats.iter().filter(owes).map(|setup| setup.seat)
+    }
+
+    pub(super) fn viewer_index(&self, viewer: Viewer) -> Option<usize> {
+        match viewer {
+            Viewer::Seat(seat) => Some(seat.index()).filter(|&index| index < self.seats.len()),
+            Viewer::Spectator => Some(self.seats.len()),
+        }
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("match_id", &self.created.match_id)
+            .field("entries", &self.log.len())
+            .field("decision", &self.decision())
+            .finish_non_exhaustive()
+    }
+}
