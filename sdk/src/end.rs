@@ -1,6 +1,10 @@
 //! How a match ended for a seat.
 
-use zetema_rules::MatchResult;
+use std::fmt;
+
+use zetema_rules::{AbortReason, EndReason, MatchResult, Seat};
+
+use crate::error::Error;
 
 /// How a match ended for a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,4 +12,48 @@ use zetema_rules::MatchResult;
 pub enum End {
     /// It was played to a result.
     Result(MatchResult),
+    /// It ended without one.
+    Aborted {
+        /// Why.
+        reason: AbortReason,
+        /// Whose fault it was; possibly nobody's.
+        seats: Vec<Seat>,
+    },
+    /// Another program took the seat with the same token, or the token was replaced. The match may
+    /// go on without this one.
+    Superseded,
+    /// The session was stopped. The match may go on, and the seat may be joined again.
+    Stopped,
+    /// The seat could not be played, or not played on.
+    Failed(Error),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Result(result) => {
+                let sides = result.ranks.iter().zip(result.totals).filter(|(rank, _)| **rank > 0);
+                let totals: Vec<String> =
+                    sides.map(|(rank, total)| format!("{total} (rank {rank})")).collect();
+                let reason = match result.reason {
+                    EndReason::Target => "target reached",
+                    EndReason::DealOver => "deal over",
+                    EndReason::Forfeit => "forfeit",
+                };
+                write!(f, "{reason}, points by side: {}", totals.join(", "))
+            }
+            Self::Aborted { reason, .. } => {
+                let reason = match reason {
+                    AbortReason::NoShow => "a seat did not join",
+                    AbortReason::NonceMissing => "a nonce was not sent",
+                    AbortReason::Idle => "nothing happened for too long",
+                    AbortReason::Cancelled => "it was cancelled",
+                };
+                write!(f, "aborted: {reason}")
+            }
+            Self::Superseded => f.write_str("the seat was taken by another program with the same token"),
+            Self::Stopped => f.write_str("stopped"),
+            Self::Failed(error) => write!(f, "failed: {error}"),
+        }
+    }
 }

@@ -2,25 +2,67 @@
 
 use std::panic;
 
+use thiserror::Error;
+
+use crate::error::{Disconnect, Refusal};
+
 /// Something that the author of a bot should know of. The match went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The bot panicked: the seat was forfeited.
+    #[error("the bot panicked, and its seat was forfeited: {message}")]
     Panicked {
         /// What it panicked with.
         message: String,
     },
     /// The bot chose an action that is not legal: the seat was forfeited. The action itself is not
     /// shown, since a log may hold this.
+    #[error(
+        "the bot chose what is not legal at decision {decision}, and its seat was forfeited: choose from `legal`"
+    )]
     IllegalChoice {
         /// The decision's number.
         decision: u32,
     },
+    /// The decision was closed before the bot's answer came.
+    #[error("decision {decision} was over before it was answered")]
+    TooLate {
+        /// The decision's number.
+        decision: u32,
+    },
+    /// The server refused something; what could be sent again was.
+    #[error("the server refused to {asked}: {refusal}")]
+    Refused {
+        /// What was asked for: `act`, for instance.
+        asked: &'static str,
+        /// Its answer.
+        refusal: Refusal,
+    },
+    /// The connection was lost. It was made again unless the end of the match says otherwise.
+    #[error("the connection was lost: {0}")]
+    Disconnected(Disconnect),
+    /// The server has lost what it had shown: a new bot went on from its present state.
+    #[error("the server lost what was seen after observation {after_seq}: a new bot goes on from there")]
+    LostObservations {
+        /// The last observation that had come.
+        after_seq: u64,
+    },
+    /// Something is missing from the stream: it was asked for again.
+    #[error("observation {came} came after {after_seq}: what is between was asked for again")]
+    Gap {
+        /// The last observation before.
+        after_seq: u64,
+        /// The one that came.
+        came: u64,
+    },
+    /// The seat had joined before with another nonce, which only that program knows.
+    #[error("the seat joined before with another nonce: if that is not sent, the match is aborted")]
+    NonceOfAnother,
 }
 
 /// What a panic was called with, as text.
-pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -1,17 +1,54 @@
 //! Write a bot: the [`Bot`] trait, a session that reconnects and resumes, and local play for search.
+//!
+//! A whole bot, which plays the seat whose token is in the environment (see [`run`]):
+//!
+//! ```no_run
+//! use zetema_sdk::{Action, Bot, Decision, Error};
+//! struct Hello;
+//! impl Bot for Hello {
+//!     fn choose(&mut self, decision: &Decision) -> Action {
+//!         decision.best(|action| matches!(action, Action::Declare(_)))
+//!     }
+//! }
+//! fn main() -> Result<(), Error> {
+//!     zetema_sdk::run(|_| Hello)
+//! }
+//! ```
+//!
+//! - [`Session`] plays any number of seats at once, over a connection that may be cut anywhere.
+//! - [`simulate`] plays the same bots in this process, without a server.
+//! - [`Determiniser`] deals the cards that a seat can't see, for bots that search.
+//!
+//! The crate says what it does through [`tracing`](https://docs.rs/tracing): connections, faults, outcomes.
 
 mod bot;
+mod client;
+mod deal_check;
 mod determiniser;
 mod end;
+mod error;
 mod fault;
+mod outcome;
+mod run;
+mod session;
 mod simulate;
+mod thinkers;
+mod token;
+mod transport;
 
 /// The rules of the game: cards, actions, views and presets.
 pub use zetema_rules as rules;
 pub use zetema_rules::{Action, Declaration, LegalActions, MatchResult, Rules, Seat, SeatEvent, View};
 
 pub use bot::{Bot, Decision, MatchInfo};
+pub use client::{Session, Settings, Stop};
+pub use deal_check::{DealCheck, DealError, EventPlace, Unchecked};
 pub use determiniser::Determiniser;
 pub use end::End;
+pub use error::{Disconnect, Error, ErrorReason, Refusal};
 pub use fault::Fault;
+pub use outcome::Outcome;
+pub use run::run;
+pub use session::Records;
 pub use simulate::{Simulated, Step, numbered_seed, simulate};
+pub use token::SeatToken;

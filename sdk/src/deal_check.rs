@@ -1,0 +1,294 @@
+//! Whether the deals of a match were fair: the check that each seat makes when the seed is revealed.
+
+use std::fmt;
+
+use thiserror::Error;
+use zetema_rules::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
+use zetema_rules::{
+    Action, Dealing, DealingKind, Event, Game, Phase, PlayError, Record, ReplayError, Rules, Seat, SeatEvent,
+    Step, Viewer,
+};
+
+/// Whether the deals of a match were those that server and seats had committed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DealCheck {
+    /// They were: seed, nonces and hashes fit, and every card, score and draw that the seat saw follows
+    /// from them by the rules.
+    Verified,
+    /// They were not, or the server's record says something else.
+    Failed(DealError),
+    /// It could not be checked.
+    Unchecked(Unchecked),
+}
+
+/// Why deals could not be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unchecked {
+    /// Nothing was dealt.
+    NotDealt,
+    /// The seat's part ended before the seed was revealed.
+    NotRevealed,
+    /// The seat was joined after the deal, and there was no record to fill in what came before.
+    NoRecord,
+}
+
+/// How deals differ from what was committed to.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DealError {
+    /// The seed is not the one of the commitment.
+    #[error("the revealed seed is not the one that the server committed to")]
+    Commitment,
+    /// The hashes or nonces are not one for each seat.
+    #[error("there are {hashes} hashes and {nonces} nonces for {players} seats")]
+    Seats {
+        /// Hashes that came.
+        hashes: usize,
+        /// Nonces that came.
+        nonces: usize,
+        /// Seats of the match.
+        players: usize,
+    },
+    /// A nonce is not that of its hash.
+    #[error("the nonce of seat {seat} is not the one that it committed to")]
+    Nonce {
+        /// Whose.
+        seat: Seat,
+    },
+    /// What the seat saw is not what the seed gives.
+    #[error("what came {place} is not what the seed gives by the rules")]
+    Event {
+        /// Which event of those that the seat saw, from 0.
+        place: EventPlace,
+    },
+    /// The rules don't allow an action that was seen.
+    #[error("the rules don't allow what came {place}: {error}")]
+    Play {
+        /// Which event, from 0.
+        place: EventPlace,
+        /// What the rules say.
+        error: PlayError,
+    },
+    /// The record does not replay.
+    #[error("the record does not replay: {0}")]
+    Record(ReplayError),
+    /// The record is not of what the seat saw.
+    #[error("the record has another {what} than the seat saw")]
+    OtherRecord {
+        /// What differs: `seed`, for instance.
+        what: &'static str,
+    },
+}
+
+/// The place of an event among those that a seat saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventPlace(pub usize);
+
+impl fmt::Display for EventPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "as event {}", self.0)
+    }
+}
+
+impl fmt::Display for DealCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Verified => f.write_str("verified"),
+            Self::Failed(error) => write!(f, "NOT FAIR: {error}"),
+            Self::Unchecked(Unchecked::NotDealt) => f.write_str("unchecked: nothing was dealt"),
+            Self::Unchecked(Unchecked::NotRevealed) => f.write_str("unchecked: the seed was not revealed"),
+            Self::Unchecked(Unchecked::NoRecord) => {
+                f.write_str("unchecked: joined after the deal, and there was no record")
+            }
+        }
+    }
+}
+
+/// What a seat saw of a match that bears on its deals.
+#[derive(Clone, Debug)]
+pub(crate) struct Transcript {
+    pub(crate) kind: DealingKind,
+    pub(crate) commitment: Commitment,
+    /// What the seats committed to, once that was published.
+    pub(crate) hashes: Vec<Option<NonceHash>>,
+    pub(crate) nonces: Vec<Nonce>,
+    pub(crate) seed: Option<ServerSeed>,
+    /// What happened in the game.
+    pub(crate) events: Vec<SeatEvent>,
+    pub(crate) from: From,
+}
+
+/// Where a transcript begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// Before the first deal.
+    Start,
+    /// Later.
+    Middle,
+}
+
+impl Transcript {
+    /// Checks what the seat saw against the seed, and against the record if there is one.
+    pub(crate) fn check(&self, rules: &Rules, seat: Seat, record: Option<&Record>) -> DealCheck {
+        let Some(seed) = &self.seed else { return DealCheck::Unchecked(Unchecked::NotRevealed) };
+        match self.check_with(seed, rules, seat, record) {
+            Ok(None) => DealCheck::Verified,
+            Ok(Some(unchecked)) => DealCheck::Unchecked(unchecked),
+            Err(error) => DealCheck::Failed(error),
+        }
+    }
+
+    fn check_with(
+        &self,
+        seed: &ServerSeed,
+        rules: &Rules,
+        seat: Seat,
+        record: Option<&Record>,
+    ) -> Result<Option<Unchecked>, DealError> {
+        if seed.commitment() != self.commitment {
+            return Err(DealError::Commitment);
+        }
+        if let Some(record) = record {
+            self.check_record(seed, rules, record)?;
+        }
+        match self.from {
+            From::Start if self.events.is_empty() => return Ok(Some(Unchecked::NotDealt)),
+            From::Start if self.kind != DealingKind::Shared => {
+                let nonces = self.checked_nonces(rules)?;
+                replay(rules, seat, &MatchSeed::derive(seed, &nonces), &self.events)?;
+            }
+            _ if record.is_none() => return Ok(Some(Unchecked::NoRecord)),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// The nonces, each the one that its seat had committed to.
+    fn checked_nonces(&self, rules: &Rules) -> Result<Vec<Nonce>, DealError> {
+        let players = rules.player_count().count();
+        if self.kind == DealingKind::Fixed {
+            return Ok(vec![Nonce::EMPTY; players]);
+        }
+        let (hashes, nonces) = (self.hashes.len(), self.nonces.len());
+        if hashes != players || nonces != players {
+            return Err(DealError::Seats { hashes, nonces, players });
+        }
+        for (seat, (hash, nonce)) in rules.seats().zip(self.hashes.iter().zip(&self.nonces)) {
+            let fits = match hash {
+                Some(hash) => nonce.hash() == *hash,
+                None => nonce.reveal().is_empty(),
+            };
+            if !fits {
+                return Err(DealError::Nonce { seat });
+            }
+        }
+        Ok(self.nonces.clone())
+    }
+
+    fn check_record(&self, seed: &ServerSeed, rules: &Rules, record: &Record) -> Result<(), DealError> {
+        record.verify().map_err(DealError::Record)?;
+        let Dealing { kind, commitment, server_seed, entrants } = &record.dealing;
+        let nonces = || entrants.iter().map(|entrant| entrant.nonce.as_ref());
+        let other = |what| Err(DealError::OtherRecord { what });
+        if record.rules != *rules {
+            return other("set of rules");
+        }
+        if *kind != self.kind {
+            return other("kind of deals");
+        }
+        if *commitment != self.commitment || server_seed != seed {
+            return other("seed");
+        }
+        if self.kind == DealingKind::Joint
+            && !self.nonces.is_empty()
+            && !nonces().eq(self.nonces.iter().map(Some))
+        {
+            return other("set of nonces");
+        }
+        let played: Vec<(Seat, Deed)> = self.events.iter().filter_map(Deed::seen).collect();
+        let recorded: Vec<(Seat, Deed)> = record.steps.iter().map(Deed::recorded).collect();
+        let fits = match self.from {
+            From::Start => recorded == played,
+            From::Middle => recorded.ends_with(&played),
+        };
+        if !fits {
+            return other("course");
+        }
+        Ok(())
+    }
+}
+
+/// What a seat did, as a record and as an event tell it.
+#[derive(PartialEq)]
+enum Deed {
+    Play(Action),
+    Expose(zetema_rules::Card),
+    Forfeit,
+}
+
+impl Deed {
+    fn seen(event: &SeatEvent) -> Option<(Seat, Self)> {
+        match *event {
+            SeatEvent::Declared { seat, declaration, .. } => {
+                Some((seat, Self::Play(Action::Declare(declaration))))
+            }
+            SeatEvent::Discarded { seat, card } => Some((seat, Self::Play(Action::Discard(card)))),
+            SeatEvent::Exposed { seat, card } => Some((seat, Self::Expose(card))),
+            SeatEvent::Forfeited { seat } => Some((seat, Self::Forfeit)),
+            SeatEvent::DealStarted { .. }
+            | SeatEvent::Drew { .. }
+            | SeatEvent::Zetema { .. }
+            | SeatEvent::ExtraTurn { .. }
+            | SeatEvent::DealOver { .. }
+            | SeatEvent::MatchOver { .. } => None,
+        }
+    }
+
+    fn recorded(step: &Step) -> (Seat, Self) {
+        match *step {
+            Step::Play { seat, action, .. } => (seat, Self::Play(action)),
+            Step::Fault { seat, card } => (seat, Self::Expose(card)),
+            Step::Forfeit { seat, .. } => (seat, Self::Forfeit),
+        }
+    }
+}
+
+/// Plays what was seen again with the decks of this seed, and compares every event.
+fn replay(rules: &Rules, seat: Seat, decks: &MatchSeed, seen: &[SeatEvent]) -> Result<(), DealError> {
+    let mut events = Vec::new();
+    let place = EventPlace(0);
+    let dealer = decks.dealer(rules.player_count());
+    let deck = decks.deck(0, rules.imperial_suit);
+    let mut game =
+        Game::new(*rules, dealer, &deck, &mut events).map_err(|error| DealError::Play { place, error })?;
+    let mut at = compare(&events, seat, seen, 0)?;
+    while let Some(event) = seen.get(at) {
+        events.clear();
+        let place = EventPlace(at);
+        let played = match (event, Deed::seen(event)) {
+            (SeatEvent::DealStarted { .. }, _) if game.public().phase == Phase::DealOver => {
+                let deck = decks.deck(game.public().deal + 1, rules.imperial_suit);
+                game.deal(&deck, &mut events)
+            }
+            (_, Some((actor, Deed::Play(action)))) => game.play(actor, &action, &mut events),
+            (_, Some((actor, Deed::Expose(card)))) => game.fault(actor, card, &mut events),
+            (_, Some((actor, Deed::Forfeit))) => game.forfeit(actor, &mut events),
+            (_, None) => return Err(DealError::Event { place }),
+        };
+        played.map_err(|error| DealError::Play { place, error })?;
+        at = compare(&events, seat, seen, at)?;
+    }
+    Ok(())
+}
+
+/// Compares events with what was seen from `at` on, and gives the place after them.
+fn compare(events: &[Event], seat: Seat, seen: &[SeatEvent], at: usize) -> Result<usize, DealError> {
+    for (i, event) in events.iter().enumerate() {
+        if seen.get(at + i) != Some(&event.seen_by(Viewer::Seat(seat))) {
+            return Err(DealError::Event { place: EventPlace(at + i) });
+        }
+    }
+    Ok(at + events.len())
+}

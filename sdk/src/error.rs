@@ -1,0 +1,110 @@
+//! What can go wrong beyond a bot's own faults.
+
+use std::time::Duration;
+
+use thiserror::Error;
+pub use zetema_proto::v1::ErrorReason;
+
+/// Why a session, or one seat of it, can't go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server's address is none.
+    #[error("{address:?} is no address of a server: give one like http://127.0.0.1:4680 ({problem})")]
+    Address {
+        /// What was given.
+        address: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A variable of the environment that [`run`](crate::run) needs is not set.
+    #[error("{name} is not set: set it to {meaning}")]
+    Environment {
+        /// Its name.
+        name: &'static str,
+        /// What it should hold.
+        meaning: &'static str,
+    },
+    /// The server could not be reached for too long.
+    #[error("no connection to {server} for {}: check the address, and that the server runs ({last})", seconds(.waited))]
+    NoConnection {
+        /// The server's address.
+        server: String,
+        /// For how long it was tried.
+        waited: Duration,
+        /// What the last attempt met with.
+        last: Disconnect,
+    },
+    /// The server refused what this crate asked for.
+    #[error("the server refused to {asked}: {refusal}")]
+    Refused {
+        /// What was asked for: `join`, for instance.
+        asked: &'static str,
+        /// Its answer.
+        refusal: Refusal,
+    },
+    /// The server speaks a revision of the protocol that this crate does not.
+    #[error(
+        "the server speaks revision {server} of the protocol, this crate {own}: update the older of the two"
+    )]
+    ProtocolRevision {
+        /// The server's.
+        server: u32,
+        /// This crate's.
+        own: u32,
+    },
+    /// The server sent what it should not have.
+    #[error("the server broke the protocol: {problem}")]
+    Protocol {
+        /// What was wrong.
+        problem: String,
+    },
+    /// The system gave no random bytes or no threads.
+    #[error("the system gave no {what}: {problem}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// What it answered.
+        problem: String,
+    },
+}
+
+fn seconds(duration: &Duration) -> String {
+    format!("{} s", duration.as_secs())
+}
+
+/// A refusal by the server.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{} ({message})", .reason.name())]
+pub struct Refusal {
+    /// The reason.
+    pub reason: ErrorReason,
+    /// For people: what was wrong, and what to do.
+    pub message: String,
+    /// The number of the current decision, where it has a bearing.
+    pub decision: Option<u32>,
+}
+
+/// Why a connection was lost, or not made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Disconnect {
+    /// The server could not be reached.
+    #[error("not reached: {0}")]
+    NotReached(String),
+    /// Nothing came for too long.
+    #[error("nothing came for {} ms", .0.as_millis())]
+    Silence(Duration),
+    /// The server ended the stream without a reason.
+    #[error("the server ended the stream")]
+    Ended,
+    /// The server ended the stream with a reason.
+    #[error("the server ended the stream: {0}")]
+    Refused(Refusal),
+    /// The network, or something on the way, broke the stream.
+    #[error("the stream broke: {0}")]
+    Broken(String),
+    /// The server is about to stop and asked to connect again.
+    #[error("the server is about to stop")]
+    Draining,
+}

@@ -1,0 +1,193 @@
+//! The socket under a session: one Play stream, and a call for a record.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::metadata::MetadataValue;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request, Status, Streaming};
+use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
+use zetema_proto::{record_from_wire, v1};
+use zetema_rules::Record;
+
+use crate::error::{Disconnect, Error, ErrorReason, Refusal};
+use crate::token::SeatToken;
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+const RECORD_WITHIN: Duration = Duration::from_secs(20);
+const RECORD_ATTEMPTS: u32 = 4;
+/// Records are large: a match of many deals has each deck.
+const MOST_RECORD_BYTES: usize = 64 << 20;
+
+/// The server's address, and the stream to it.
+pub(crate) struct Transport {
+    channel: Channel,
+    stream: Stream,
+    sender: Option<UnboundedSender<v1::PlayRequest>>,
+}
+
+enum Stream {
+    None,
+    Opening(BoxFuture<'static, Result<Streaming<v1::PlayResponse>, Status>>),
+    Open(Box<Streaming<v1::PlayResponse>>),
+}
+
+impl Transport {
+    /// # Errors
+    /// [`Error::Address`] if it is none.
+    pub(crate) fn new(server: &str) -> Result<Self, Error> {
+        let error = |problem: String| Error::Address { address: server.to_owned(), problem };
+        let endpoint =
+            Endpoint::from_shared(server.to_owned()).map_err(|problem| error(problem.to_string()))?;
+        match endpoint.uri().scheme_str() {
+            Some("http") => {}
+            Some(other) => return Err(error(format!("{other} is not supported"))),
+            None => return Err(error("it must begin with http://".to_owned())),
+        }
+        let endpoint = endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true);
+        Ok(Self { channel: endpoint.connect_lazy(), stream: Stream::None, sender: None })
+    }
+
+    /// Opens a stream. What is sent from here on goes into it.
+    pub(crate) fn connect(&mut self) {
+        // Without a bound, since what may wait has one: for each seat a join, a nonce, an answer and a
+        // resignation, and a pong for each ping.
+        let (sender, requests) = unbounded_channel();
+        let mut client = PlayServiceClient::new(self.channel.clone());
+        self.sender = Some(sender);
+        let opening = async move {
+            let response = client.play(UnboundedReceiverStream::new(requests)).await?;
+            Ok(response.into_inner())
+        };
+        self.stream = Stream::Opening(opening.boxed());
+    }
+
+    pub(crate) fn disconnect(&mut self) {
+        self.sender = None;
+        self.stream = Stream::None;
+    }
+
+    pub(crate) fn send(&self, message: v1::PlayRequest) {
+        if let Some(sender) = &self.sender {
+            // If the stream is gone, `next` says so, and all that matters is sent again.
+            let _ = sender.send(message);
+        }
+    }
+
+    /// The next message, or why the stream is gone.
+    pub(crate) async fn next(&mut self) -> Result<v1::PlayResponse, Disconnect> {
+        if let Stream::Opening(opening) = &mut self.stream {
+            match opening.await {
+                Ok(stream) => self.stream = Stream::Open(Box::new(stream)),
+                Err(status) => {
+                    self.disconnect();
+                    return Err(disconnect(&status));
+                }
+            }
+        }
+        let Stream::Open(stream) = &mut self.stream else { return std::future::pending().await };
+        let why = match stream.message().await {
+            Ok(Some(message)) => return Ok(message),
+            Ok(None) => Disconnect::Ended,
+            Err(status) => disconnect(&status),
+        };
+        self.disconnect();
+        Err(why)
+    }
+
+    /// Fetches a record, with a few attempts.
+    pub(crate) fn fetch_record(
+        &self,
+        match_id: String,
+        token: SeatToken,
+    ) -> impl Future<Output = Result<Box<Record>, Refusal>> + use<> {
+        let client =
+            MatchServiceClient::new(self.channel.clone()).max_decoding_message_size(MOST_RECORD_BYTES);
+        async move {
+            let mut attempt = 1;
+            loop {
+                match record_once(client.clone(), &match_id, &token).await {
+                    Err(status) if attempt < RECORD_ATTEMPTS && is_passing(&status) => {
+                        tokio::time::sleep(Duration::from_millis(100) * (1 << attempt)).await;
+                        attempt += 1;
+                    }
+                    Err(status) => return Err(refusal(&status)),
+                    Ok(record) => return Ok(record),
+                }
+            }
+        }
+    }
+}
+
+async fn record_once(
+    mut client: MatchServiceClient<Channel>,
+    match_id: &str,
+    token: &SeatToken,
+) -> Result<Box<Record>, Status> {
+    let mut request = Request::new(v1::GetRecordRequest { match_id: match_id.to_owned() });
+    request.set_timeout(RECORD_WITHIN);
+    let bearer = MetadataValue::try_from(format!("Bearer {}", token.reveal()))
+        .map_err(|_| Status::invalid_argument("the token is no ASCII text"))?;
+    request.metadata_mut().insert("authorization", bearer);
+    let v1::GetRecordResponse { record } = client.get_record(request).await?.into_inner();
+    let record = record.ok_or_else(|| Status::internal("the answer has no record"))?;
+    let (record, _) = record_from_wire(&record)
+        .map_err(|error| Status::internal(format!("the record is not valid: {error}")))?;
+    Ok(Box::new(record))
+}
+
+/// Whether the same may be answered otherwise in a moment: the stream may tell of the end a little
+/// before the record is there.
+fn is_passing(status: &Status) -> bool {
+    match v1::Error::from_status(status) {
+        Some(error) => matches!(
+            error.reason(),
+            ErrorReason::NotRevealed
+                | ErrorReason::OutcomeUnknown
+                | ErrorReason::Draining
+                | ErrorReason::LimitExceeded
+        ),
+        None => matches!(
+            status.code(),
+            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled
+        ),
+    }
+}
+
+fn refusal(status: &Status) -> Refusal {
+    match v1::Error::from_status(status) {
+        Some(error) => {
+            Refusal { reason: error.reason(), decision: error.decision_number, message: error.message }
+        }
+        None => Refusal {
+            reason: ErrorReason::Unspecified,
+            message: format!("{}: {}", status.code(), status.message()),
+            decision: None,
+        },
+    }
+}
+
+fn disconnect(status: &Status) -> Disconnect {
+    if v1::Error::from_status(status).is_some() {
+        return Disconnect::Refused(refusal(status));
+    }
+    let mut text = status.message().to_owned();
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    match status.code() {
+        Code::Unimplemented => Disconnect::Refused(Refusal {
+            reason: ErrorReason::NotSupported,
+            message: "it is no Zetema server, or one without this service".to_owned(),
+            decision: None,
+        }),
+        Code::Unavailable => Disconnect::NotReached(text),
+        _ => Disconnect::Broken(text),
+    }
+}
