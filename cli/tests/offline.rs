@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use zetema_rules::fair::ServerSeed;
-use zetema_rules::{Dealing, DealingKind, PlayedBy, Preset, Record, Step};
+use zetema_rules::{Preset, Record, Step};
 use zetema_sdk::{Bot, Decision, numbered_seed, simulate};
 
 struct Last;
@@ -24,21 +24,7 @@ fn record() -> Record {
     let rules = Preset::Sackson.rules(2, None).unwrap();
     let seed: ServerSeed = numbered_seed(7);
     let played = simulate(rules, &seed, |_| Last).unwrap();
-    let steps = played.steps.iter().map(|step| match *step {
-        zetema_sdk::Step::Play { seat, action } => {
-            Step::Play { seat, action, points: 0, by: PlayedBy::Player }
-        }
-        zetema_sdk::Step::Forfeit { seat } => {
-            Step::Forfeit { seat, reason: zetema_rules::ForfeitReason::Resigned }
-        }
-    });
-    let dealing = Dealing {
-        kind: DealingKind::Fixed,
-        commitment: seed.commitment(),
-        server_seed: seed,
-        entrants: Vec::new(),
-    };
-    Record::complete(rules, dealing, steps.collect(), None).unwrap()
+    played.record().unwrap()
 }
 
 fn zetema(args: &[&str], stdin: &str) -> Output {

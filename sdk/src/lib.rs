@@ -50,5 +50,5 @@ pub use fault::Fault;
 pub use outcome::Outcome;
 pub use run::run;
 pub use session::Records;
-pub use simulate::{Simulated, Step, numbered_seed, simulate};
+pub use simulate::{Simulated, numbered_seed, simulate};
 pub use token::SeatToken;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 use zetema_rules::{
-    Action, Event, Game, LegalActions, MatchResult, Phase, PlayError, Rules, Seat, SeatEvent, Viewer,
+    Action, Dealing, DealingKind, Event, ForfeitReason, Game, LegalActions, MatchResult, Phase, PlayError,
+    PlayedBy, Record, ReplayError, Rules, Seat, SeatEvent, Step, Viewer,
 };
 
 use crate::bot::{Bot, Decision, MatchInfo};
@@ -26,21 +27,20 @@ pub struct Simulated {
     pub faults: Vec<(Seat, Fault)>,
 }
 
-/// One thing that changed a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A seat acted.
-    Play {
-        /// Who.
-        seat: Seat,
-        /// What it did.
-        action: Action,
-    },
-    /// A seat forfeited.
-    Forfeit {
-        /// Who.
-        seat: Seat,
-    },
+impl Simulated {
+    /// The record of the match, which anyone can replay and verify.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if these are not the steps of a match with this seed.
+    pub fn record(&self) -> Result<Record, ReplayError> {
+        let dealing = Dealing {
+            kind: DealingKind::Fixed,
+            commitment: self.seed.commitment(),
+            server_seed: self.seed.clone(),
+            entrants: Vec::new(),
+        };
+        Record::complete(self.rules, dealing, self.steps.clone(), None)
+    }
 }
 
 /// The seed of a numbered match, for [`simulate`].
@@ -53,7 +53,8 @@ pub fn numbered_seed(number: u64) -> ServerSeed {
 /// Plays a match in this process: one bot for each seat, made by `factory`.
 ///
 /// The same seed gives the same cards; bots that are deterministic then play the same match. A seat
-/// that was forfeited is played on with the first legal discard (R25).
+/// that was forfeited is played on as the server does it (R25): with the legal discard whose rank makes
+/// the cheapest zetema.
 ///
 /// ```
 /// use zetema_sdk::rules::Preset;
@@ -132,9 +133,9 @@ impl<B: Bot> Table<B> {
             match game.public().phase {
                 Phase::Turn { seat, .. } => {
                     game.legal_actions_into(&mut legal);
-                    let Some(action) = self.choose(&game, seat, &legal) else { continue };
+                    let Some((action, by)) = self.choose(&game, seat, &legal) else { continue };
                     game.play(seat, &action, &mut self.events)?;
-                    steps.push(Step::Play { seat, action });
+                    steps.push(Step::Play { seat, action, points: points_of(&self.events), by });
                 }
                 Phase::DealOver => {
                     let deck = decks.deck(game.public().deal + 1, rules.imperial_suit);
@@ -150,9 +151,11 @@ impl<B: Bot> Table<B> {
     }
 
     /// The action of the seat to act; `None` if its bot fell over this decision.
-    fn choose(&mut self, game: &Game, seat: Seat, legal: &LegalActions) -> Option<Action> {
+    fn choose(&mut self, game: &Game, seat: Seat, legal: &LegalActions) -> Option<(Action, PlayedBy)> {
         let player = &mut self.bots[seat.index()];
-        let Some(bot) = &mut player.bot else { return legal.get(0) };
+        let Some(bot) = &mut player.bot else {
+            return autoplay(legal).map(|action| (action, PlayedBy::Autoplay));
+        };
         let view = game.view(Viewer::Seat(seat));
         let decision = Decision::with_legal(Arc::clone(&player.info), &view, legal.clone())?;
         let chosen = guarded(|| bot.choose(&decision)).and_then(|action| {
@@ -162,7 +165,8 @@ impl<B: Bot> Table<B> {
                 Err(Fault::IllegalChoice { decision: decision.number() })
             }
         });
-        chosen.map_err(|fault| self.fall(seat, fault)).ok()
+        let chosen = chosen.map_err(|fault| self.fall(seat, fault)).ok();
+        chosen.map(|action| (action, PlayedBy::Player))
     }
 
     fn tell(&mut self) {
@@ -201,36 +205,25 @@ impl<B: Bot> Table<B> {
                 && game.public().phase != Phase::MatchOver
             {
                 game.forfeit(seat, &mut self.events)?;
-                steps.push(Step::Forfeit { seat });
+                steps.push(Step::Forfeit { seat, reason: ForfeitReason::Resigned });
             }
         }
         Ok(())
     }
 }
 
-impl Simulated {
-    /// Plays the steps again and gives what a viewer would have been told.
-    ///
-    /// # Errors
-    /// [`PlayError`] of the first step that the rules don't allow: these are not the steps of a match
-    /// with this seed.
-    pub fn replay(&self, viewer: Viewer) -> Result<Vec<SeatEvent>, PlayError> {
-        let nonces = vec![Nonce::EMPTY; self.rules.player_count().count()];
-        let decks = MatchSeed::derive(&self.seed, &nonces);
-        let mut events = Vec::new();
-        let dealer = decks.dealer(self.rules.player_count());
-        let deck = decks.deck(0, self.rules.imperial_suit);
-        let mut game = Game::new(self.rules, dealer, &deck, &mut events)?;
-        for step in &self.steps {
-            if game.public().phase == Phase::DealOver {
-                let deck = decks.deck(game.public().deal + 1, self.rules.imperial_suit);
-                game.deal(&deck, &mut events)?;
-            }
-            match step {
-                Step::Play { seat, action } => game.play(*seat, action, &mut events)?,
-                Step::Forfeit { seat } => game.forfeit(*seat, &mut events)?,
-            }
-        }
-        Ok(events.iter().map(|event| event.seen_by(viewer)).collect())
-    }
+/// What the server plays for a seat that has forfeited: the discard whose rank makes the cheapest
+/// zetema, the first in order among equals.
+fn autoplay(legal: &LegalActions) -> Option<Action> {
+    let cheapest = legal.discards.faces_in_order().min_by_key(|card| Rules::zetema_points(card.rank()));
+    cheapest.map(Action::Discard)
+}
+
+/// The points that these events brought to whoever acted.
+fn points_of(events: &[Event]) -> u16 {
+    let points = events.iter().map(|event| match event.seen_by(Viewer::Spectator) {
+        SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } => points,
+        _ => 0,
+    });
+    points.fold(0, u16::saturating_add)
 }

@@ -4,10 +4,8 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use zetema_sdk::rules::{Card, EndReason, Players, Preset, Rules, SeatEvent, Viewer};
-use zetema_sdk::{
-    Action, Bot, Decision, End, Fault, MatchInfo, Simulated, Step, View, numbered_seed, simulate,
-};
+use zetema_sdk::rules::{Card, EndReason, Players, Preset, Record, Replay, Rules, SeatEvent, Step, Viewer};
+use zetema_sdk::{Action, Bot, Decision, End, Fault, MatchInfo, Simulated, View, numbered_seed, simulate};
 
 /// Chooses at random, and writes down what it is told.
 struct Recorder<'a> {
@@ -61,9 +59,24 @@ fn every_preset_is_played_to_its_end_and_replays() {
         })
         .unwrap();
         assert_eq!(played.faults, []);
+        let record = played.record().unwrap();
+        record.verify().unwrap();
+        assert_eq!(record.steps, played.steps);
         for seat in rules.seats() {
             assert_eq!(ended[seat.index()], 1);
-            assert_eq!(played.replay(Viewer::Seat(seat)).unwrap(), told[seat.index()], "{rules:?}");
+            assert_eq!(seen_by(Viewer::Seat(seat), &record), told[seat.index()], "{rules:?}");
+        }
+    }
+}
+
+/// What a viewer sees of a record that is replayed.
+fn seen_by(viewer: Viewer, record: &Record) -> Vec<SeatEvent> {
+    let mut replay = Replay::new(record).unwrap();
+    let mut seen = Vec::new();
+    loop {
+        seen.extend(replay.events().iter().map(|event| event.seen_by(viewer)));
+        if replay.step().unwrap().is_none() {
+            return seen;
         }
     }
 }
@@ -125,7 +138,7 @@ fn check_forfeits(what: What, fault: &Fault) {
         assert_eq!(found, fault);
         let forfeits = played.steps.iter().filter(|step| matches!(step, Step::Forfeit { .. }));
         assert_eq!(forfeits.count(), 1);
-        played.replay(Viewer::Spectator).unwrap();
+        played.record().unwrap().verify().unwrap();
     }
 }
 
