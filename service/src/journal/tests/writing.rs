@@ -241,6 +241,44 @@ async fn a_full_disk_fails_the_whole_commit_and_the_journal_goes_on() {
     }
 }
 
+/// A limit on the size of files makes the commit itself fail, and not the writing of a row before it.
+#[cfg(unix)]
+#[test]
+fn a_commit_that_fails_in_the_wal_is_unknown_and_the_journal_goes_on() {
+    // A limit belongs to a process, and is set by a shell: so the test runs in one of its own. The unit of `ulimit -f` is
+    // 512 or 1024 bytes.
+    let inner = "journal::tests::writing::inside_of_a_process_with_a_limit_on_files";
+    let run = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" --exact \"$1\" --ignored"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(inner)
+        .output()
+        .unwrap();
+    let output = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && output.contains("1 passed"), "{output}");
+}
+
+#[tokio::test]
+#[ignore = "run by a_commit_that_fails_in_the_wal_is_unknown_and_the_journal_goes_on"]
+async fn inside_of_a_process_with_a_limit_on_files() {
+    let f = Fixture::new().await;
+    f.created(0..10).await;
+    let big = "x".repeat(Payload::MAX_BYTES);
+    let payloads: Vec<_> = (0..10).map(|_| Payload::new(big.clone()).unwrap()).collect();
+    let append = Append { records: NewRecords::new(payloads).unwrap(), ..f.to_append(1, 1, "") };
+    for _ in 0..3 {
+        let outcome = f.journal.append(append.clone()).await;
+        assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
+        assert!(matches!(*f.journal.health().borrow(), Health::Failing(_)));
+        assert_eq!(f.texts(1).await, ["created"]);
+    }
+    f.appended(1, 1, "small").await;
+    assert_eq!(*f.journal.health().borrow(), Health::Writing);
+    let f = f.reopen().await;
+    assert_eq!(f.texts(1).await, ["created", "small"]);
+    f.appended(1, 2, "on").await;
+}
+
 #[tokio::test]
 async fn a_closed_journal_fails_what_comes_later() {
     let f = Fixture::new().await;
