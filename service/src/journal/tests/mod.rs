@@ -3,6 +3,7 @@
 mod damage;
 mod finishing;
 mod log;
+mod model;
 mod opening;
 mod writing;
 
