@@ -16,6 +16,9 @@ pub(super) fn table(number: SegmentNumber) -> String {
     format!("log_{number}")
 }
 
+/// Positions below this can't be used up: a million rows a second last for a hundred thousand years.
+const POSITIONS_END: Position = 1 << 62;
+
 /// A row that was read, without its payload.
 struct Seen {
     position: Position,
@@ -39,9 +42,7 @@ pub(super) fn scan(conn: &Connection) -> Result<(Live, Recovery), OpenError> {
     let mut segments: Vec<Segment> = Vec::new();
     let mut next_position = 1;
     for number in segment_numbers(conn)? {
-        let segment = scan_segment(conn, number, next_position, &mut by_match, &mut recovery)?;
-        next_position = segment.first + i64::try_from(segment.rows).unwrap_or(0);
-        segments.push(segment);
+        segments.push(scan_segment(conn, number, &mut next_position, &mut by_match, &mut recovery)?);
     }
     let known = known_quarantine(conn)?;
     let mut matches = HashMap::new();
@@ -111,28 +112,29 @@ fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, OpenError> {
 fn scan_segment(
     conn: &Connection,
     number: SegmentNumber,
-    next_position: Position,
+    next_position: &mut Position,
     by_match: &mut HashMap<MatchId, Rows>,
     recovery: &mut Recovery,
 ) -> Result<Segment, OpenError> {
     let table = table(number);
     let mut statement = conn.prepare(&format!("SELECT position, row FROM {table} ORDER BY position"))?;
     let mut rows = statement.query([])?;
-    let mut segment = Segment { number, first: next_position, rows: 0, live: 0 };
-    let mut last = None;
+    let mut segment = Segment { number, first: *next_position, rows: 0, live: 0 };
     while let Some(row) = rows.next()? {
         recovery.rows_read += 1;
         segment.rows += 1;
         let position: Position = row.get(0)?;
-        match last {
-            None => segment.first = position,
-            Some(last) if position == last + 1 => {}
-            Some(last) => {
-                let damage = format!("{table} has nothing between the positions {last} and {position}");
-                recovery.stray.push(damage);
-            }
+        // Every row is found by its position later, so positions that don't grow make the whole log unusable.
+        if position < *next_position || position >= POSITIONS_END {
+            return Err(OpenError::Damaged { what: format!("{table} has a row at position {position}") });
         }
-        last = Some(position);
+        if segment.rows == 1 {
+            segment.first = position;
+        } else if position > *next_position {
+            let damage = format!("{table} has no row from position {next_position} to {}", position - 1);
+            recovery.stray.push(damage);
+        }
+        *next_position = position + 1;
         let damage = match row.get_ref(1)? {
             ValueRef::Blob(bytes) => match Row::decode(bytes) {
                 Ok(row) => {
@@ -151,11 +153,6 @@ fn scan_segment(
             other => format!("a row is {} and not bytes", other.data_type()),
         };
         recovery.stray.push(format!("{damage}, at position {position} of {table}"));
-    }
-    // After a gap positions count on from the greatest, so that none is used twice.
-    if let Some(last) = last {
-        let rows = u64::try_from(last - segment.first + 1).unwrap_or(segment.rows);
-        segment.rows = rows.max(segment.rows);
     }
     Ok(segment)
 }

@@ -67,7 +67,33 @@ async fn a_missing_row_is_found() {
     };
     let f = three().await.reopen_after(delete).await;
     only_match_2_is_quarantined(&f, 1).await;
-    assert_eq!(f.recovery.stray, ["log_1 has nothing between the positions 4 and 6"]);
+    assert_eq!(f.recovery.stray, ["log_1 has no row from position 5 to 5"]);
+}
+
+#[tokio::test]
+async fn a_position_that_can_not_be_stops_the_start() {
+    for position in [0, -1, i64::MIN, 1 << 62, i64::MAX] {
+        let f = three().await;
+        f.journal.close().await;
+        let sql = "UPDATE log_1 SET position = ?1 WHERE position = 5";
+        assert_eq!(f.database().execute(sql, [position]).unwrap(), 1);
+        let error = SqliteJournal::open(f.folder.path(), Options::default()).await.map(|_| ());
+        let want = format!("the journal is damaged: log_1 has a row at position {position}");
+        assert_eq!(error.unwrap_err().to_string(), want);
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_is_not_a_record_is_told_and_the_others_run() {
+    for row in ["x''", "zeroblob(61)", "zeroblob(200)"] {
+        let sql = format!("INSERT INTO log_1 (position, row) VALUES (10, {row})");
+        let f = three().await.reopen_after(|conn| conn.execute_batch(&sql).unwrap()).await;
+        assert_eq!(f.recovery.unfinished, 3, "{row}");
+        assert_eq!(f.recovery.stray.len() + f.recovery.quarantined.len(), 1, "{row}");
+        f.appended(2, 3, "goes on").await;
+        let f = f.reopen().await;
+        assert_eq!(f.texts(2).await.len(), 4);
+    }
 }
 
 #[tokio::test]
