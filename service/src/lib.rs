@@ -6,6 +6,7 @@ pub mod encoding;
 mod grpc;
 pub mod journal;
 pub mod limits;
+pub mod matches;
 pub mod metrics;
 pub mod server;
 pub mod table;

@@ -1,0 +1,323 @@
+//! How tables begin: created now, or found in the journal at the start.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::{mpsc, watch};
+use zetema_rules::fair::ServerSeed;
+use zetema_rules::{RULES_REVISION, Suit};
+
+use super::deal_set::{self, DealSetMember};
+use super::message::Handle;
+use super::storage::Storage;
+use super::subscribers::Subscribers;
+use super::task::TableTask;
+use super::{EntropyError, Matches, OpenError, Recovered};
+use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
+use crate::journal::{
+    CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
+    Request, RequestKey, Response, StoredMatch, UnixMillis,
+};
+use crate::table::{
+    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
+};
+
+/// Why matches can't be created. None was, except where it says that this is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// Too many or too few at once.
+    #[error("{given} matches were asked for: give 1 to {most}")]
+    Count {
+        /// How many were asked for.
+        given: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A deal set of one match.
+    #[error("deal set {deal_set} has one match: give two or more")]
+    LonelyDealSet {
+        /// The number of the deal set.
+        deal_set: u32,
+        /// The match, from 0.
+        index: usize,
+    },
+    /// The matches of a deal set are not all with the same number of players and the same imperial suit.
+    #[error("deal set {deal_set} has matches of other players or another imperial suit: give them the same")]
+    MixedDealSet {
+        /// The number of the deal set.
+        deal_set: u32,
+        /// The first match that differs, from 0.
+        index: usize,
+    },
+    /// The request id was used for another request.
+    #[error("the request id was used for another request: use a new one")]
+    RequestReused,
+    /// As many matches run as may.
+    #[error("{limit} matches run at once at most: try again later")]
+    TooManyMatches {
+        /// The limit.
+        limit: usize,
+    },
+    /// Whether they were created is not known yet. With a request id the same may be sent again.
+    #[error("whether the matches were created is not known yet: send the same again")]
+    OutcomeUnknown,
+    /// The server is stopping.
+    #[error("the server is stopping: reconnect")]
+    Stopping,
+    /// A fault of the server. The log says more.
+    #[error("a fault of the server")]
+    Fault,
+}
+
+impl From<EntropyError> for CreateError {
+    fn from(error: EntropyError) -> Self {
+        tracing::error!(%error, "no seed can be drawn");
+        Self::Fault
+    }
+}
+
+impl From<JournalValueError> for CreateError {
+    fn from(error: JournalValueError) -> Self {
+        tracing::error!(%error, "the journal does not take a creation");
+        Self::Fault
+    }
+}
+
+impl Matches {
+    /// Creates matches, all or none. The answer shows them as they were created, in the order asked for; a request
+    /// that comes again gets the same answer.
+    ///
+    /// # Errors
+    /// [`CreateError`] says why not.
+    pub async fn create(
+        &self,
+        specs: Vec<MatchSpec>,
+        request: Option<RequestKey>,
+    ) -> Result<Vec<MatchInfo>, CreateError> {
+        let limit = self.shared.config.limits.live_matches;
+        if specs.is_empty() || specs.len() > NewMatches::MAX {
+            return Err(CreateError::Count { given: specs.len(), most: NewMatches::MAX });
+        }
+        if self.shared.stop.is_cancelled() {
+            return Err(CreateError::Stopping);
+        }
+        if self.live().saturating_add(specs.len()) > limit {
+            return Err(CreateError::TooManyMatches { limit });
+        }
+        let now = self.shared.config.clock.wall();
+        let entries = self.first_entries(specs, now)?;
+        let tables = self.tables(&entries)?;
+        let infos: Vec<MatchInfo> = tables.iter().map(Table::info).collect();
+        let new_match = |(info, entry): (&MatchInfo, &Arc<Entry>)| {
+            let records = Payload::new(encode_entry(entry))?.into();
+            Ok(NewMatch { match_id: info.match_id, records })
+        };
+        let new = infos.iter().zip(&entries).map(new_match).collect::<Result<_, JournalValueError>>()?;
+        let response = Response::new(encode_created(&infos))?;
+        let request = request.map(|key| Request { key, response });
+        let new = NewMatches::new(new, self.journal().epoch(), now, request)?;
+        match self.journal().create(new).await {
+            Outcome::Done(CreatedBy::New) => {
+                self.run(tables);
+                Ok(infos)
+            }
+            Outcome::Done(CreatedBy::Before(response)) => {
+                decode_created(response.as_bytes()).map_err(|error| {
+                    tracing::error!(%error, "the answer to a creation can't be read");
+                    CreateError::Fault
+                })
+            }
+            Outcome::Refused(CreateRefusal::RequestReused) => Err(CreateError::RequestReused),
+            Outcome::Refused(refusal @ CreateRefusal::MatchExists(_)) => {
+                tracing::error!(%refusal, "a new match has the id of another");
+                Err(CreateError::Fault)
+            }
+            Outcome::Failed(cause) => {
+                tracing::warn!(%cause, "matches could not be created");
+                Err(CreateError::OutcomeUnknown)
+            }
+            Outcome::Unknown(cause) => {
+                tracing::warn!(%cause, "matches may not have been created: reading back");
+                self.spawn(self.clone().run_if_created(tables));
+                Err(CreateError::OutcomeUnknown)
+            }
+        }
+    }
+
+    /// The first entry of each match.
+    fn first_entries(&self, specs: Vec<MatchSpec>, at: UnixMillis) -> Result<Vec<Arc<Entry>>, CreateError> {
+        check_deal_sets(&specs)?;
+        let ids: Vec<MatchId> =
+            specs.iter().map(|_| self.random().map(MatchId::from_bytes)).collect::<Result<_, _>>()?;
+        let mut sets: HashMap<u32, (DealSet, ServerSeed)> = HashMap::new();
+        for (spec, id) in specs.iter().zip(&ids) {
+            let DealSpec::Shared(number) = spec.deals else { continue };
+            if let Some((set, _)) = sets.get_mut(&number) {
+                set.matches.push(*id);
+            } else {
+                let set = DealSet { id: DealSetId::from_bytes(self.random()?), matches: vec![*id] };
+                sets.insert(number, (set, ServerSeed::new(self.random()?)));
+            }
+        }
+        let entry = |(spec, match_id): (MatchSpec, MatchId)| {
+            let (deals, server_seed) = match spec.deals {
+                DealSpec::Joint => (Deals::Joint, ServerSeed::new(self.random()?)),
+                DealSpec::Fixed(seed) => (Deals::Fixed, seed),
+                DealSpec::Shared(number) => {
+                    let (set, seed) = sets.get(&number).ok_or(CreateError::Fault)?;
+                    (Deals::Shared(set.clone()), seed.clone())
+                }
+            };
+            let created = Created {
+                match_id,
+                at,
+                rules_revision: RULES_REVISION,
+                rules: spec.rules,
+                deals,
+                server_seed,
+                time_control: spec.time_control,
+                visibility: spec.visibility,
+                client_reference: spec.client_reference,
+                owner: spec.owner,
+            };
+            Ok(Arc::new(Entry { at, change: Change::Created(Box::new(created)) }))
+        };
+        specs.into_iter().zip(ids).map(entry).collect()
+    }
+
+    fn tables(&self, entries: &[Arc<Entry>]) -> Result<Vec<Table>, CreateError> {
+        let now = self.shared.config.clock.now();
+        let table = |entry: &Arc<Entry>| Table::new(entry.clone(), now, self.shuffler());
+        entries.iter().map(table).collect::<Result<_, _>>().map_err(|error| {
+            tracing::error!(%error, "a new match does not replay");
+            CreateError::Fault
+        })
+    }
+
+    fn random<const N: usize>(&self) -> Result<[u8; N], EntropyError> {
+        let mut bytes = [0; N];
+        self.shared.config.entropy.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Runs new tables once the journal tells that they are stored, if they are.
+    async fn run_if_created(self, tables: Vec<Table>) {
+        let Some(first) = tables.first().map(Table::match_id) else { return };
+        let limits = &self.shared.config.limits;
+        let mut wait = limits.first_retry;
+        loop {
+            match self.journal().read(first).await {
+                Ok(Some(_)) => return self.run(tables),
+                Ok(None) => return,
+                Err(error) => tracing::warn!(%error, "the journal can't be read back yet"),
+            }
+            tokio::select! {
+                () = self.shared.stop.cancelled() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+            wait = (wait * 2).min(limits.last_retry);
+        }
+    }
+
+    /// Finds the matches that have not ended, and lets them go on.
+    pub(super) async fn recover(&self) -> Result<Recovered, OpenError> {
+        let mut recovered = Recovered::default();
+        let mut tables = Vec::new();
+        for match_id in self.journal().unfinished().await? {
+            match self.stored_table(match_id).await? {
+                Ok(table) => tables.push(table),
+                Err(why) => {
+                    tracing::error!(%match_id, %why, "a match can't go on");
+                    recovered.damaged.push(match_id);
+                }
+            }
+        }
+        recovered.running = tables.len();
+        self.run(tables);
+        Ok(recovered)
+    }
+
+    async fn stored_table(&self, match_id: MatchId) -> Result<Result<Table, String>, OpenError> {
+        let Some(StoredMatch::Running(history)) = self.journal().read(match_id).await? else {
+            return Ok(Err("it is not there to be run".to_owned()));
+        };
+        let mut imperial = Suit::Spades;
+        let mut entries = Vec::with_capacity(history.records.len());
+        for record in &history.records {
+            match decode_entry(record.payload.as_bytes(), imperial) {
+                Ok(entry) => {
+                    if let Change::Created(created) = &entry.change {
+                        imperial = created.rules.imperial_suit;
+                    }
+                    entries.push(Arc::new(entry));
+                }
+                Err(error) => return Ok(Err(error.to_string())),
+            }
+        }
+        let replayed = Table::replay(entries, self.shared.config.clock.now(), self.shuffler());
+        Ok(replayed.map_err(|error| error.to_string()))
+    }
+
+    /// Runs tables, each in a task of its own.
+    fn run(&self, tables: Vec<Table>) {
+        let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
+        // All are known before the first runs: a deal set asks which of its matches do.
+        let mut tasks = Vec::with_capacity(tables.len());
+        for table in tables {
+            tasks.push(self.register(table));
+        }
+        for mut task in tasks {
+            if let Deals::Shared(set) = &task.table.created().deals {
+                let members = sets.entry(set.id).or_insert_with(|| deal_set::start(self, set.clone()));
+                task.deal_set = members.remove(&task.table.match_id());
+            }
+            let matches = self.clone();
+            self.spawn(async move {
+                let match_id = task.table.match_id();
+                task.run().await;
+                matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
+            });
+        }
+    }
+
+    fn register(&self, table: Table) -> TableTask {
+        let config = &self.shared.config;
+        let limits = config.limits;
+        let (sender, inbox) = mpsc::channel(limits.inbox_messages);
+        let (info, info_seen) = watch::channel(Arc::new(table.info()));
+        let handle = Handle { inbox: sender, info: info_seen };
+        let holds = vec![0; table.info().seats.len()];
+        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
+        TableTask {
+            storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
+            subscribers: Subscribers::new(limits.subscribers, limits.queued_observations),
+            table,
+            inbox,
+            info,
+            holds,
+            clock: config.clock.clone(),
+            limits,
+            stop: self.shared.stop.child_token(),
+            deal_set: None,
+        }
+    }
+}
+
+fn check_deal_sets(specs: &[MatchSpec]) -> Result<(), CreateError> {
+    let mut sets: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, spec) in specs.iter().enumerate() {
+        if let DealSpec::Shared(deal_set) = spec.deals {
+            sets.entry(deal_set).or_default().push(index);
+        }
+    }
+    for (deal_set, indices) in sets {
+        if let [index] = indices[..] {
+            return Err(CreateError::LonelyDealSet { deal_set, index });
+        }
+        let kind = |index: usize| (specs[index].rules.players, specs[index].rules.imperial_suit);
+        if let Some(&index) = indices.iter().find(|&&index| kind(index) != kind(indices[0])) {
+            return Err(CreateError::MixedDealSet { deal_set, index });
+        }
+    }
+    Ok(())
+}

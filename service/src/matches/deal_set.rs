@@ -1,0 +1,162 @@
+//! The matches of a deal set wait for each other before the deal.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use zetema_rules::Outcome;
+use zetema_rules::fair::{Nonce, NonceHash};
+
+use super::Matches;
+use crate::journal::MatchId;
+use crate::table::{Abort, Command, DealSet, Entrant, Rejection, Table};
+
+/// What a match tells its deal set, each at most once in a run.
+enum Report {
+    Joined { match_id: MatchId, hashes: Vec<Option<NonceHash>> },
+    NoncesIn { match_id: MatchId, nonces: Vec<Nonce> },
+    Dealt { entrants: Vec<Entrant> },
+    Aborted(Abort),
+}
+
+/// The reports of one match.
+const REPORTS_PER_MATCH: usize = 4;
+
+/// A table's line to its deal set.
+pub(super) struct DealSetMember {
+    reports: mpsc::Sender<Report>,
+    told: Told,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    Nothing,
+    Joined,
+    NoncesIn,
+    AllThereIs,
+}
+
+impl DealSetMember {
+    /// Tells the deal set what is new in this match.
+    pub(super) fn report(&mut self, table: &Table) {
+        let match_id = table.match_id();
+        if self.told < Told::AllThereIs && !table.entrants().is_empty() {
+            self.tell(Told::AllThereIs, Report::Dealt { entrants: table.entrants().to_vec() });
+        }
+        if let (true, Some(Outcome::Aborted { reason, .. })) = (self.told < Told::AllThereIs, table.outcome())
+        {
+            self.tell(Told::AllThereIs, Report::Aborted(Abort { reason: *reason, seats: Vec::new() }));
+        }
+        if self.told < Told::Joined && table.all_joined() {
+            self.tell(Told::Joined, Report::Joined { match_id, hashes: table.nonce_hashes() });
+        }
+        if let (true, Some(nonces)) = (self.told == Told::Joined, table.nonces()) {
+            self.tell(Told::NoncesIn, Report::NoncesIn { match_id, nonces });
+        }
+    }
+
+    fn tell(&mut self, told: Told, report: Report) {
+        self.told = told;
+        // There is room for all that a match ever tells. A deal set that is gone has nothing left to decide.
+        let _ = self.reports.try_send(report);
+    }
+}
+
+/// Makes the lines of the matches of a deal set, and runs the set until its matches are dealt or aborted.
+pub(super) fn start(matches: &Matches, set: DealSet) -> HashMap<MatchId, DealSetMember> {
+    let (reports, inbox) = mpsc::channel(REPORTS_PER_MATCH * set.matches.len());
+    let member = |_| DealSetMember { reports: reports.clone(), told: Told::Nothing };
+    let members: HashMap<_, _> = set.matches.iter().map(|id| (*id, member(id))).collect();
+    matches.spawn(run(matches.clone(), set, inbox));
+    members
+}
+
+async fn run(matches: Matches, set: DealSet, mut inbox: mpsc::Receiver<Report>) {
+    let mut hashes = HashMap::new();
+    let mut nonces = HashMap::new();
+    // A match that was over before a restart says nothing: its record does.
+    for match_id in &set.matches {
+        if matches.handle(*match_id).is_none()
+            && let Ok(past) = matches.past(*match_id).await
+        {
+            let command = match past.table().outcome() {
+                _ if !past.table().entrants().is_empty() => {
+                    Command::DealSetComplete { entrants: past.table().entrants().to_vec() }
+                }
+                Some(Outcome::Aborted { reason, .. }) => {
+                    Command::DealSetAborted(Abort { reason: *reason, seats: Vec::new() })
+                }
+                _ => continue,
+            };
+            // Its setup was complete, so that of the others was too.
+            tell_all(&matches, &set, &Command::DealSetJoined).await;
+            return tell_all(&matches, &set, &command).await;
+        }
+    }
+    let stop = matches.stopping();
+    loop {
+        let report = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            report = inbox.recv() => match report {
+                Some(report) => report,
+                None => return,
+            },
+        };
+        match report {
+            Report::Joined { match_id, hashes: of_match } => {
+                hashes.insert(match_id, of_match);
+                if hashes.len() == set.matches.len() {
+                    tell_all(&matches, &set, &Command::DealSetJoined).await;
+                }
+            }
+            Report::NoncesIn { match_id, nonces: of_match } => {
+                nonces.insert(match_id, of_match);
+                if nonces.len() == set.matches.len() {
+                    let entrants = entrants(&set, &hashes, &nonces);
+                    return tell_all(&matches, &set, &Command::DealSetComplete { entrants }).await;
+                }
+            }
+            Report::Dealt { entrants } => {
+                tell_all(&matches, &set, &Command::DealSetJoined).await;
+                return tell_all(&matches, &set, &Command::DealSetComplete { entrants }).await;
+            }
+            Report::Aborted(abort) => {
+                return tell_all(&matches, &set, &Command::DealSetAborted(abort)).await;
+            }
+        }
+    }
+}
+
+/// All seats of all matches, in the order of the set: the order of the nonces in the seed.
+fn entrants(
+    set: &DealSet,
+    hashes: &HashMap<MatchId, Vec<Option<NonceHash>>>,
+    nonces: &HashMap<MatchId, Vec<Nonce>>,
+) -> Vec<Entrant> {
+    let of_match = |match_id: &MatchId| {
+        let match_id = *match_id;
+        let hashes = hashes.get(&match_id).into_iter().flatten();
+        let nonces = nonces.get(&match_id).into_iter().flatten();
+        let seats = (0..).map_while(zetema_rules::Seat::new);
+        let entrant = move |(seat, (nonce_hash, nonce)): (_, (&Option<NonceHash>, &Nonce))| Entrant {
+            match_id,
+            seat,
+            nonce_hash: *nonce_hash,
+            nonce: nonce.clone(),
+        };
+        seats.zip(hashes.zip(nonces)).map(entrant).collect::<Vec<_>>()
+    };
+    set.matches.iter().flat_map(of_match).collect()
+}
+
+/// Tells every match of the set, each until it has heard.
+async fn tell_all(matches: &Matches, set: &DealSet, command: &Command) {
+    for match_id in &set.matches {
+        let mut wait = Duration::from_millis(50);
+        while let Err(Rejection::OutcomeUnknown) = matches.command(*match_id, command.clone()).await {
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(Duration::from_secs(5));
+        }
+    }
+}

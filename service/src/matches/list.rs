@@ -1,0 +1,213 @@
+//! Lists of matches, those that run first, then those that are over, the latest first.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::PoisonError;
+
+use super::Matches;
+use crate::encoding::decode_summary;
+use crate::journal::{
+    ClientReference, FinishedFilter, MatchId, PagePosition, PageSize, Reader, ResultRow, UnixMillis,
+    Visibility,
+};
+use crate::table::{MatchInfo, MatchStage, Rejection};
+
+/// Which matches to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Who asks: only what the reader may see is listed.
+    pub reader: Reader,
+    /// In one of these stages. Empty: in any.
+    pub stages: Vec<MatchStage>,
+    /// With exactly this reference, if one is given.
+    pub client_reference: Option<ClientReference>,
+}
+
+impl ListFilter {
+    fn wants(&self, info: &MatchInfo) -> bool {
+        let may_see = match &self.reader {
+            Reader::Admin => true,
+            Reader::Owner(owner) => {
+                info.visibility == Visibility::Public || info.owner.as_ref() == Some(owner)
+            }
+            Reader::Anyone => info.visibility == Visibility::Public,
+        };
+        may_see
+            && (self.stages.is_empty() || self.stages.contains(&info.stage))
+            && (self.client_reference.is_none() || self.client_reference == info.client_reference)
+    }
+
+    fn wants_running(&self) -> bool {
+        let over = |stage: &MatchStage| matches!(stage, MatchStage::Finished | MatchStage::Aborted);
+        self.stages.is_empty() || !self.stages.iter().all(over)
+    }
+
+    fn wants_over(&self) -> bool {
+        let over = |stage: &MatchStage| matches!(stage, MatchStage::Finished | MatchStage::Aborted);
+        self.stages.is_empty() || self.stages.iter().any(over)
+    }
+}
+
+/// A page of matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchPage {
+    /// The matches. Possibly fewer than asked for, even if more follow.
+    pub matches: Vec<MatchInfo>,
+    /// Where the next page begins; `None` if this is the last.
+    pub next: Option<ListCursor>,
+}
+
+/// A page of matches that are over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordPage {
+    /// The matches. Possibly fewer than asked for, even if more follow. [`Matches::is_held`] tells whose record
+    /// waits for other matches.
+    pub matches: Vec<MatchInfo>,
+    /// Where the next page begins; `None` if this is the last.
+    pub next: Option<PagePosition>,
+}
+
+/// Where the next page of a list begins. It holds for the filter that it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListCursor {
+    /// After this match among those that run.
+    Running(UnixMillis, MatchId),
+    /// Here among those that are over.
+    Over(Option<PagePosition>),
+}
+
+/// As page tokens carry it: at most 64 ASCII characters.
+impl fmt::Display for ListCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Running(created_at, match_id) => write!(f, "r{}-{match_id}", created_at.get()),
+            Self::Over(Some(position)) => write!(f, "o{}", position.get()),
+            Self::Over(None) => f.write_str("o"),
+        }
+    }
+}
+
+/// A text that is no cursor of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no cursor of a list: give the next_page_token of the page before, or none for the first page")]
+pub struct NoListCursor;
+
+impl FromStr for ListCursor {
+    type Err = NoListCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoListCursor> {
+        let number = |digits: &str| {
+            let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| only_digits).ok_or(NoListCursor)
+        };
+        if let Some(running) = text.strip_prefix('r') {
+            let (created_at, match_id) = running.split_once('-').ok_or(NoListCursor)?;
+            let match_id = match_id.parse().map_err(|_| NoListCursor)?;
+            return Ok(Self::Running(UnixMillis::new(number(created_at)?), match_id));
+        }
+        match text.strip_prefix('o') {
+            None => Err(NoListCursor),
+            Some("") => Ok(Self::Over(None)),
+            Some(position) => Ok(Self::Over(Some(PagePosition::new(number(position)?)))),
+        }
+    }
+}
+
+impl Matches {
+    /// A page of matches: those that run, the latest created first, then those that are over, the latest ended first.
+    /// A match that ends between two pages may stand on both; none is left out.
+    ///
+    /// # Errors
+    /// [`Rejection::OutcomeUnknown`] if the journal can't be read now, [`Rejection::Damaged`].
+    pub async fn list(
+        &self,
+        filter: &ListFilter,
+        from: Option<ListCursor>,
+        page: PageSize,
+    ) -> Result<MatchPage, Rejection> {
+        let after = match from {
+            None => None,
+            Some(ListCursor::Running(created_at, match_id)) => Some((created_at, match_id)),
+            Some(ListCursor::Over(position)) => return self.list_over(filter, position, page).await,
+        };
+        if !filter.wants_running() {
+            return self.list_over(filter, None, page).await;
+        }
+        let mut matches = self.running(filter, after);
+        let more = matches.len() > usize::from(page.get());
+        matches.truncate(page.get().into());
+        let next = match matches.last() {
+            Some(last) if more => Some(ListCursor::Running(last.created_at, last.match_id)),
+            _ if filter.wants_over() => Some(ListCursor::Over(None)),
+            _ => None,
+        };
+        // A first page that is not full goes on with those that are over.
+        match (next, page.get().checked_sub(u16::try_from(matches.len()).unwrap_or(u16::MAX))) {
+            (Some(ListCursor::Over(None)), Some(room @ 1..)) => {
+                let room = PageSize::new(room).map_err(|_| Rejection::Damaged)?;
+                let over = self.list_over(filter, None, room).await?;
+                matches.extend(over.matches);
+                Ok(MatchPage { matches, next: over.next })
+            }
+            (next, _) => Ok(MatchPage { matches, next }),
+        }
+    }
+
+    /// A page of matches that are over, the latest first. Stages of running matches in the filter list nothing.
+    ///
+    /// # Errors
+    /// [`Rejection::OutcomeUnknown`] if the journal can't be read now, [`Rejection::Damaged`].
+    pub async fn list_records(
+        &self,
+        filter: &ListFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<RecordPage, Rejection> {
+        let finished = FinishedFilter {
+            reader: filter.reader.clone(),
+            owner: None,
+            client_reference: filter.client_reference.clone(),
+            visibility: None,
+        };
+        let read = self.journal().list_finished(finished, from, page).await.map_err(|error| {
+            tracing::warn!(%error, "matches can't be listed");
+            Rejection::OutcomeUnknown
+        })?;
+        let infos: Vec<MatchInfo> = read.matches.iter().map(info).collect::<Result<_, _>>()?;
+        let matches = infos.into_iter().filter(|info| filter.wants(info)).collect();
+        Ok(RecordPage { matches, next: read.next })
+    }
+
+    async fn list_over(
+        &self,
+        filter: &ListFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<MatchPage, Rejection> {
+        let RecordPage { matches, next } = self.list_records(filter, from, page).await?;
+        Ok(MatchPage { matches, next: next.map(|position| ListCursor::Over(Some(position))) })
+    }
+
+    /// Running matches after a place in the list, the latest first.
+    fn running(&self, filter: &ListFilter, after: Option<(UnixMillis, MatchId)>) -> Vec<MatchInfo> {
+        let place = |info: &MatchInfo| (info.created_at, info.match_id);
+        let mut matches: Vec<MatchInfo> = {
+            let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+            let infos =
+                live.values().filter(|handle| handle.runs()).map(|handle| handle.info.borrow().clone());
+            infos
+                .filter(|info| after.is_none_or(|after| place(info) < after) && filter.wants(info))
+                .map(|info| (*info).clone())
+                .collect()
+        };
+        matches.sort_unstable_by_key(|info| std::cmp::Reverse(place(info)));
+        matches
+    }
+}
+
+fn info(row: &ResultRow) -> Result<MatchInfo, Rejection> {
+    decode_summary(row.summary.as_bytes()).map_err(|error| {
+        tracing::error!(match_id = %row.match_id, %error, "a summary can't be read");
+        Rejection::Damaged
+    })
+}

@@ -1,0 +1,111 @@
+//! What comes into a table's inbox.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use zetema_rules::fair::NonceHash;
+use zetema_rules::{Seat, Viewer};
+
+use super::End;
+use super::subscribers::Live;
+use super::subscription::Past;
+use crate::table::{Command, Done, Entry, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
+
+/// Who holds a seat: each join takes the seat from the join before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold(pub(super) u64);
+
+/// For whom a subscription is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// The player who holds the seat since a join. It ends when another joins.
+    Player(SeatAccess, Hold),
+    /// Someone who reads what the seat sees and takes nothing over.
+    Observer(SeatAccess),
+    /// Someone who sees what all seats see.
+    Spectator,
+}
+
+impl Audience {
+    /// Whose eyes it has.
+    pub const fn viewer(&self) -> Viewer {
+        match self {
+            Self::Player(access, _) | Self::Observer(access) => Viewer::Seat(access.seat),
+            Self::Spectator => Viewer::Spectator,
+        }
+    }
+
+    pub(super) const fn access(&self) -> Option<SeatAccess> {
+        match self {
+            Self::Player(access, _) | Self::Observer(access) => Some(*access),
+            Self::Spectator => None,
+        }
+    }
+
+    /// Whether it is the player of this seat.
+    pub(super) fn plays(&self, seat: Seat) -> bool {
+        matches!(self, Self::Player(access, _) if access.seat == seat)
+    }
+}
+
+/// A seat that was taken, or taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// What a player's subscription needs.
+    pub hold: Hold,
+    /// The match as it stands.
+    pub info: MatchInfo,
+}
+
+pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
+
+pub(super) enum Message {
+    Command { command: Command, stamp: Moment, reply: Reply<(Done, Arc<MatchInfo>)> },
+    Join { access: SeatAccess, nonce_hash: Option<NonceHash>, stamp: Moment, reply: Reply<Joined> },
+    Subscribe { audience: Audience, after_seq: Option<u64>, reply: Reply<Subscribed> },
+    Follow { audience: Audience, entries: usize, reply: Reply<Followed> },
+}
+
+/// How a subscription begins.
+pub(super) enum Subscribed {
+    /// With what is there now; what follows comes live.
+    Snapshot { snapshot: Box<Snapshot>, info: Arc<MatchInfo>, live: Live },
+    /// With how the match ended.
+    Over { snapshot: Box<Snapshot>, info: Arc<MatchInfo>, end: End },
+    /// After a cursor, and nothing was missed.
+    Resumed { info: Arc<MatchInfo>, live: Live },
+    /// After a cursor that lies in the past.
+    Past { info: Arc<MatchInfo>, past: Past },
+}
+
+/// How a subscription goes on that has replayed so many entries.
+pub(super) enum Followed {
+    /// These came meanwhile; replay them and ask again.
+    More(Vec<Arc<Entry>>),
+    /// These came meanwhile, what follows comes live.
+    Live { missed: Vec<Arc<Entry>>, live: Live },
+}
+
+/// The way to a running table.
+#[derive(Clone)]
+pub(super) struct Handle {
+    pub(super) inbox: mpsc::Sender<Message>,
+    pub(super) info: watch::Receiver<Arc<MatchInfo>>,
+}
+
+impl Handle {
+    /// Whether the match is not over. A table is there for a moment longer.
+    pub(super) fn runs(&self) -> bool {
+        self.info.borrow().outcome.is_none()
+    }
+
+    /// Asks the table; `None` if it does not run any more.
+    pub(super) async fn ask<T>(
+        &self,
+        message: impl FnOnce(Reply<T>) -> Message,
+    ) -> Option<Result<T, Rejection>> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.send(message(reply)).await.ok()?;
+        answer.await.ok()
+    }
+}

@@ -1,0 +1,319 @@
+//! All matches: those that run, each a table with a task of its own, and those that are over, in their records.
+//!
+//! [`Matches`] is what the adapters talk to. It knows no transport: requests are values, refusals are
+//! [`Rejection`]s, and what a viewer sees is a [`Subscription`].
+//!
+//! ```text
+//! adapter ─► Matches ─► inbox of the match's task ─► Table ─► journal ─► apply ─► queue of each subscription
+//!                └─► record of a match that is over
+//! ```
+//!
+//! A match is found here while it runs and afterwards alike: an action sent twice gets its first receipt, and a
+//! subscription its missing observations, even if the match ended in between.
+
+mod clock;
+mod create;
+mod deal_set;
+mod limits;
+mod list;
+mod message;
+mod past;
+mod storage;
+mod subscribers;
+mod subscription;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use zetema_proto::Views;
+use zetema_rules::Seat;
+use zetema_rules::fair::{Nonce, NonceHash};
+
+pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
+pub use create::CreateError;
+pub use limits::Limits;
+pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
+pub use message::{Audience, Hold, Joined};
+pub use past::RecordFile;
+pub use subscribers::End;
+pub use subscription::{Next, Start, Subscription};
+
+use crate::journal::{Journal, MatchId, ReadError};
+use crate::table::{Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler};
+use message::{Handle, Message};
+
+/// All matches. A clone is another handle to the same.
+#[derive(Clone)]
+pub struct Matches {
+    shared: Arc<Shared>,
+}
+
+/// What the matches run on.
+pub struct Config {
+    /// Where they are stored.
+    pub journal: Arc<dyn Journal>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where seeds and ids come from.
+    pub entropy: Arc<dyn Entropy>,
+    /// Where decks come from: [`FairShuffler`](crate::table::FairShuffler), except in tests.
+    pub shuffler: Arc<dyn Shuffler>,
+    /// The bounds.
+    pub limits: Limits,
+}
+
+struct Shared {
+    config: Config,
+    /// The way to each running table. The tables themselves are owned by their tasks.
+    live: RwLock<HashMap<MatchId, Handle>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Why the matches can't be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The journal can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+/// What a recovery found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// How many matches go on.
+    pub running: usize,
+    /// The matches that can't go on here: they don't replay. The log says why. They stay in the journal as they are.
+    pub damaged: Vec<MatchId>,
+}
+
+impl Matches {
+    /// Opens all matches: those that had not ended go on, with the same hidden state, the same observations and the
+    /// same decision numbers (I1).
+    ///
+    /// # Errors
+    /// [`OpenError`] if the journal can't be read.
+    pub async fn open(config: Config) -> Result<(Self, Recovered), OpenError> {
+        let matches = Self {
+            shared: Arc::new(Shared {
+                config,
+                live: RwLock::default(),
+                tasks: TaskTracker::new(),
+                stop: CancellationToken::new(),
+            }),
+        };
+        let recovered = matches.recover().await?;
+        Ok((matches, recovered))
+    }
+
+    /// How many matches run.
+    pub fn live(&self) -> usize {
+        self.shared.live.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Stops all matches, each after the append that it is in, and waits for them. Nothing is lost: another opening
+    /// of the journal goes on. Subscriptions end with [`End::Stopped`].
+    pub async fn stop(&self) {
+        self.shared.stop.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+    }
+
+    /// A match, running or over.
+    ///
+    /// # Errors
+    /// [`Rejection::NotFound`], or why it can't be read.
+    pub async fn get(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
+        if let Some(handle) = self.handle(match_id) {
+            return Ok((**handle.info.borrow()).clone());
+        }
+        Ok(self.past(match_id).await?.info().clone())
+    }
+
+    /// Ends a match without a result. Cancelling again gives the same answer.
+    ///
+    /// # Errors
+    /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
+    pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
+        let (_, info) = self.command(match_id, Command::Cancel).await?;
+        Ok(info)
+    }
+
+    /// A seat joins, or is taken over by another player of the same token: the subscription of the player before
+    /// ends with [`End::Superseded`].
+    ///
+    /// # Errors
+    /// [`Rejection::NonceFixed`] if the seat joined before and gave another hash, or none; [`Rejection::TokenReplaced`];
+    /// [`Rejection::NoSuchSeat`]; [`Rejection::NotFound`]; [`Rejection::OutcomeUnknown`].
+    pub async fn join(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+        nonce_hash: Option<NonceHash>,
+    ) -> Result<Joined, Rejection> {
+        let stamp = self.shared.config.clock.now();
+        if let Some(handle) = self.handle(match_id)
+            && let Some(joined) = handle.ask(|reply| Message::Join { access, nonce_hash, stamp, reply }).await
+        {
+            return joined;
+        }
+        self.past(match_id).await?.join(access)
+    }
+
+    /// A seat sends the nonce that it promised. The first stands; sending it again changes nothing.
+    ///
+    /// # Errors
+    /// [`Rejection::NonceNotWanted`], [`Rejection::NonceMismatch`], [`Rejection::NonceFixed`],
+    /// [`Rejection::MatchOver`], and what [`Matches::join`] gives for the token and the match.
+    pub async fn send_nonce(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+        nonce: Nonce,
+    ) -> Result<(), Rejection> {
+        self.command(match_id, Command::GiveNonce { access, nonce }).await.map(|_| ())
+    }
+
+    /// A seat answers a decision, or offers a discard out of turn (R28). The same answer to the same decision gets the
+    /// first receipt again, at any time (I2).
+    ///
+    /// # Errors
+    /// [`Rejection::DecisionOver`], [`Rejection::DecisionAhead`], [`Rejection::NotYourTurn`], [`Rejection::Illegal`],
+    /// [`Rejection::NoSuchIndex`], [`Rejection::SeatForfeited`], [`Rejection::NotStarted`], [`Rejection::MatchOver`],
+    /// and what [`Matches::join`] gives for the token and the match. After [`Rejection::OutcomeUnknown`] send the
+    /// same again.
+    pub async fn act(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+        decision: u32,
+        choice: Choice,
+    ) -> Result<Receipt, Rejection> {
+        match self.command(match_id, Command::Act { access, decision, choice }).await? {
+            (Done::Acted(receipt), _) => Ok(receipt),
+            _ => Err(Rejection::Damaged),
+        }
+    }
+
+    /// A seat forfeits (R25). The answer is the number of its own observation that shows it. Resigning again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Rejection::NotStarted`], [`Rejection::MatchOver`], and what [`Matches::join`] gives for the token and the
+    /// match.
+    pub async fn resign(&self, match_id: MatchId, access: SeatAccess) -> Result<u64, Rejection> {
+        match self.command(match_id, Command::Resign { access }).await? {
+            (Done::Resigned { seq }, _) => Ok(seq),
+            _ => Err(Rejection::Damaged),
+        }
+    }
+
+    /// Gives a seat a new token: the answer is its generation. Tokens of earlier generations are void at once, and what
+    /// was subscribed with them ends with [`End::TokenReplaced`].
+    ///
+    /// # Errors
+    /// [`Rejection::NoSuchSeat`], [`Rejection::MatchOver`], [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
+    pub async fn rotate_token(&self, match_id: MatchId, seat: Seat) -> Result<u32, Rejection> {
+        match self.command(match_id, Command::RotateToken { seat }).await? {
+            (Done::TokenRotated { generation }, _) => Ok(generation),
+            _ => Err(Rejection::Damaged),
+        }
+    }
+
+    /// What one viewer may see of a match, from a snapshot or after an observation on.
+    ///
+    /// # Errors
+    /// [`Rejection::CursorAhead`] beyond the last observation, [`Rejection::Superseded`] for a player who no longer
+    /// holds the seat, [`Rejection::HeldUntilReveal`] for a spectator while a match of the deal set runs,
+    /// [`Rejection::TooManySubscribers`], and what [`Matches::join`] gives for the token and the match.
+    pub async fn subscribe(
+        &self,
+        match_id: MatchId,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Subscription, Rejection> {
+        let subscribed = if let Some(subscribed) = self.subscribe_live(match_id, audience, after_seq).await {
+            subscribed?
+        } else {
+            let past = self.past(match_id).await?;
+            self.check_watch(audience, past.info())?;
+            past.subscribe(audience, after_seq)?
+        };
+        Ok(Subscription::new(self.clone(), audience, after_seq, views, subscribed))
+    }
+
+    async fn subscribe_live(
+        &self,
+        match_id: MatchId,
+        audience: Audience,
+        after_seq: Option<u64>,
+    ) -> Option<Result<message::Subscribed, Rejection>> {
+        let handle = self.handle(match_id)?;
+        let info = handle.info.borrow().clone();
+        if let Err(held) = self.check_watch(audience, &info) {
+            return Some(Err(held));
+        }
+        handle.ask(|reply| Message::Subscribe { audience, after_seq, reply }).await
+    }
+
+    /// Asks the table of a running match, or looks into the record of one that is over.
+    pub(crate) async fn command(
+        &self,
+        match_id: MatchId,
+        command: Command,
+    ) -> Result<(Done, MatchInfo), Rejection> {
+        let stamp = self.shared.config.clock.now();
+        if let Some(handle) = self.handle(match_id) {
+            let sent = command.clone();
+            let asked = handle.ask(|reply| Message::Command { command: sent, stamp, reply }).await;
+            if let Some(done) = asked {
+                return done.map(|(done, info)| (done, (*info).clone()));
+            }
+        }
+        let past = self.past(match_id).await?;
+        match past.table().decide(&command)? {
+            Decided::Already(done) => Ok((done, past.info().clone())),
+            // What is over takes no change.
+            Decided::Write(_) => Err(Rejection::MatchOver),
+        }
+    }
+
+    /// The way to the table of a match that is not over.
+    fn handle(&self, match_id: MatchId) -> Option<Handle> {
+        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.get(&match_id).filter(|handle| handle.runs()).cloned()
+    }
+
+    fn any_live(&self, which: impl Fn(&MatchInfo) -> bool) -> bool {
+        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.values().any(|handle| handle.runs() && which(&handle.info.borrow()))
+    }
+
+    fn journal(&self) -> &dyn Journal {
+        &*self.shared.config.journal
+    }
+
+    fn shuffler(&self) -> Arc<dyn Shuffler> {
+        self.shared.config.shuffler.clone()
+    }
+
+    fn stopping(&self) -> CancellationToken {
+        self.shared.stop.clone()
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.shared.tasks.spawn(task);
+    }
+}
+
+impl std::fmt::Debug for Matches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Matches").field("live", &self.live()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,151 @@
+//! Matches that are over, as their records tell them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use zetema_rules::Viewer;
+
+use super::message::Subscribed;
+use super::subscription::Past;
+use super::{Audience, End, Hold, Joined, Matches};
+use crate::encoding::{decode_record, decode_summary, record_entries};
+use crate::journal::{FinishedMatch, MatchId, StoredMatch};
+use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table};
+
+/// The record of a match that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordFile {
+    /// The match.
+    pub info: MatchInfo,
+    /// The bytes of its `zetema.v1.Record`.
+    pub record: Bytes,
+}
+
+/// A match that is over, with its table as it was at the end.
+pub(super) struct PastMatch {
+    info: MatchInfo,
+    entries: Vec<Arc<Entry>>,
+    table: Table,
+}
+
+impl PastMatch {
+    pub(super) const fn table(&self) -> &Table {
+        &self.table
+    }
+
+    pub(super) const fn info(&self) -> &MatchInfo {
+        &self.info
+    }
+
+    fn end(&self) -> End {
+        self.table.outcome().map_or(End::Stopped, |outcome| End::Over(outcome.clone()))
+    }
+
+    /// All of it, from the first observation on.
+    pub(super) fn replay(&self) -> Result<Past, Rejection> {
+        let start = self.table.restart(START).map_err(|_| Rejection::Damaged)?;
+        let entries = self.entries.iter().skip(1).cloned().collect();
+        Ok(Past::new(Box::new(start), entries, Some(self.end())))
+    }
+
+    pub(super) fn subscribe(
+        &self,
+        audience: Audience,
+        after_seq: Option<u64>,
+    ) -> Result<Subscribed, Rejection> {
+        self.check(audience.access())?;
+        let viewer = audience.viewer();
+        let info = Arc::new(self.info.clone());
+        match after_seq {
+            None => {
+                let snapshot = Box::new(self.table.snapshot(viewer));
+                Ok(Subscribed::Over { snapshot, info, end: self.end() })
+            }
+            Some(after) => match self.table.seq(viewer) {
+                last if after > last => Err(Rejection::CursorAhead { last }),
+                _ => Ok(Subscribed::Past { info, past: self.replay()? }),
+            },
+        }
+    }
+
+    pub(super) fn join(&self, access: SeatAccess) -> Result<Joined, Rejection> {
+        self.check(Some(access))?;
+        Ok(Joined { hold: Hold(0), info: self.info.clone() })
+    }
+
+    fn check(&self, access: Option<SeatAccess>) -> Result<(), Rejection> {
+        access.map_or(Ok(()), |access| self.table.check_access(access))
+    }
+}
+
+/// The time does not matter to what is over.
+const START: Moment = Moment::since_start(Duration::ZERO);
+
+impl Matches {
+    /// A match that is over; [`Rejection::NotFound`] if there is none with this id.
+    pub(super) async fn past(&self, match_id: MatchId) -> Result<PastMatch, Rejection> {
+        let finished = self.finished(match_id).await?;
+        let damaged = |error: &dyn std::fmt::Display| {
+            tracing::error!(%match_id, %error, "a record can't be read");
+            Rejection::Damaged
+        };
+        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| damaged(&error))?;
+        let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
+        let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
+        let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
+        let table = Table::replay(entries.iter().cloned(), START, self.shuffler())
+            .map_err(|error| damaged(&error))?;
+        Ok(PastMatch { info, entries, table })
+    }
+
+    pub(super) async fn finished(&self, match_id: MatchId) -> Result<Box<FinishedMatch>, Rejection> {
+        match self.journal().read(match_id).await {
+            Ok(None) => Err(Rejection::NotFound),
+            Ok(Some(StoredMatch::Finished(finished))) => Ok(finished),
+            // It has not ended, and does not run here: the server is stopping, or the log says why.
+            Ok(Some(StoredMatch::Running(_))) => Err(Rejection::Stopping),
+            Ok(Some(StoredMatch::Quarantined { .. })) => Err(Rejection::Damaged),
+            Err(error) => {
+                tracing::warn!(%match_id, %error, "a match can't be read");
+                Err(Rejection::OutcomeUnknown)
+            }
+        }
+    }
+
+    /// The record of a match that is over.
+    ///
+    /// # Errors
+    /// [`Rejection::NotRevealed`] while it runs, [`Rejection::HeldUntilReveal`] while another match of its deal set
+    /// does, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`] if it can't be read now, and
+    /// [`Rejection::Damaged`].
+    pub async fn record(&self, match_id: MatchId) -> Result<RecordFile, Rejection> {
+        if self.handle(match_id).is_some() {
+            return Err(Rejection::NotRevealed);
+        }
+        let finished = self.finished(match_id).await?;
+        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| {
+            tracing::error!(%match_id, %error, "a summary can't be read");
+            Rejection::Damaged
+        })?;
+        if self.is_held(&info) {
+            return Err(Rejection::HeldUntilReveal);
+        }
+        Ok(RecordFile { info, record: finished.record.into_bytes() })
+    }
+
+    /// Whether cards of the match must not be shown yet, since others of its deal set still play with them.
+    pub fn is_held(&self, info: &MatchInfo) -> bool {
+        match info.deals {
+            DealsKind::Shared(set) => self.any_live(|live| live.deals == DealsKind::Shared(set)),
+            DealsKind::Joint | DealsKind::Fixed => false,
+        }
+    }
+
+    pub(super) fn check_watch(&self, audience: Audience, info: &MatchInfo) -> Result<(), Rejection> {
+        match audience.viewer() {
+            Viewer::Spectator if self.is_held(info) => Err(Rejection::HeldUntilReveal),
+            _ => Ok(()),
+        }
+    }
+}

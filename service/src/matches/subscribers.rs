@@ -1,0 +1,120 @@
+//! The subscribers of one table.
+
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
+use zetema_rules::{Outcome, Seat, Viewer};
+
+use super::Audience;
+use crate::table::{Effect, Observation, Rejection, Table};
+
+/// Why a subscription is over: nothing comes after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The match ended, and every observation was delivered.
+    Over(Outcome),
+    /// The seat was joined elsewhere. Only a player's subscription ends so.
+    Superseded,
+    /// The seat has a newer token.
+    TokenReplaced,
+    /// The reader fell behind. It may resume after what it has got.
+    Lagging,
+    /// The server is stopping, or can't read the match.
+    Stopped,
+}
+
+/// The subscriber's side of a queue. What is in the queue comes before the end.
+pub(super) struct Live {
+    pub(super) queue: mpsc::Receiver<Arc<Observation>>,
+    pub(super) end: Arc<OnceLock<End>>,
+}
+
+struct Subscriber {
+    audience: Audience,
+    queue: mpsc::Sender<Arc<Observation>>,
+    end: Arc<OnceLock<End>>,
+}
+
+impl Subscriber {
+    /// Ends it: the queue is closed behind what is in it.
+    fn finish(self, end: End) {
+        // It is set once, here, where the subscriber is given up.
+        let _ = self.end.set(end);
+    }
+}
+
+/// The subscribers of one table, each with a queue of its own.
+pub(super) struct Subscribers {
+    list: Vec<Subscriber>,
+    most: usize,
+    queue_length: usize,
+}
+
+impl Subscribers {
+    pub(super) const fn new(most: usize, queue_length: usize) -> Self {
+        Self { list: Vec::new(), most, queue_length }
+    }
+
+    /// Adds one, from the next observation on.
+    pub(super) fn add(&mut self, audience: Audience) -> Result<Live, Rejection> {
+        self.list.retain(|subscriber| !subscriber.queue.is_closed());
+        if self.list.len() >= self.most {
+            return Err(Rejection::TooManySubscribers { limit: self.most });
+        }
+        let (sender, queue) = mpsc::channel(self.queue_length);
+        let end = Arc::new(OnceLock::new());
+        self.list.push(Subscriber { audience, queue: sender, end: end.clone() });
+        Ok(Live { queue, end })
+    }
+
+    /// Shows everyone what an entry came to. A reader without room is cut, never skipped.
+    pub(super) fn publish(&mut self, table: &Table, effect: &Effect) {
+        let mut made: Vec<(Viewer, Option<Arc<Observation>>)> = Vec::new();
+        let mut observation = |viewer| {
+            if let Some((_, observation)) = made.iter().find(|(of, _)| *of == viewer) {
+                return observation.clone();
+            }
+            let observation = table.observe(effect, viewer).map(Arc::new);
+            made.push((viewer, observation.clone()));
+            observation
+        };
+        let mut keep = Vec::with_capacity(self.list.len());
+        for subscriber in self.list.drain(..) {
+            let Some(observation) = observation(subscriber.audience.viewer()) else {
+                keep.push(subscriber);
+                continue;
+            };
+            match subscriber.queue.try_send(observation) {
+                Ok(()) => keep.push(subscriber),
+                Err(TrySendError::Full(_)) => {
+                    tracing::info!(match_id = %table.match_id(), "cut a reader that fell behind");
+                    subscriber.finish(End::Lagging);
+                }
+                Err(TrySendError::Closed(_)) => {}
+            }
+        }
+        self.list = keep;
+    }
+
+    /// Ends the player of a seat, whom another join replaces.
+    pub(super) fn supersede(&mut self, seat: Seat) {
+        self.finish_where(&End::Superseded, |audience| audience.plays(seat));
+    }
+
+    /// Ends all of a seat, whose token was replaced.
+    pub(super) fn replace_token(&mut self, seat: Seat) {
+        self.finish_where(&End::TokenReplaced, |audience| audience.viewer() == Viewer::Seat(seat));
+    }
+
+    /// Ends all.
+    pub(super) fn finish_all(&mut self, end: &End) {
+        self.finish_where(end, |_| true);
+    }
+
+    fn finish_where(&mut self, end: &End, which: impl Fn(&Audience) -> bool) {
+        for subscriber in self.list.extract_if(.., |subscriber| which(&subscriber.audience)) {
+            subscriber.finish(end.clone());
+        }
+    }
+}

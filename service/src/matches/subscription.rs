@@ -1,0 +1,218 @@
+//! A subscription as its reader has it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use zetema_proto::Views;
+
+use super::message::{Followed, Message, Subscribed};
+use super::subscribers::Live;
+use super::{Audience, End, Matches};
+use crate::journal::MatchId;
+use crate::table::{Entry, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
+
+/// How a subscription begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// From here: the snapshot says what came before.
+    Snapshot(Box<Snapshot>),
+    /// After the observation with this number.
+    Resumed {
+        /// The number that was asked for.
+        after_seq: u64,
+    },
+}
+
+/// What comes next in a subscription.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// An observation: its number is one more than that of the one before.
+    Observation(Arc<Observation>),
+    /// Nothing more.
+    End(End),
+}
+
+/// What one viewer may see of one match, from a snapshot or an earlier observation on, without a gap (I4).
+///
+/// What lies in the past is replayed as [`Subscription::next`] asks for it. Only what is live waits in a queue, and
+/// a reader that lets it fill up is cut with [`End::Lagging`].
+pub struct Subscription {
+    matches: Matches,
+    match_id: MatchId,
+    audience: Audience,
+    views: Views,
+    info: Arc<MatchInfo>,
+    start: Start,
+    last_seq: u64,
+    feed: Feed,
+}
+
+enum Feed {
+    /// The past, and what is live behind it once that is near enough.
+    Past(Past, Option<Live>),
+    Live(Live),
+    Ended(End),
+}
+
+/// Entries that are replayed, one by one, at a table of their own.
+pub(super) struct Past {
+    table: Box<Table>,
+    entries: std::vec::IntoIter<Arc<Entry>>,
+    /// How the match ended, if these are all its entries.
+    end: Option<End>,
+}
+
+impl Past {
+    pub(super) fn new(table: Box<Table>, entries: Vec<Arc<Entry>>, end: Option<End>) -> Self {
+        Self { table, entries: entries.into_iter(), end }
+    }
+
+    /// The next observation after the one with the number `after`.
+    fn next(&mut self, audience: Audience, after: u64) -> Result<Option<Observation>, End> {
+        let viewer = audience.viewer();
+        for entry in self.entries.by_ref() {
+            let effect = self.table.apply(&entry, Moment::since_start(Duration::ZERO)).map_err(|error| {
+                tracing::error!(match_id = %self.table.match_id(), %error, "a match does not replay");
+                End::Stopped
+            })?;
+            // Views are made for those observations alone that are delivered.
+            if self.table.seq(viewer) > after
+                && let Some(observation) = self.table.observe(&effect, viewer)
+            {
+                return Ok(Some(observation));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Subscription {
+    pub(super) fn new(
+        matches: Matches,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+        subscribed: Subscribed,
+    ) -> Self {
+        let (info, snapshot, feed) = match subscribed {
+            Subscribed::Snapshot { snapshot, info, live } => (info, Some(snapshot), Feed::Live(live)),
+            Subscribed::Over { snapshot, info, end } => (info, Some(snapshot), Feed::Ended(end)),
+            Subscribed::Resumed { info, live } => (info, None, Feed::Live(live)),
+            Subscribed::Past { info, past } => (info, None, Feed::Past(past, None)),
+        };
+        let last_seq = snapshot.as_ref().map(|snapshot| snapshot.seq).or(after_seq).unwrap_or(0);
+        let start = snapshot.map_or(Start::Resumed { after_seq: last_seq }, Start::Snapshot);
+        Self { matches, match_id: info.match_id, audience, views, info, start, last_seq, feed }
+    }
+
+    /// The match as it stood at the start.
+    pub fn info(&self) -> &MatchInfo {
+        &self.info
+    }
+
+    /// How it begins.
+    pub const fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// For whom it is.
+    pub const fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// The number of the last observation that was delivered, or that the start includes: where another
+    /// subscription goes on.
+    pub const fn last_seq(&self) -> u64 {
+        self.last_seq
+    }
+
+    /// What comes next. After an end it is that end again. A call that is dropped before it is done loses nothing.
+    pub async fn next(&mut self) -> Next {
+        match self.step().await {
+            Ok(observation) => {
+                self.last_seq = observation.seq;
+                Next::Observation(self.with_views(observation))
+            }
+            Err(end) => {
+                self.feed = Feed::Ended(end.clone());
+                Next::End(end)
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Arc<Observation>, End> {
+        loop {
+            match &mut self.feed {
+                Feed::Past(past, live) => {
+                    if let Some(observation) = past.next(self.audience, self.last_seq)? {
+                        return Ok(Arc::new(observation));
+                    }
+                    if let Some(end) = past.end.clone() {
+                        return Err(end);
+                    }
+                    match live.take() {
+                        Some(live) => self.feed = Feed::Live(live),
+                        None => self.follow().await?,
+                    }
+                }
+                Feed::Live(live) => {
+                    // A queue that is closed without a reason is that of a table whose task is gone.
+                    let next = live.queue.recv().await;
+                    return next.ok_or_else(|| live.end.get().cloned().unwrap_or(End::Stopped));
+                }
+                Feed::Ended(end) => return Err(end.clone()),
+            }
+        }
+    }
+
+    /// Catches up with the table, or with how the match ended meanwhile.
+    async fn follow(&mut self) -> Result<(), End> {
+        let Feed::Past(past, live) = &mut self.feed else { return Ok(()) };
+        let (audience, entries) = (self.audience, past.table.entry_count());
+        if let Some(handle) = self.matches.handle(self.match_id) {
+            match handle.ask(|reply| Message::Follow { audience, entries, reply }).await {
+                Some(Ok(Followed::More(entries))) => {
+                    past.entries = entries.into_iter();
+                    return Ok(());
+                }
+                Some(Ok(Followed::Live { missed, live: begun })) => {
+                    past.entries = missed.into_iter();
+                    *live = Some(begun);
+                    return Ok(());
+                }
+                Some(Err(rejection)) => return Err(rejected(&rejection)),
+                None => {}
+            }
+        }
+        // The record holds the same entries, but not one for one: it is replayed from its start.
+        let over = self.matches.past(self.match_id).await.map_err(|rejection| rejected(&rejection))?;
+        *past = over.replay().map_err(|rejection| rejected(&rejection))?;
+        Ok(())
+    }
+
+    fn with_views(&self, mut observation: Arc<Observation>) -> Arc<Observation> {
+        if self.views == Views::SnapshotsOnly && observation.view.is_some() {
+            Arc::make_mut(&mut observation).view = None;
+        }
+        observation
+    }
+}
+
+/// How a subscription ends that can't go on.
+const fn rejected(rejection: &Rejection) -> End {
+    match rejection {
+        Rejection::Superseded => End::Superseded,
+        Rejection::TokenReplaced => End::TokenReplaced,
+        _ => End::Stopped,
+    }
+}
+
+impl std::fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subscription")
+            .field("match_id", &self.match_id)
+            .field("audience", &self.audience)
+            .field("last_seq", &self.last_seq)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,257 @@
+//! The task that owns a running table.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use zetema_rules::Viewer;
+
+use super::deal_set::DealSetMember;
+use super::message::{Followed, Joined, Message, Subscribed};
+use super::storage::{Lost, Storage, Stored};
+use super::subscribers::{End, Subscribers};
+use super::subscription::Past;
+use super::{Audience, Clock, Hold, Limits};
+use crate::table::{Change, Command, Done, Entry, MatchInfo, Moment, Rejection, Table};
+
+/// A running match: its table, where it is stored, and who looks on.
+pub(super) struct TableTask {
+    pub(super) table: Table,
+    pub(super) storage: Storage,
+    pub(super) subscribers: Subscribers,
+    pub(super) inbox: mpsc::Receiver<Message>,
+    pub(super) info: watch::Sender<Arc<MatchInfo>>,
+    /// Who holds each seat, as a count of its joins.
+    pub(super) holds: Vec<u64>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) limits: Limits,
+    pub(super) stop: CancellationToken,
+    pub(super) deal_set: Option<DealSetMember>,
+}
+
+/// Why the task is over.
+enum Over {
+    /// The match has ended.
+    Ended,
+    /// The server stops, or the match can't go on here. The log says why.
+    Stopped,
+}
+
+impl TableTask {
+    /// Runs the match to its end, or until the server stops.
+    pub(super) async fn run(mut self) {
+        tracing::debug!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a table runs");
+        if let Some(deal_set) = &mut self.deal_set {
+            deal_set.report(&self.table);
+        }
+        let over = loop {
+            if self.table.outcome().is_some() {
+                break Over::Ended;
+            }
+            if let Err(over) = self.turn().await {
+                break over;
+            }
+        };
+        let end = match (&over, self.table.outcome()) {
+            (Over::Ended, Some(outcome)) => End::Over(outcome.clone()),
+            _ => End::Stopped,
+        };
+        self.subscribers.finish_all(&end);
+        tracing::debug!(match_id = %self.table.match_id(), ?end, "a table is done");
+    }
+
+    /// Does one thing: what is due by itself, else what comes in, else what the clock brings.
+    async fn turn(&mut self) -> Result<(), Over> {
+        if let Some(retry) = self.storage.retry_at() {
+            return self.wait_for_storage(retry).await;
+        }
+        if let Some(changes) = self.table.next_change() {
+            return match self.write(changes).await {
+                Ok(()) | Err(Rejection::OutcomeUnknown) => Ok(()),
+                Err(_) => Err(Over::Stopped),
+            };
+        }
+        let deadline = self.table.deadline();
+        let stop = self.stop.clone();
+        // In this order: what has arrived beats the clock.
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Over::Stopped),
+            message = self.inbox.recv() => {
+                self.receive(message.ok_or(Over::Stopped)?).await;
+                Ok(())
+            }
+            () = sleep_until(&*self.clock, deadline) => {
+                if let Some(changes) = self.table.expired(self.clock.now()) {
+                    match self.write(changes).await {
+                        Ok(()) | Err(Rejection::OutcomeUnknown) => {}
+                        Err(_) => return Err(Over::Stopped),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// While it is not known what is stored, nothing changes and no clock runs.
+    async fn wait_for_storage(&mut self, retry: Moment) -> Result<(), Over> {
+        let stop = self.stop.clone();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(Over::Stopped),
+            () = sleep_until(&*self.clock, Some(retry)) => {}
+            message = self.inbox.recv() => {
+                self.receive(message.ok_or(Over::Stopped)?).await;
+                return Ok(());
+            }
+        }
+        match self.storage.read_back(&self.table, self.clock.now()).await {
+            Ok(Some(entries)) => {
+                let applied = self.apply(entries);
+                self.table.restart_clock(self.clock.now());
+                applied.map_err(|_| Over::Stopped)
+            }
+            Ok(None) => Ok(()),
+            Err(Lost) => Err(Over::Stopped),
+        }
+    }
+
+    async fn receive(&mut self, message: Message) {
+        // Whoever asked may be gone: then nobody hears the answer, and that is all.
+        match message {
+            Message::Command { command, stamp, reply } => {
+                let done = self.settle(&command, stamp).await;
+                let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
+            }
+            Message::Join { access, nonce_hash, stamp, reply } => {
+                let joined = self.settle(&Command::Join { access, nonce_hash }, stamp).await;
+                let _ = reply.send(joined.map(|_| self.take_seat(access.seat)));
+            }
+            Message::Subscribe { audience, after_seq, reply } => {
+                let _ = reply.send(self.subscribe(audience, after_seq));
+            }
+            Message::Follow { audience, entries, reply } => {
+                let _ = reply.send(self.follow(audience, entries));
+            }
+        }
+    }
+
+    async fn settle(&mut self, command: &Command, stamp: Moment) -> Result<Done, Rejection> {
+        if self.storage.retry_at().is_some() {
+            return Err(Rejection::OutcomeUnknown);
+        }
+        // What came after the deadline comes too late, even if the clock has not been looked at since.
+        if let Some(changes) = self.table.expired(stamp) {
+            self.write(changes).await?;
+        }
+        match self.table.decide(command)? {
+            crate::table::Decided::Already(done) => Ok(done),
+            crate::table::Decided::Write(changes) => {
+                self.write(changes).await?;
+                self.table.done(command).ok_or(Rejection::Damaged)
+            }
+        }
+    }
+
+    /// Makes changes durable, then applies and publishes them (I1).
+    async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
+        let at = self.clock.wall();
+        let entries = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
+        match self.storage.write(&self.table, entries, self.clock.now()).await {
+            Stored::Durable(entries) => self.apply(entries),
+            Stored::NotKnown => Err(Rejection::OutcomeUnknown),
+            Stored::Lost => {
+                self.stop.cancel();
+                Err(Rejection::Damaged)
+            }
+        }
+    }
+
+    fn apply(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), Rejection> {
+        for entry in entries {
+            let rotated = match entry.change {
+                Change::SeatTokenRotated { seat, .. } => Some(seat),
+                _ => None,
+            };
+            let shows = !matches!(
+                entry.change,
+                Change::Acted { .. } | Change::Faulted { .. } | Change::NonceGiven { .. }
+            );
+            let effect = self.table.apply(&entry, self.clock.now()).map_err(|error| {
+                tracing::error!(match_id = %self.table.match_id(), %error, "a table can't apply what is durable");
+                self.stop.cancel();
+                Rejection::Damaged
+            })?;
+            if shows {
+                self.info.send_replace(Arc::new(self.table.info()));
+            }
+            self.subscribers.publish(&self.table, &effect);
+            if let Some(seat) = rotated {
+                self.subscribers.replace_token(seat);
+            }
+        }
+        if let Some(deal_set) = &mut self.deal_set {
+            deal_set.report(&self.table);
+        }
+        Ok(())
+    }
+
+    fn take_seat(&mut self, seat: zetema_rules::Seat) -> Joined {
+        self.subscribers.supersede(seat);
+        let hold = &mut self.holds[seat.index()];
+        *hold += 1;
+        Joined { hold: Hold(*hold), info: (**self.info.borrow()).clone() }
+    }
+
+    fn subscribe(&mut self, audience: Audience, after_seq: Option<u64>) -> Result<Subscribed, Rejection> {
+        self.check_audience(audience)?;
+        let viewer = audience.viewer();
+        let info = self.info.borrow().clone();
+        let last = self.table.seq(viewer);
+        match after_seq {
+            None => {
+                let live = self.subscribers.add(audience)?;
+                Ok(Subscribed::Snapshot { snapshot: Box::new(self.table.snapshot(viewer)), info, live })
+            }
+            Some(after) if after > last => Err(Rejection::CursorAhead { last }),
+            Some(after) if after == last => {
+                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)? })
+            }
+            Some(_) => {
+                let start = self.table.restart(self.clock.now()).map_err(|_| Rejection::Damaged)?;
+                let entries = self.table.entries_from(1).cloned().collect();
+                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None) })
+            }
+        }
+    }
+
+    fn follow(&mut self, audience: Audience, entries: usize) -> Result<Followed, Rejection> {
+        self.check_audience(audience)?;
+        let missed: Vec<Arc<Entry>> = self.table.entries_from(entries).cloned().collect();
+        if missed.len() > self.limits.follow_gap_entries {
+            return Ok(Followed::More(missed));
+        }
+        Ok(Followed::Live { missed, live: self.subscribers.add(audience)? })
+    }
+
+    fn check_audience(&self, audience: Audience) -> Result<(), Rejection> {
+        if let Some(access) = audience.access() {
+            self.table.check_access(access)?;
+        }
+        match (audience, audience.viewer()) {
+            (Audience::Player(_, hold), Viewer::Seat(seat)) if self.holds[seat.index()] != hold.0 => {
+                Err(Rejection::Superseded)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+async fn sleep_until(clock: &dyn Clock, deadline: Option<Moment>) {
+    match deadline {
+        None => std::future::pending().await,
+        // A moment more than asked for, so that the deadline has passed for certain.
+        Some(deadline) => tokio::time::sleep(deadline.since(clock.now()) + Duration::from_millis(1)).await,
+    }
+}

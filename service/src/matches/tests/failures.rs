@@ -1,0 +1,176 @@
+//! A journal that fails, a server that is killed: nothing acknowledged is lost, nothing is done twice (I1, I2).
+
+use zetema_rules::{Outcome, Preset};
+
+use super::fake::{FakeJournal, Fate};
+use super::harness::*;
+use crate::encoding::decode_record;
+use crate::matches::{CreateError, End, Limits};
+use crate::table::{Choice, DealSpec, MatchStage, Observation, Rejection};
+
+/// A dealt match of two, and the seat to act.
+async fn dealt(journal: &FakeJournal) -> (crate::matches::Matches, crate::journal::MatchId, usize) {
+    let matches = open(journal).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    let mut to_act = 0;
+    for index in 0..2 {
+        let subscription = observe(&matches, info.match_id, index, None).await;
+        let crate::matches::Start::Snapshot(snapshot) = subscription.start() else { panic!() };
+        if snapshot.to_decide.is_some() {
+            to_act = index;
+        }
+    }
+    (matches, info.match_id, to_act)
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_becomes_of_an_append_the_action_counts_once() {
+    for fate in [Fate::Fails, Fate::WrittenUnknown, Fate::LostUnknown] {
+        let journal = FakeJournal::new();
+        let (matches, id, to_act) = dealt(&journal).await;
+        let before = journal.records(id).len();
+        journal.doom(&[fate]);
+        journal.blind(2);
+        let act = || matches.act(id, access(to_act), 1, Choice::LegalIndex(0));
+        assert_eq!(act().await, Err(Rejection::OutcomeUnknown), "{fate:?}");
+        let receipt = again(act).await.unwrap();
+        assert_eq!(act().await, Ok(receipt), "{fate:?}");
+        assert_eq!(journal.records(id).len(), before + 1, "{fate:?}");
+        let other = matches.act(id, access(to_act), 1, Choice::LegalIndex(1)).await;
+        assert!(matches!(other, Err(Rejection::DecisionOver { .. })), "{fate:?}: {other:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_becomes_of_the_end_it_comes_once() {
+    for fate in [Fate::Fails, Fate::WrittenUnknown, Fate::LostUnknown] {
+        let journal = FakeJournal::new();
+        let (matches, id, _) = dealt(&journal).await;
+        let mut subscription = observe(&matches, id, 0, None).await;
+        journal.doom(&[fate, fate]);
+        assert_eq!(matches.resign(id, access(1)).await, Err(Rejection::OutcomeUnknown), "{fate:?}");
+        again(|| matches.resign(id, access(1))).await.unwrap();
+        let (observations, end) = drain(&mut subscription).await;
+        assert!(matches!(end, End::Over(Outcome::Result(_))), "{fate:?}: {end:?}");
+        assert_eq!(observations.len(), 2, "{fate:?}: the resignation and the reveal");
+        decode_record(&matches.record(id).await.unwrap().record).unwrap().0.verify().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_goes_through_a_journal_that_fails_every_other_time() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 3, DealSpec::Joint)).await;
+    let fates = [Fate::Fails, Fate::WrittenUnknown, Fate::LostUnknown, Fate::WrittenUnknown];
+    journal.doom(&fates.repeat(10));
+    let join = |index| {
+        let matches = matches.clone();
+        async move { again(|| matches.join(info.match_id, access(index), None)).await.unwrap() }
+    };
+    for index in 0..3 {
+        join(index).await;
+    }
+    let info = matches.get(info.match_id).await.unwrap();
+    let players = [0, 1, 2].map(|index| tokio::spawn(play_joined(matches.clone(), info.match_id, index)));
+    for player in players {
+        player.await.unwrap();
+    }
+    decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap().0.verify().unwrap();
+}
+
+#[tokio::test]
+async fn a_table_that_another_owner_took_stops() {
+    let journal = FakeJournal::new();
+    let (matches, id, to_act) = dealt(&journal).await;
+    let mut subscription = observe(&matches, id, 0, None).await;
+    journal.doom(&[Fate::Fenced]);
+    assert_eq!(matches.act(id, access(to_act), 1, Choice::LegalIndex(0)).await, Err(Rejection::Damaged));
+    assert_eq!(drain(&mut subscription).await, (Vec::new(), End::Stopped));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_creation_whose_answer_was_lost_runs_if_it_is_stored() {
+    for (fate, live) in [(Fate::WrittenUnknown, 2), (Fate::LostUnknown, 0), (Fate::Fails, 0)] {
+        let journal = FakeJournal::new();
+        let matches = open(&journal).await;
+        journal.doom(&[fate]);
+        journal.blind(2);
+        let specs = vec![spec(Preset::Sackson, 2, DealSpec::Joint); 2];
+        assert_eq!(matches.create(specs, None).await, Err(CreateError::OutcomeUnknown));
+        // Time is paused: it goes on when every task waits, so by then the journal was read back.
+        tokio::time::sleep(Limits::default().last_retry * 4).await;
+        assert_eq!(matches.live(), live, "{fate:?}");
+    }
+}
+
+#[tokio::test]
+async fn killed_at_any_entry_a_match_goes_on_with_the_same_hidden_state_and_numbers() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let info = create_one(&matches, spec(Preset::Quick, 3, DealSpec::Joint)).await;
+    let id = info.match_id;
+    for index in 0..3 {
+        matches.join(id, access(index), None).await.unwrap();
+    }
+    // Twenty decisions, each by whoever is to act.
+    for decision in 1..=20 {
+        for index in 0..3 {
+            if matches.act(id, access(index), decision, Choice::LegalIndex(1)).await.is_ok() {
+                break;
+            }
+        }
+    }
+    let (whole, _) = stop_and_drain(&matches, id).await;
+    let records = journal.records(id).len();
+    assert_eq!(records, 1 + 3 + 1 + 20);
+    for kept in 1..=records {
+        let matches = open(&journal.cut(id, kept)).await;
+        assert_eq!(matches.live(), 1);
+        let (observations, end) = stop_and_drain(&matches, id).await;
+        assert_eq!(end, End::Stopped);
+        assert_eq!(observations[..], whole[..observations.len()], "{kept} entries");
+    }
+}
+
+/// What seat 0 observed from the first observation on, as far as the match has come.
+async fn stop_and_drain(
+    matches: &crate::matches::Matches,
+    id: crate::journal::MatchId,
+) -> (Vec<Observation>, End) {
+    let mut subscription = observe(matches, id, 0, Some(0)).await;
+    let last = {
+        let now = observe(matches, id, 0, None).await;
+        now.last_seq()
+    };
+    let mut observations = Vec::new();
+    while subscription.last_seq() < last {
+        let crate::matches::Next::Observation(observation) = subscription.next().await else { panic!() };
+        observations.push((*observation).clone());
+    }
+    matches.stop().await;
+    let (more, end) = drain(&mut subscription).await;
+    assert_eq!(more, Vec::new());
+    (observations, end)
+}
+
+#[tokio::test]
+async fn after_a_restart_a_match_is_played_to_its_end() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    matches.stop().await;
+    assert_eq!(
+        matches.act(info.match_id, access(0), 1, Choice::LegalIndex(0)).await,
+        Err(Rejection::Stopping)
+    );
+    let matches = open(&journal).await;
+    assert_eq!(matches.get(info.match_id).await.unwrap().stage, MatchStage::Playing);
+    let players = [0, 1].map(|index| tokio::spawn(play_joined(matches.clone(), info.match_id, index)));
+    for player in players {
+        player.await.unwrap();
+    }
+    decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap().0.verify().unwrap();
+}

@@ -1,0 +1,239 @@
+//! A journal in memory that does what it is told: fail, refuse, or lose the answer.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+use crate::journal::{
+    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
+    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, MatchId, MetaKey,
+    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, RequestKey,
+    RequestState, Response, ResultNumber, ResultRow, StoredMatch, StoredRecord, UnixMillis, Version,
+};
+
+/// What becomes of the next write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing is written.
+    Fails,
+    /// It is written, and the answer is lost.
+    WrittenUnknown,
+    /// It is not written, and the answer is lost.
+    LostUnknown,
+    /// A later owner has written.
+    Fenced,
+}
+
+#[derive(Default)]
+struct Inner {
+    running: HashMap<MatchId, Vec<Payload>>,
+    finished: Vec<FinishedMatch>,
+    requests: HashMap<(String, String), (RequestKey, Response)>,
+    fates: Vec<Fate>,
+    unreadable: usize,
+}
+
+/// A journal in memory. A clone is the same journal.
+#[derive(Clone)]
+pub(super) struct FakeJournal {
+    inner: Arc<Mutex<Inner>>,
+    results: watch::Sender<ResultNumber>,
+    health: watch::Sender<Health>,
+}
+
+impl FakeJournal {
+    pub(super) fn new() -> Self {
+        Self {
+            inner: Arc::default(),
+            results: watch::Sender::new(ResultNumber::ZERO),
+            health: watch::Sender::new(Health::Writing),
+        }
+    }
+
+    /// The next appends and ends meet these fates, the first one first.
+    pub(super) fn doom(&self, fates: &[Fate]) {
+        self.inner.lock().unwrap().fates = fates.to_vec();
+    }
+
+    /// The next reads fail.
+    pub(super) fn blind(&self, reads: usize) {
+        self.inner.lock().unwrap().unreadable = reads;
+    }
+
+    /// Another journal that holds what this one does with the last records of a running match cut off.
+    pub(super) fn cut(&self, match_id: MatchId, records: usize) -> Self {
+        let other = Self::new();
+        let mut running = self.inner.lock().unwrap().running.clone();
+        if let Some(kept) = running.get_mut(&match_id) {
+            kept.truncate(records);
+        }
+        other.inner.lock().unwrap().running = running;
+        other
+    }
+
+    pub(super) fn records(&self, match_id: MatchId) -> Vec<Payload> {
+        self.inner.lock().unwrap().running.get(&match_id).cloned().unwrap_or_default()
+    }
+}
+
+impl Inner {
+    fn check(&self, append: &Append) -> Result<(), AppendRefusal> {
+        let finished = self.finished.iter().find(|finished| finished.result.match_id == append.match_id);
+        if let Some(finished) = finished {
+            return Err(AppendRefusal::Finished(finished.result.number));
+        }
+        let Some(records) = self.running.get(&append.match_id) else { return Err(AppendRefusal::NoMatch) };
+        let actual = Version::new(u32::try_from(records.len()).unwrap());
+        if actual == append.expected { Ok(()) } else { Err(AppendRefusal::Version { actual }) }
+    }
+
+    /// Does a write, or what its fate is.
+    fn write<T>(&mut self, append: &Append, write: impl FnOnce(&mut Self) -> T) -> Outcome<T, AppendRefusal> {
+        let fate = if self.fates.is_empty() { None } else { Some(self.fates.remove(0)) };
+        let cause = Cause::new("as told");
+        match fate {
+            Some(Fate::Fails) => return Outcome::Failed(cause),
+            Some(Fate::LostUnknown) => return Outcome::Unknown(cause),
+            Some(Fate::Fenced) => {
+                return Outcome::Refused(AppendRefusal::StaleEpoch { actual: Epoch::new(2) });
+            }
+            Some(Fate::WrittenUnknown) | None => {}
+        }
+        if let Err(refusal) = self.check(append) {
+            return Outcome::Refused(refusal);
+        }
+        let done = write(self);
+        if fate.is_some() { Outcome::Unknown(cause) } else { Outcome::Done(done) }
+    }
+
+    fn append(&mut self, append: &Append) -> Version {
+        let records = self.running.get_mut(&append.match_id).unwrap();
+        records.extend_from_slice(append.records.as_slice());
+        Version::new(u32::try_from(records.len()).unwrap())
+    }
+}
+
+#[async_trait]
+impl Journal for FakeJournal {
+    fn epoch(&self) -> Epoch {
+        Epoch::new(1)
+    }
+
+    async fn create(&self, new: NewMatches) -> CreateOutcome {
+        let mut inner = self.inner.lock().unwrap();
+        if let Some(request) = &new.request {
+            let key = (request.key.caller.to_string(), request.key.request_id.to_string());
+            match inner.requests.get(&key) {
+                Some((before, response)) if before.body_hash == request.key.body_hash => {
+                    return Outcome::Done(Created::Before(response.clone()));
+                }
+                Some(_) => return Outcome::Refused(CreateRefusal::RequestReused),
+                None => {}
+            }
+            inner.requests.insert(key, (request.key.clone(), request.response.clone()));
+        }
+        let fate = if inner.fates.is_empty() { None } else { Some(inner.fates.remove(0)) };
+        if matches!(fate, Some(Fate::Fails | Fate::Fenced)) {
+            return Outcome::Failed(Cause::new("as told"));
+        }
+        if fate != Some(Fate::LostUnknown) {
+            for new in new.matches {
+                inner.running.insert(new.match_id, new.records.as_slice().to_vec());
+            }
+        }
+        if fate.is_some() { Outcome::Unknown(Cause::new("as told")) } else { Outcome::Done(Created::New) }
+    }
+
+    async fn append(&self, append: Append) -> AppendOutcome {
+        self.inner.lock().unwrap().write(&append, |inner| inner.append(&append))
+    }
+
+    async fn finish(&self, finish: Finish) -> FinishOutcome {
+        let Finish { last, listing, finished_at, summary, record } = finish;
+        let outcome = self.inner.lock().unwrap().write(&last, |inner| {
+            let version = inner.append(&last);
+            inner.running.remove(&last.match_id);
+            let number = ResultNumber::new(inner.finished.len() as u64 + 1);
+            let result = ResultRow { number, match_id: last.match_id, listing, finished_at, summary };
+            inner.finished.push(FinishedMatch { result, version, record });
+            number
+        });
+        if let Outcome::Done(number) = &outcome {
+            self.results.send_replace(*number);
+        }
+        outcome
+    }
+
+    async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError> {
+        let mut inner = self.inner.lock().unwrap();
+        if inner.unreadable > 0 {
+            inner.unreadable -= 1;
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
+        if let Some(finished) = inner.finished.iter().find(|finished| finished.result.match_id == match_id) {
+            return Ok(Some(StoredMatch::Finished(Box::new(finished.clone()))));
+        }
+        let record = |(version, payload): (u32, &Payload)| StoredRecord {
+            version: Version::new(version),
+            epoch: Epoch::new(1),
+            payload: payload.clone(),
+        };
+        let history = |records: &Vec<Payload>| History { records: (1..).zip(records).map(record).collect() };
+        Ok(inner.running.get(&match_id).map(|records| StoredMatch::Running(history(records))))
+    }
+
+    async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError> {
+        Ok(self.inner.lock().unwrap().running.keys().copied().collect())
+    }
+
+    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError> {
+        let inner = self.inner.lock().unwrap();
+        let rows = inner.finished.iter().map(|finished| finished.result.clone());
+        Ok(rows.filter(|row| row.number > after).take(page.get().into()).collect())
+    }
+
+    async fn list_finished(
+        &self,
+        filter: FinishedFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<FinishedPage, ReadError> {
+        let inner = self.inner.lock().unwrap();
+        let from = from.map_or(u64::MAX, PagePosition::get);
+        let rows = inner.finished.iter().rev().map(|finished| finished.result.clone());
+        let wanted = rows.filter(|row| {
+            row.number.get() < from
+                && (filter.client_reference.is_none()
+                    || filter.client_reference == row.listing.client_reference)
+        });
+        let mut matches: Vec<ResultRow> = wanted.take(usize::from(page.get()) + 1).collect();
+        let more = matches.len() > usize::from(page.get());
+        matches.truncate(page.get().into());
+        let next = matches.last().filter(|_| more).map(|last| PagePosition::new(last.number.get()));
+        Ok(FinishedPage { matches, next })
+    }
+
+    async fn request(&self, _key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {
+        Ok(RequestState::New)
+    }
+
+    async fn meta(&self, _key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
+        Ok(None)
+    }
+
+    async fn meta_or_insert(&self, _key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
+        Outcome::Done(value)
+    }
+
+    fn latest_result(&self) -> watch::Receiver<ResultNumber> {
+        self.results.subscribe()
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    async fn close(&self) {}
+}

@@ -1,0 +1,7 @@
+//! Matches over a journal that can be told to fail.
+
+mod failures;
+mod fake;
+mod harness;
+mod lifecycle;
+mod streams;

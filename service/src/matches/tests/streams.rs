@@ -1,0 +1,176 @@
+//! Subscriptions can be cut anywhere (I4), and a slow reader harms nobody (I5).
+
+use std::time::Duration;
+
+use zetema_proto::Views;
+use zetema_rules::{Outcome, Preset};
+
+use super::fake::FakeJournal;
+use super::harness::*;
+use crate::matches::{Audience, End, Limits, Next, Start};
+use crate::table::{Choice, DealSpec, Rejection, SeatAccess};
+
+#[tokio::test]
+async fn resumed_after_any_number_a_stream_gives_the_rest_of_the_whole() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Quick, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let whole = play_all(&matches, &info).await;
+    let last = whole[1].last().unwrap().seq;
+    for after in 0..=last {
+        let mut subscription = observe(&matches, id, 1, Some(after)).await;
+        assert_eq!(*subscription.start(), Start::Resumed { after_seq: after });
+        let (rest, end) = drain(&mut subscription).await;
+        assert_eq!(rest[..], whole[1][usize::try_from(after).unwrap()..], "after {after}");
+        assert!(matches!(end, End::Over(Outcome::Result(_))));
+    }
+    let ahead =
+        matches.subscribe(id, Audience::Observer(access(1)), Some(last + 1), Views::EveryDecision).await;
+    assert_eq!(ahead.unwrap_err(), Rejection::CursorAhead { last });
+}
+
+#[tokio::test]
+async fn while_a_match_is_played_a_stream_resumed_anywhere_has_no_gap() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Parlett, 4, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let reader = {
+        let matches = matches.clone();
+        // Reads a few observations, drops the subscription, and resumes.
+        tokio::spawn(async move {
+            let mut all = Vec::new();
+            loop {
+                let after = all.len() as u64;
+                let mut subscription = matches
+                    .subscribe(id, Audience::Spectator, Some(after), Views::EveryDecision)
+                    .await
+                    .unwrap();
+                for _ in 0..=after % 7 {
+                    match subscription.next().await {
+                        Next::Observation(observation) => all.push((*observation).clone()),
+                        Next::End(end) => return (all, end),
+                    }
+                }
+            }
+        })
+    };
+    play_all(&matches, &info).await;
+    let (all, end) = reader.await.unwrap();
+    let mut spectator =
+        matches.subscribe(id, Audience::Spectator, Some(0), Views::EveryDecision).await.unwrap();
+    assert_eq!((all, end), drain(&mut spectator).await);
+}
+
+#[tokio::test]
+async fn a_snapshot_and_its_tail_end_where_the_whole_ends() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let mut early = observe(&matches, info.match_id, 0, None).await;
+    let Start::Snapshot(snapshot) = early.start().clone() else { panic!() };
+    assert_eq!((snapshot.seq, snapshot.decision, snapshot.view), (0, None, None));
+    let whole = play_all(&matches, &info).await;
+    assert_eq!(drain(&mut early).await.0, whole[0]);
+    let late = observe(&matches, info.match_id, 0, None).await;
+    let Start::Snapshot(snapshot) = late.start() else { panic!() };
+    assert_eq!(snapshot.seq, whole[0].last().unwrap().seq);
+    let last_view = whole[0].iter().rev().find_map(|observation| observation.view.clone());
+    assert_eq!(snapshot.view, last_view);
+    assert!(snapshot.revealed.is_some() && snapshot.outcome.is_some() && snapshot.to_decide.is_none());
+}
+
+#[tokio::test]
+async fn views_in_snapshots_only_are_in_no_observation() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let mut bare = matches
+        .subscribe(info.match_id, Audience::Observer(access(0)), None, Views::SnapshotsOnly)
+        .await
+        .unwrap();
+    let mut whole = play_all(&matches, &info).await.remove(0);
+    for observation in &mut whole {
+        observation.view = None;
+    }
+    assert_eq!(drain(&mut bare).await.0, whole);
+}
+
+#[tokio::test]
+async fn a_join_takes_the_seat_from_the_player_and_from_no_observer() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let subscribe = |audience| matches.subscribe(id, audience, None, Views::EveryDecision);
+    let first = matches.join(id, access(0), None).await.unwrap();
+    let mut player = subscribe(Audience::Player(access(0), first.hold)).await.unwrap();
+    let mut observer = subscribe(Audience::Observer(access(0))).await.unwrap();
+    let second = matches.join(id, access(0), None).await.unwrap();
+    assert_eq!(player.next().await, Next::End(End::Superseded));
+    assert_eq!(player.next().await, Next::End(End::Superseded), "an end stays the end");
+    let again = subscribe(Audience::Player(access(0), first.hold)).await;
+    assert_eq!(again.unwrap_err(), Rejection::Superseded);
+    let mut player = subscribe(Audience::Player(access(0), second.hold)).await.unwrap();
+    matches.join(id, access(1), None).await.unwrap();
+    assert!(matches!(player.next().await, Next::Observation(_)));
+    assert!(matches!(observer.next().await, Next::Observation(_)));
+}
+
+#[tokio::test]
+async fn a_new_token_voids_the_old_one_and_ends_what_it_reads() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let mut old = observe(&matches, id, 0, None).await;
+    let mut other = observe(&matches, id, 1, None).await;
+    assert_eq!(matches.rotate_token(id, seat(0)).await, Ok(2));
+    assert_eq!(old.next().await, Next::End(End::TokenReplaced));
+    assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::TokenReplaced));
+    assert_eq!(matches.rotate_token(id, seat(2)).await, Err(Rejection::NoSuchSeat { seat: seat(2) }));
+    matches.join(id, SeatAccess { seat: seat(0), generation: 2 }, None).await.unwrap();
+    matches.join(id, access(1), None).await.unwrap();
+    assert!(matches!(other.next().await, Next::Observation(_)));
+    matches.cancel(id).await.unwrap();
+    assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::TokenReplaced), "after the end too");
+}
+
+#[tokio::test]
+async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
+    let limits = Limits { queued_observations: 4, ..Limits::default() };
+    let matches = open_with(FakeJournal::new(), limits).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let mut slow = observe(&matches, info.match_id, 0, None).await;
+    join_all(&matches, &info).await;
+    for decision in 1..=10 {
+        for index in 0..2 {
+            if matches.act(info.match_id, access(index), decision, Choice::LegalIndex(0)).await.is_ok() {
+                break;
+            }
+        }
+    }
+    let (first, end) = drain(&mut slow).await;
+    assert_eq!(end, End::Lagging);
+    assert_eq!(first.len(), 4, "what was in the queue is still read");
+    let mut rest = observe(&matches, info.match_id, 0, Some(slow.last_seq())).await;
+    assert!(matches!(rest.next().await, Next::Observation(next) if next.seq == 5));
+}
+
+#[tokio::test]
+async fn subscribers_have_a_limit_and_those_that_are_gone_do_not_count() {
+    let limits = Limits { subscribers: 2, ..Limits::default() };
+    let matches = open_with(FakeJournal::new(), limits).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let subscribe = || matches.subscribe(info.match_id, Audience::Spectator, None, Views::EveryDecision);
+    let kept = (subscribe().await.unwrap(), subscribe().await.unwrap());
+    assert_eq!(subscribe().await.unwrap_err(), Rejection::TooManySubscribers { limit: 2 });
+    drop(kept.0);
+    subscribe().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dropped_call_for_what_comes_next_loses_nothing() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
+    let dropped = tokio::time::timeout(Duration::from_millis(1), subscription.next()).await;
+    assert!(dropped.is_err(), "nothing has happened yet");
+    let whole = play_all(&matches, &info).await.remove(0);
+    assert_eq!(drain(&mut subscription).await.0, whole);
+}
