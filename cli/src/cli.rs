@@ -2,9 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::demo::Demo;
 use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
+use crate::commands::{bot::Bot, play::Play, serve::Serve};
 
 /// Zetema: a card game that bots play over gRPC
 ///
@@ -27,19 +29,27 @@ Colours are off when stdout is no terminal, or when NO_COLOR is set."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 impl Cli {
-    /// What is asked for.
+    /// What is asked for; the demo, if nothing is.
     pub(crate) fn into_command(self) -> Command {
-        self.command
+        self.command.unwrap_or_else(|| Command::Demo(Demo::default()))
     }
 }
 
 /// What the program does.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show a match between the house bots, or play many
+    Demo(Demo),
+    /// Play against the house bots
+    Play(Play),
+    /// Run a server
+    Serve(Serve),
+    /// Let a house bot take seats on a server
+    Bot(Bot),
     /// Create, follow and cancel matches on a server
     #[command(subcommand)]
     Match(MatchCommand),

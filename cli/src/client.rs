@@ -8,6 +8,7 @@ use tonic::{Request, Status};
 use tonic_types::StatusExt;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
 
 use crate::args::ServerArgs;
 
@@ -45,6 +46,11 @@ macro_rules! calls {
 }
 
 impl Client {
+    /// Connects to this address with this token.
+    pub(crate) async fn connect_with(server: &str, token: &str) -> Result<Self> {
+        Self::authorised(channel(server).await?, token)
+    }
+
     /// Connects as the flags say.
     pub(crate) async fn connect(args: &ServerArgs) -> Result<Self> {
         let channel = channel(&args.server).await?;
@@ -88,6 +94,13 @@ impl Client {
         let answer = self.matches.clone().watch_match(request).await;
         Ok(answer.map_err(|status| explain(&status))?.into_inner())
     }
+}
+
+/// Forfeits the match of the seat that has this token.
+pub(crate) async fn resign(server: &str, seat_token: String) -> Result<()> {
+    let mut client = PlayServiceClient::new(channel(server).await?);
+    let answer = client.resign(v1::ResignRequest { seat_token }).await;
+    answer.map(drop).map_err(|status| explain(&status))
 }
 
 async fn channel(server: &str) -> Result<Channel> {

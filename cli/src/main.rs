@@ -8,10 +8,13 @@ mod args;
 mod cli;
 mod client;
 mod commands;
+mod embedded;
 mod failure;
 mod json;
+mod log;
 mod output;
 mod render;
+mod screen;
 mod watch;
 
 use std::process::ExitCode;

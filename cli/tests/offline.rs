@@ -65,7 +65,7 @@ fn json(args: &[&str], stdin: &str) -> Value {
 #[test]
 fn help_names_every_command_and_gives_examples() {
     let help = check(&["--help"], "", 0, "Examples:", "");
-    for command in ["match", "record", "rules"] {
+    for command in ["demo", "play", "serve", "bot", "match", "record", "rules"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
     check(&["record", "verify", "--help"], "", 0, "exit code is 1", "");
@@ -83,6 +83,15 @@ fn a_wrong_call_exits_with_2_and_says_what_to_give() {
     check(&["rules", "show", "quick", "--set", "target"], "", 2, "", "--set OPTION=VALUE");
     check(&["rules", "show", "quick", "--set", "goal=3"], "", 2, "", "\"goal\" is no option");
     check(&["rules", "show", "quick", "--set", "players=3"], "", 2, "", "give --players 3");
+    check(&["demo", "--bots", "gready"], "", 2, "", "possible values: random, greedy");
+    check(&["demo", "--bots", "greedy,greedy,random"], "", 2, "", "3 bots for 2 players");
+    check(&["demo", "--matches", "0"], "", 2, "", "--matches");
+    check(&["demo", "--preset", "quick", "--players", "7"], "", 2, "", "players is 7");
+    check(&["play", "--seat", "2"], "", 2, "", "give 0 to 1");
+    check(&["play", "--token", "t", "--players", "3"], "", 2, "", "cannot be used with");
+    check(&["bot", "greedy"], "", 2, "", "--token");
+    check(&["serve", "--listen", "nowhere", "--check-config"], "", 2, "", "the flag --listen");
+    check(&["serve", "--listen", "0.0.0.0:1", "--check-config"], "", 2, "", "--plaintext anywhere");
     check(&["match", "create", "--seed", "x"], "", 2, "", "64 hexadecimal digits");
     check(&["match", "batch", "1001"], "", 2, "", "1..=1000");
     check(&["record", "verify"], "", 2, "", "<ID|FILE>");
@@ -93,6 +102,23 @@ fn a_server_that_is_not_there_is_said_so() {
     let nobody = ["match", "list", "--server", "http://127.0.0.1:1"];
     check(&nobody, "", 1, "", "no server answers at http://127.0.0.1:1: start one by `zetema serve`");
     check(&["match", "list", "--server", "nonsense://"], "", 1, "", "is no address of a server");
+}
+
+#[test]
+fn serve_checks_its_configuration_without_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("zetema.toml");
+    fs::write(&file, "listen = \"127.0.0.1:7000\"\nmax_connections = 9\n").unwrap();
+    let file = file.to_str().unwrap();
+    let args = ["serve", "--check-config", "--config", file, "--listen", "127.0.0.1:0", "--format", "json"];
+    let settings = json(&args, "");
+    assert_eq!(settings["listen"], "127.0.0.1:0");
+    assert_eq!(settings["max_connections"], 9);
+    assert_eq!(settings["log"], "info");
+    check(&["serve", "--check-config", "--config", file], "", 0, "127.0.0.1:7000", "");
+    fs::write(file, "lissen = \"127.0.0.1:7000\"\n").unwrap();
+    check(&["serve", "--check-config", "--config", file], "", 1, "", "unknown key `lissen`");
+    check(&["serve", "--check-config", "--config", "no.toml"], "", 1, "", "no.toml can't be read");
 }
 
 #[test]

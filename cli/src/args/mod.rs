@@ -1,14 +1,16 @@
 //! Flags that several commands share.
 
+mod bots;
 mod rules;
 mod seed;
 mod server;
 mod spec;
 
+pub(crate) use bots::{BotsArgs, house};
 pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
 pub(crate) use server::ServerArgs;
-pub(crate) use spec::SpecArgs;
+pub(crate) use spec::{SpecArgs, spec};
 
 use crate::output::Format;
 

@@ -48,7 +48,7 @@ impl SpecArgs {
 
 /// A match by these rules, every seat for whoever holds its token. With a seed its deals are fixed,
 /// else joint.
-fn spec(rules: &Rules, seed: Option<&ServerSeed>) -> v1::MatchSpec {
+pub(crate) fn spec(rules: &Rules, seed: Option<&ServerSeed>) -> v1::MatchSpec {
     let kind = match seed {
         Some(seed) => v1::deals::Kind::Fixed(v1::FixedDeals { server_seed: seed.reveal().to_vec() }),
         None => v1::deals::Kind::Joint(v1::JointDeals {}),

@@ -1,8 +1,12 @@
 //! The commands, one noun a module.
 
+pub(crate) mod bot;
+pub(crate) mod demo;
 pub(crate) mod matches;
+pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod rules;
+pub(crate) mod serve;
 mod source;
 
 use anyhow::{Context, Result};
@@ -11,13 +15,19 @@ use crate::cli::Command;
 
 /// Does what is asked for.
 pub(crate) fn run(command: Command) -> Result<()> {
-    match command {
-        Command::Match(command) => runtime()?.block_on(matches::run(command)),
-        Command::Record(command) => runtime()?.block_on(record::run(command)),
-        Command::Rules(command) => rules::run(command),
-    }
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime> {
-    tokio::runtime::Runtime::new().context("the asynchronous runtime can't be started")
+    let runtime = tokio::runtime::Runtime::new().context("the asynchronous runtime can't be started")?;
+    let done = runtime.block_on(async {
+        match command {
+            Command::Demo(demo) => demo.run().await,
+            Command::Play(play) => play.run().await,
+            Command::Serve(serve) => serve.run().await,
+            Command::Bot(bot) => bot.run().await,
+            Command::Match(command) => matches::run(command).await,
+            Command::Record(command) => record::run(command).await,
+            Command::Rules(command) => rules::run(command),
+        }
+    });
+    // A thread that waits for a person to type would hold the program up for ever.
+    runtime.shutdown_background();
+    done
 }

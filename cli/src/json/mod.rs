@@ -5,6 +5,7 @@
 
 mod action;
 mod bytes;
+pub(crate) mod demo;
 mod event;
 pub(crate) mod matches;
 mod outcome;

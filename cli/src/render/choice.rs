@@ -8,7 +8,7 @@ use super::{WIDTH, event, face, text};
 /// The legal actions with their numbers from 1: the discards side by side, then a line for each
 /// declaration.
 pub(crate) fn choices(legal: &LegalActions) -> String {
-    let number = |n: usize| style(format!("{n:>3}")).cyan().to_string();
+    let number = |n: usize| style(format!("{n:>3})")).cyan().to_string();
     let mut lines = Vec::new();
     let mut line = "  discard".to_owned();
     let discards = legal.discards.len();

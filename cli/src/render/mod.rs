@@ -3,7 +3,6 @@
 //! Text has colours if [`console`] finds that stdout may have them.
 
 mod card;
-#[cfg(test)]
 mod choice;
 mod event;
 mod names;
@@ -13,12 +12,10 @@ mod tableau;
 mod view;
 
 pub(crate) use card::{cards, face};
-#[cfg(test)]
 pub(crate) use choice::choices;
 pub(crate) use event::event;
 pub(crate) use names::Names;
 pub(crate) use outcome::{outcome, result};
-#[cfg(test)]
 use view::WIDTH;
 pub(crate) use view::view;
 

@@ -15,7 +15,6 @@ impl Names {
         Self { rules, players: Vec::new() }
     }
 
-    #[cfg(test)]
     /// Seats whose players have names, seat 0 first.
     pub(crate) const fn players(rules: Rules, players: Vec<String>) -> Self {
         Self { rules, players }

@@ -10,6 +10,9 @@ mod verify;
 use anyhow::Result;
 use clap::Subcommand;
 
+pub(crate) use source::fetch;
+pub(crate) use verify::problem;
+
 /// What to do with records.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\

@@ -58,7 +58,7 @@ fn is_path(name: &str) -> bool {
 }
 
 /// The record of a match from the server.
-async fn fetch(client: &Client, match_id: &str) -> Result<Found> {
+pub(crate) async fn fetch(client: &Client, match_id: &str) -> Result<Found> {
     let request = v1::GetRecordRequest { match_id: match_id.to_owned() };
     let answer = client.get_record(request).await?;
     let record = answer.record.ok_or_else(|| anyhow!("the server sent no record of {match_id}"))?;

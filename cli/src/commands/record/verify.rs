@@ -75,7 +75,7 @@ impl Verify {
 }
 
 /// What differs first, and the step itself if it is one.
-fn problem(found: &Found) -> Option<String> {
+pub(crate) fn problem(found: &Found) -> Option<String> {
     let error = found.record.verify().err()?;
     let step = match error.place {
         Place::Step(number) => found.record.steps.get(number),

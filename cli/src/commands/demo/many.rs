@@ -1,0 +1,102 @@
+//! Many matches, as fast as they go.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use zetema_rules::Outcome;
+
+use super::arena::{Arena, Played, write};
+use crate::json::RulesJson;
+use crate::json::demo::{DemoJson, PlayedJson, SeatSummaryJson, SummaryJson};
+use crate::output::{self, Format};
+
+/// Matches that are played at once: with six players each they take 600 of the seats that a server gives
+/// one stream.
+const AT_ONCE: usize = 100;
+
+/// Plays so many matches and prints what came of them.
+pub(super) async fn play(arena: &Arena, count: usize, records: Option<&Path>, format: Format) -> Result<()> {
+    let began = Instant::now();
+    let progress = progress(count)?;
+    let mut over = Vec::with_capacity(count);
+    for first in (0..count).step_by(AT_ONCE) {
+        let created = arena.create(first..count.min(first + AT_ONCE)).await?;
+        let mut playing = arena.play(created)?;
+        while let Some(played) = playing.next().await? {
+            if let Some(folder) = records {
+                write(folder, &played)?;
+            }
+            over.push(played);
+            progress.inc(1);
+        }
+    }
+    progress.finish_and_clear();
+    print(arena, &over, began, format)?;
+    let failed = over.iter().filter(|played| !is_right(played)).count();
+    if let Some(first) = over.iter().find(|played| !is_right(played)) {
+        let why = first.problem.as_deref().unwrap_or("it has no result");
+        bail!("{failed} of {count} matches went wrong; the first is {}: {why}", first.match_id);
+    }
+    Ok(())
+}
+
+fn is_right(played: &Played) -> bool {
+    played.problem.is_none() && matches!(played.record.outcome, Outcome::Result(_))
+}
+
+/// Shown on stderr, and only if that is a terminal.
+fn progress(count: usize) -> Result<ProgressBar> {
+    let style = "{bar:40.green/dim} {pos}/{len} matches  {per_sec}  {eta} left";
+    let progress = ProgressBar::new(u64::try_from(count)?).with_style(ProgressStyle::with_template(style)?);
+    progress.tick();
+    Ok(progress)
+}
+
+fn print(arena: &Arena, over: &[Played], began: Instant, format: Format) -> Result<()> {
+    let outcomes: Vec<&Outcome> = over.iter().map(|played| &played.record.outcome).collect();
+    let summary = SummaryJson {
+        matches: over.len(),
+        finished: outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Result(_))).count(),
+        verified: over.iter().filter(|played| played.problem.is_none()).count(),
+        duration_ms: began.elapsed().as_millis(),
+        seats: SeatSummaryJson::all(arena.rules(), arena.bots(), &outcomes),
+    };
+    match format {
+        Format::Table => print_table(arena, &summary),
+        Format::Json => {
+            let played = |played: &Played| {
+                PlayedJson::new(&played.match_id, &played.record, played.problem.as_deref())
+            };
+            output::print_json(&DemoJson {
+                rules: RulesJson::new(arena.rules()),
+                matches: over.iter().map(played).collect(),
+                summary,
+            })
+        }
+    }
+}
+
+fn print_table(arena: &Arena, summary: &SummaryJson) -> Result<()> {
+    let mut table = output::table(["seat", "bot", "side", "won", "shared", "points on average"]);
+    for seat in &summary.seats {
+        table.add_row([
+            seat.seat.to_string(),
+            seat.bot.to_owned(),
+            seat.side.to_string(),
+            seat.won.to_string(),
+            seat.shared.to_string(),
+            seat.mean_points.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.1}")),
+        ]);
+    }
+    output::align_right(&mut table, 2..6);
+    let SummaryJson { matches, finished, verified, duration_ms, .. } = summary;
+    output::print(arena.rules())?;
+    output::print(table)?;
+    output::print(format!(
+        "{matches} matches in {}.{:03} s: {finished} played to a result, {verified} records verified",
+        duration_ms / 1_000,
+        duration_ms % 1_000
+    ))
+}

@@ -1,0 +1,78 @@
+//! `zetema demo`: matches between the house bots on a server inside the program.
+
+mod arena;
+mod many;
+mod one;
+mod pace;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use self::arena::Arena;
+use crate::args::{BotsArgs, FormatArgs, RulesArgs};
+use crate::output::Format;
+
+/// Show a match between the house bots, or play many.
+///
+/// A server starts inside the program, on a free port of this machine, and the bots play on it over
+/// gRPC as any bot does. When a match is over its record is read and verified.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zetema demo --preset fosdick --players 4 --bots greedy,random
+  zetema demo --matches 200 --preset quick --format json > results.json
+
+The JSON is one object: rules, matches (match_id, outcome, deals, steps, verified, error) and summary.
+The exit code is 1 if a match has no result or does not verify.")]
+pub(crate) struct Demo {
+    #[command(flatten)]
+    rules: RulesArgs,
+    #[command(flatten)]
+    bots: BotsArgs,
+    /// Deal fixed cards by this number, that of the first match; the next ones count up
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// How many matches to play; one is shown as it is played
+    #[arg(long, value_name = "N", default_value = "1")]
+    matches: NonZeroUsize,
+    /// Keep the server's data in this folder; unless given, they are removed
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Write the record of every match into this folder, as text
+    #[arg(long, value_name = "DIR")]
+    records: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl Default for Demo {
+    fn default() -> Self {
+        Self {
+            rules: RulesArgs::default(),
+            bots: BotsArgs::default(),
+            seed: None,
+            matches: NonZeroUsize::MIN,
+            data: None,
+            records: None,
+            format: FormatArgs::default(),
+        }
+    }
+}
+
+impl Demo {
+    pub(super) async fn run(self) -> Result<()> {
+        let rules = self.rules.rules()?;
+        let bots = self.bots.by_seat(&rules)?;
+        crate::log::start_quietly("error")?;
+        let arena = Arena::start(rules, bots, self.seed, self.data.as_deref()).await?;
+        let done = if self.matches == NonZeroUsize::MIN && self.format.format == Format::Table {
+            one::play(&arena, self.records.as_deref()).await
+        } else {
+            many::play(&arena, self.matches.get(), self.records.as_deref(), self.format.format).await
+        };
+        arena.stop().await;
+        done
+    }
+}

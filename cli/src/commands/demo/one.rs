@@ -1,0 +1,173 @@
+//! One match, shown as it is played.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Result, anyhow, bail};
+use console::style;
+use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError, unbounded_channel};
+use zetema_rules::{SeatEvent, View};
+
+use super::arena::{Arena, Played, write};
+use super::pace::{Ahead, beats, pause};
+use crate::json::hex;
+use crate::output;
+use crate::render::{self, Names};
+use crate::screen::Screen;
+use crate::watch::{Seen, Watching};
+
+/// How many of the last events stand under the table.
+const LAST: usize = 6;
+
+/// Plays a match, shows it, and verifies its record.
+pub(super) async fn play(arena: &Arena, records: Option<&Path>) -> Result<()> {
+    let mut created = arena.create(0..1).await?;
+    let match_id = created.first().map(|created| created.match_id.clone());
+    let match_id = match_id.ok_or_else(|| anyhow!("the server created no match"))?;
+    let (watching, _) = Watching::start(arena.client(), &match_id).await?;
+    let mut playing = arena.play(std::mem::take(&mut created))?;
+    let shown = Show::new(arena).run(collect(watching));
+    let (shown, played) = tokio::join!(shown, playing.next());
+    shown?;
+    let played = played?.ok_or_else(|| anyhow!("the match did not end"))?;
+    conclude(arena, &played, records)
+}
+
+/// Takes what the server sends as it comes, so that a show that lingers keeps no stream waiting: a match
+/// has some hundred steps, so there is no need of a bound.
+fn collect(mut watching: Watching) -> UnboundedReceiver<Result<Seen>> {
+    let (sender, receiver) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(seen) = watching.next().await.transpose() {
+            let failed = seen.is_err();
+            if sender.send(seen).is_err() || failed {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// What is on show.
+struct Show {
+    names: Names,
+    screen: Option<Screen>,
+    began: Instant,
+    view: Option<Box<View>>,
+    last: VecDeque<String>,
+}
+
+impl Show {
+    fn new(arena: &Arena) -> Self {
+        // The table, an empty line and the last events.
+        let lines = 12 + arena.rules().player_count().count() + 1 + LAST;
+        Self {
+            names: arena.names(),
+            screen: Screen::with_room_for(lines),
+            began: Instant::now(),
+            view: None,
+            last: VecDeque::new(),
+        }
+    }
+
+    async fn run(mut self, mut coming: UnboundedReceiver<Result<Seen>>) -> Result<()> {
+        let mut next = VecDeque::new();
+        let mut ended = false;
+        loop {
+            ended |= take(&mut coming, &mut next)?;
+            if next.is_empty() && !ended {
+                next.extend(coming.recv().await.transpose()?);
+            }
+            match next.pop_front() {
+                Some(Seen::Observation { events, view, .. }) => {
+                    self.step(&events, view)?;
+                    let ahead = if ended { Ahead::Beats(beats_of(&next)) } else { Ahead::Unknown };
+                    if std::io::stdout().is_terminal() {
+                        tokio::time::sleep(pause(beats(&events), ahead, self.began.elapsed())).await;
+                    }
+                }
+                Some(Seen::Start(view)) => self.view = view.or(self.view),
+                Some(Seen::End(_)) => return self.close(),
+                None => bail!("the server stopped showing the match before its end"),
+            }
+        }
+    }
+
+    fn step(&mut self, events: &[SeatEvent], view: Option<Box<View>>) -> Result<()> {
+        self.view = view.or_else(|| self.view.take());
+        let lines: Vec<String> =
+            events.iter().filter_map(|event| render::event(event, &self.names)).collect();
+        let Some(screen) = &mut self.screen else {
+            return lines.iter().try_for_each(output::print);
+        };
+        self.last.extend(lines);
+        while self.last.len() > LAST {
+            self.last.pop_front();
+        }
+        let Some(view) = &self.view else { return Ok(()) };
+        let mut picture = format!("{}\n", render::view(view, &self.names));
+        for line in self.last.iter().map(String::as_str).chain([""; LAST]).take(LAST) {
+            picture.push_str("\n  ");
+            picture.push_str(line);
+        }
+        screen.draw(&picture)
+    }
+
+    /// Without a screen the table is shown at the end at least.
+    fn close(&self) -> Result<()> {
+        match (&self.screen, &self.view) {
+            (None, Some(view)) => output::print(format!("\n{}", render::view(view, &self.names))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Takes what has come; the answer is whether that was all.
+fn take(coming: &mut UnboundedReceiver<Result<Seen>>, next: &mut VecDeque<Seen>) -> Result<bool> {
+    loop {
+        match coming.try_recv() {
+            Ok(seen) => next.push_back(seen?),
+            Err(TryRecvError::Empty) => return Ok(matches!(next.back(), Some(Seen::End(_)))),
+            Err(TryRecvError::Disconnected) => return Ok(true),
+        }
+    }
+}
+
+fn beats_of(next: &VecDeque<Seen>) -> u32 {
+    next.iter()
+        .map(|seen| match seen {
+            Seen::Observation { events, .. } => beats(events),
+            Seen::Start(_) | Seen::End(_) => 0,
+        })
+        .sum()
+}
+
+/// Says how the match ended and that its deals were fair, and how anyone can check that.
+fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()> {
+    let record = &played.record;
+    output::print(format!("\n  {}", render::outcome(&record.outcome, &arena.names())))?;
+    if let Some(problem) = &played.problem {
+        bail!("the match {} does not verify: {problem}", played.match_id);
+    }
+    let path = write(records.unwrap_or(&std::env::temp_dir().join("zetema-demo")), played)?;
+    let dealing = &record.dealing;
+    let program = std::env::args().next().unwrap_or_else(|| "zetema".to_owned());
+    output::print(format!(
+        "  {} {} deals and {} steps replayed; the seed is the one that the server had committed to:\n    \
+         (printf zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {}\n  \
+         Check the record:  {program} record verify {}",
+        style("verified").green().bold(),
+        record.deals.len(),
+        record.steps.len(),
+        hex(dealing.server_seed.reveal()),
+        hex(&dealing.commitment.0),
+        path.display(),
+    ))?;
+    if let Some(folder) = arena.kept() {
+        output::note(format!("  Serve it again:    {program} serve --data {}", folder.display()));
+    }
+    output::note(format!("  Play yourself:     {program} play"));
+    Ok(())
+}

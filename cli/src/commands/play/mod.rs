@@ -1,0 +1,152 @@
+//! `zetema play`: a person at the terminal.
+
+mod answer;
+mod person;
+
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use zetema_proto::v1;
+use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, Session, Settings};
+use zetema_service::server::termination;
+
+use self::person::{Person, Resignation};
+use crate::args::{BotsArgs, RulesArgs, Seed, spec};
+use crate::client;
+use crate::embedded::Embedded;
+use crate::failure::Usage;
+use crate::output;
+use crate::render::Names;
+
+/// Play against the house bots.
+///
+/// A server starts inside the program and the bots take the other seats. With --token you take the seat of
+/// that token, of a match on a server.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+At each turn your choices are listed: give a number, or a card such as KS. ? explains the game, q
+resigns.
+
+Examples:
+  zetema play
+  zetema play --preset quick --players 4 --seat 2 --bots greedy,random
+  zetema play --server http://127.0.0.1:4680 --token TOKEN")]
+pub(crate) struct Play {
+    #[command(flatten)]
+    rules: RulesArgs,
+    #[command(flatten)]
+    bots: BotsArgs,
+    /// Your seat, from 0
+    #[arg(long, value_name = "SEAT", default_value_t = 0)]
+    seat: usize,
+    /// Deal fixed cards by this seed, a number or 64 hexadecimal digits
+    #[arg(long)]
+    seed: Option<Seed>,
+    /// Keep the server's data in this folder; unless given, they are removed
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The address of the server whose match you join
+    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = "http://127.0.0.1:4680")]
+    server: String,
+    /// The token of your seat on that server; unless given, a server starts inside the program
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        conflicts_with_all = ["preset", "players", "teams", "changes", "bots", "seat", "seed", "data"]
+    )]
+    token: Option<String>,
+}
+
+impl Play {
+    pub(super) async fn run(self) -> Result<()> {
+        crate::log::start_quietly("error")?;
+        match self.token {
+            Some(token) => on_server(&self.server, token, Vec::new()).await,
+            None => self.embedded().await,
+        }
+    }
+
+    async fn embedded(self) -> Result<()> {
+        let rules = self.rules.rules()?;
+        let bots = self.bots.by_seat(&rules)?;
+        let own = rules.seats().nth(self.seat).ok_or_else(|| {
+            Usage::new(format!("--seat {} is none of the match: give 0 to {}", self.seat, bots.len() - 1))
+        })?;
+        let server = Embedded::start(self.data.as_deref()).await?;
+        let seed = self.seed.map(|seed| seed.of_match(0));
+        let request =
+            v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec(&rules, seed.as_ref())) };
+        let created = server.client().await?.create_match(request).await?;
+        let mut tokens: Vec<String> = created.seat_tokens.into_iter().map(|token| token.token).collect();
+        ensure!(
+            tokens.len() == bots.len(),
+            "the server gave {} tokens for {} seats",
+            tokens.len(),
+            bots.len()
+        );
+        let mut players: Vec<String> = bots.iter().map(ToString::to_string).collect();
+        "you".clone_into(&mut players[own.index()]);
+        let token = tokens.swap_remove(own.index());
+
+        let make = move |info: &MatchInfo| bots[info.seat.index()].make(info, u64::from(std::process::id()));
+        let mut others = Session::open(server.url(), Settings::default(), make)?;
+        for token in tokens {
+            others.play(token.into())?;
+        }
+        let done = on_server(server.url(), token, players).await;
+        drop(others);
+        server.stop().await;
+        done
+    }
+}
+
+/// Plays the seat of this token. `players` are the names of all seats, if they are known.
+async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<()> {
+    let (resign, mut resignations) = unbounded_channel();
+    let make = move |info: &MatchInfo| -> Box<dyn Bot> {
+        let mut players = players.clone();
+        if players.is_empty() {
+            players = vec![String::new(); info.rules.player_count().count()];
+            if let Some(own) = players.get_mut(info.seat.index()) {
+                "you".clone_into(own);
+            }
+        }
+        let names = Names::players(info.rules, players);
+        Box::new(Person::new(names, BufReader::new(io::stdin()), io::stdout(), resign.clone()))
+    };
+    let settings = Settings { client_name: "zetema-play".to_owned(), ..Settings::default() };
+    let mut session = Session::open(server, settings, make)?;
+    session.play(token.as_str().into())?;
+    output::note("joined: the match begins when every seat has");
+    tokio::select! {
+        outcome = session.next() => conclude(outcome.as_ref()),
+        resigned = resignation(&mut resignations) => {
+            let waiting = resigned?;
+            client::resign(server, token).await?;
+            drop(waiting);
+            output::print("You resigned.")
+        }
+        told = termination() => {
+            told?;
+            output::note("\nLeft. The seat is still yours: the same token takes it up again.");
+            Ok(())
+        }
+    }
+}
+
+async fn resignation(resignations: &mut UnboundedReceiver<Resignation>) -> Result<Resignation> {
+    resignations.recv().await.context("the seat's player is gone")
+}
+
+fn conclude(outcome: Option<&Outcome>) -> Result<()> {
+    let outcome = outcome.ok_or_else(|| anyhow!("the session ended before the match"))?;
+    match (&outcome.end, &outcome.deal) {
+        (zetema_sdk::End::Result(_), DealCheck::Verified) => {
+            output::print("The deals were verified: nobody could choose them.")
+        }
+        (zetema_sdk::End::Result(_) | zetema_sdk::End::Aborted { .. }, DealCheck::Unchecked(_)) => Ok(()),
+        _ => bail!("{outcome}"),
+    }
+}

@@ -1,0 +1,172 @@
+//! `zetema serve`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow};
+use serde::Serialize;
+use zetema_service::access::ADMIN_TOKEN_FILE;
+use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Plaintext, Setting, Source};
+use zetema_service::server::{Server, termination};
+
+use crate::args::FormatArgs;
+use crate::failure::Usage;
+use crate::output::{self, Format};
+
+/// Run a server.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Settings come from these flags, then from variables (ZETEMA_LISTEN, ZETEMA_DATA, …), then from the
+file (listen = \"…\", data = \"…\", …). At the first start the admin token is made and written to the file
+admin-token in the data folder.
+
+Examples:
+  zetema serve
+  zetema serve --listen 127.0.0.1:7000 --data /var/lib/zetema
+  zetema serve --config zetema.toml --check-config")]
+pub(crate) struct Serve {
+    /// Where to listen, an address and a port [default: 127.0.0.1:4680]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// The folder of the journal and of the admin token [default: zetema-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<String>,
+    /// Where connections without TLS are taken: loopback or anywhere [default: loopback]
+    #[arg(long, value_name = "WHERE")]
+    plaintext: Option<String>,
+    /// Connections open at once
+    #[arg(long, value_name = "N")]
+    max_connections: Option<String>,
+    /// Matches that are not over, at once
+    #[arg(long, value_name = "N")]
+    max_live_matches: Option<String>,
+    /// How often a Play stream is pinged, in milliseconds
+    #[arg(long, value_name = "MS")]
+    ping_interval_ms: Option<String>,
+    /// How long streams get to end by themselves when the server stops, in milliseconds
+    #[arg(long, value_name = "MS")]
+    drain_timeout_ms: Option<String>,
+    /// What is logged: a level, or directives as in `info,zetema_service=debug` [default: info]
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
+    /// How the log is written: text or json [default: text]
+    #[arg(long, value_name = "FORM")]
+    log_format: Option<String>,
+    /// A TOML file with settings
+    #[arg(long, env = "ZETEMA_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the settings that a server would start with, and don't start it
+    #[arg(long)]
+    check_config: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl Serve {
+    pub(super) async fn run(self) -> Result<()> {
+        let config = self.load()?;
+        if self.check_config {
+            return print(&config, self.format.format);
+        }
+        crate::log::start(&config.log, config.log_format)?;
+        let token = config.data.join(ADMIN_TOKEN_FILE);
+        let server = Server::start(config).await?;
+        output::note(format!(
+            "zetema serves at http://{}; the admin token is in {}. Ctrl-C stops it.",
+            server.local_addr(),
+            token.display()
+        ));
+        let told = termination().await;
+        server.shutdown().await;
+        told.context("signals to stop can't be had, so the server stops at once")
+    }
+
+    fn load(&self) -> Result<Config> {
+        let flags = Setting::ALL
+            .into_iter()
+            .filter_map(|setting| Some((setting, self.flag(setting)?.clone())))
+            .fold(Flags::new(), |flags, (setting, value)| flags.with(setting, value));
+        Config::load(&flags, std::env::vars_os(), self.config.as_deref()).map_err(|error| match error {
+            ConfigError::Value { source_of_value: Source::Flag(_), .. }
+            | ConfigError::PlaintextNotLoopback { .. } => Usage::new(error.to_string()).into(),
+            _ => anyhow!(error),
+        })
+    }
+
+    const fn flag(&self, setting: Setting) -> Option<&String> {
+        match setting {
+            Setting::Listen => self.listen.as_ref(),
+            Setting::Data => self.data.as_ref(),
+            Setting::Plaintext => self.plaintext.as_ref(),
+            Setting::MaxConnections => self.max_connections.as_ref(),
+            Setting::MaxLiveMatches => self.max_live_matches.as_ref(),
+            Setting::PingIntervalMs => self.ping_interval_ms.as_ref(),
+            Setting::DrainTimeoutMs => self.drain_timeout_ms.as_ref(),
+            Setting::Log => self.log.as_ref(),
+            Setting::LogFormat => self.log_format.as_ref(),
+        }
+    }
+}
+
+/// The settings, by their keys in the file.
+#[derive(Serialize)]
+struct ConfigJson {
+    listen: String,
+    data: PathBuf,
+    plaintext: &'static str,
+    max_connections: u32,
+    max_live_matches: u32,
+    ping_interval_ms: u128,
+    drain_timeout_ms: u128,
+    log: String,
+    log_format: &'static str,
+}
+
+impl ConfigJson {
+    fn new(config: &Config) -> Self {
+        let Config {
+            listen,
+            data,
+            plaintext,
+            max_connections,
+            max_live_matches,
+            ping_interval,
+            drain_timeout,
+            log,
+            log_format,
+        } = config;
+        Self {
+            listen: listen.to_string(),
+            data: data.clone(),
+            plaintext: match plaintext {
+                Plaintext::Loopback => "loopback",
+                Plaintext::Anywhere => "anywhere",
+            },
+            max_connections: *max_connections,
+            max_live_matches: *max_live_matches,
+            ping_interval_ms: ping_interval.as_millis(),
+            drain_timeout_ms: drain_timeout.as_millis(),
+            log: log.clone(),
+            log_format: match log_format {
+                LogFormat::Text => "text",
+                LogFormat::Json => "json",
+            },
+        }
+    }
+}
+
+fn print(config: &Config, format: Format) -> Result<()> {
+    let json = ConfigJson::new(config);
+    match format {
+        Format::Json => output::print_json(&json),
+        Format::Table => {
+            let mut table = output::table(["setting", "value"]);
+            if let serde_json::Value::Object(settings) = serde_json::to_value(&json)? {
+                for (key, value) in settings {
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    table.add_row([key, value]);
+                }
+            }
+            output::print(table)
+        }
+    }
+}
