@@ -3,7 +3,9 @@
 // The lint's own exception covers test functions only, not the helpers that they share.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cards;
 mod clauses;
+mod completions;
 mod deals;
 mod fair_deals;
 mod hand_counts;
