@@ -1,5 +1,7 @@
 //! Every bound of the server, with its unit and its reason (invariant I5: one bad client hurts nobody).
 //!
+//! The bounds of the tables themselves are in [`matches::Limits`](crate::matches::Limits).
+//!
 //! What tonic, hyper and h2 leave unlimited by default is limited here too. A bound that an operator may want
 //! to move has a key in [`Config`](crate::config::Config), whose default is here.
 
@@ -9,8 +11,12 @@ use std::time::Duration;
 /// of their own, some 200 bytes each.
 pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
-/// Bytes of one message on a Play stream: an action is some ten bytes, a join some hundred.
-pub const MAX_PLAY_REQUEST_BYTES: usize = 16 * 1024;
+/// Bytes of one message to `PlayService`: an action is some ten bytes, a join a hundred, and an Observe of
+/// [`MAX_SEATS_PER_STREAM`] seats the largest, some 80 each.
+pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
+
+/// Bytes of one message to `RulesService` and to the standard services: a rules record is the largest.
+pub const MAX_SMALL_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Bytes of one answer. A page of a thousand matches is the largest.
 pub const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
@@ -36,10 +42,6 @@ pub const MAX_CLIENT_NAME_CHARS: usize = 64;
 /// Seats that one Play or Observe stream carries. Each costs a queue in its table.
 pub const MAX_SEATS_PER_STREAM: usize = 1_000;
 
-/// Messages that wait on a stream for its reader. Whoever falls further behind is disconnected and resumes:
-/// holding more would only hide that the reader is too slow.
-pub const MAX_QUEUED_MESSAGES: usize = 1_024;
-
 /// Requests of one Play stream that wait for their tables. When it is full, the stream is not read on, and
 /// the client feels it as back pressure.
 pub const MAX_REQUESTS_IN_FLIGHT: usize = 256;
@@ -54,7 +56,7 @@ pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 /// unary calls a few hundred.
 pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;
 
-/// Bytes that a client may have in flight on one HTTP/2 stream: a full request message fits in.
+/// Bytes that a client may have in flight on one HTTP/2 stream: every message but a large batch fits in.
 pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 
 /// Bytes that a client may have in flight on one connection, whatever the number of its streams.
@@ -112,3 +114,6 @@ pub const RETRY_AFTER_MS: u32 = 1_000;
 
 /// How often the histograms of the metrics are tidied.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Rotations of seat tokens that are remembered by their request ids, some 200 bytes each.
+pub const MAX_REMEMBERED_ROTATIONS: usize = 10_000;

@@ -85,6 +85,11 @@ impl Open {
         Self::of(gauge!(CONNECTIONS))
     }
 
+    /// A stream of this RPC.
+    pub(crate) fn stream(rpc: StreamRpc) -> Self {
+        Self::of(gauge!(STREAMS, "rpc" => rpc.name()))
+    }
+
     fn of(gauge: metrics::Gauge) -> Self {
         gauge.increment(1.0);
         Self(gauge)
@@ -94,5 +99,23 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.decrement(1.0);
+    }
+}
+
+/// The RPCs whose streams are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamRpc {
+    Play,
+    Observe,
+    WatchMatch,
+}
+
+impl StreamRpc {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Play => "Play",
+            Self::Observe => "Observe",
+            Self::WatchMatch => "WatchMatch",
+        }
     }
 }

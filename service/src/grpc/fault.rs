@@ -4,7 +4,7 @@
 //! A fault's message is for the client and shows no internals. What the log has to say about an
 //! [`internal`](Fault::internal) one is under the id that its message names.
 
-use std::{fmt, fmt::Write as _};
+use std::{fmt, fmt::Write as _, time::Duration};
 
 use metrics::counter;
 use tonic::Status;
@@ -13,7 +13,7 @@ use zetema_proto::{
     v1::{self, ErrorReason},
 };
 
-use crate::metrics::REJECTIONS;
+use crate::{access::AccessError, limits, matches::CreateError, metrics::REJECTIONS, table::Rejection};
 
 /// Why a request is refused: a status, or a rejection on a Play stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,44 @@ impl Fault {
     /// A fault with this reason. `message` says what was wrong and what to do next.
     pub(crate) fn new(reason: ErrorReason, message: impl Into<String>) -> Self {
         Self(v1::Error::new(reason, message))
+    }
+
+    /// A field is wrong.
+    pub(crate) fn field(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        FieldError::invalid(path, problem).into()
+    }
+
+    /// There is no such thing, or not for this caller: the two look the same.
+    pub(crate) fn not_found(what: &str) -> Self {
+        let message = format!("there is no such {what}, or the token of this call may not see it");
+        Self::new(ErrorReason::NotFound, message)
+    }
+
+    /// A token is missing or not valid.
+    pub(crate) fn unauthenticated() -> Self {
+        Self::new(
+            ErrorReason::Unauthenticated,
+            "no valid token: send \"authorization: Bearer TOKEN\" in the metadata, or a seat_token that was not replaced",
+        )
+    }
+
+    /// A bound of the server is reached: the same may be sent again after a while.
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::new(ErrorReason::LimitExceeded, message).retry_after(RETRY_AFTER)
+    }
+
+    /// The server is stopping.
+    pub(crate) fn draining() -> Self {
+        Self::new(ErrorReason::Draining, "the server is stopping: connect again to the same address")
+            .retry_after(Duration::from_millis(limits::RECONNECT_AFTER_MS.into()))
+    }
+
+    /// The client reads too slowly.
+    pub(crate) fn slow_reader() -> Self {
+        Self::new(
+            ErrorReason::SlowReader,
+            "too many messages wait to be read: connect again, and go on after the last seq that you have",
+        )
     }
 
     /// Something here is broken. The log has `cause` under the id that the client is told.
@@ -35,12 +73,24 @@ impl Fault {
         )
     }
 
+    fn retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after_ms = Some(wait.as_millis().try_into().unwrap_or(u32::MAX));
+        self
+    }
+
+    fn at_decision(mut self, number: Option<u32>) -> Self {
+        self.0.decision_number = number;
+        self
+    }
+
     /// The fault as a client gets it on a Play stream.
     pub(crate) fn into_rejection(self) -> v1::Error {
         counter!(REJECTIONS, "reason" => self.0.reason().name()).increment(1);
         self.0
     }
 }
+
+const RETRY_AFTER: Duration = Duration::from_millis(limits::RETRY_AFTER_MS as u64);
 
 impl From<Fault> for Status {
     fn from(fault: Fault) -> Self {
@@ -51,6 +101,68 @@ impl From<Fault> for Status {
 impl From<FieldError> for Fault {
     fn from(error: FieldError) -> Self {
         Self(error.into())
+    }
+}
+
+impl From<AccessError> for Fault {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::UnknownToken => Self::unauthenticated(),
+            broken => Self::internal(&broken),
+        }
+    }
+}
+
+impl From<Rejection> for Fault {
+    fn from(rejection: Rejection) -> Self {
+        use ErrorReason as R;
+        let message = rejection.to_string();
+        match rejection {
+            Rejection::NotFound => Self::not_found("match"),
+            Rejection::NoSuchSeat { .. } => Self::field("seat", message),
+            Rejection::TokenReplaced => Self::unauthenticated(),
+            Rejection::NotStarted => Self::new(R::MatchNotStarted, message),
+            Rejection::MatchOver => Self::new(R::MatchOver, message),
+            Rejection::NotYourTurn { current, .. } => {
+                Self::new(R::NotYourTurn, message).at_decision(Some(current))
+            }
+            Rejection::Illegal { current, .. } | Rejection::NoSuchIndex { current, .. } => {
+                Self::new(R::IllegalAction, message).at_decision(Some(current))
+            }
+            Rejection::DecisionOver { current } => Self::new(R::DecisionOver, message).at_decision(current),
+            Rejection::DecisionAhead { current } => Self::new(R::DecisionAhead, message).at_decision(current),
+            Rejection::SeatForfeited => Self::new(R::SeatForfeited, message),
+            Rejection::CursorAhead { .. } => Self::new(R::CursorAhead, message),
+            Rejection::NonceFixed => Self::new(R::NonceFixed, message),
+            Rejection::NonceMismatch => Self::new(R::NonceMismatch, message),
+            Rejection::NonceNotWanted => Self::new(R::NonceNotWanted, message),
+            Rejection::NotRevealed => Self::new(R::NotRevealed, message),
+            Rejection::HeldUntilReveal => Self::new(R::HeldUntilReveal, message),
+            Rejection::Superseded => Self::new(R::Superseded, message),
+            Rejection::OutcomeUnknown => Self::new(R::OutcomeUnknown, message).retry_after(RETRY_AFTER),
+            Rejection::TooManySubscribers { .. } => Self::limit(message),
+            Rejection::Stopping => Self::draining(),
+            Rejection::Damaged => Self::internal(&message),
+        }
+    }
+}
+
+impl From<CreateError> for Fault {
+    fn from(error: CreateError) -> Self {
+        let message = error.to_string();
+        match error {
+            CreateError::Count { .. } => Self::field("matches", message),
+            CreateError::LonelyDealSet { index, .. } | CreateError::MixedDealSet { index, .. } => {
+                Self::field(format!("matches[{index}].deals.shared.deal_set"), message)
+            }
+            CreateError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
+            CreateError::TooManyMatches { .. } => Self::limit(message),
+            CreateError::OutcomeUnknown => {
+                Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
+            }
+            CreateError::Stopping => Self::draining(),
+            CreateError::Fault => Self::internal(&message),
+        }
     }
 }
 

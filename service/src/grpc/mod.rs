@@ -1,9 +1,20 @@
 //! The gRPC adapters: messages in, calls to the core, messages out. What tonic has stays in here and in
 //! [`server`](crate::server).
 
+mod backend;
+mod caller;
 mod fault;
+mod heard;
+mod lists;
+mod match_service;
+mod play;
+mod rotations;
 mod rules_service;
 mod tonic_faults;
+mod wire;
 
+pub(crate) use backend::Backend;
+pub(crate) use match_service::MatchAdapter;
+pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
 pub(crate) use tonic_faults::{explain, unknown_method};

@@ -2,7 +2,8 @@
 //!
 //! tonic answers bytes that it can't decode with a bare INTERNAL, and messages that are too large with a bare
 //! `OUT_OF_RANGE`, before any handler is called. Every status of ours carries details, so a status without
-//! them is tonic's: [`explain`] gives those their reason.
+//! them is tonic's: [`explain`] gives those their reason. On a stream of requests the handler meets them
+//! itself, and asks [`of_stream`].
 
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
@@ -30,6 +31,16 @@ pub(crate) async fn unknown_method(request: axum::extract::Request) -> Response 
         Response::new("This is a gRPC server. GET /metrics is all it has for other clients.\n".into());
     *response.status_mut() = http::StatusCode::NOT_FOUND;
     response
+}
+
+/// What is wrong with the next message of a client's stream. `None`: nothing, the connection is gone.
+pub(crate) fn of_stream(status: &Status) -> Option<Fault> {
+    match status.code() {
+        Code::Internal | Code::OutOfRange | Code::ResourceExhausted | Code::Unimplemented => {
+            Some(of_tonic(status))
+        }
+        _ => None,
+    }
 }
 
 fn of_tonic(status: &Status) -> Fault {

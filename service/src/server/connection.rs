@@ -61,7 +61,13 @@ pub(super) async fn accept(
 async fn next(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, _)) => {
+                // An action is one small packet, which must not wait for more.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "TCP_NODELAY is not to be had");
+                }
+                return stream;
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection can't be accepted");
                 sleep(limits::ACCEPT_RETRY_PAUSE).await;
@@ -72,14 +78,10 @@ async fn next(listener: &TcpListener) -> TcpStream {
 
 async fn serve(
     http: &auto::Builder<TokioExecutor>,
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: axum::Router,
     draining: CancellationToken,
 ) {
-    // An action is one small packet, which must not wait for more.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY is not to be had");
-    }
     let read = Arc::new(AtomicUsize::new(0));
     let io = TokioIo::new(Counted { stream, read: Arc::clone(&read) });
     let mut connection = pin!(http.serve_connection(io, TowerToHyperService::new(router)));
@@ -145,12 +147,12 @@ fn http() -> auto::Builder<TokioExecutor> {
 }
 
 /// A connection that counts what it reads.
-struct Counted {
-    stream: TcpStream,
+struct Counted<S> {
+    stream: S,
     read: Arc<AtomicUsize>,
 }
 
-impl AsyncRead for Counted {
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -163,7 +165,7 @@ impl AsyncRead for Counted {
     }
 }
 
-impl AsyncWrite for Counted {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -190,5 +192,53 @@ impl AsyncWrite for Counted {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    /// What a client that says only this is answered before it is closed, and how long that takes.
+    async fn check(said: &[u8]) -> (Vec<u8>, std::time::Duration) {
+        let (mut client, host) = duplex(1024);
+        let router = axum::Router::new().route("/", get(async || "here"));
+        let begun = Instant::now();
+        let served =
+            tokio::spawn(async move { serve(&http(), host, router, CancellationToken::new()).await });
+        client.write_all(said).await.unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        served.await.unwrap();
+        (answer, begun.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_never_finishes_its_preface_is_closed() {
+        for said in [&b""[..], b"PRI", b"PRI * HTTP/2.0\r\n\r\nSM\r\n", b"GET / HTTP/1.1\r\n"] {
+            let (answer, elapsed) = check(said).await;
+            assert!(answer.len() < 100, "{answer:?}");
+            assert!(
+                elapsed <= limits::CONNECTION_PREFACE_TIMEOUT + limits::HTTP1_HEADER_TIMEOUT,
+                "{elapsed:?}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_answers_no_http2_ping_is_closed() {
+        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        let (answer, elapsed) = check(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat()).await;
+        assert!(!answer.is_empty(), "settings and a ping");
+        assert!(elapsed >= limits::HTTP2_KEEPALIVE_INTERVAL, "{elapsed:?}");
+    }
+
+    #[tokio::test]
+    async fn a_request_is_answered() {
+        let (answer, _) = check(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        assert!(answer.ends_with(b"here"), "{}", String::from_utf8_lossy(&answer));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::metrics::counter;
+use ::metrics::{counter, gauge};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tonic_health::{ServingStatus, server::HealthReporter};
@@ -10,7 +10,9 @@ use zetema_proto::v1;
 
 use crate::{
     journal::{Health, Journal, JournalStats, SqliteJournal},
-    limits, metrics,
+    limits,
+    matches::Matches,
+    metrics,
 };
 
 /// The services whose health is told, beside that of the whole server, which has no name.
@@ -52,11 +54,16 @@ pub(super) async fn follow(
 }
 
 /// Keeps the metrics tidy, and counts what the journal has done, until `draining`.
-pub(super) async fn upkeep(journal: Arc<SqliteJournal>, draining: CancellationToken) {
+pub(super) async fn upkeep(journal: Arc<SqliteJournal>, matches: Matches, draining: CancellationToken) {
     let mut ticks = interval(limits::METRICS_UPKEEP_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut before = JournalStats::default();
     while draining.run_until_cancelled(ticks.tick()).await.is_some() {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a gauge is a float, and so many matches there are not"
+        )]
+        gauge!(metrics::LIVE_MATCHES).set(matches.live() as f64);
         let now = journal.stats();
         counter!(metrics::JOURNAL_COMMITS).increment(now.commits - before.commits);
         counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);

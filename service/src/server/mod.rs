@@ -33,7 +33,10 @@ pub use signal::termination;
 use crate::{
     access::{Access, AccessError, AdminToken},
     config::Config,
+    grpc::Backend,
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
+    matches::{self, Matches, Recovered, SystemClock, SystemEntropy},
+    table::FairShuffler,
 };
 
 /// Why a server can't start.
@@ -51,6 +54,9 @@ pub enum StartError {
     /// The journal can't be opened.
     #[error(transparent)]
     Journal(#[from] OpenError),
+    /// The matches can't be taken up.
+    #[error(transparent)]
+    Matches(#[from] matches::OpenError),
     /// The keys can't be had.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -65,6 +71,7 @@ pub enum StartError {
 pub struct Server {
     local_addr: SocketAddr,
     access: Arc<Access>,
+    matches: Matches,
     journal: Arc<SqliteJournal>,
     reporter: HealthReporter,
     drain_timeout: Duration,
@@ -89,12 +96,25 @@ impl Server {
         let journal = Arc::new(journal);
         let access = Arc::new(Access::open(&*journal, &config.data).await?);
 
-        let reporter = HealthReporter::new();
-        let router = routes::routes(HealthService::from_health_reporter(reporter.clone()))?;
+        let limits = matches::Limits {
+            live_matches: usize::try_from(config.max_live_matches).unwrap_or(usize::MAX),
+            ..matches::Limits::default()
+        };
+        let matches = open_matches(&journal, limits).await?;
+
         let (draining, stopped, tasks) =
             (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        let backend = Arc::new(Backend {
+            access: Arc::clone(&access),
+            matches: matches.clone(),
+            ping_interval: config.ping_interval,
+            queued_observations: limits.queued_observations,
+            draining: draining.clone(),
+        });
+        let reporter = HealthReporter::new();
+        let router = routes::routes(&backend, HealthService::from_health_reporter(reporter.clone()))?;
         tasks.spawn(health::follow(reporter.clone(), Arc::clone(&journal), draining.clone()));
-        tasks.spawn(health::upkeep(Arc::clone(&journal), draining.clone()));
+        tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), draining.clone()));
         tasks.spawn(connection::accept(
             listener,
             router,
@@ -106,6 +126,7 @@ impl Server {
         Ok(Self {
             local_addr,
             access,
+            matches,
             journal,
             reporter,
             drain_timeout: config.drain_timeout,
@@ -139,6 +160,7 @@ impl Server {
             self.tasks.wait().await;
         }
         self.stopped.cancel();
+        self.matches.stop().await;
         self.journal.close().await;
         tracing::info!("stopped");
     }
@@ -149,6 +171,20 @@ impl Drop for Server {
         self.draining.cancel();
         self.stopped.cancel();
     }
+}
+
+/// Takes up the matches that had not ended.
+async fn open_matches(journal: &Arc<SqliteJournal>, limits: matches::Limits) -> Result<Matches, StartError> {
+    let (matches, Recovered { running, damaged }) = Matches::open(matches::Config {
+        journal: Arc::<SqliteJournal>::clone(journal),
+        clock: Arc::new(SystemClock::new()),
+        entropy: Arc::new(SystemEntropy),
+        shuffler: Arc::new(FairShuffler),
+        limits,
+    })
+    .await?;
+    tracing::info!(running, damaged = damaged.len(), "the matches are open");
+    Ok(matches)
 }
 
 /// Tells the log what was found in the journal.

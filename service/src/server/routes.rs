@@ -1,5 +1,7 @@
 //! Everything that answers on the one port.
 
+use std::sync::Arc;
+
 use axum::{Router, middleware, routing::get};
 use http::{HeaderName, StatusCode, header::CONTENT_TYPE};
 use tonic::service::Routes;
@@ -7,24 +9,40 @@ use tonic_health::{pb::health_server::HealthServer, server::HealthService};
 use tonic_reflection::server::Builder as ReflectionBuilder;
 use tonic_web::GrpcWebLayer;
 use tower_http::cors::{Any, CorsLayer};
-use zetema_proto::{FILE_DESCRIPTOR_SET, v1::rules_service_server::RulesServiceServer};
+use zetema_proto::{
+    FILE_DESCRIPTOR_SET,
+    v1::{
+        match_service_server::MatchServiceServer, play_service_server::PlayServiceServer,
+        rules_service_server::RulesServiceServer,
+    },
+};
 
 use super::StartError;
 use crate::{
-    grpc::{RulesAdapter, explain, unknown_method},
+    grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, explain, unknown_method},
     limits, metrics,
 };
 
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP.
-pub(super) fn routes(health: HealthService) -> Result<Router, StartError> {
+pub(super) fn routes(backend: &Arc<Backend>, health: HealthService) -> Result<Router, StartError> {
     let ours = Routes::new(
-        RulesServiceServer::new(RulesAdapter)
+        MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
             .max_decoding_message_size(limits::MAX_REQUEST_BYTES)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+    )
+    .add_service(
+        PlayServiceServer::new(PlayAdapter::new(Arc::clone(backend)))
+            .max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+    )
+    .add_service(
+        RulesServiceServer::new(RulesAdapter)
+            .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
     let ours = over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)));
     let standard =
-        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES))
+        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?);
     let standard = over_web(standard.into_axum_router().reset_fallback());

@@ -8,6 +8,7 @@ use tonic::{
     codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
     transport::{Channel, Endpoint},
 };
+use zetema_proto::v1;
 use zetema_service::{config::Config, server::Server};
 
 /// A server with its data in a new folder.
@@ -64,5 +65,33 @@ impl Decoder for BytesCodec {
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
         let length = buffer.remaining();
         Ok(Some(buffer.copy_to_bytes(length).to_vec()))
+    }
+}
+
+/// A request of the admin.
+pub(crate) fn as_admin<T>(server: &Server, message: T) -> tonic::Request<T> {
+    as_bearer(server.admin_token().unwrap().expose(), message)
+}
+
+/// A request of whoever has this token.
+pub(crate) fn as_bearer<T>(token: &str, message: T) -> tonic::Request<T> {
+    let mut request = tonic::Request::new(message);
+    request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    request
+}
+
+/// A match of the default preset for so many seats.
+pub(crate) fn spec(seats: usize, visibility: v1::Visibility) -> v1::MatchSpec {
+    v1::MatchSpec {
+        rules: Some(v1::match_spec::Rules::Preset(v1::PresetRules {
+            preset: v1::Preset::Sackson.into(),
+            teams: None,
+            imperial_suit: None,
+        })),
+        seats: vec![v1::SeatSpec { kind: Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) }; seats],
+        time_control: None,
+        deals: None,
+        visibility: Some(visibility.into()),
+        client_reference: "smoke".to_owned(),
     }
 }

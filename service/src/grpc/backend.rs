@@ -1,0 +1,69 @@
+//! What every adapter calls: the matches, the keys, and when to stop.
+
+use std::time::Duration;
+
+use metrics::{counter, histogram};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use zetema_rules::Seat;
+
+use super::fault::Fault;
+use crate::{
+    access::Access,
+    journal::MatchId,
+    matches::Matches,
+    metrics::{ACTION_SECONDS, ACTIONS},
+    table::{Command, Done, MatchInfo},
+};
+
+/// What the adapters share.
+pub(crate) struct Backend {
+    pub(crate) access: std::sync::Arc<Access>,
+    pub(crate) matches: Matches,
+    pub(crate) ping_interval: Duration,
+    /// Observations that wait for a reader before it is cut.
+    pub(crate) queued_observations: usize,
+    /// Cancelled when the server begins to stop.
+    pub(crate) draining: CancellationToken,
+}
+
+impl Backend {
+    /// Asks a table.
+    pub(super) async fn command(
+        &self,
+        match_id: MatchId,
+        command: Command,
+    ) -> Result<(Done, MatchInfo), Fault> {
+        let begun = Instant::now();
+        let seat = seat_of(&command).map(tracing::field::display);
+        match self.matches.command(match_id, command).await {
+            Ok((done, info)) => {
+                if let Done::Acted(receipt) = done {
+                    counter!(ACTIONS).increment(1);
+                    histogram!(ACTION_SECONDS).record(begun.elapsed().as_secs_f64());
+                    tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
+                }
+                Ok((done, info))
+            }
+            Err(rejection) => {
+                tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
+                Err(rejection.into())
+            }
+        }
+    }
+}
+
+/// The seat that a command is of or about.
+const fn seat_of(command: &Command) -> Option<Seat> {
+    match command {
+        Command::Join { access, .. }
+        | Command::GiveNonce { access, .. }
+        | Command::Act { access, .. }
+        | Command::Resign { access } => Some(access.seat),
+        Command::RotateToken { seat } => Some(*seat),
+        Command::Cancel
+        | Command::DealSetJoined
+        | Command::DealSetComplete { .. }
+        | Command::DealSetAborted(_) => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! Filters, pages and page tokens.
+
+use zetema_proto::{FieldError, v1};
+
+use super::{fault::Fault, wire};
+use crate::{
+    access::Bearer,
+    journal::{PagePosition, PageSize, Reader},
+    limits,
+    matches::{ListCursor, ListFilter},
+    table::{MatchInfo, MatchStage},
+};
+
+/// Which stages a list may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stages {
+    /// All.
+    Any,
+    /// Those of matches that are over.
+    Over,
+}
+
+/// The filter of a list, for what the caller may see.
+pub(super) fn filter(
+    bearer: &Bearer,
+    filter: Option<&v1::MatchFilter>,
+    allowed: Stages,
+) -> Result<ListFilter, Fault> {
+    let reader = match bearer {
+        Bearer::Admin => Reader::Admin,
+        Bearer::Seat(_) | Bearer::Anonymous => Reader::Anyone,
+    };
+    let Some(v1::MatchFilter { states, client_reference }) = filter else {
+        return Ok(ListFilter { reader, stages: Vec::new(), client_reference: None });
+    };
+    let within = |error: FieldError| Fault::from(error.within("filter"));
+    let stage =
+        |(i, &value): (usize, &i32)| stage(value, allowed).map_err(|error| error.at(i).within("states"));
+    let stages = states.iter().enumerate().map(stage).collect::<Result<_, _>>().map_err(within)?;
+    let client_reference = client_reference.as_deref().map(wire::reference).transpose().map_err(within)?;
+    Ok(ListFilter { reader, stages, client_reference: client_reference.flatten() })
+}
+
+fn stage(value: i32, allowed: Stages) -> Result<MatchStage, FieldError> {
+    use v1::MatchState as S;
+    let stage = match S::try_from(value) {
+        Ok(S::Unspecified) => return Err(FieldError::missing("")),
+        Ok(S::WaitingForSeats) => MatchStage::WaitingForSeats,
+        Ok(S::WaitingForNonces) => MatchStage::WaitingForNonces,
+        Ok(S::Playing) => MatchStage::Playing,
+        Ok(S::Finished) => MatchStage::Finished,
+        Ok(S::Aborted) => MatchStage::Aborted,
+        Err(_) => {
+            let problem = format!("{value} is no value of this enum that this version knows");
+            return Err(FieldError::invalid("", problem));
+        }
+    };
+    match (allowed, stage) {
+        (Stages::Any, _) | (Stages::Over, MatchStage::Finished | MatchStage::Aborted) => Ok(stage),
+        (Stages::Over, _) => Err(FieldError::invalid("", "has no records: give FINISHED or ABORTED")),
+    }
+}
+
+/// The size of a page: the default for 0, cut to the largest.
+pub(super) fn page_size(size: u32) -> Result<PageSize, Fault> {
+    let size = match size {
+        0 => limits::DEFAULT_PAGE_SIZE,
+        size => u16::try_from(size).unwrap_or(u16::MAX).min(limits::MAX_PAGE_SIZE),
+    };
+    PageSize::new(size).map_err(|error| Fault::internal(&error))
+}
+
+/// Where a page of matches begins.
+pub(super) fn cursor(page_token: &str) -> Result<Option<ListCursor>, Fault> {
+    match page_token {
+        "" => Ok(None),
+        token => token.parse().map(Some).map_err(|_| wrong_token()),
+    }
+}
+
+/// Where a page of records begins.
+pub(super) fn position(page_token: &str) -> Result<Option<PagePosition>, Fault> {
+    match cursor(page_token)? {
+        None => Ok(None),
+        Some(ListCursor::Over(position @ Some(_))) => Ok(position),
+        Some(ListCursor::Over(None) | ListCursor::Running(..)) => Err(wrong_token()),
+    }
+}
+
+fn wrong_token() -> Fault {
+    Fault::field("page_token", "is none of this list: give the next_page_token of the page before, or none")
+}
+
+/// A record as a list shows it.
+pub(super) fn record_summary(info: &MatchInfo, is_held: bool) -> v1::RecordSummary {
+    let v1::Match { match_id, rules, client_reference, create_time, end_time, outcome, .. } = info.into();
+    v1::RecordSummary {
+        match_id,
+        rules,
+        client_reference,
+        create_time,
+        end_time,
+        outcome,
+        revealed: !is_held,
+    }
+}

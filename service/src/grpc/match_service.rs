@@ -1,0 +1,254 @@
+//! `MatchService`: matches and their records, for organisers, backends and spectators.
+
+use std::sync::Arc;
+
+use futures::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use metrics::counter;
+use prost::Message;
+use sha2::{Digest, Sha256};
+use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
+use zetema_proto::{
+    FieldError, Wire,
+    v1::{self, match_service_server::MatchService, watch_match_response::Kind},
+};
+use zetema_rules::Seat;
+
+use super::{
+    backend::Backend,
+    caller,
+    fault::Fault,
+    heard::{self, Followed, Heard},
+    lists::{self, Stages},
+    rotations::Rotations,
+    wire,
+};
+use crate::{
+    access::SeatGrant,
+    journal::{BodyHash, Caller, MatchId, RequestId, RequestKey},
+    limits,
+    matches::{Audience, ListCursor},
+    metrics::{MATCHES_CREATED, Open, StreamRpc},
+    table::{Command, DealSpec, MatchInfo, MatchSpec},
+};
+
+/// The adapter of `MatchService`.
+#[derive(Clone)]
+pub(crate) struct MatchAdapter {
+    backend: Arc<Backend>,
+    rotations: Arc<Rotations>,
+}
+
+impl MatchAdapter {
+    /// An adapter over these matches.
+    pub(crate) fn new(backend: Arc<Backend>) -> Self {
+        Self { backend, rotations: Arc::default() }
+    }
+
+    /// A match that the caller may see.
+    async fn visible(&self, metadata: &MetadataMap, match_id: &str) -> Result<MatchInfo, Fault> {
+        let bearer = caller::bearer(&self.backend.access, metadata)?;
+        let info = self.backend.matches.get(caller::match_id(match_id)?).await?;
+        if caller::may_see(&bearer, &info) { Ok(info) } else { Err(Fault::not_found("match")) }
+    }
+
+    async fn create(
+        &self,
+        specs: Vec<MatchSpec>,
+        key: Option<RequestKey>,
+    ) -> Result<Vec<v1::CreatedMatch>, Fault> {
+        let count = specs.len();
+        let created = self.backend.matches.create(specs, key).await?;
+        counter!(MATCHES_CREATED).increment(u64::try_from(count).unwrap_or(u64::MAX));
+        Ok(created.iter().map(|info| self.created(info)).collect())
+    }
+
+    fn created(&self, info: &MatchInfo) -> v1::CreatedMatch {
+        let tokens = info.seats.iter().map(|seat| self.seat_token(info.match_id, seat.seat, seat.generation));
+        v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(info.into()) }
+    }
+
+    fn seat_token(&self, match_id: MatchId, seat: Seat, generation: u32) -> v1::SeatToken {
+        let token = self.backend.access.seat_token(&SeatGrant { match_id, seat, generation });
+        v1::SeatToken { seat: seat.to_wire(), token: token.expose().to_owned() }
+    }
+}
+
+/// What names a request, if it names itself: who asks (the admin is the only one who may), its id, and what it asks.
+fn request_key(request_id: &str, rpc: &str, body: &impl Message) -> Result<Option<RequestKey>, Fault> {
+    if request_id.is_empty() {
+        return Ok(None);
+    }
+    if request_id.len() > limits::MAX_REQUEST_ID_CHARS
+        || !request_id.bytes().all(|byte| byte.is_ascii_graphic())
+    {
+        let problem = format!("give at most {} printable ASCII characters", limits::MAX_REQUEST_ID_CHARS);
+        return Err(Fault::field("request_id", problem));
+    }
+    let mut hash = Sha256::new();
+    hash.update(rpc);
+    hash.update([0]);
+    hash.update(body.encode_to_vec());
+    let invalid = |error: crate::journal::JournalValueError| Fault::field("request_id", error.to_string());
+    Ok(Some(RequestKey {
+        caller: Caller::new("admin").map_err(invalid)?,
+        request_id: RequestId::new(request_id).map_err(invalid)?,
+        body_hash: BodyHash(hash.finalize().into()),
+    }))
+}
+
+#[async_trait]
+impl MatchService for MatchAdapter {
+    type WatchMatchStream = BoxStream<'static, Result<v1::WatchMatchResponse, Status>>;
+
+    async fn create_match(
+        &self,
+        request: Request<v1::CreateMatchRequest>,
+    ) -> Result<Response<v1::CreateMatchResponse>, Status> {
+        caller::admin_only(&self.backend.access, request.metadata())?;
+        let v1::CreateMatchRequest { request_id, r#match } = request.into_inner();
+        let spec = r#match.ok_or_else(|| Fault::from(FieldError::missing("match")))?;
+        let key = request_key(&request_id, "CreateMatch", &spec)?;
+        let spec = wire::match_spec(&spec).map_err(|error| Fault::from(error.within("match")))?;
+        if let DealSpec::Shared(_) = spec.deals {
+            let problem = "one match alone shares its deals with none: use BatchCreateMatches";
+            return Err(Fault::field("match.deals.shared", problem).into());
+        }
+        let Some(v1::CreatedMatch { r#match, seat_tokens }) = self.create(vec![spec], key).await?.pop()
+        else {
+            return Err(Fault::internal(&"a creation made no match").into());
+        };
+        Ok(Response::new(v1::CreateMatchResponse { r#match, seat_tokens }))
+    }
+
+    async fn batch_create_matches(
+        &self,
+        request: Request<v1::BatchCreateMatchesRequest>,
+    ) -> Result<Response<v1::BatchCreateMatchesResponse>, Status> {
+        caller::admin_only(&self.backend.access, request.metadata())?;
+        let v1::BatchCreateMatchesRequest { request_id, matches } = request.into_inner();
+        if !(1..=limits::MAX_BATCH_MATCHES).contains(&matches.len()) {
+            let problem = format!("has {} entries: give 1 to {}", matches.len(), limits::MAX_BATCH_MATCHES);
+            return Err(Fault::field("matches", problem).into());
+        }
+        let spec = |(i, spec)| wire::match_spec(spec).map_err(|error| error.at(i).within("matches"));
+        let specs = matches.iter().enumerate().map(spec).collect::<Result<_, _>>().map_err(Fault::from)?;
+        let body = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
+        let key = request_key(&request_id, "BatchCreateMatches", &body)?;
+        let matches = self.create(specs, key).await?;
+        Ok(Response::new(v1::BatchCreateMatchesResponse { matches }))
+    }
+
+    async fn get_match(
+        &self,
+        request: Request<v1::GetMatchRequest>,
+    ) -> Result<Response<v1::GetMatchResponse>, Status> {
+        let info = self.visible(request.metadata(), &request.get_ref().match_id).await?;
+        Ok(Response::new(v1::GetMatchResponse { r#match: Some((&info).into()) }))
+    }
+
+    async fn list_matches(
+        &self,
+        request: Request<v1::ListMatchesRequest>,
+    ) -> Result<Response<v1::ListMatchesResponse>, Status> {
+        let bearer = caller::bearer(&self.backend.access, request.metadata())?;
+        let v1::ListMatchesRequest { filter, page_size, page_token } = request.get_ref();
+        let filter = lists::filter(&bearer, filter.as_ref(), Stages::Any)?;
+        let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
+        let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
+        Ok(Response::new(v1::ListMatchesResponse {
+            matches: page.matches.iter().map(Into::into).collect(),
+            next_page_token: page.next.map(|next| next.to_string()).unwrap_or_default(),
+        }))
+    }
+
+    async fn list_records(
+        &self,
+        request: Request<v1::ListRecordsRequest>,
+    ) -> Result<Response<v1::ListRecordsResponse>, Status> {
+        let bearer = caller::bearer(&self.backend.access, request.metadata())?;
+        let v1::ListRecordsRequest { filter, page_size, page_token } = request.get_ref();
+        let filter = lists::filter(&bearer, filter.as_ref(), Stages::Over)?;
+        let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
+        let matches = &self.backend.matches;
+        let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
+        let summary = |info: &MatchInfo| lists::record_summary(info, matches.is_held(info));
+        let next = page.next.map(|position| ListCursor::Over(Some(position)).to_string());
+        Ok(Response::new(v1::ListRecordsResponse {
+            records: page.matches.iter().map(summary).collect(),
+            next_page_token: next.unwrap_or_default(),
+        }))
+    }
+
+    async fn cancel_match(
+        &self,
+        request: Request<v1::CancelMatchRequest>,
+    ) -> Result<Response<v1::CancelMatchResponse>, Status> {
+        caller::admin_only(&self.backend.access, request.metadata())?;
+        let match_id = caller::match_id(&request.get_ref().match_id)?;
+        let (_, info) = self.backend.command(match_id, Command::Cancel).await?;
+        Ok(Response::new(v1::CancelMatchResponse { r#match: Some((&info).into()) }))
+    }
+
+    async fn watch_match(
+        &self,
+        request: Request<v1::WatchMatchRequest>,
+    ) -> Result<Response<Self::WatchMatchStream>, Status> {
+        let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
+        let info = self.visible(request.metadata(), match_id).await?;
+        let views = wire::views(*views).map_err(Fault::from)?;
+        let Followed { start, seq: _, heard } =
+            heard::follow(&self.backend, info.match_id, Audience::Spectator, *after_seq, views).await?;
+        let open = Open::stream(StreamRpc::WatchMatch);
+        let told = heard.map(move |heard| {
+            let _counted = &open;
+            match heard {
+                Heard::Observation(observation) => Ok(watched(Kind::Observation(observation))),
+                Heard::End(end) => Ok(watched(Kind::End(end))),
+                Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
+                Heard::Cut(fault) => Err(fault.into()),
+            }
+        });
+        let told = heard::until_drained(&self.backend, told.boxed(), None);
+        let start = stream::iter([Ok(watched(Kind::Start(start)))]);
+        Ok(Response::new(start.chain(told).boxed()))
+    }
+
+    async fn get_record(
+        &self,
+        request: Request<v1::GetRecordRequest>,
+    ) -> Result<Response<v1::GetRecordResponse>, Status> {
+        let info = self.visible(request.metadata(), &request.get_ref().match_id).await?;
+        let file = self.backend.matches.record(info.match_id).await.map_err(Fault::from)?;
+        let record = v1::Record::decode(file.record).map_err(|error| Fault::internal(&error))?;
+        Ok(Response::new(v1::GetRecordResponse { record: Some(record) }))
+    }
+
+    async fn rotate_seat_token(
+        &self,
+        request: Request<v1::RotateSeatTokenRequest>,
+    ) -> Result<Response<v1::RotateSeatTokenResponse>, Status> {
+        caller::admin_only(&self.backend.access, request.metadata())?;
+        let v1::RotateSeatTokenRequest { match_id, seat, request_id } = request.into_inner();
+        let body = v1::RotateSeatTokenRequest { match_id: match_id.clone(), seat, request_id: String::new() };
+        let key = request_key(&request_id, "RotateSeatToken", &body)?;
+        let match_id = caller::match_id(&match_id)?;
+        let seat = Seat::from_wire(&seat).map_err(|error| Fault::from(error.within("seat")))?;
+        let made = key.as_ref().map(|key| self.rotations.made(key)).transpose()?.flatten();
+        let generation = match made {
+            Some(generation) => generation,
+            None => self.backend.matches.rotate_token(match_id, seat).await.map_err(Fault::from)?,
+        };
+        if let Some(key) = &key {
+            self.rotations.remember(key, generation);
+        }
+        let seat_token = Some(self.seat_token(match_id, seat, generation));
+        Ok(Response::new(v1::RotateSeatTokenResponse { seat_token }))
+    }
+}
+
+fn watched(kind: Kind) -> v1::WatchMatchResponse {
+    v1::WatchMatchResponse { kind: Some(kind) }
+}

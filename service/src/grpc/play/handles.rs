@@ -1,0 +1,77 @@
+//! Which seats a Play stream carries, and by which handles.
+
+use std::collections::HashMap;
+
+use futures::stream::AbortHandle;
+use zetema_rules::Seat;
+
+use crate::{journal::MatchId, table::SeatAccess};
+
+/// A match and a seat of it.
+pub(super) type SeatKey = (MatchId, Seat);
+
+/// The seats of one stream. A handle is never given to another seat, so a message that crosses an end can't
+/// meet the wrong match.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    held: HashMap<u32, Held>,
+    of_seat: HashMap<SeatKey, u32>,
+    last: u32,
+}
+
+/// A seat of the stream.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) match_id: MatchId,
+    pub(super) access: SeatAccess,
+    /// The number of the last observation that the start of the subscription included.
+    pub(super) start: u64,
+    /// The number of the last observation that went into the stream.
+    pub(super) shown: u64,
+    /// Ends the subscription.
+    pub(super) subscription: AbortHandle,
+}
+
+impl Handles {
+    /// How many seats there are.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether the stream has this seat.
+    pub(super) fn has(&self, seat: &SeatKey) -> bool {
+        self.of_seat.contains_key(seat)
+    }
+
+    /// The seat of a handle.
+    pub(super) fn get(&self, handle: u32) -> Option<&Held> {
+        self.held.get(&handle)
+    }
+
+    /// Notes how far the stream has shown a seat's observations.
+    pub(super) fn shown(&mut self, handle: u32, seq: u64) {
+        if let Some(held) = self.held.get_mut(&handle) {
+            held.shown = seq;
+        }
+    }
+
+    /// Takes a seat in, by its handle if it has one: then its earlier subscription ends.
+    pub(super) fn put(&mut self, held: Held) -> u32 {
+        let handle = *self.of_seat.entry((held.match_id, held.access.seat)).or_insert_with(|| {
+            self.last += 1;
+            self.last
+        });
+        if let Some(earlier) = self.held.insert(handle, held) {
+            earlier.subscription.abort();
+        }
+        handle
+    }
+
+    /// Voids a handle.
+    pub(super) fn remove(&mut self, handle: u32) -> Option<Held> {
+        let held = self.held.remove(&handle)?;
+        self.of_seat.remove(&(held.match_id, held.access.seat));
+        held.subscription.abort();
+        Some(held)
+    }
+}

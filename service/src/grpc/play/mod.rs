@@ -1,0 +1,129 @@
+//! `PlayService`: Play for bots, and the same thing in single calls for browsers, scripts and `grpcurl`.
+
+mod ask;
+mod handles;
+mod observe;
+mod session;
+
+use std::sync::Arc;
+
+use futures::stream::BoxStream;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming, async_trait};
+use zetema_proto::{
+    FieldError, Wire,
+    v1::{self, play_service_server::PlayService},
+};
+use zetema_rules::fair::Nonce;
+
+use super::{backend::Backend, caller, fault::Fault, wire};
+use crate::{
+    journal::MatchId,
+    matches::Joined,
+    table::{Command, Done, SeatAccess},
+};
+use session::{Outgoing, Session};
+
+/// Answers that a stream buffers before its session waits for the reader.
+const OUT_BUFFER: usize = 16;
+
+/// The adapter of `PlayService`.
+#[derive(Clone)]
+pub(crate) struct PlayAdapter {
+    backend: Arc<Backend>,
+}
+
+impl PlayAdapter {
+    /// An adapter over these matches.
+    pub(crate) fn new(backend: Arc<Backend>) -> Self {
+        Self { backend }
+    }
+
+    /// Asks the table of a seat, by its token.
+    async fn ask(
+        &self,
+        seat_token: &str,
+        command: impl FnOnce(SeatAccess) -> Command,
+    ) -> Result<(MatchId, SeatAccess, Done), Fault> {
+        let (match_id, access) = caller::seat(&self.backend.access, seat_token, "seat_token")?;
+        let (done, _) = self.backend.command(match_id, command(access)).await?;
+        Ok((match_id, access, done))
+    }
+}
+
+/// What a table must not have answered.
+fn unexpected(done: Done) -> Fault {
+    Fault::internal(&format_args!("a seat was answered {done:?}"))
+}
+
+#[async_trait]
+impl PlayService for PlayAdapter {
+    type PlayStream = ReceiverStream<Outgoing>;
+    type ObserveStream = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
+
+    async fn play(
+        &self,
+        request: Request<Streaming<v1::PlayRequest>>,
+    ) -> Result<Response<Self::PlayStream>, Status> {
+        let (out, responses) = mpsc::channel(OUT_BUFFER);
+        tokio::spawn(Session::new(Arc::clone(&self.backend)).run(request.into_inner(), out));
+        Ok(Response::new(ReceiverStream::new(responses)))
+    }
+
+    async fn join_seat(
+        &self,
+        request: Request<v1::JoinSeatRequest>,
+    ) -> Result<Response<v1::JoinSeatResponse>, Status> {
+        let v1::JoinSeatRequest { seat_token, nonce_hash } = request.into_inner();
+        let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
+        let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
+        let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
+        let Joined { hold: _, info } = joined.map_err(Fault::from)?;
+        Ok(Response::new(v1::JoinSeatResponse { r#match: Some((&info).into()), seat: access.seat.to_wire() }))
+    }
+
+    async fn send_nonce(
+        &self,
+        request: Request<v1::SendNonceRequest>,
+    ) -> Result<Response<v1::SendNonceResponse>, Status> {
+        let v1::SendNonceRequest { seat_token, nonce } = request.into_inner();
+        let nonce = Nonce::from_wire(&nonce).map_err(|error| Fault::from(error.within("nonce")))?;
+        self.ask(&seat_token, |access| Command::GiveNonce { access, nonce }).await?;
+        Ok(Response::new(v1::SendNonceResponse {}))
+    }
+
+    async fn observe(
+        &self,
+        request: Request<v1::ObserveRequest>,
+    ) -> Result<Response<Self::ObserveStream>, Status> {
+        Ok(Response::new(observe::observe(&self.backend, request.into_inner()).await?))
+    }
+
+    async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
+        let v1::ActRequest { seat_token, act } = request.into_inner();
+        let act = act.ok_or_else(|| Fault::from(FieldError::missing("act")))?;
+        let (decision, choice) = wire::act(&act).map_err(|error| Fault::from(error.within("act")))?;
+        match self.ask(&seat_token, |access| Command::Act { access, decision, choice }).await? {
+            (_, _, Done::Acted(receipt)) => {
+                Ok(Response::new(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }))
+            }
+            (_, _, other) => Err(unexpected(other).into()),
+        }
+    }
+
+    async fn resign(
+        &self,
+        request: Request<v1::ResignRequest>,
+    ) -> Result<Response<v1::ResignResponse>, Status> {
+        let v1::ResignRequest { seat_token } = request.into_inner();
+        match self.ask(&seat_token, |access| Command::Resign { access }).await? {
+            (match_id, access, Done::Resigned { seq }) => Ok(Response::new(v1::ResignResponse {
+                match_id: match_id.to_string(),
+                seat: access.seat.to_wire(),
+                seq,
+            })),
+            (_, _, other) => Err(unexpected(other).into()),
+        }
+    }
+}
