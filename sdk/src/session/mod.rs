@@ -8,6 +8,8 @@ mod backoff;
 mod link;
 mod seat;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -110,6 +112,12 @@ impl Core {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let retry = self.retries.first().map(|&(at, ..)| at);
         [self.link.deadline(), retry].into_iter().flatten().min()
+    }
+
+    /// Whether something is to be sent again.
+    #[cfg(test)]
+    fn has_retries(&self) -> bool {
+        !self.retries.is_empty()
     }
 
     // What comes in.
@@ -225,7 +233,6 @@ impl Core {
                     && let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over())
                 {
                     self.handles.insert(handle, key);
-                    self.refusals.remove(&key);
                     let joined = seat.joined(handle, &start);
                     self.react_or_fail(key, joined);
                 }

@@ -1,0 +1,177 @@
+//! A session, a server and the bots in one thread, with a clock of their own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use zetema_proto::v1;
+use zetema_rules::fair::Nonce;
+use zetema_rules::{Rules, Seat, SeatEvent};
+
+use super::server::Server;
+use crate::error::Disconnect;
+use crate::outcome::Outcome;
+use crate::session::{Answer, Call, Core, CoreSettings, Key, Output, Records, Worked};
+
+/// Everything, step by step.
+pub(super) struct World {
+    pub(super) core: Core,
+    pub(super) server: Server,
+    pub(super) now: Instant,
+    uplink: VecDeque<v1::PlayRequest>,
+    connected: bool,
+    work: VecDeque<(Key, Vec<Call>)>,
+    pub(super) outcomes: BTreeMap<Key, Outcome>,
+    /// What each seat's bot was told.
+    pub(super) told: BTreeMap<Key, Told>,
+    /// How many messages have gone either way.
+    pub(super) messages: usize,
+    pub(super) connections: usize,
+    /// The bot that falls over its decision of this index.
+    pub(super) falls: Option<(Key, usize)>,
+    steps: usize,
+}
+
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) starts: usize,
+    pub(super) events: Vec<SeatEvent>,
+    pub(super) decisions: Vec<u32>,
+    pub(super) ends: usize,
+}
+
+impl World {
+    pub(super) fn new(rules: Rules, records: Records) -> Self {
+        let now = Instant::now();
+        let settings = CoreSettings {
+            server: "http://test".to_owned(),
+            client_name: "test".to_owned(),
+            first_connection_within: Duration::from_secs(15),
+            give_up_after: Duration::from_mins(10),
+            records,
+            jitter_seed: 1,
+        };
+        Self {
+            core: Core::new(settings, now),
+            server: Server::new(rules),
+            now,
+            uplink: VecDeque::new(),
+            connected: false,
+            work: VecDeque::new(),
+            outcomes: BTreeMap::new(),
+            told: BTreeMap::new(),
+            messages: 0,
+            connections: 0,
+            falls: None,
+            steps: 0,
+        }
+    }
+
+    /// Plays all seats of the match.
+    pub(super) fn play_all(&mut self, rules: Rules) {
+        for seat in rules.seats() {
+            self.play(seat);
+        }
+    }
+
+    pub(super) fn play(&mut self, seat: Seat) -> Key {
+        let nonce = Nonce::new(&[u8::try_from(seat.index()).unwrap(); 32]).unwrap();
+        self.core.play(self.now, Server::token(seat).into(), nonce)
+    }
+
+    pub(super) fn perform(&mut self) {
+        while let Some(output) = self.core.next_output() {
+            match output {
+                Output::Connect => {
+                    self.connected = true;
+                    self.connections += 1;
+                }
+                Output::Disconnect => self.drop_stream(),
+                Output::Send(message) if self.connected => self.uplink.push_back(*message),
+                Output::Send(_) => {}
+                Output::Work { key, calls } => self.work.push_back((key, calls)),
+                Output::FetchRecord { key, match_id, .. } => {
+                    assert_eq!(match_id, "m");
+                    let record = Box::new(self.server.record());
+                    self.core.record(key, Ok(record));
+                }
+                Output::Finished { key, outcome } => {
+                    assert!(self.outcomes.insert(key, *outcome).is_none(), "one outcome for each seat");
+                }
+            }
+        }
+    }
+
+    fn drop_stream(&mut self) {
+        self.connected = false;
+        self.uplink.clear();
+        self.server.cut();
+    }
+
+    /// Cuts the stream: what was under way either way is lost.
+    pub(super) fn cut(&mut self) {
+        if self.connected {
+            self.drop_stream();
+            self.core.lost(self.now, Disconnect::Ended);
+        }
+    }
+
+    /// Does the next thing; `false` when nothing is left but to wait for ever.
+    pub(super) fn step(&mut self) -> bool {
+        self.steps += 1;
+        assert!(self.steps < 100_000, "it goes on for ever");
+        self.perform();
+        if let Some(request) = self.uplink.pop_front() {
+            self.messages += 1;
+            self.server.receive(request);
+        } else if let Some(response) = self.server.outbox.pop_front() {
+            self.messages += 1;
+            self.core.received(self.now, response);
+        } else if let Some((key, calls)) = self.work.pop_front() {
+            let worked = self.think(key, calls);
+            self.core.worked(key, worked);
+        } else if let Some(deadline) = self.core.deadline()
+            && (!self.connected || self.core.has_retries())
+        {
+            self.now = self.now.max(deadline);
+            self.core.tick(self.now);
+        } else {
+            return false;
+        }
+        self.perform();
+        true
+    }
+
+    pub(super) fn run(&mut self) {
+        while self.step() {}
+    }
+
+    /// Does so many things.
+    pub(super) fn run_some(&mut self, steps: usize) {
+        for _ in 0..steps {
+            self.step();
+        }
+    }
+
+    /// A bot whose choice depends on the decision's number alone.
+    fn think(&mut self, key: Key, calls: Vec<Call>) -> Worked {
+        let told = self.told.entry(key).or_default();
+        for call in calls {
+            match call {
+                Call::Start { .. } => told.starts += 1,
+                Call::Observe(event) => told.events.push(event),
+                Call::End(_) => told.ends += 1,
+                Call::Choose(decision) => {
+                    let number = decision.number();
+                    told.decisions.push(number);
+                    if self.falls == Some((key, told.decisions.len() - 1)) {
+                        return Worked::Fell(crate::fault::Fault::Panicked { message: "fell".to_owned() });
+                    }
+                    let index = number as usize * 7 % decision.legal.len();
+                    let action = decision.legal.get(index).unwrap();
+                    return Worked::Chose(Answer { decision: number, action });
+                }
+            }
+        }
+        Worked::Done
+    }
+}
