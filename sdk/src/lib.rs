@@ -52,3 +52,8 @@ pub use run::run;
 pub use session::Records;
 pub use simulate::{Simulated, numbered_seed, simulate};
 pub use token::SeatToken;
+
+/// The README's bot compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
