@@ -89,25 +89,6 @@ fn rules_read_back_from_their_text() {
 }
 
 #[test]
-fn text_that_is_no_rules_is_refused_by_name() {
-    fn check(text: &str, names: &str) {
-        let error = text.parse::<Rules>().unwrap_err().to_string();
-        assert!(error.contains(names), "{text}: {error}");
-    }
-    check("whist", "no preset");
-    check("sackson players", "option=value");
-    check("sackson players=7", "players is 7");
-    check("victorian players=5", "give 2, 3, 4, 6");
-    check("victorian players=4 teams=individual", "give pairs");
-    check("quick players=4 teams=trios", "give individual");
-    check("sackson hand=6", "\"hand\" is no option");
-    check("sackson hand_size=11", "hand_size is 11");
-    check("sackson imperial_suit=X", "imperial_suit=X");
-    check("sackson target=soon", "target=soon");
-    check("sackson melds_after_stock=true", "give yes or no");
-}
-
-#[test]
 fn a_record_that_was_changed_names_the_first_place_that_differs() {
     let rules = Preset::Victorian.rules(3, None).unwrap();
     let original = played(rules, 9);

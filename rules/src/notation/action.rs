@@ -48,6 +48,12 @@ pub enum ParseActionError {
         /// What was given.
         word: String,
     },
+    /// The cards of marriages don't say where they come from (R15).
+    #[error("{word:?} stands where \"hand\" or \"tableau\" must: say where the cards come from (R15)")]
+    Source {
+        /// What was given.
+        word: String,
+    },
     /// A card or rank is none.
     #[error(transparent)]
     Card(#[from] ParseCardError),
@@ -77,12 +83,24 @@ impl FromStr for Declaration {
             "flush-sequence" => Ok(Self::FlushSequence(cards.parse()?)),
             "assembly" => Ok(Self::Assembly(cards.trim().parse()?)),
             "marriages" => {
-                let (hand, tableau) = cards.split_once("tableau").unwrap_or((cards, ""));
-                let hand = hand.trim();
-                let hand = hand.strip_prefix("hand").unwrap_or(hand);
-                Ok(Self::Marriages { hand: hand.parse::<Cards>()?, tableau: tableau.parse()? })
+                let words: Vec<&str> = cards.split_whitespace().collect();
+                let sources =
+                    words.split_at(words.iter().position(|&word| word == "tableau").unwrap_or(words.len()));
+                Ok(Self::Marriages {
+                    hand: source("hand", sources.0)?,
+                    tableau: source("tableau", sources.1)?,
+                })
             }
             _ => Err(ParseActionError::Unknown { word: word.to_owned() }),
         }
+    }
+}
+
+/// The cards after the word that says where they come from; none without any word.
+fn source(name: &str, words: &[&str]) -> Result<Cards, ParseActionError> {
+    match words.split_first() {
+        None => Ok(Cards::EMPTY),
+        Some((&word, cards)) if word == name => Ok(cards.join(" ").parse()?),
+        Some((&word, _)) => Err(ParseActionError::Source { word: word.to_owned() }),
     }
 }

@@ -29,6 +29,12 @@ pub enum ParseOptionError {
         /// What was given.
         name: String,
     },
+    /// An option is given twice.
+    #[error("{name} is given twice: give it once")]
+    Twice {
+        /// The option.
+        name: String,
+    },
     /// The option does not take this value.
     #[error("{name}={value}: {problem}")]
     Value {
@@ -194,6 +200,11 @@ impl FromStr for Rules {
         let pairs: Vec<(&str, &str)> = words
             .map(|word| word.split_once('=').ok_or_else(|| ParseOptionError::Form { word: word.to_owned() }))
             .collect::<Result<_, _>>()?;
+        for (i, (name, _)) in pairs.iter().enumerate() {
+            if pairs[..i].iter().any(|(earlier, _)| earlier == name) {
+                return Err(ParseOptionError::Twice { name: (*name).to_owned() });
+            }
+        }
         let mut base: Options = *Preset::default().rules(2, None)?;
         let mut teams = None;
         for &(name, value) in &pairs {

@@ -11,6 +11,7 @@ mod fair_deals;
 mod hand_counts;
 mod hidden;
 mod marriages;
+mod notation;
 mod presets;
 mod properties;
 mod refusals;
