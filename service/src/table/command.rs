@@ -1,5 +1,7 @@
 //! What is asked of a table.
 
+use std::fmt;
+
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Action, Seat};
 
@@ -14,14 +16,23 @@ pub struct SeatAccess {
     pub generation: u32,
 }
 
-/// What a seat chose for a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a seat chose for a decision. It may name cards of a hand: `Debug` shows none.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// This action.
     Action(Action),
     /// The legal action with this index, from 0, in the order of [`zetema_rules::LegalActions`]. Only for the
     /// current decision, or one that the seat itself answered.
     LegalIndex(u32),
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Action(_) => "Action(hidden)",
+            Self::LegalIndex(_) => "LegalIndex(hidden)",
+        })
+    }
 }
 
 /// Something that is asked of a table, and that changes the match if it is new and allowed.

@@ -72,18 +72,8 @@ impl Table {
 
     /// The change that the clock brings, if the deadline has passed: the end of the match.
     pub fn expired(&self, now: Moment) -> Option<Vec<Change>> {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
-            return None;
-        }
-        let abort = match &self.stage {
-            Stage::Joining => Abort { reason: AbortReason::NoShow, seats: self.absent_seats().collect() },
-            Stage::Nonces => {
-                Abort { reason: AbortReason::NonceMissing, seats: self.missing_nonces().collect() }
-            }
-            Stage::Playing(_) => Abort { reason: AbortReason::Idle, seats: Vec::new() },
-            Stage::Over { .. } => return None,
-        };
-        Some(vec![Change::Aborted(abort)])
+        let passed = self.deadline.is_some_and(|deadline| deadline <= now);
+        self.abort_if_late().filter(|_| passed).map(|abort| vec![Change::Aborted(abort)])
     }
 
     fn decide_join(&self, access: SeatAccess, nonce_hash: Option<NonceHash>) -> Result<Decided, Rejection> {

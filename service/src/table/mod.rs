@@ -29,6 +29,8 @@ mod rejection;
 mod shuffle;
 mod spec;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use apply::{Effect, ReplayError};
 pub use autoplay::autoplay;

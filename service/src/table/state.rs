@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
-use zetema_rules::{Game, Outcome, PlayedBy, Seat, Viewer};
+use zetema_rules::{AbortReason, Game, Outcome, PlayedBy, Seat, Viewer};
 
-use super::rejection::Rejection;
 use super::{
-    Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, ReplayError,
-    SeatAccess, SeatInfo, SeatState, Shuffler,
+    Abort, Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection,
+    ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
 
@@ -210,15 +209,30 @@ impl Table {
     /// while, which is charged to nobody.
     pub fn restart_clock(&mut self, now: Moment) {
         let time_control = self.created.time_control;
-        let limit_ms = match self.stage {
-            // Whoever is waited for sits at another table of the deal set, which has a deadline of its own.
-            Stage::Joining if self.all_joined() => None,
-            Stage::Nonces if self.missing_nonces().next().is_none() => None,
-            Stage::Joining | Stage::Nonces => Some(time_control.join_timeout_ms),
-            Stage::Playing(_) => Some(time_control.idle_timeout_ms),
-            Stage::Over { .. } => None,
-        };
+        let limit_ms = self.abort_if_late().map(|abort| match abort.reason {
+            AbortReason::NoShow | AbortReason::NonceMissing => time_control.join_timeout_ms,
+            _ => time_control.idle_timeout_ms,
+        });
         self.deadline = limit_ms.map(|ms| now.after_ms(ms.into()));
+    }
+
+    /// How the match ends if nothing happens until the deadline: by those that it waits for. `None` if it is over.
+    pub(super) fn abort_if_late(&self) -> Option<Abort> {
+        let absent: Vec<Seat> = self.absent_seats().collect();
+        let silent: Vec<Seat> = self.missing_nonces().collect();
+        match self.stage {
+            Stage::Joining if !absent.is_empty() => {
+                Some(Abort { reason: AbortReason::NoShow, seats: absent })
+            }
+            Stage::Nonces if !silent.is_empty() => {
+                Some(Abort { reason: AbortReason::NonceMissing, seats: silent })
+            }
+            // In the setup it waits for other matches of its deal set, which have deadlines of their own.
+            Stage::Joining | Stage::Nonces | Stage::Playing(_) => {
+                Some(Abort { reason: AbortReason::Idle, seats: Vec::new() })
+            }
+            Stage::Over { .. } => None,
+        }
     }
 
     /// What everyone who may see the match may know of it besides the game.

@@ -1,5 +1,6 @@
 //! Matches over a journal that can be told to fail.
 
+mod deal_sets;
 mod failures;
 mod fake;
 mod harness;

@@ -1,0 +1,121 @@
+//! Matches that share their deals.
+
+use zetema_proto::{TimeControl, Views};
+use zetema_rules::{AbortReason, DealingKind, Outcome, Preset};
+
+use super::fake::FakeJournal;
+use super::harness::*;
+use crate::encoding::decode_record;
+use crate::matches::{Audience, CreateError};
+use crate::table::{DealSpec, DealsKind, MatchInfo, MatchStage, Rejection};
+
+async fn create_set(matches: &crate::matches::Matches) -> Vec<MatchInfo> {
+    matches.create(vec![spec(Preset::Sackson, 2, DealSpec::Shared(7)); 2], None).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_matches_of_a_set_are_dealt_the_same_cards_and_revealed_together() {
+    let matches = open(&FakeJournal::new()).await;
+    let infos = create_set(&matches).await;
+    assert!(matches!(infos[0].deals, DealsKind::Shared(_)));
+    assert_eq!((infos[0].deals, infos[0].commitment), (infos[1].deals, infos[1].commitment));
+    let first = {
+        let (matches, info) = (matches.clone(), infos[0].clone());
+        tokio::spawn(async move { play_all(&matches, &info).await })
+    };
+    // The second match's seats join, and then wait: the first is played while the second is open.
+    for index in 0..2 {
+        matches.join(infos[1].match_id, access(index), None).await.unwrap();
+    }
+    let observed = first.await.unwrap();
+    assert_eq!(matches.get(infos[1].match_id).await.unwrap().stage, MatchStage::Playing);
+    assert_eq!(matches.record(infos[0].match_id).await, Err(Rejection::HeldUntilReveal));
+    for info in &infos {
+        let watch = matches.subscribe(info.match_id, Audience::Spectator, None, Views::EveryDecision).await;
+        assert_eq!(watch.unwrap_err(), Rejection::HeldUntilReveal);
+    }
+    let (again, _) = drain(&mut observe(&matches, infos[0].match_id, 0, Some(0)).await).await;
+    assert_eq!(again, observed[0], "a seat may still read what it saw, and no seed is in it");
+    for index in 0..2 {
+        let matches = matches.clone();
+        tokio::spawn(play_joined(matches, infos[1].match_id, index));
+    }
+    drain(&mut observe(&matches, infos[1].match_id, 0, None).await).await;
+    let mut decks = Vec::new();
+    for info in &infos {
+        let (record, header) = decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap();
+        record.verify().unwrap();
+        assert_eq!(record.dealing.kind, DealingKind::Shared);
+        assert_eq!(header.deal_set.unwrap().entrants.len(), 4);
+        decks.push((record.dealer, record.deals[0].deck));
+    }
+    assert!(decks[0] == decks[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_no_show_in_one_match_aborts_the_set() {
+    let matches = open(&FakeJournal::new()).await;
+    let mut wanted = spec(Preset::Sackson, 2, DealSpec::Shared(1));
+    wanted.time_control = TimeControl { join_timeout_ms: 1_000, ..TimeControl::DEFAULT };
+    let infos = matches.create(vec![wanted; 3], None).await.unwrap();
+    for info in &infos[..2] {
+        join_all(&matches, info).await;
+    }
+    for info in &infos {
+        drain(&mut observe(&matches, info.match_id, 0, None).await).await;
+        let Some(Outcome::Aborted { reason: AbortReason::NoShow, seats }) =
+            matches.get(info.match_id).await.unwrap().outcome
+        else {
+            panic!()
+        };
+        assert_eq!(seats.is_empty(), info.match_id != infos[2].match_id);
+        decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap().0.verify().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn killed_between_its_matches_a_set_is_dealt_after_the_restart() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let infos = create_set(&matches).await;
+    for info in &infos {
+        join_all(&matches, info).await;
+    }
+    for info in &infos {
+        let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
+        // The hashes, then the nonces and the deal.
+        subscription.next().await;
+        subscription.next().await;
+    }
+    matches.stop().await;
+    // Created, two joins, the set has joined, started.
+    assert_eq!(journal.records(infos[1].match_id).len(), 5);
+    // No match of a set is dealt before all joins of all its matches are durable.
+    for kept in 3..=5 {
+        let matches = open(&journal.cut(infos[1].match_id, kept)).await;
+        for index in 0..2 {
+            again(|| matches.join(infos[1].match_id, access(index), None)).await.unwrap();
+        }
+        let mut subscription = observe(&matches, infos[1].match_id, 0, Some(0)).await;
+        subscription.next().await;
+        subscription.next().await;
+        let info = matches.get(infos[1].match_id).await.unwrap();
+        assert_eq!(info.stage, MatchStage::Playing, "{kept} entries kept");
+        matches.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_set_of_one_or_of_different_matches_is_refused() {
+    let matches = open(&FakeJournal::new()).await;
+    let shared = |players, set| spec(Preset::Sackson, players, DealSpec::Shared(set));
+    assert_eq!(
+        matches.create(vec![shared(2, 1), shared(2, 1), shared(2, 2)], None).await,
+        Err(CreateError::LonelyDealSet { deal_set: 2, index: 2 })
+    );
+    assert_eq!(
+        matches.create(vec![shared(2, 1), shared(2, 1), shared(3, 1)], None).await,
+        Err(CreateError::MixedDealSet { deal_set: 1, index: 2 })
+    );
+    assert_eq!(matches.live(), 0);
+}

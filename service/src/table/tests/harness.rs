@@ -1,0 +1,143 @@
+//! A table with a log in place of a journal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use zetema_proto::TimeControl;
+use zetema_rules::fair::{Nonce, ServerSeed};
+use zetema_rules::{Players, Preset, Rules, Seat, Teams, Viewer};
+
+use crate::journal::{MatchId, UnixMillis, Visibility};
+use crate::table::{
+    Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, Moment, Observation,
+    Receipt, Rejection, SeatAccess, Shuffler, Table,
+};
+
+pub(super) fn at_ms(ms: u64) -> Moment {
+    Moment::since_start(Duration::from_millis(ms))
+}
+
+pub(super) fn seat(index: usize) -> Seat {
+    Seat::new(index).unwrap()
+}
+
+pub(super) fn access(index: usize) -> SeatAccess {
+    SeatAccess { seat: seat(index), generation: 1 }
+}
+
+pub(super) fn nonce(index: usize) -> Nonce {
+    Nonce::new(format!("nonce {index}").as_bytes()).unwrap()
+}
+
+pub(super) fn created(rules: Rules, deals: Deals, seed: u8) -> Arc<Entry> {
+    let at = UnixMillis::new(1_700_000_000_000);
+    let created = Created {
+        match_id: MatchId::from_bytes([seed ^ 0xFF; 16]),
+        at,
+        rules_revision: zetema_rules::RULES_REVISION,
+        rules,
+        deals,
+        server_seed: ServerSeed::new([seed; 32]),
+        time_control: TimeControl::DEFAULT,
+        visibility: Visibility::Private,
+        client_reference: None,
+        owner: None,
+    };
+    Arc::new(Entry { at, change: Change::Created(Box::new(created)) })
+}
+
+/// A table, and what each viewer has observed of it.
+pub(super) struct Harness {
+    pub(super) table: Table,
+    pub(super) now: Moment,
+    pub(super) observed: Vec<(Viewer, Vec<Observation>)>,
+}
+
+impl Harness {
+    pub(super) fn new(rules: Rules, deals: Deals, seed: u8, shuffler: Arc<dyn Shuffler>) -> Self {
+        let now = at_ms(0);
+        let table = Table::new(created(rules, deals, seed), now, shuffler).unwrap();
+        let viewers = rules.seats().map(Viewer::Seat).chain([Viewer::Spectator]);
+        Self { table, now, observed: viewers.map(|viewer| (viewer, Vec::new())).collect() }
+    }
+
+    /// A joint match in which everyone has joined, with nonces, and the cards are dealt.
+    pub(super) fn dealt(rules: Rules, seed: u8) -> Self {
+        let mut harness = Self::new(rules, Deals::Joint, seed, Arc::new(FairShuffler));
+        harness.join_all();
+        harness
+    }
+
+    pub(super) fn join_all(&mut self) {
+        let seats = self.table.info().seats.len();
+        for index in 0..seats {
+            let nonce_hash = Some(nonce(index).hash());
+            self.send(&Command::Join { access: access(index), nonce_hash }).unwrap();
+        }
+        for index in 0..seats {
+            self.send(&Command::GiveNonce { access: access(index), nonce: nonce(index) }).unwrap();
+        }
+    }
+
+    /// Does what the owner of a table does, with a journal that never fails.
+    pub(super) fn send(&mut self, command: &Command) -> Result<Done, Rejection> {
+        let done = match self.table.decide(command)? {
+            Decided::Already(done) => done,
+            Decided::Write(changes) => {
+                self.apply(changes);
+                self.table.done(command).expect("what is applied is done")
+            }
+        };
+        while let Some(changes) = self.table.next_change() {
+            self.apply(changes);
+        }
+        Ok(done)
+    }
+
+    pub(super) fn act(&mut self, index: usize, decision: u32, choice: Choice) -> Result<Receipt, Rejection> {
+        match self.send(&Command::Act { access: access(index), decision, choice })? {
+            Done::Acted(receipt) => Ok(receipt),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn apply(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            let entry = Arc::new(Entry { at: UnixMillis::new(1_700_000_001_000), change });
+            let effect = self.table.apply(&entry, self.now).unwrap();
+            for (viewer, observed) in &mut self.observed {
+                observed.extend(self.table.observe(&effect, *viewer));
+            }
+        }
+    }
+
+    /// The seat to act, as an index.
+    pub(super) fn to_act(&self) -> usize {
+        self.table.to_act().unwrap().index()
+    }
+
+    /// Plays legal actions, one by one number after the other, until the match is over.
+    pub(super) fn play_out(&mut self, mut random: u32) {
+        while let (Some(seat), Some(decision)) = (self.table.to_act(), self.table.decision()) {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let count = self.table.snapshot(Viewer::Seat(seat)).to_decide.unwrap().len();
+            let choice = Choice::LegalIndex((random >> 8) % u32::try_from(count).unwrap());
+            self.act(seat.index(), decision, choice).unwrap();
+        }
+        assert!(self.table.outcome().is_some());
+    }
+}
+
+/// Every preset with every number of players and team form that it allows.
+pub(super) fn all_rules() -> impl Iterator<Item = Rules> {
+    let teams = |preset: Preset, count: u8| {
+        let players = Players::new(count.into()).unwrap();
+        preset
+            .teams(players)
+            .iter()
+            .map(move |&teams: &Teams| preset.rules(count.into(), Some(teams)).unwrap())
+    };
+    Preset::ALL
+        .into_iter()
+        .flat_map(move |preset| preset.players().iter().flat_map(move |&count| teams(preset, count)))
+}

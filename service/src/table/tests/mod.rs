@@ -1,0 +1,8 @@
+//! The table by itself: no clock, no journal, no task.
+
+mod answers;
+mod faults;
+mod harness;
+mod hidden;
+mod replay;
+mod waiting;
