@@ -73,6 +73,11 @@ impl Fault {
         )
     }
 
+    /// The fault that a status is, if one of ours made it: the codec, of bytes that are no message.
+    pub(crate) fn of_status(status: &Status) -> Option<Self> {
+        v1::Error::from_status(status).map(Self)
+    }
+
     fn retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after_ms = Some(wait.as_millis().try_into().unwrap_or(u32::MAX));
         self

@@ -1,6 +1,6 @@
 //! Faults that tonic itself finds, in our form.
 //!
-//! tonic answers bytes that it can't decode with a bare INTERNAL, and messages that are too large with a bare
+//! tonic answers bytes that are no frame with a bare INTERNAL, and messages that are too large with a bare
 //! `OUT_OF_RANGE`, before any handler is called. Every status of ours carries details, so a status without
 //! them is tonic's: [`explain`] gives those their reason. On a stream of requests the handler meets them
 //! itself, and asks [`of_stream`].
@@ -35,6 +35,9 @@ pub(crate) async fn unknown_method(request: axum::extract::Request) -> Response 
 
 /// What is wrong with the next message of a client's stream. `None`: nothing, the connection is gone.
 pub(crate) fn of_stream(status: &Status) -> Option<Fault> {
+    if let Some(fault) = Fault::of_status(status) {
+        return Some(fault);
+    }
     match status.code() {
         Code::Internal | Code::OutOfRange | Code::ResourceExhausted | Code::Unimplemented => {
             Some(of_tonic(status))

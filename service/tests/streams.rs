@@ -1,0 +1,167 @@
+//! What ends a stream, and how it goes on: faults in the bytes, slow readers, a server that stops.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio_stream::{StreamExt, wrappers::ReceiverStream};
+use tonic::{
+    Request, Status, Streaming,
+    client::Grpc,
+    codegen::http::uri::PathAndQuery,
+    transport::{Channel, Endpoint},
+};
+use zetema_proto::v1::{
+    self, ErrorReason, match_service_client::MatchServiceClient, observe_response, play_request,
+    play_response, play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
+    watch_match_response,
+};
+use zetema_service::server::Server;
+
+use common::{BytesCodec, as_admin, channel, spec, start};
+
+fn reason(error: &Status) -> ErrorReason {
+    v1::Error::from_status(error).unwrap().reason()
+}
+
+async fn create(server: &Server, spec: v1::MatchSpec) -> (String, Vec<String>) {
+    let mut client = MatchServiceClient::new(channel(server).await);
+    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+    let created = client.create_match(as_admin(server, request)).await.unwrap().into_inner();
+    let tokens = created.seat_tokens.into_iter().map(|token| token.token).collect();
+    (created.r#match.unwrap().match_id, tokens)
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_end_a_play_stream_with_a_reason() {
+    let (_folder, server) = start().await;
+    let cases =
+        [(vec![0xff; 4], ErrorReason::Undecodable), (vec![0; 1024 * 1024], ErrorReason::MessageTooLarge)];
+    for (bytes, expected) in cases {
+        let mut client = Grpc::new(channel(&server).await);
+        client.ready().await.unwrap();
+        let path = PathAndQuery::from_static("/zetema.v1.PlayService/Play");
+        let request = Request::new(tokio_stream::iter([bytes]).chain(tokio_stream::pending()));
+        let answers: tonic::Response<Streaming<Vec<u8>>> =
+            client.streaming(request, path, BytesCodec).await.unwrap();
+        let error = answers.into_inner().message().await.unwrap_err();
+        assert_eq!(reason(&error), expected, "{error:?}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_does_not_wait_for_readers() {
+    let (_folder, server) = start().await;
+    let (match_id, tokens) = create(&server, spec(2, v1::Visibility::Public)).await;
+    let connection = channel(&server).await;
+    let seat = v1::ObserveSeat { seat_token: tokens[0].clone(), after_seq: None, views: None };
+    let mut play = PlayServiceClient::new(connection.clone());
+    let mut observed = play.observe(v1::ObserveRequest { seats: vec![seat] }).await.unwrap().into_inner();
+    let watch = v1::WatchMatchRequest { match_id, after_seq: None, views: None };
+    let mut watched = MatchServiceClient::new(connection).watch_match(watch).await.unwrap().into_inner();
+    let begun = Instant::now();
+    server.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+
+    let kinds = [observed.message().await.unwrap().unwrap(), observed.message().await.unwrap().unwrap()];
+    assert!(matches!(kinds[0].kind, Some(observe_response::Kind::Start(_))));
+    assert!(matches!(kinds[1].kind, Some(observe_response::Kind::Draining(_))));
+    assert_eq!(reason(&observed.message().await.unwrap_err()), ErrorReason::Draining);
+    assert!(watched.message().await.unwrap().is_some());
+    assert_eq!(reason(&watched.message().await.unwrap_err()), ErrorReason::Draining);
+}
+
+/// Plays all seats on one stream, each decision by its first legal action, to the end.
+async fn play_to_the_end(channel: Channel, tokens: &[String]) {
+    let (requests, sent) = mpsc::channel(64);
+    let mut answers =
+        PlayServiceClient::new(channel).play(ReceiverStream::new(sent)).await.unwrap().into_inner();
+    let say = async |handle, kind| {
+        requests.send(v1::PlayRequest { tag: 0, handle, kind: Some(kind) }).await.unwrap();
+    };
+    let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
+    say(0, play_request::Kind::Hello(hello)).await;
+    for token in tokens {
+        let join =
+            v1::Join { seat_token: token.clone(), nonce_hash: Vec::new(), after_seq: None, views: None };
+        say(0, play_request::Kind::Join(join)).await;
+    }
+    let mut left = tokens.len();
+    while left > 0 {
+        let v1::PlayResponse { handle, kind, .. } = answers.message().await.unwrap().unwrap();
+        let number = match kind.unwrap() {
+            play_response::Kind::Observation(observation) if observation.decision.is_some() => {
+                observation.decision_number.unwrap()
+            }
+            play_response::Kind::Joined(v1::SubscriptionStart {
+                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
+                ..
+            }) if snapshot.decision.is_some() => snapshot.decision_number.unwrap(),
+            play_response::Kind::End(_) => {
+                left -= 1;
+                continue;
+            }
+            play_response::Kind::Rejection(error) => panic!("{error:?}"),
+            _ => continue,
+        };
+        let choice = Some(v1::act::Choice::LegalIndex(0));
+        say(handle, play_request::Kind::Act(v1::Act { decision_number: number, choice })).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
+    let (_folder, server) = start().await;
+    let preset = v1::PresetRules { preset: v1::Preset::Sackson.into(), teams: None, imperial_suit: None };
+    let preset = v1::GetPresetRequest { preset: Some(preset), players: 2 };
+    let mut rules_client = RulesServiceClient::new(channel(&server).await);
+    let rules = rules_client.get_preset(preset).await.unwrap().into_inner().rules.unwrap();
+    let long = v1::Rules { target: Some(2_000), ..rules };
+    let spec =
+        v1::MatchSpec { rules: Some(v1::match_spec::Rules::Own(long)), ..spec(2, v1::Visibility::Public) };
+    let (match_id, tokens) = create(&server, spec).await;
+
+    // A window of a few bytes, so that little is under way.
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
+    let mut client = MatchServiceClient::new(narrow);
+    let watch = |after_seq| v1::WatchMatchRequest { match_id: match_id.clone(), after_seq, views: None };
+    let mut watched = client.watch_match(watch(None)).await.unwrap().into_inner();
+    play_to_the_end(channel(&server).await, &tokens).await;
+
+    let mut seq = 0;
+    let error = loop {
+        match watched.message().await {
+            Ok(Some(v1::WatchMatchResponse {
+                kind: Some(watch_match_response::Kind::Observation(observation)),
+            })) => {
+                seq += 1;
+                assert_eq!(observation.seq, seq);
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the reader kept up: {seq}"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(reason(&error), ErrorReason::SlowReader);
+
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    let mut rest = client.watch_match(watch(Some(seq))).await.unwrap().into_inner();
+    let cut_at = seq;
+    let mut ended = false;
+    while let Some(v1::WatchMatchResponse { kind }) = rest.message().await.unwrap() {
+        match kind.unwrap() {
+            watch_match_response::Kind::Observation(observation) => {
+                seq += 1;
+                assert_eq!(observation.seq, seq);
+            }
+            watch_match_response::Kind::End(_) => ended = true,
+            watch_match_response::Kind::Start(_) => {}
+        }
+    }
+    assert!(ended && seq > cut_at + 256, "cut at {cut_at}, in all {seq}");
+    server.shutdown().await;
+}
