@@ -48,6 +48,7 @@ mod legal;
 pub mod notation;
 mod options;
 mod play;
+mod points;
 mod preset;
 mod public;
 mod record;

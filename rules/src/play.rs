@@ -1,13 +1,13 @@
 //! What an action does (R9–R26, R28).
 
 use crate::action::Declaration;
-use crate::card::{Card, Rank};
+use crate::card::Card;
 use crate::cards::Cards;
 use crate::error::PlayError;
 use crate::event::{Event, SeatEvent};
 use crate::game::Game;
 use crate::legal;
-use crate::options::{Assembly, Draw, ExtraTurn, ImperialBonus, MarriageHandMin, MatchEnd, RoyalZetema};
+use crate::options::{Assembly, Draw, ExtraTurn, MarriageHandMin, MatchEnd};
 use crate::public::{EndReason, MatchResult, Phase, Stage};
 use crate::rules::Rules;
 use crate::seat::{Seat, Side};
@@ -105,7 +105,7 @@ impl Game {
         self.public.tableau.insert(card);
         events.push(Event::public(SeatEvent::Discarded { seat, card }));
         let rank = card.rank();
-        if self.is_zetema(rank) {
+        if self.public.is_zetema(&self.rules, self.public.tableau, rank) {
             let points = if exposed { 0 } else { Rules::zetema_points(rank) };
             self.public.tableau = self.public.tableau.minus(self.public.tableau.of_rank(rank));
             self.public.zetemas = self.public.zetemas.with(rank);
@@ -127,19 +127,6 @@ impl Game {
         self.end_turn(seat, events);
     }
 
-    /// Whether the pile of this rank is a zetema, just completed (R16).
-    fn is_zetema(&self, rank: Rank) -> bool {
-        if self.public.tableau.of_rank(rank).len() < 5 {
-            return false;
-        }
-        let needed = match (self.rules.royal_zetema, rank) {
-            (RoyalZetema::AfterAssembly, Rank::King) => Rank::Queen,
-            (RoyalZetema::AfterAssembly, Rank::Queen) => Rank::King,
-            _ => return true,
-        };
-        self.public.assemblies.contains(needed)
-    }
-
     /// Whether a zetema lets the same seat go on (R22).
     fn goes_on(&self, seat: Seat) -> bool {
         self.rules.extra_turn != ExtraTurn::None
@@ -149,7 +136,7 @@ impl Game {
     }
 
     pub(crate) fn declare(&mut self, seat: Seat, declaration: Declaration, events: &mut Vec<Event>) {
-        let points = self.points(&declaration);
+        let points = self.public.declaration_points(&self.rules, &declaration);
         events.push(Event::public(SeatEvent::Declared { seat, declaration, points }));
         let cards = declaration.from_hand(self.rules.imperial_suit);
         self.show(seat, cards);
@@ -186,32 +173,6 @@ impl Game {
         match stage {
             Some(stage) => self.public.phase = Phase::Turn { seat, stage },
             None => self.end_turn(seat, events),
-        }
-    }
-
-    /// What a declaration scores (R18, R19).
-    fn points(&self, declaration: &Declaration) -> u16 {
-        match *declaration {
-            Declaration::Sequence(_) => self.rules.sequence_score,
-            Declaration::Flush(_) => self.rules.flush_score,
-            Declaration::FlushSequence(_) => self.rules.flush_sequence_score,
-            Declaration::Assembly(rank) => self.rules.assembly_scores.of(rank),
-            Declaration::Marriages { hand, tableau } => {
-                let all = hand.sum(tableau);
-                let imperial_king = Card::new(Rank::King, self.rules.imperial_suit);
-                let imperial = all.count(imperial_king);
-                let earlier = self.public.marriages.count(imperial_king);
-                let marriages = all.len() / 2;
-                let base = [0, 10, 30, 60, 100, 150][marriages.min(5)];
-                let bonus = match (self.rules.imperial_bonus, imperial) {
-                    _ if marriages >= 5 => 0,
-                    (ImperialBonus::Second | ImperialBonus::Every, 2) => 20,
-                    (ImperialBonus::Second, 1) if earlier > 0 => 10,
-                    (ImperialBonus::Every, 1) => 10,
-                    _ => 0,
-                };
-                base + bonus
-            }
         }
     }
 

@@ -85,7 +85,7 @@ impl<R: BufRead + Send, W: Write + Send> Bot for Person<R, W> {
         self.show("\n");
         self.show_happened();
         let table = render::view(&decision.view, &self.names);
-        self.show(&format!("\n{table}\n\n{}\n", render::choices(&decision.legal)));
+        self.show(&format!("\n{table}\n\n{}\n", render::choices(&decision.view, &decision.legal)));
         self.ask(decision).unwrap_or_else(|| {
             let (done, resigned) = mpsc::channel();
             // Both fail once the session is over, as they should. The action goes nowhere then.

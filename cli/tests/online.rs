@@ -1,0 +1,298 @@
+//! The commands that need a server, against one that runs as a process of its own or inside the program.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn zetema() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zetema"));
+    for name in ["ZETEMA_TOKEN", "ZETEMA_SERVER", "ZETEMA_DATA", "ZETEMA_LOG"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A `zetema serve` of its own, stopped when it is dropped.
+struct Served {
+    child: Child,
+    url: String,
+    data: TempDir,
+}
+
+impl Served {
+    fn start() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let mut child = zetema()
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--data"])
+            .arg(data.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let url = lines
+            .find_map(|line| {
+                let line = line.unwrap();
+                Some(line.split_once("serves at ")?.1.split_once(';')?.0.to_owned())
+            })
+            .expect("the server says where it serves");
+        // What else it says must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, url, data }
+    }
+
+    /// A command against this server, with the admin token from its data folder.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = zetema();
+        command.args(args).arg("--server").arg(&self.url);
+        command.env("ZETEMA_DATA", self.data.path());
+        command
+    }
+
+    fn output(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let mut args = args.to_vec();
+        args.extend(["--format", "json"]);
+        parse(&self.output(&args))
+    }
+
+    /// Has the house bot take all these seats, and waits for their matches to end.
+    fn play(&self, tokens: &[String]) -> Output {
+        let mut command = self.command(&["bot", "greedy", "--format", "json"]);
+        for token in tokens {
+            command.args(["--token", token]);
+        }
+        command.output().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The JSON on the stdout of a command that succeeded.
+fn parse(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
+}
+
+fn tokens(created: &Value) -> Vec<String> {
+    let tokens = created["seat_tokens"].as_array().unwrap().iter();
+    tokens.map(|token| token["token"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_match_is_created_played_listed_watched_and_verified() {
+    let server = Served::start();
+    let created =
+        server.json(&["match", "create", "--preset", "fosdick", "--players", "4", "--reference", "r1"]);
+    let id = created["match"]["match_id"].as_str().unwrap();
+    assert_eq!(created["match"]["state"], "waiting-for-seats");
+    assert_eq!(created["match"]["rules"]["teams"], "pairs");
+    let tokens = tokens(&created);
+    assert_eq!(tokens.len(), 4);
+
+    let watching = server.command(&["match", "watch", id, "--format", "json"]).stdout(Stdio::piped()).spawn();
+    let watching = watching.unwrap();
+    let played = server.play(&tokens);
+    assert!(played.status.success(), "{}", text(&played.stderr));
+    let seats: Vec<Value> =
+        text(&played.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(seats.len(), 4);
+    assert!(seats.iter().all(|seat| seat["verified"] == true && seat["end"] == "result"), "{seats:?}");
+
+    let watched = watching.wait_with_output().unwrap();
+    let watched = text(&watched.stdout);
+    assert!(watched.lines().next().unwrap().starts_with("{\"start\":"), "{watched}");
+    assert!(watched.lines().last().unwrap().starts_with("{\"end\":{\"outcome\":{\"result\":"), "{watched}");
+    assert!(watched.contains("\"hand\":[]"), "a spectator sees no hand: {watched}");
+
+    let shown = server.json(&["match", "show", id]);
+    assert_eq!(shown["state"], "finished");
+    assert_eq!(shown["outcome"], seats[0]["outcome"]);
+    assert_eq!(server.json(&["match", "list", "--reference", "r1"])[0], shown);
+    assert_eq!(server.json(&["match", "list", "--state", "playing"]), serde_json::json!([]));
+
+    let verified = server.json(&["record", "verify", id]);
+    assert_eq!(verified[0]["verified"], true);
+    let file = server.data.path().join("match.record");
+    let export = ["record", "export", id, "--format", "binary", "--output", file.to_str().unwrap()];
+    assert!(server.output(&export).status.success());
+    // From the file it verifies, shows and replays without the server.
+    for command in ["verify", "show", "replay"] {
+        let output = zetema().args(["record", command]).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+    }
+    let shown = zetema().args(["record", "show", "--format", "json"]).arg(&file).output().unwrap();
+    assert_eq!(parse(&shown)["match"]["match_id"], id);
+}
+
+#[test]
+fn a_match_that_is_cancelled_is_aborted_and_keeps_its_record() {
+    let server = Served::start();
+    let batch = server.json(&["match", "batch", "3", "--seed", "5"]);
+    assert_eq!(batch.as_array().unwrap().len(), 3);
+    let id = batch[1]["match"]["match_id"].as_str().unwrap();
+    let cancelled = server.json(&["match", "cancel", id]);
+    assert_eq!(cancelled["state"], "aborted");
+    assert_eq!(cancelled["outcome"]["aborted"]["reason"], "cancelled");
+    assert_eq!(server.json(&["record", "verify", id])[0]["verified"], true);
+    assert_eq!(server.json(&["match", "list", "--state", "waiting-for-seats"]).as_array().unwrap().len(), 2);
+    let two = server.output(&["match", "list", "--limit", "2"]);
+    assert!(text(&two.stderr).contains("there are more"), "{}", text(&two.stderr));
+}
+
+#[test]
+fn refusals_say_what_to_do_and_exit_with_1() {
+    let server = Served::start();
+    let check = |args: &[&str], says: &str| {
+        let output = server.output(args);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.contains(says) && stderr.starts_with("error: "), "{args:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    };
+    check(&["match", "show", "nothing"], "NOT_FOUND");
+    check(&["match", "list", "--token", "nonsense"], "--token or ZETEMA_TOKEN");
+    check(&["match", "create", "--reference", &"x".repeat(65)], "client_reference");
+    check(&["record", "verify", "nothing"], "NOT_FOUND");
+    check(&["match", "list", "--data", "nowhere"], "there is no admin token");
+    check(&["bot", "greedy", "--token", "nonsense"], "1 of 1 seats");
+    let created = server.json(&["match", "create"]);
+    let id = created["match"]["match_id"].as_str().unwrap();
+    check(&["record", "verify", id], "NOT_REVEALED");
+}
+
+#[test]
+fn a_demo_of_many_matches_gives_json_on_stdout_alone() {
+    let records = tempfile::tempdir().unwrap();
+    let output = zetema()
+        .args(["demo", "--matches", "5", "--seed", "40", "--bots", "greedy,random", "--format", "json"])
+        .arg("--records")
+        .arg(records.path())
+        .output()
+        .unwrap();
+    let demo = parse(&output);
+    assert_eq!(demo["summary"]["matches"], 5);
+    assert_eq!(demo["summary"]["verified"], 5);
+    assert_eq!(demo["summary"]["seats"][0]["won"], 5, "greedy against random: {demo}");
+    let played = demo["matches"].as_array().unwrap();
+    let ids: BTreeSet<&str> = played.iter().map(|played| played["match_id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 5);
+    let files: Vec<_> = fs::read_dir(records.path()).unwrap().map(|file| file.unwrap().path()).collect();
+    let verified = zetema().args(["record", "verify"]).args(&files).output().unwrap();
+    assert!(verified.status.success(), "{}", text(&verified.stderr));
+    assert_eq!(files.len(), 5);
+}
+
+#[test]
+fn a_demo_with_the_same_seed_plays_the_same_matches() {
+    let outcomes = || {
+        let output = zetema()
+            .args(["demo", "--matches", "2", "--seed", "9", "--preset", "quick", "--format", "json"])
+            .output()
+            .unwrap();
+        let demo = parse(&output);
+        let played = demo["matches"].as_array().unwrap().iter();
+        let mut outcomes: Vec<String> = played.map(|played| played["outcome"].to_string()).collect();
+        outcomes.sort();
+        outcomes
+    };
+    assert_eq!(outcomes(), outcomes());
+}
+
+#[test]
+fn the_demo_without_a_terminal_tells_the_match_line_by_line() {
+    let output = zetema().args(["demo", "--seed", "1", "--players", "3"]).output().unwrap();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{stderr}");
+    for told in ["deal 0 begins", "seat 2 (greedy) discards", "wins", "verified", "record verify "] {
+        assert!(stdout.contains(told), "{told}: {stdout}");
+    }
+    assert!(!stdout.contains('\u{1b}'), "colours without a terminal: {stdout}");
+    // The record that it names verifies.
+    let path = stdout.split("record verify ").nth(1).unwrap().lines().next().unwrap().trim();
+    let verified = zetema().args(["record", "verify", path]).output().unwrap();
+    assert!(verified.status.success(), "{}", text(&verified.stderr));
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn data_that_are_kept_serve_again() {
+    let data = tempfile::tempdir().unwrap();
+    let demo =
+        zetema().args(["demo", "--matches", "2", "--format", "json", "--data"]).arg(data.path()).output();
+    let demo = parse(&demo.unwrap());
+    assert!(data.path().join("admin-token").exists());
+    let again =
+        zetema().args(["demo", "--matches", "1", "--format", "json", "--data"]).arg(data.path()).output();
+    let again = parse(&again.unwrap());
+    assert_ne!(demo["matches"][0]["match_id"], again["matches"][0]["match_id"]);
+}
+
+fn play(args: &[&str], typed: &str, folder: &Path) -> Output {
+    let mut child = zetema()
+        .arg("play")
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_person_plays_a_match_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = play(&["--set", "target=20", "--bots", "random"], &"1\n".repeat(400), folder.path());
+    let stdout = text(&output.stdout);
+    assert!(output.status.success(), "{}\n{stdout}", text(&output.stderr));
+    assert!(stdout.contains("your hand (seat 0)") && stdout.contains("wins"), "{stdout}");
+    assert!(stdout.contains("The deals were verified"), "{stdout}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_person_who_resigns_or_types_no_more_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    for typed in ["1\nq\ny\n", "1\nq\nn\n1\n", ""] {
+        let output = play(&["--players", "3", "--seat", "1"], typed, folder.path());
+        let stdout = text(&output.stdout);
+        assert!(output.status.success(), "{typed:?}: {}\n{stdout}", text(&output.stderr));
+        assert!(stdout.contains("You resigned."), "{typed:?}: {stdout}");
+    }
+}
+
+#[test]
+fn a_person_takes_a_seat_on_a_server() {
+    let server = Served::start();
+    let created = server.json(&["match", "create", "--set", "target=15"]);
+    let tokens = tokens(&created);
+    let mut bot =
+        server.command(&["bot", "random", "--token", &tokens[0]]).stdout(Stdio::null()).spawn().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--server", &server.url, "--token", &tokens[1]];
+    let output = play(&args, &"1\n".repeat(400), folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("your hand (seat 1)"));
+    assert!(bot.wait().unwrap().success());
+}
