@@ -42,7 +42,7 @@ pub(crate) fn note(text: impl Display) {
 pub(crate) fn table<const N: usize>(headings: [&str; N]) -> Table {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_BORDERS_ONLY)
         .set_header(headings)
         .set_content_arrangement(ContentArrangement::Dynamic);
     table

@@ -177,7 +177,7 @@ fn a_record_that_was_changed_names_the_first_step_that_differs() {
         *points += 5;
     }
     let text = changed.to_string();
-    check(&["record", "verify", "-"], &text, 1, &format!("step {number}: "), "1 of 1 records don't verify");
+    check(&["record", "verify", "-"], &text, 1, &format!("step {number}: "), "1 of 1 record did not verify");
     check(&["record", "replay", "-"], &text, 1, "", &format!("step {number}: "));
     let args = ["record", "verify", "-", "--format", "json"];
     let output = zetema(&args, &text);

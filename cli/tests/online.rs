@@ -173,7 +173,9 @@ fn refusals_say_what_to_do_and_exit_with_1() {
     check(&["match", "create", "--reference", &"x".repeat(65)], "client_reference");
     check(&["record", "verify", "nothing"], "NOT_FOUND");
     check(&["match", "list", "--data", "nowhere"], "there is no admin token");
-    check(&["bot", "greedy", "--token", "nonsense"], "1 of 1 seats");
+    let bot = server.output(&["bot", "greedy", "--token", "nonsense"]);
+    assert_eq!(bot.status.code(), Some(1));
+    assert!(text(&bot.stdout).contains("UNAUTHENTICATED"), "{}", text(&bot.stdout));
     let created = server.json(&["match", "create"]);
     let id = created["match"]["match_id"].as_str().unwrap();
     check(&["record", "verify", id], "NOT_REVEALED");

@@ -5,6 +5,7 @@
 mod card;
 mod choice;
 mod event;
+mod help;
 mod names;
 pub(crate) mod option;
 mod outcome;
@@ -14,10 +15,16 @@ mod view;
 pub(crate) use card::{cards, face};
 pub(crate) use choice::choices;
 pub(crate) use event::event;
+pub(crate) use help::help;
 pub(crate) use names::Names;
 pub(crate) use outcome::{outcome, result};
 use view::WIDTH;
 pub(crate) use view::view;
+
+/// `1 deal`, `2 deals`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
 
 /// The lines as one text, without spaces at their ends.
 fn text(lines: &[String]) -> String {

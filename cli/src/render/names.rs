@@ -38,6 +38,11 @@ impl Names {
         }
     }
 
+    /// All seats with their players.
+    pub(crate) fn all(&self) -> String {
+        self.rules.seats().map(|seat| self.seat(seat)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The seat if it plays for itself, else `side 0 (seats 0, 2)`.
     pub(crate) fn side(&self, side: Side) -> String {
         let mut seats = self.rules.seats().filter(|&seat| self.rules.side(seat) == side);

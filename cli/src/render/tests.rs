@@ -3,7 +3,7 @@
 use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 use zetema_rules::{AbortReason, Event, Game, Outcome, Phase, Preset, Seat, Teams, Viewer};
 
-use super::{Names, choices, event, outcome, view};
+use super::{Names, choices, event, help, outcome, view};
 
 /// A match of this preset after so many actions, each the last legal one, which is a declaration if
 /// there is any; and what happened on the way.
@@ -105,4 +105,9 @@ fn an_end_without_a_result_says_why_and_whose() {
         outcome(&ended, &Names::numbers(rules)),
         "the match ended without a result: not every seat joined in time: seat 1, seat 4"
     );
+}
+
+#[test]
+fn help_has_the_scores_of_the_match() {
+    insta::assert_snapshot!(help(&Preset::Victorian.rules(6, None).unwrap()));
 }

@@ -78,6 +78,11 @@ impl Arena {
         &self.client
     }
 
+    /// The server's address.
+    pub(super) fn url(&self) -> &str {
+        self.server.url()
+    }
+
     /// The server's data folder, if it stays.
     pub(super) fn kept(&self) -> Option<&Path> {
         self.server.kept()

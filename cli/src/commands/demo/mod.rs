@@ -8,7 +8,8 @@ mod pace;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use zetema_service::server::termination;
 
 use self::arena::Arena;
 use crate::args::{BotsArgs, FormatArgs, RulesArgs};
@@ -67,12 +68,20 @@ impl Demo {
         let bots = self.bots.by_seat(&rules)?;
         crate::log::start_quietly("error")?;
         let arena = Arena::start(rules, bots, self.seed, self.data.as_deref()).await?;
-        let done = if self.matches == NonZeroUsize::MIN && self.format.format == Format::Table {
-            one::play(&arena, self.records.as_deref()).await
-        } else {
-            many::play(&arena, self.matches.get(), self.records.as_deref(), self.format.format).await
+        let done = tokio::select! {
+            done = self.play(&arena) => done,
+            told = termination() => told.map_err(Into::into).and_then(|()| bail!("stopped before the end")),
         };
         arena.stop().await;
         done
+    }
+
+    async fn play(&self, arena: &Arena) -> Result<()> {
+        let records = self.records.as_deref();
+        if self.matches == NonZeroUsize::MIN && self.format.format == Format::Table {
+            one::play(arena, records).await
+        } else {
+            many::play(arena, self.matches.get(), records, self.format.format).await
+        }
     }
 }

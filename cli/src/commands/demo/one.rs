@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use console::style;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError, unbounded_channel};
-use zetema_rules::{SeatEvent, View};
+use zetema_rules::{Outcome, SeatEvent, View};
 
 use super::arena::{Arena, Played, write};
 use super::pace::{Ahead, beats, pause};
@@ -26,6 +26,7 @@ pub(super) async fn play(arena: &Arena, records: Option<&Path>) -> Result<()> {
     let mut created = arena.create(0..1).await?;
     let match_id = created.first().map(|created| created.match_id.clone());
     let match_id = match_id.ok_or_else(|| anyhow!("the server created no match"))?;
+    output::note(format!("  {} on {}, {}\n", arena.rules(), arena.url(), arena.names().all()));
     let (watching, _) = Watching::start(arena.client(), &match_id).await?;
     let mut playing = arena.play(std::mem::take(&mut created))?;
     let shown = Show::new(arena).run(collect(watching));
@@ -144,30 +145,31 @@ fn beats_of(next: &VecDeque<Seen>) -> u32 {
         .sum()
 }
 
-/// Says how the match ended and that its deals were fair, and how anyone can check that.
+/// Says that the deals were fair, and how anyone can check that.
 fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()> {
     let record = &played.record;
-    output::print(format!("\n  {}", render::outcome(&record.outcome, &arena.names())))?;
+    if let Outcome::Aborted { .. } = record.outcome {
+        bail!("{}", render::outcome(&record.outcome, &arena.names()));
+    }
     if let Some(problem) = &played.problem {
         bail!("the match {} does not verify: {problem}", played.match_id);
     }
     let path = write(records.unwrap_or(&std::env::temp_dir().join("zetema-demo")), played)?;
-    let dealing = &record.dealing;
     let program = std::env::args().next().unwrap_or_else(|| "zetema".to_owned());
     output::print(format!(
-        "  {} {} deals and {} steps replayed; the seed is the one that the server had committed to:\n    \
-         (printf zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {}\n  \
-         Check the record:  {program} record verify {}",
+        "\n  {}  {} and {} replay from the seed, with every card and score. The server\n            was bound to \
+         the seed before the match, by the commitment\n            {}\n\n  Check both yourself:\n    (printf \
+         zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {program} record verify {}\n",
         style("verified").green().bold(),
-        record.deals.len(),
-        record.steps.len(),
-        hex(dealing.server_seed.reveal()),
-        hex(&dealing.commitment.0),
+        render::counted(record.deals.len(), "deal"),
+        render::counted(record.steps.len(), "step"),
+        hex(&record.dealing.commitment.0),
+        hex(record.dealing.server_seed.reveal()),
         path.display(),
     ))?;
     if let Some(folder) = arena.kept() {
-        output::note(format!("  Serve it again:    {program} serve --data {}", folder.display()));
+        output::note(format!("  Serve it again: {program} serve --data {}", folder.display()));
     }
-    output::note(format!("  Play yourself:     {program} play"));
+    output::note(format!("  Play yourself: {program} play"));
     Ok(())
 }

@@ -63,7 +63,12 @@ impl Play {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("error")?;
         match self.token {
-            Some(token) => on_server(&self.server, token, Vec::new()).await,
+            Some(token) => {
+                if on_server(&self.server, token, Vec::new()).await? == Ending::Left {
+                    output::note("The seat is still yours: the same token takes it up again.");
+                }
+                Ok(())
+            }
             None => self.embedded().await,
         }
     }
@@ -98,12 +103,21 @@ impl Play {
         let done = on_server(server.url(), token, players).await;
         drop(others);
         server.stop().await;
-        done
+        done.map(drop)
     }
 }
 
+/// How a person was done.
+#[derive(PartialEq, Eq)]
+enum Ending {
+    /// The match was over, or the person resigned.
+    Over,
+    /// The program was told to stop.
+    Left,
+}
+
 /// Plays the seat of this token. `players` are the names of all seats, if they are known.
-async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<()> {
+async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<Ending> {
     let (resign, mut resignations) = unbounded_channel();
     let make = move |info: &MatchInfo| -> Box<dyn Bot> {
         let mut players = players.clone();
@@ -121,19 +135,20 @@ async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<
     session.play(token.as_str().into())?;
     output::note("joined: the match begins when every seat has");
     tokio::select! {
-        outcome = session.next() => conclude(outcome.as_ref()),
+        outcome = session.next() => conclude(outcome.as_ref())?,
         resigned = resignation(&mut resignations) => {
             let waiting = resigned?;
             client::resign(server, token).await?;
             drop(waiting);
-            output::print("You resigned.")
+            output::print("You resigned.")?;
         }
         told = termination() => {
             told?;
-            output::note("\nLeft. The seat is still yours: the same token takes it up again.");
-            Ok(())
+            output::note("");
+            return Ok(Ending::Left);
         }
     }
+    Ok(Ending::Over)
 }
 
 async fn resignation(resignations: &mut UnboundedReceiver<Resignation>) -> Result<Resignation> {

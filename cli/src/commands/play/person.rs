@@ -9,15 +9,6 @@ use zetema_sdk::{Action, Bot, Decision, End, SeatEvent, View};
 use super::answer::{self, Answer};
 use crate::render::{self, Names};
 
-const HELP: &str = "\
-Each turn you play one card to the tableau, face up on the pile of its rank. Whoever makes five of a
-rank in a pile scores a zetema. Before that you may declare one combination that you hold: a sequence, a
-flush, both at once, all five of a rank (an assembly), or marriages: a king with the queen of its suit,
-of which one may lie in the tableau. `zetema rules show` has the scores.
-
-Give the number of a choice, or a card to discard: KS, 10d. q resigns the match.
-";
-
 /// A person wants to resign, and waits until this is dropped.
 pub(super) struct Resignation {
     _done: mpsc::Sender<()>,
@@ -67,7 +58,7 @@ impl<R: BufRead, W: Write> Person<R, W> {
         loop {
             match answer::read(&self.typed(&prompt)?, &decision.legal) {
                 Answer::Action(action) => return Some(action),
-                Answer::Help => self.show(&format!("\n{HELP}\n")),
+                Answer::Help => self.show(&format!("\n{}\n\n", render::help(&decision.view.rules))),
                 Answer::Unclear(says) => self.show(&format!("  {says}\n")),
                 Answer::Resign => {
                     let sure = self.typed("Resign the match? (y/n) ")?;
@@ -82,10 +73,10 @@ impl<R: BufRead, W: Write> Person<R, W> {
 
 impl<R: BufRead + Send, W: Write + Send> Bot for Person<R, W> {
     fn choose(&mut self, decision: &Decision) -> Action {
-        self.show("\n");
-        self.show_happened();
         let table = render::view(&decision.view, &self.names);
-        self.show(&format!("\n{table}\n\n{}\n", render::choices(&decision.view, &decision.legal)));
+        self.show(&format!("\n{table}\n\n"));
+        self.show_happened();
+        self.show(&format!("\n{}\n", render::choices(&decision.view, &decision.legal)));
         self.ask(decision).unwrap_or_else(|| {
             let (done, resigned) = mpsc::channel();
             // Both fail once the session is over, as they should. The action goes nowhere then.

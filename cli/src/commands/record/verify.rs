@@ -68,7 +68,7 @@ impl Verify {
             output::print_json(&answers)?;
         }
         if failed > 0 {
-            bail!("{failed} of {} records don't verify", self.records.len());
+            bail!("{failed} of {} did not verify", render::counted(self.records.len(), "record"));
         }
         Ok(())
     }
@@ -89,7 +89,11 @@ pub(crate) fn problem(found: &Found) -> Option<String> {
 
 fn line(name: &str, found: &Found, error: Option<&str>) -> String {
     let record = &found.record;
-    let counts = format!("{} deals, {} steps", record.deals.len(), record.steps.len());
+    let counts = format!(
+        "{}, {}",
+        render::counted(record.deals.len(), "deal"),
+        render::counted(record.steps.len(), "step")
+    );
     match error {
         None => {
             let outcome = render::outcome(&record.outcome, &Names::numbers(record.rules));
