@@ -15,7 +15,8 @@ use zetema_proto::seat_event_from_wire;
 use zetema_proto::v1::{self, ErrorReason};
 use zetema_rules::{EndReason, Preset, Rules, Step};
 
-use super::{Asked, Key, Records, untag};
+use super::Records;
+use super::tag::{Asked, Key};
 use crate::deal_check::{DealCheck, DealError};
 use crate::end::End;
 use crate::error::{Disconnect, Error};

@@ -24,7 +24,7 @@ pub(super) struct Server {
     pub(super) outbox: VecDeque<v1::PlayResponse>,
     pub(super) max_seats: u32,
     /// Reasons with which the next messages of a kind are refused.
-    pub(super) refuse: Vec<(super::Asked, v1::ErrorReason)>,
+    pub(super) refuse: Vec<(crate::session::tag::Asked, v1::ErrorReason)>,
 }
 
 #[derive(Default)]
@@ -90,7 +90,7 @@ impl Server {
 
     pub(super) fn receive(&mut self, request: v1::PlayRequest) {
         let v1::PlayRequest { tag, handle, kind } = request;
-        let asked = super::untag(tag).map(|(_, asked)| asked);
+        let asked = crate::session::tag::untag(tag).map(|(_, asked)| asked);
         if let Some(at) = self.refuse.iter().position(|&(refused, _)| Some(refused) == asked) {
             let (_, reason) = self.refuse.remove(at);
             self.reject(tag, handle, reason);

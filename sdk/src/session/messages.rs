@@ -1,0 +1,183 @@
+//! What the server says, and what a session makes of it.
+
+use std::time::{Duration, Instant};
+
+use zetema_proto::v1;
+
+use super::seat::{SeatLink, end_from_wire};
+use super::tag::{Asked, Key, untag};
+use super::{Core, Output};
+use crate::end::End;
+use crate::error::{Disconnect, Error, ErrorReason, Refusal};
+use crate::fault::Fault;
+
+/// How often the same is sent again after refusals that should not come, before the seat fails.
+const MOST_REFUSALS: u32 = 8;
+
+impl Core {
+    /// A message from the server.
+    pub(crate) fn received(&mut self, now: Instant, message: v1::PlayResponse) {
+        use v1::play_response::Kind;
+        let v1::PlayResponse { tag, handle, kind } = message;
+        self.link.heard(now);
+        let about = self.handles.get(&handle).copied();
+        match kind {
+            Some(Kind::Welcome(welcome)) => self.welcomed(now, &welcome),
+            Some(Kind::Joined(start)) => {
+                if let Some((key, Asked::Join)) = untag(tag)
+                    && let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over())
+                {
+                    self.handles.insert(handle, key);
+                    let joined = seat.joined(handle, &start);
+                    self.react_or_fail(key, joined);
+                }
+            }
+            Some(Kind::Observation(observation)) => {
+                let Some((key, seat)) = self.seat_of(about) else { return };
+                // What was under way before a rejoin on the same stream comes again after it.
+                if seat.link == SeatLink::Joining {
+                    return;
+                }
+                let reaction = seat.observed(&observation);
+                self.refusals.remove(&key);
+                self.react_or_fail(key, reaction);
+            }
+            Some(Kind::Acknowledgement(acknowledgement)) => self.acknowledged(about, &acknowledgement),
+            Some(Kind::Rejection(error)) => self.rejected(now, tag, error),
+            Some(Kind::End(end)) => {
+                self.handles.remove(&handle);
+                if let Some((key, _)) = self.seat_of(about) {
+                    match end_from_wire(&end) {
+                        Ok(end) => self.over(key, end),
+                        Err(error) => self.fail(key, &error),
+                    }
+                }
+            }
+            Some(Kind::Ping(v1::Ping { number })) => {
+                self.send(0, 0, v1::play_request::Kind::Pong(v1::Pong { number }));
+            }
+            Some(Kind::Draining(v1::Draining { reconnect_after_ms })) => {
+                self.out.push_back(Output::Disconnect);
+                self.lost(now, Disconnect::Draining);
+                let wait = self.backoff.spread(Duration::from_millis(reconnect_after_ms.into()));
+                self.link.wait(now + wait);
+            }
+            Some(Kind::Superseded(_)) => {
+                self.handles.remove(&handle);
+                if let Some((key, _)) = self.seat_of(about) {
+                    self.end(key, End::Superseded);
+                }
+            }
+            // The answer to a leave, and what a later version may send.
+            Some(Kind::Left(_)) | None => {}
+        }
+    }
+
+    fn welcomed(&mut self, now: Instant, welcome: &v1::Welcome) {
+        let v1::Welcome { protocol_revision, server_version, ping_interval_ms, limits } = welcome;
+        let own = zetema_proto::PROTOCOL_REVISION;
+        if *protocol_revision != own {
+            self.fail_all(&Error::ProtocolRevision { server: *protocol_revision, own });
+            return;
+        }
+        tracing::info!(server = self.settings.server, server_version, "connected");
+        let most = limits.as_ref().map_or(usize::MAX, |limits| limits.max_seats as usize);
+        self.link.welcomed(now, Duration::from_millis((*ping_interval_ms).into()), most);
+        self.join_more();
+    }
+
+    fn acknowledged(&mut self, about: Option<Key>, acknowledgement: &v1::Acknowledgement) {
+        use v1::acknowledgement::Kind;
+        let v1::Acknowledgement { kind } = acknowledgement;
+        let Some((_, seat)) = self.seat_of(about) else { return };
+        match kind {
+            Some(Kind::Action(v1::Receipt { match_id: _, decision_number, seq: _ })) => {
+                seat.answer_is_settled(Some(*decision_number));
+            }
+            Some(Kind::Nonce(v1::NonceAccepted {})) => seat.nonce_is_settled(),
+            Some(Kind::Resignation(v1::ResignationAccepted { seq: _ })) => seat.resignation_is_settled(),
+            None => {}
+        }
+    }
+
+    fn rejected(&mut self, now: Instant, tag: u64, error: v1::Error) {
+        let reason = error.reason();
+        let wait = error.retry_after_ms.map(|ms| Duration::from_millis(ms.into()));
+        let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _ } = error;
+        let refusal = Refusal { reason, message, decision: decision_number };
+        let Some((key, asked)) = untag(tag) else {
+            if self.link.most_seats().is_none() {
+                self.fail_all(&Error::Refused { asked: "open a stream", refusal });
+            } else {
+                tracing::warn!(reason = reason.name(), "the server refused a message of the session");
+            }
+            return;
+        };
+        let Some((_, seat)) = self.seat_of(Some(key)) else { return };
+        let refused = Fault::Refused { asked: asked.text(), refusal: refusal.clone() };
+        match (asked, reason) {
+            (Asked::Join, ErrorReason::NonceFixed) if seat.give_up_nonce() => {
+                seat.fault(Fault::NonceOfAnother);
+                self.send_join(key);
+            }
+            (Asked::Join, ErrorReason::CursorAhead) if seat.cursor.is_some() => {
+                seat.forget();
+                self.send_join(key);
+            }
+            (Asked::Act, ErrorReason::DecisionOver) => {
+                if let Some(decision) = seat.open_answer() {
+                    seat.fault(Fault::TooLate { decision });
+                }
+                seat.answer_is_settled(None);
+            }
+            // The end of the match, or of this seat, is on its way.
+            (Asked::Act | Asked::Resign | Asked::Nonce, ErrorReason::MatchOver)
+            | (Asked::Act, ErrorReason::SeatForfeited) => {
+                seat.answer_is_settled(None);
+                seat.nonce_is_settled();
+            }
+            // It is sent again with the first deal.
+            (Asked::Resign, ErrorReason::MatchNotStarted) => {}
+            (Asked::Nonce, ErrorReason::NonceFixed | ErrorReason::NonceMismatch) => {
+                seat.fault(refused);
+                seat.nonce_is_settled();
+            }
+            (Asked::Join, reason) if !is_passing(reason) => {
+                self.end(key, End::Failed(Error::Refused { asked: asked.text(), refusal }));
+            }
+            _ => {
+                seat.fault(refused);
+                self.retry(now, key, asked, wait, refusal);
+            }
+        }
+    }
+
+    /// Sends the same again later, unless that was done too often.
+    fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
+        let refusals = self.refusals.entry(key).or_default();
+        *refusals += 1;
+        let refusals = *refusals;
+        if refusals > MOST_REFUSALS {
+            self.leave(key);
+            self.end(key, End::Failed(Error::Refused { asked: asked.text(), refusal }));
+            return;
+        }
+        let wait = match wait {
+            Some(wait) => self.backoff.spread(wait),
+            None => self.backoff.wait(refusals),
+        };
+        self.retries.insert((now + wait, key, asked));
+    }
+}
+
+/// Whether the same may be answered otherwise in a moment.
+const fn is_passing(reason: ErrorReason) -> bool {
+    matches!(
+        reason,
+        ErrorReason::OutcomeUnknown
+            | ErrorReason::Draining
+            | ErrorReason::LimitExceeded
+            | ErrorReason::SlowReader
+            | ErrorReason::Internal
+    )
+}

@@ -1,0 +1,340 @@
+//! One seat of a session: what it knows, what it owes the server, and what its bot is to do.
+
+mod observed;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use zetema_proto::{Wire, v1};
+use zetema_rules::Record;
+use zetema_rules::fair::Nonce;
+
+use super::tag::Asked;
+use super::work::{Answer, Call, Worked};
+use crate::bot::MatchInfo;
+use crate::deal_check::{DealCheck, Transcript, Unchecked};
+use crate::end::End;
+use crate::fault::Fault;
+use crate::outcome::Outcome;
+use crate::token::SeatToken;
+pub(crate) use observed::end_from_wire;
+
+/// How many faults an outcome holds at most.
+const MOST_FAULTS: usize = 64;
+
+/// One seat of a session.
+pub(crate) struct SeatCore {
+    pub(crate) token: SeatToken,
+    nonce: Nonce,
+    /// Whether the joins commit to the nonce.
+    commit: Commit,
+    pub(crate) link: SeatLink,
+    /// The last observation that came; `None` before the first join.
+    pub(crate) cursor: Option<u64>,
+    known: Option<Known>,
+    /// The last decision that the bot was asked.
+    asked: u32,
+    debts: Debts,
+    bot: BotState,
+    calls: VecDeque<Call>,
+    faults: Vec<Fault>,
+    /// How the match ended, while its record is waited for.
+    closing: Option<End>,
+    end: Option<End>,
+    deal: DealCheck,
+}
+
+/// Whether a seat commits to a nonce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Commit {
+    ToOurs,
+    /// The seat had joined before, with the nonce of another program.
+    ToNothing,
+}
+
+/// Where a seat stands on the current stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeatLink {
+    Apart,
+    Joining,
+    Joined { handle: u32 },
+}
+
+/// What was learnt with the first join.
+struct Known {
+    info: Arc<MatchInfo>,
+    transcript: Transcript,
+}
+
+/// What the server has not confirmed yet, and gets again after each join.
+#[derive(Default)]
+struct Debts {
+    nonce: bool,
+    answer: Option<Answer>,
+    resign: Resign,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Resign {
+    #[default]
+    No,
+    Due,
+    Confirmed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BotState {
+    Idle,
+    Busy,
+    /// At work on what the server has lost since: its answer counts for nothing.
+    BusyInVain,
+    /// It fell, or there is none any more.
+    Gone,
+}
+
+/// What to do about what came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    /// Nothing more.
+    Fine,
+    /// Send everything that is owed.
+    SendAll,
+    /// Send this.
+    Send(Asked),
+    /// Join again: something is missing.
+    Rejoin,
+}
+
+/// What a seat owes the server, in the order in which to send it.
+pub(crate) struct Owed {
+    pub(crate) nonce: Option<v1::GiveNonce>,
+    pub(crate) act: Option<v1::Act>,
+    pub(crate) resign: Option<v1::Resign>,
+}
+
+impl SeatCore {
+    pub(crate) fn new(token: SeatToken, nonce: Nonce) -> Self {
+        Self {
+            token,
+            nonce,
+            commit: Commit::ToOurs,
+            link: SeatLink::Apart,
+            cursor: None,
+            known: None,
+            asked: 0,
+            debts: Debts::default(),
+            bot: BotState::Idle,
+            calls: VecDeque::new(),
+            faults: Vec::new(),
+            closing: None,
+            end: None,
+            deal: DealCheck::Unchecked(Unchecked::NotRevealed),
+        }
+    }
+
+    pub(crate) fn info(&self) -> Option<&Arc<MatchInfo>> {
+        self.known.as_ref().map(|known| &known.info)
+    }
+
+    pub(crate) fn join(&self) -> v1::Join {
+        let nonce_hash = match self.commit {
+            Commit::ToOurs => self.nonce.hash().to_wire(),
+            Commit::ToNothing => Vec::new(),
+        };
+        v1::Join {
+            seat_token: self.token.reveal().to_owned(),
+            nonce_hash,
+            after_seq: self.cursor,
+            views: Some(v1::Views::EveryDecision.into()),
+        }
+    }
+
+    /// Joins without a nonce from now on; `false` if it did so before.
+    pub(crate) fn give_up_nonce(&mut self) -> bool {
+        let gave_up = self.commit == Commit::ToOurs;
+        self.commit = Commit::ToNothing;
+        gave_up
+    }
+
+    /// Forgets what was seen: the server has lost it too.
+    pub(crate) fn forget(&mut self) {
+        self.fault(Fault::LostObservations { after_seq: self.cursor.unwrap_or_default() });
+        self.cursor = None;
+        self.asked = 0;
+        self.debts.answer = None;
+        self.calls.clear();
+        if self.bot == BotState::Busy {
+            self.bot = BotState::BusyInVain;
+        }
+    }
+
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        let match_id = self.info().map(|info| info.match_id.as_str());
+        let seat = self.info().map(|info| info.seat.index());
+        match &fault {
+            // The server's words to a seat may name its cards, which are not for a log.
+            Fault::Refused { asked, refusal } => {
+                tracing::warn!(
+                    match_id,
+                    seat,
+                    asked,
+                    reason = refusal.reason.name(),
+                    "refused by the server"
+                );
+            }
+            fault => tracing::warn!(match_id, seat, %fault, "a fault at a seat"),
+        }
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+
+    pub(crate) fn owed(&self) -> Owed {
+        let Debts { nonce, answer, resign } = &self.debts;
+        let owes = !self.is_over();
+        let act = |answer: Answer| v1::Act {
+            decision_number: answer.decision,
+            choice: Some(v1::act::Choice::Action(answer.action.to_wire())),
+        };
+        Owed {
+            nonce: (owes && *nonce).then(|| v1::GiveNonce { nonce: self.nonce.to_wire() }),
+            act: answer.filter(|_| owes).map(act),
+            resign: (owes && *resign == Resign::Due).then_some(v1::Resign {}),
+        }
+    }
+
+    pub(crate) fn nonce_is_settled(&mut self) {
+        self.debts.nonce = false;
+    }
+
+    pub(crate) fn resignation_is_settled(&mut self) {
+        self.debts.resign = Resign::Confirmed;
+    }
+
+    /// The server has, or will never take, the answer to this decision, or to any.
+    pub(crate) fn answer_is_settled(&mut self, decision: Option<u32>) {
+        if decision.is_none_or(|decision| self.debts.answer.is_some_and(|answer| answer.decision <= decision))
+        {
+            self.debts.answer = None;
+        }
+    }
+
+    pub(crate) fn open_answer(&self) -> Option<u32> {
+        self.debts.answer.map(|answer| answer.decision)
+    }
+
+    // The bot.
+
+    fn call(&mut self, call: Call) {
+        if self.bot != BotState::Gone {
+            self.calls.push_back(call);
+        }
+    }
+
+    /// The next calls for the bot, up to the first decision, if it is free.
+    pub(crate) fn next_calls(&mut self) -> Option<Vec<Call>> {
+        if self.bot != BotState::Idle || self.calls.is_empty() {
+            return None;
+        }
+        let decision = self.calls.iter().position(|call| matches!(call, Call::Choose(_)));
+        let calls = self.calls.drain(..decision.map_or(self.calls.len(), |last| last + 1)).collect();
+        self.bot = BotState::Busy;
+        Some(calls)
+    }
+
+    pub(crate) fn worked(&mut self, worked: Worked) -> Reaction {
+        let before = self.bot;
+        if before != BotState::Gone {
+            self.bot = BotState::Idle;
+        }
+        match worked {
+            Worked::Done => Reaction::Fine,
+            Worked::Chose(_) if before == BotState::BusyInVain || self.is_over() => Reaction::Fine,
+            Worked::Chose(answer) if answer.decision == self.asked && self.debts.resign == Resign::No => {
+                self.debts.answer = Some(answer);
+                Reaction::Send(Asked::Act)
+            }
+            Worked::Chose(answer) => {
+                self.fault(Fault::TooLate { decision: answer.decision });
+                Reaction::Fine
+            }
+            Worked::Fell(fault) => {
+                self.fault(fault);
+                self.bot = BotState::Gone;
+                self.calls.clear();
+                if self.debts.resign == Resign::No {
+                    self.debts.resign = Resign::Due;
+                }
+                self.debts.answer = None;
+                Reaction::Send(Asked::Resign)
+            }
+        }
+    }
+
+    // The end.
+
+    /// The seat is over. Its bot is told, if it is there.
+    pub(crate) fn ended(&mut self, end: End) {
+        if self.end.is_none() {
+            if self.known.is_some() {
+                self.call(Call::End(end.clone()));
+            }
+            self.end = Some(end);
+        }
+    }
+
+    /// The match is over, and its record is to be checked before the end.
+    pub(crate) fn wait_for_record(&mut self, end: End) {
+        self.closing = Some(end);
+    }
+
+    /// Checks the deals, with the record if there is one, and ends a seat that waited for it.
+    pub(crate) fn close(&mut self, record: Option<&Record>) {
+        if let Some(end) = self.closing.take() {
+            self.check_deal(record);
+            self.ended(end);
+        }
+    }
+
+    /// Leaves a bot that is at work to itself.
+    pub(crate) fn abandon_bot_at_work(&mut self) {
+        if matches!(self.bot, BotState::Busy | BotState::BusyInVain) {
+            self.bot = BotState::Gone;
+            self.calls.clear();
+        }
+    }
+
+    /// Whether the server has nothing more to say to this seat, or it to the server.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.end.is_some() || self.closing.is_some()
+    }
+
+    /// Whether nothing is left to do but to hand out the outcome.
+    pub(crate) fn is_done(&self) -> bool {
+        self.end.is_some()
+            && match self.bot {
+                BotState::Idle => self.calls.is_empty(),
+                BotState::Busy | BotState::BusyInVain => false,
+                BotState::Gone => true,
+            }
+    }
+
+    fn check_deal(&mut self, record: Option<&Record>) {
+        if let Some(Known { info, transcript }) = &self.known {
+            self.deal = transcript.check(&info.rules, info.seat, record);
+            if let DealCheck::Failed(error) = &self.deal {
+                tracing::error!(match_id = info.match_id, seat = info.seat.index(), %error, "unfair deal");
+            }
+        }
+    }
+
+    pub(crate) fn into_outcome(self) -> Outcome {
+        Outcome {
+            token: self.token,
+            info: self.known.map(|known| known.info),
+            end: self.end.unwrap_or(End::Stopped),
+            deal: self.deal,
+            faults: self.faults,
+        }
+    }
+}
