@@ -14,7 +14,7 @@ const TOKEN: &str = "ZETEMA_TOKEN";
 /// the whole of a program that is one bot.
 ///
 /// `ZETEMA_SERVER` is the server's address, such as `http://127.0.0.1:4680`. `ZETEMA_TOKEN` is the token of
-/// the seat, or those of several, separated by blanks. For more than this there is [`Session`].
+/// the seat, or those of several, with blanks or commas between. For more than this there is [`Session`].
 ///
 /// # Errors
 /// [`Error`] if a variable is not set, the address is none, or a seat could not be played.
@@ -42,7 +42,8 @@ async fn play<B: Bot + 'static>(
     factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static,
 ) -> Result<(), Error> {
     let mut session = Session::open(server, Settings::default(), factory)?;
-    for token in tokens.split_whitespace() {
+    let between = |c: char| c.is_whitespace() || c == ',';
+    for token in tokens.split(between).filter(|token| !token.is_empty()) {
         session.play(token.into())?;
     }
     let mut failed = None;

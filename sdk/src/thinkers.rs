@@ -144,3 +144,116 @@ fn drop_bot(bot: Box<dyn Bot>) {
         tracing::warn!(%fault, "a bot fell when it was dropped");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Receiver, channel};
+
+    use zetema_rules::fair::{MatchSeed, Nonce};
+    use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
+
+    use super::*;
+    use crate::bot::Decision;
+
+    /// The seat to act in a match that was just dealt, and its decision.
+    fn decision() -> (Arc<MatchInfo>, Box<Decision>) {
+        let rules = Preset::Sackson.rules(2, None).unwrap();
+        let seed = MatchSeed::derive(&crate::numbered_seed(1), &[Nonce::EMPTY, Nonce::EMPTY]);
+        let mut events = Vec::<Event>::new();
+        let deck = seed.deck(0, rules.imperial_suit);
+        let game = Game::new(rules, Seat::new(0).unwrap(), &deck, &mut events).unwrap();
+        let seat = game.to_act().unwrap();
+        let info = Arc::new(MatchInfo::new("m", seat, rules));
+        let decision = Decision::new(Arc::clone(&info), &game.view(Viewer::Seat(seat))).unwrap();
+        (info, Box::new(decision))
+    }
+
+    fn first_calls(name: &str) -> Vec<Call> {
+        let (info, decision) = decision();
+        let info = Arc::new(MatchInfo { match_id: name.to_owned(), ..(*info).clone() });
+        vec![Call::Start { info, view: None }, Call::Choose(decision)]
+    }
+
+    /// Does what the match's id says.
+    struct Named {
+        name: String,
+        gate: Arc<Mutex<Receiver<()>>>,
+    }
+
+    impl Bot for Named {
+        fn choose(&mut self, decision: &Decision) -> Action {
+            match self.name.as_str() {
+                "waits" => self.gate.lock().unwrap().recv().unwrap(),
+                "panics" | "panics twice" => panic!("no idea"),
+                _ => {}
+            }
+            decision.first()
+        }
+
+        fn start(&mut self, _: Option<&View>) {
+            assert!(self.name != "does not start", "no start");
+        }
+    }
+
+    impl Drop for Named {
+        fn drop(&mut self) {
+            assert!(self.name != "panics twice", "again");
+        }
+    }
+
+    fn thinkers(at_once: usize) -> (Thinkers, std::sync::mpsc::Sender<()>) {
+        let (open, gate) = channel();
+        let gate = Arc::new(Mutex::new(gate));
+        let factory: Factory =
+            Arc::new(move |info| Box::new(Named { name: info.match_id.clone(), gate: Arc::clone(&gate) }));
+        (Thinkers::new(factory, NonZeroUsize::new(at_once).unwrap()), open)
+    }
+
+    fn chose(worked: &Worked) -> bool {
+        matches!(worked, Worked::Chose(answer) if answer.decision == 1)
+    }
+
+    #[tokio::test]
+    async fn a_bot_that_is_slow_holds_up_no_other() {
+        let (mut thinkers, open) = thinkers(2);
+        thinkers.work(Key(1), first_calls("waits"));
+        thinkers.work(Key(2), first_calls("quick"));
+        thinkers.work(Key(3), first_calls("quick too"));
+        for expected in [Key(2), Key(3)] {
+            let (key, worked) = thinkers.next().await;
+            assert!(key == expected && chose(&worked), "{key:?}: {worked:?}");
+        }
+        open.send(()).unwrap();
+        let (key, worked) = thinkers.next().await;
+        assert!(key == Key(1) && chose(&worked));
+    }
+
+    #[tokio::test]
+    async fn no_more_bots_think_at_once_than_there_are_threads() {
+        let (mut thinkers, open) = thinkers(1);
+        thinkers.work(Key(1), first_calls("waits"));
+        thinkers.work(Key(2), first_calls("quick"));
+        assert_eq!((thinkers.free, thinkers.waiting.len()), (0, 1));
+        open.send(()).unwrap();
+        assert_eq!(thinkers.next().await.0, Key(1));
+        assert_eq!(thinkers.next().await.0, Key(2));
+        assert_eq!(thinkers.free, 1);
+    }
+
+    #[tokio::test]
+    async fn a_panic_anywhere_in_a_bot_is_a_fault_of_its_seat() {
+        let (mut thinkers, _open) = thinkers(4);
+        for (name, message) in
+            [("panics", "no idea"), ("does not start", "no start"), ("panics twice", "no idea")]
+        {
+            thinkers.work(Key(1), first_calls(name));
+            let (_, worked) = thinkers.next().await;
+            let Worked::Fell(fault) = worked else { panic!("{worked:?}") };
+            assert_eq!(fault, Fault::Panicked { message: message.to_owned() });
+            assert!(thinkers.bots.is_empty());
+        }
+        thinkers.work(Key(2), first_calls("quick"));
+        assert!(chose(&thinkers.next().await.1));
+    }
+}
