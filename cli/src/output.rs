@@ -38,6 +38,11 @@ pub(crate) fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// The program as the user called it, for commands that are shown to be copied.
+pub(crate) fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "zetema".to_owned())
+}
+
 /// A table with these headings.
 pub(crate) fn table<const N: usize>(headings: [&str; N]) -> Table {
     let mut table = Table::new();

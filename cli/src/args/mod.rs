@@ -9,7 +9,7 @@ mod spec;
 pub(crate) use bots::{BotsArgs, house};
 pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
-pub(crate) use server::ServerArgs;
+pub(crate) use server::{DEFAULT_SERVER, ServerArgs};
 pub(crate) use spec::{SpecArgs, spec};
 
 use crate::output::Format;

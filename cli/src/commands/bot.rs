@@ -6,7 +6,7 @@ use zetema_bots::House;
 use zetema_sdk::{DealCheck, End, Outcome, Session, Settings};
 use zetema_service::server::termination;
 
-use crate::args::{FormatArgs, house};
+use crate::args::{DEFAULT_SERVER, FormatArgs, house};
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
@@ -23,7 +23,7 @@ pub(crate) struct Bot {
     #[arg(value_name = "NAME", value_parser = house())]
     name: House,
     /// The server's address
-    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = "http://127.0.0.1:4680")]
+    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = DEFAULT_SERVER)]
     server: String,
     /// The token of a seat; repeatable
     #[arg(

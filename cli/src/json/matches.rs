@@ -15,25 +15,26 @@ pub(crate) struct MatchJson {
     pub(crate) state: &'static str,
     rules: RulesJson,
     rules_revision: u32,
-    seats: Vec<SeatJson>,
+    pub(crate) seats: Vec<SeatJson>,
     /// `joint`, `shared` or `fixed`.
-    deals: &'static str,
-    commitment: String,
+    pub(crate) deals: &'static str,
+    pub(crate) commitment: String,
     /// `private` or `public`.
-    visibility: &'static str,
+    pub(crate) visibility: &'static str,
     pub(crate) client_reference: String,
     /// As in 2026-11-21T03:04:01.250Z, as is the next.
-    create_time: Option<String>,
-    end_time: Option<String>,
+    pub(crate) create_time: Option<String>,
+    pub(crate) end_time: Option<String>,
     outcome: Option<OutcomeJson>,
 }
 
+/// Whether a seat has joined.
 #[derive(Clone, Debug, Serialize)]
-struct SeatJson {
-    seat: u32,
+pub(crate) struct SeatJson {
+    pub(crate) seat: u32,
     side: u32,
     /// `open`, `joined` or `forfeited`.
-    state: &'static str,
+    pub(crate) state: &'static str,
 }
 
 /// A match that was created, with the tokens that its seats are played by.

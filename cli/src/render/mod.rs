@@ -21,9 +21,14 @@ pub(crate) use outcome::{outcome, result};
 use view::WIDTH;
 pub(crate) use view::view;
 
-/// `1 deal`, `2 deals`.
+/// `1 deal`, `2 deals`, `3 matches`.
 pub(crate) fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    let end = match number {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{end}")
 }
 
 /// The lines as one text, without spaces at their ends.

@@ -1,18 +1,22 @@
 //! A server with house bots that play on it.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use zetema_bots::House;
 use zetema_proto::v1;
 use zetema_rules::{Record, Rules};
-use zetema_sdk::{DealCheck, Session, Settings};
+use zetema_sdk::{DealCheck, MatchInfo, Session, Settings};
 
 use crate::args::{Seed, spec};
 use crate::client::Client;
 use crate::commands::record;
 use crate::embedded::Embedded;
-use crate::render::Names;
+use crate::render::{Names, counted};
 
 /// A server with house bots that play on it.
 pub(super) struct Arena {
@@ -20,13 +24,15 @@ pub(super) struct Arena {
     client: Client,
     rules: Rules,
     bots: Vec<House>,
-    seed: Option<Seed>,
+    /// The number of the first match's fixed deals; joint deals without.
+    seed: Option<u64>,
 }
 
 /// A match that was created, with the tokens of its seats.
 pub(super) struct Created {
     /// The match's id.
     pub(super) match_id: String,
+    number: u64,
     tokens: Vec<String>,
 }
 
@@ -34,6 +40,8 @@ pub(super) struct Created {
 pub(super) struct Played {
     /// The match's id.
     pub(super) match_id: String,
+    /// Its number among the matches of the demo, from 0.
+    pub(super) number: u64,
     /// Its record, as the server gives it.
     pub(super) record: Record,
     /// What is wrong with it: with the record, or with what a seat found.
@@ -50,7 +58,7 @@ impl Arena {
     ) -> Result<Self> {
         let server = Embedded::start(data).await?;
         let client = server.client().await?;
-        Ok(Self { server, client, rules, bots, seed: seed.map(Seed::Number) })
+        Ok(Self { server, client, rules, bots, seed })
     }
 
     /// Stops the server.
@@ -89,39 +97,69 @@ impl Arena {
     }
 
     /// Creates the matches with these numbers, from 0.
-    pub(super) async fn create(&self, numbers: std::ops::Range<usize>) -> Result<Vec<Created>> {
-        let matches = numbers.map(|number| {
-            let number = u64::try_from(number).unwrap_or(u64::MAX);
-            spec(&self.rules, self.seed.as_ref().map(|seed| seed.of_match(number)).as_ref())
+    pub(super) async fn create(&self, numbers: Range<u64>) -> Result<Vec<Created>> {
+        let matches = numbers.clone().map(|number| {
+            let seed = self.seed.map(|seed| Seed::Number(seed).of_match(number));
+            spec(&self.rules, seed.as_ref())
         });
-        let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches: matches.collect() };
-        let answer = self.client.batch_create_matches(request).await?;
-        answer.matches.into_iter().map(Created::new).collect()
+        let matches: Vec<v1::MatchSpec> = matches.collect();
+        let asked = matches.len();
+        let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
+        let created = self.client.batch_create_matches(request).await?.matches;
+        ensure!(created.len() == asked, "the server made {} matches of {asked}", created.len());
+        created.into_iter().zip(numbers).map(|(created, number)| Created::new(created, number)).collect()
     }
 
-    /// Lets the bots play these matches, and gives each when it is over, in whatever order.
-    pub(super) fn play(&self, matches: Vec<Created>) -> Result<Playing<'_>> {
-        let bots = self.bots.clone();
-        // Whatever a bot does at random follows from this, so that a demo with --seed can be repeated.
-        let choices = match self.seed {
-            Some(Seed::Number(number)) => number,
-            _ => 0,
-        };
-        let make = move |info: &zetema_sdk::MatchInfo| bots[info.seat.index()].make(info, choices);
-        let mut session = Session::open(self.server.url(), Settings::default(), make)?;
-        for created in &matches {
-            for token in &created.tokens {
-                session.play(token.as_str().into())?;
+    /// Has the bots ready to play matches.
+    pub(super) fn open(&self) -> Result<Playing<'_>> {
+        let numbers = Numbers::default();
+        let (known, bots, rules, seed) = (numbers.clone(), self.bots.clone(), self.rules, self.seed);
+        // What bots choose at random follows from the seed, if there is one, and the match's number, not its
+        // id: so a demo with --seed can be repeated.
+        let make = move |info: &MatchInfo| {
+            let house = bots[info.seat.index()];
+            match (seed, known.of(&info.match_id)) {
+                (Some(seed), Some(number)) => {
+                    house.make(&MatchInfo::new(number.to_string(), info.seat, rules), seed)
+                }
+                _ => house.make(info, 0),
             }
-        }
-        Ok(Playing { arena: self, session, open: matches.into_iter().map(Open::new).collect() })
+        };
+        let session = Session::open(self.server.url(), Settings::default(), make)?;
+        Ok(Playing { arena: self, session, numbers, open: HashMap::new() })
+    }
+
+    async fn over(&self, match_id: String, open: Open) -> Result<Played> {
+        let found = record::fetch(&self.client, &match_id).await?;
+        let problem = record::problem(&found).or(open.problem);
+        Ok(Played { match_id, number: open.number, record: found.record, problem })
+    }
+}
+
+/// The number of each match, by its id.
+#[derive(Clone, Default)]
+struct Numbers(Arc<Mutex<HashMap<String, u64>>>);
+
+impl Numbers {
+    fn of(&self, match_id: &str) -> Option<u64> {
+        self.lock().get(match_id).copied()
+    }
+
+    fn insert(&self, match_id: String, number: u64) {
+        self.lock().insert(match_id, number);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        // A map of numbers is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Created {
-    fn new(created: v1::CreatedMatch) -> Result<Self> {
+    fn new(created: v1::CreatedMatch, number: u64) -> Result<Self> {
         let match_id = created.r#match.ok_or_else(|| anyhow!("the server sent no match"))?.match_id;
-        Ok(Self { match_id, tokens: created.seat_tokens.into_iter().map(|token| token.token).collect() })
+        let tokens = created.seat_tokens.into_iter().map(|token| token.token).collect();
+        Ok(Self { match_id, number, tokens })
     }
 }
 
@@ -129,49 +167,55 @@ impl Created {
 pub(super) struct Playing<'a> {
     arena: &'a Arena,
     session: Session,
-    open: Vec<Open>,
+    numbers: Numbers,
+    /// By their ids.
+    open: HashMap<String, Open>,
 }
 
 /// A match that is being played.
 struct Open {
-    match_id: String,
+    number: u64,
     seats_left: usize,
     problem: Option<String>,
 }
 
-impl Open {
-    fn new(created: Created) -> Self {
-        Self { seats_left: created.tokens.len(), match_id: created.match_id, problem: None }
-    }
-}
-
 impl Playing<'_> {
-    /// The next match that is over; `None` after the last.
+    /// How many matches are being played.
+    pub(super) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Lets the bots play these matches too.
+    pub(super) fn play(&mut self, matches: Vec<Created>) -> Result<()> {
+        for Created { match_id, number, tokens } in matches {
+            self.numbers.insert(match_id.clone(), number);
+            self.open.insert(match_id, Open { number, seats_left: tokens.len(), problem: None });
+            for token in tokens {
+                self.session.play(token.into())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next match that is over, in whatever order; `None` if none is being played.
     pub(super) async fn next(&mut self) -> Result<Option<Played>> {
         while let Some(outcome) = self.session.next().await {
             let info = outcome.info.as_ref().with_context(|| format!("a bot found no seat: {outcome}"))?;
-            let place = self.open.iter().position(|open| open.match_id == info.match_id);
-            let place = place.ok_or_else(|| anyhow!("a bot played in another match: {outcome}"))?;
-            let open = &mut self.open[place];
+            let Entry::Occupied(mut entry) = self.open.entry(info.match_id.clone()) else {
+                bail!("a bot played in another match: {outcome}");
+            };
+            let open = entry.get_mut();
             open.seats_left -= 1;
             if outcome.deal != DealCheck::Verified || !outcome.faults.is_empty() {
                 open.problem.get_or_insert_with(|| outcome.to_string());
             }
             if open.seats_left == 0 {
-                let open = self.open.swap_remove(place);
-                return self.arena.over(open).await.map(Some);
+                let (match_id, open) = entry.remove_entry();
+                return self.arena.over(match_id, open).await.map(Some);
             }
         }
-        ensure!(self.open.is_empty(), "{} matches did not end", self.open.len());
+        ensure!(self.open.is_empty(), "{} did not end", counted(self.open.len(), "match"));
         Ok(None)
-    }
-}
-
-impl Arena {
-    async fn over(&self, open: Open) -> Result<Played> {
-        let found = record::fetch(&self.client, &open.match_id).await?;
-        let problem = record::problem(&found).or(open.problem);
-        Ok(Played { match_id: open.match_id, record: found.record, problem })
     }
 }
 

@@ -11,28 +11,36 @@ use super::arena::{Arena, Played, write};
 use crate::json::RulesJson;
 use crate::json::demo::{DemoJson, PlayedJson, SeatSummaryJson, SummaryJson};
 use crate::output::{self, Format};
+use crate::render::counted;
 
-/// Matches that are played at once: with six players each they take 600 of the seats that a server gives
-/// one stream.
-const AT_ONCE: usize = 100;
+/// Matches that are played at once, at most: with six players each they take 384 of the thousand seats that
+/// a server gives one stream.
+const AT_ONCE: usize = 64;
+/// Matches that are created at once, when so many may begin.
+const BATCH: u64 = 32;
 
 /// Plays so many matches and prints what came of them.
-pub(super) async fn play(arena: &Arena, count: usize, records: Option<&Path>, format: Format) -> Result<()> {
+pub(super) async fn play(arena: &Arena, count: u64, records: Option<&Path>, format: Format) -> Result<()> {
     let began = Instant::now();
     let progress = progress(count)?;
-    let mut over = Vec::with_capacity(count);
-    for first in (0..count).step_by(AT_ONCE) {
-        let created = arena.create(first..count.min(first + AT_ONCE)).await?;
-        let mut playing = arena.play(created)?;
-        while let Some(played) = playing.next().await? {
-            if let Some(folder) = records {
-                write(folder, &played)?;
-            }
-            over.push(played);
-            progress.inc(1);
+    let mut over = Vec::new();
+    let mut playing = arena.open()?;
+    let mut created = 0;
+    loop {
+        while created < count && playing.open() + usize::try_from(BATCH)? <= AT_ONCE {
+            let next = count.min(created + BATCH);
+            playing.play(arena.create(created..next).await?)?;
+            created = next;
         }
+        let Some(played) = playing.next().await? else { break };
+        if let Some(folder) = records {
+            write(folder, &played)?;
+        }
+        over.push(played);
+        progress.inc(1);
     }
     progress.finish_and_clear();
+    over.sort_by_key(|played| played.number);
     print(arena, &over, began, format)?;
     let failed = over.iter().filter(|played| !is_right(played)).count();
     if let Some(first) = over.iter().find(|played| !is_right(played)) {
@@ -47,9 +55,9 @@ fn is_right(played: &Played) -> bool {
 }
 
 /// Shown on stderr, and only if that is a terminal.
-fn progress(count: usize) -> Result<ProgressBar> {
-    let style = "{bar:40.green/dim} {pos}/{len} matches  {per_sec}  {eta} left";
-    let progress = ProgressBar::new(u64::try_from(count)?).with_style(ProgressStyle::with_template(style)?);
+fn progress(count: u64) -> Result<ProgressBar> {
+    let style = "{bar:40.green/dim} {pos} of {len} matches in {elapsed}";
+    let progress = ProgressBar::new(count).with_style(ProgressStyle::with_template(style)?);
     progress.tick();
     Ok(progress)
 }
@@ -95,7 +103,8 @@ fn print_table(arena: &Arena, summary: &SummaryJson) -> Result<()> {
     output::print(arena.rules())?;
     output::print(table)?;
     output::print(format!(
-        "{matches} matches in {}.{:03} s: {finished} played to a result, {verified} records verified",
+        "{} in {}.{:03} s: {finished} played to a result, {verified} verified",
+        counted(*matches, "match"),
         duration_ms / 1_000,
         duration_ms % 1_000
     ))

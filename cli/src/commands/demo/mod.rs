@@ -5,7 +5,7 @@ mod many;
 mod one;
 mod pace;
 
-use std::num::NonZeroUsize;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -37,7 +37,7 @@ pub(crate) struct Demo {
     seed: Option<u64>,
     /// How many matches to play; one is shown as it is played
     #[arg(long, value_name = "N", default_value = "1")]
-    matches: NonZeroUsize,
+    matches: NonZeroU64,
     /// Keep the server's data in this folder; unless given, they are removed
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -54,7 +54,7 @@ impl Default for Demo {
             rules: RulesArgs::default(),
             bots: BotsArgs::default(),
             seed: None,
-            matches: NonZeroUsize::MIN,
+            matches: NonZeroU64::MIN,
             data: None,
             records: None,
             format: FormatArgs::default(),
@@ -78,7 +78,7 @@ impl Demo {
 
     async fn play(&self, arena: &Arena) -> Result<()> {
         let records = self.records.as_deref();
-        if self.matches == NonZeroUsize::MIN && self.format.format == Format::Table {
+        if self.matches == NonZeroU64::MIN && self.format.format == Format::Table {
             one::play(arena, records).await
         } else {
             many::play(arena, self.matches.get(), records, self.format.format).await

@@ -23,12 +23,13 @@ const LAST: usize = 6;
 
 /// Plays a match, shows it, and verifies its record.
 pub(super) async fn play(arena: &Arena, records: Option<&Path>) -> Result<()> {
-    let mut created = arena.create(0..1).await?;
+    let created = arena.create(0..1).await?;
     let match_id = created.first().map(|created| created.match_id.clone());
     let match_id = match_id.ok_or_else(|| anyhow!("the server created no match"))?;
-    output::note(format!("  {} on {}, {}\n", arena.rules(), arena.url(), arena.names().all()));
+    output::note(format!("  {}\n  {} at {}\n", arena.rules(), arena.names().all(), arena.url()));
     let (watching, _) = Watching::start(arena.client(), &match_id).await?;
-    let mut playing = arena.play(std::mem::take(&mut created))?;
+    let mut playing = arena.open()?;
+    playing.play(created)?;
     let shown = Show::new(arena).run(collect(watching));
     let (shown, played) = tokio::join!(shown, playing.next());
     shown?;
@@ -155,7 +156,7 @@ fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()
         bail!("the match {} does not verify: {problem}", played.match_id);
     }
     let path = write(records.unwrap_or(&std::env::temp_dir().join("zetema-demo")), played)?;
-    let program = std::env::args().next().unwrap_or_else(|| "zetema".to_owned());
+    let program = output::program();
     output::print(format!(
         "\n  {}  {} and {} replay from the seed, with every card and score. The server\n            was bound to \
          the seed before the match, by the commitment\n            {}\n\n  Check both yourself:\n    (printf \

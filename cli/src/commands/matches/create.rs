@@ -3,7 +3,7 @@
 use anyhow::Result;
 use zetema_proto::v1;
 
-use crate::args::{FormatArgs, Seed, ServerArgs, SpecArgs};
+use crate::args::{DEFAULT_SERVER, FormatArgs, Seed, ServerArgs, SpecArgs};
 use crate::client::Client;
 use crate::json::CreatedJson;
 use crate::output::{self, Format};
@@ -43,21 +43,23 @@ impl Create {
         let created = CreatedJson::new(created.as_ref(), seat_tokens)?;
         match self.format.format {
             Format::Json => output::print_json(&created),
-            Format::Table => print_table(&created),
+            Format::Table => print_table(&created, &self.server.server),
         }
     }
 }
 
-fn print_table(created: &CreatedJson) -> Result<()> {
+fn print_table(created: &CreatedJson, server: &str) -> Result<()> {
     output::print(format!("match {}", created.created.match_id))?;
     let mut table = output::table(["seat", "token"]);
     for token in &created.seat_tokens {
         table.add_row([token.seat.to_string(), token.token.clone()]);
     }
     output::print(table)?;
+    let program = output::program();
+    let server = if server == DEFAULT_SERVER { String::new() } else { format!(" --server {server}") };
     output::note(format!(
-        "Take a seat: zetema bot greedy --token TOKEN, or zetema play --token TOKEN.\n\
-         Look on:     zetema match watch {}",
+        "Take a seat: {program} bot greedy{server} --token TOKEN\n         or: {program} play{server} --token TOKEN\n\
+         Look on:     {program} match watch{server} {}",
         created.created.match_id
     ));
     Ok(())

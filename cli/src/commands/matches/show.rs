@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow};
 use zetema_proto::v1;
+use zetema_rules::Outcome;
 
 use crate::args::{FormatArgs, ServerArgs};
 use crate::client::Client;
@@ -34,12 +35,39 @@ pub(super) fn print(message: Option<&v1::Match>, format: Format) -> Result<()> {
     let message = message.ok_or_else(|| anyhow!("the server sent no match"))?;
     match format {
         Format::Json => output::print_json(&MatchJson::new(message)?),
-        Format::Table => {
-            let mut table = output::table(ROW);
-            table.add_row(row(message)?);
-            output::print(table)
+        Format::Table => output::print(whole(message)?),
+    }
+}
+
+/// All about one match.
+fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
+    let json = MatchJson::new(message)?;
+    let rules = matches::rules(message)?;
+    let names = Names::numbers(rules);
+    let outcome = matches::outcome(message)?.map(|outcome| plain(&render::outcome(&outcome, &names)));
+    let seats: Vec<String> = json.seats.iter().map(|seat| format!("{} {}", seat.seat, seat.state)).collect();
+    let mut table = output::table(["match", &json.match_id]);
+    for (name, value) in [
+        ("state", json.state.to_owned()),
+        ("rules", rules.to_string()),
+        ("seats", seats.join(", ")),
+        ("deals", json.deals.to_owned()),
+        ("commitment", json.commitment),
+        ("visibility", json.visibility.to_owned()),
+        ("reference", json.client_reference),
+        ("created", json.create_time.unwrap_or_default()),
+        ("ended", json.end_time.unwrap_or_default()),
+        ("outcome", outcome.unwrap_or_default()),
+    ] {
+        if !value.is_empty() {
+            table.add_row([name, &value]);
         }
     }
+    Ok(table)
+}
+
+fn plain(styled: &str) -> String {
+    console::strip_ansi_codes(styled).into_owned()
 }
 
 /// The headings of matches in a table.
@@ -48,15 +76,20 @@ pub(super) const ROW: [&str; 6] = ["match", "state", "rules", "joined", "referen
 /// A match as a row of a table.
 pub(super) fn row(message: &v1::Match) -> Result<[String; 6]> {
     let rules = matches::rules(message)?;
-    let outcome = matches::outcome(message)?.map(|outcome| {
-        console::strip_ansi_codes(&render::outcome(&outcome, &Names::numbers(rules))).into_owned()
-    });
+    let outcome = match matches::outcome(message)? {
+        None => String::new(),
+        Some(Outcome::Aborted { reason, .. }) => reason.to_string(),
+        Some(Outcome::Result(result)) => {
+            let totals = result.totals.iter().take(rules.sides()).map(u16::to_string);
+            totals.collect::<Vec<_>>().join(" : ")
+        }
+    };
     Ok([
         message.match_id.clone(),
         matches::state(message.state()).to_owned(),
         rules.to_string(),
         format!("{} of {}", matches::joined(message).len(), rules.player_count()),
         message.client_reference.clone(),
-        outcome.unwrap_or_default(),
+        outcome,
     ])
 }

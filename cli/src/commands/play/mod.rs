@@ -13,7 +13,7 @@ use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, Session, Settings};
 use zetema_service::server::termination;
 
 use self::person::{Person, Resignation};
-use crate::args::{BotsArgs, RulesArgs, Seed, spec};
+use crate::args::{BotsArgs, DEFAULT_SERVER, RulesArgs, Seed, spec};
 use crate::client;
 use crate::embedded::Embedded;
 use crate::failure::Usage;
@@ -48,7 +48,7 @@ pub(crate) struct Play {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// The address of the server whose match you join
-    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = "http://127.0.0.1:4680")]
+    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = DEFAULT_SERVER)]
     server: String,
     /// The token of your seat on that server; unless given, a server starts inside the program
     #[arg(
