@@ -1,7 +1,7 @@
 //! What the cards in hand promise, in points.
 
-use zetema_sdk::rules::{Ace, Cards, FlushSuits, ImperialBonus, Rank, Suit};
-use zetema_sdk::{Declaration, View};
+use zetema_sdk::View;
+use zetema_sdk::rules::{Ace, Cards, Draw, FlushSuits, Rank, Suit};
 
 use super::marriages;
 
@@ -26,32 +26,6 @@ impl<'a> Prospects<'a> {
             chance_of_one: 1.0 / to_f64(coming.len().max(1)),
             draws: u32::from(view.public.stock_count).div_ceil(players),
         }
-    }
-
-    /// The points of a declaration (R18, R19).
-    pub(crate) fn points(&self, declaration: &Declaration) -> u16 {
-        let rules = &self.view.rules;
-        match *declaration {
-            Declaration::Sequence(_) => rules.sequence_score,
-            Declaration::Flush(_) => rules.flush_score,
-            Declaration::FlushSequence(_) => rules.flush_sequence_score,
-            Declaration::Assembly(rank) => rules.assembly_scores.of(rank),
-            Declaration::Marriages { hand, tableau } => self.marriage_points(hand.sum(tableau)),
-        }
-    }
-
-    fn marriage_points(&self, cards: Cards) -> u16 {
-        let rules = &self.view.rules;
-        let imperial = |cards: Cards| cards.of_suit(rules.imperial_suit).of_rank(Rank::King).len();
-        let marriages = cards.len() / 2;
-        let bonus = match (rules.imperial_bonus, imperial(cards)) {
-            _ if marriages >= 5 => 0,
-            (ImperialBonus::Second | ImperialBonus::Every, 2) => 20,
-            (ImperialBonus::Second, 1) if imperial(self.view.public.marriages) > 0 => 10,
-            (ImperialBonus::Every, 1) => 10,
-            _ => 0,
-        };
-        marriages::POINTS[marriages.min(5)] + bonus
     }
 
     /// What a hand promises after this turn, with this tableau.
@@ -85,7 +59,7 @@ impl<'a> Prospects<'a> {
     fn can_meld(&self) -> bool {
         let rules = &self.view.rules;
         let most = match rules.draw_at_start {
-            zetema_sdk::rules::Draw::ToHandSizePlusOne => rules.hand_size + 1,
+            Draw::ToHandSizePlusOne => rules.hand_size + 1,
             _ => rules.hand_size,
         };
         usize::from(most) >= rules.meld_cards()

@@ -5,7 +5,7 @@ use zetema_sdk::rules::{Card, Cards, MarriageHandMin, Rank, Suit};
 use super::hand::{Prospects, to_f64};
 
 /// The points of so many marriages at once, without the imperial bonus (R19).
-pub(crate) const POINTS: [u16; 6] = [0, 10, 30, 60, 100, 150];
+const POINTS: [u16; 6] = [0, 10, 30, 60, 100, 150];
 
 /// How much of what marriages promise is counted: others may end the match before.
 const FAITH: f64 = 0.8;

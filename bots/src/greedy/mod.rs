@@ -72,7 +72,7 @@ impl Thought<'_> {
     fn declare(&self, declaration: &Declaration) -> f64 {
         let rules = &self.view.rules;
         let (hand, tableau) = (self.view.hand, self.view.public.tableau);
-        let points = f64::from(self.prospects.points(declaration));
+        let points = f64::from(self.view.points(&Action::Declare(*declaration)));
         let cards = declaration.from_hand(rules.imperial_suit);
         let after = match *declaration {
             Declaration::Marriages { tableau: taken, .. } => {
