@@ -7,9 +7,6 @@ use super::hand::{Prospects, to_f64};
 /// The points of so many marriages at once, without the imperial bonus (R19).
 const POINTS: [u16; 6] = [0, 10, 30, 60, 100, 150];
 
-/// How much of what marriages promise is counted: others may end the match before.
-const FAITH: f64 = 0.8;
-
 /// What the kings and queens of a hand promise with this tableau: the points of as many marriages
 /// at once as are to be expected.
 pub(crate) fn prospect(prospects: &Prospects<'_>, hand: Cards, tableau: Cards) -> f64 {
@@ -18,7 +15,7 @@ pub(crate) fn prospect(prospects: &Prospects<'_>, hand: Cards, tableau: Cards) -
         return 0.0;
     }
     let expected: f64 = Suit::ALL.iter().map(|&suit| of_suit(prospects, hand, tableau, suit)).sum();
-    FAITH * points(expected)
+    points(expected)
 }
 
 /// How many marriages of a suit are to be expected.

@@ -35,8 +35,8 @@ impl Piles<'_> {
             lying if lying + own == 5 => Change { scored: 0.0, expected: 0.9 * points },
             4 => Change { scored: 0.0, expected: self.last_card(rank, points) },
             // Whoever plays the fourth card opens the pile to whoever holds the fifth.
-            3 if own == 1 => Change { scored: 0.0, expected: 0.15 * points },
-            3 => Change { scored: 0.0, expected: -0.05 * points },
+            3 if own == 1 => Change { scored: 0.0, expected: 0.3 * points },
+            3 => Change { scored: 0.0, expected: -0.1 * points },
             _ => nothing,
         }
     }
