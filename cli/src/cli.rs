@@ -39,16 +39,12 @@ impl Cli {
     }
 }
 
-/// What the program does.
+/// What the program does. A variant without a comment is described by the command's own.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show a match between the house bots, or play many
     Demo(Demo),
-    /// Play against the house bots
     Play(Play),
-    /// Run a server
     Serve(Serve),
-    /// Let a house bot take seats on a server
     Bot(Bot),
     /// Create, follow and cancel matches on a server
     #[command(subcommand)]

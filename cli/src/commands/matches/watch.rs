@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use zetema_rules::Rules;
+use zetema_rules::{Rules, SeatEvent};
 
 use crate::args::{FormatArgs, ServerArgs};
 use crate::client::Client;
@@ -52,11 +52,15 @@ impl Watch {
         let client = Client::connect(&self.server).await?;
         let (mut watching, mut seen) = Watching::start(&client, &self.match_id).await?;
         let names = Names::numbers(*watching.rules());
+        let mut ended = false;
         loop {
             match self.format.format {
                 Format::Json => output::print_json_line(&SeenJson::new(&seen, names.rules()))?,
+                // The end of a match that was seen needs no telling again.
+                Format::Table if ended => {}
                 Format::Table => print(&seen, &names)?,
             }
+            ended = is_end(&seen);
             if matches!(seen, Seen::End(_)) {
                 return Ok(());
             }
@@ -65,6 +69,15 @@ impl Watch {
                 None => bail!("the stream ended before the match: watch it again"),
             };
         }
+    }
+}
+
+fn is_end(seen: &Seen) -> bool {
+    match seen {
+        Seen::Observation { events, .. } => {
+            events.iter().any(|event| matches!(event, SeatEvent::MatchOver { .. }))
+        }
+        Seen::Start(_) | Seen::End(_) => false,
     }
 }
 
