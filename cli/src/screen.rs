@@ -19,12 +19,19 @@ impl Screen {
             .then_some(Self { term, drawn: 0 })
     }
 
+    /// How many lines a picture may have.
+    pub(crate) fn room(&self) -> usize {
+        usize::from(self.term.size().0).saturating_sub(1)
+    }
+
     /// Draws the picture over the one before.
     pub(crate) fn draw(&mut self, picture: &str) -> Result<()> {
         let (_, columns) = self.term.size();
-        // Each line is cut to the width, since a longer one would take two, and clears what was there before.
+        // Each line is cut to the width, since a longer one would take two, and clears what was there before;
+        // lines that don't fit in would scroll the picture away from its place.
         let lines: Vec<String> = picture
             .lines()
+            .take(self.room())
             .map(|line| format!("{}\u{1b}[K", truncate_str(line, columns.into(), "…")))
             .collect();
         let up = if self.drawn > 0 { format!("\u{1b}[{}A", self.drawn) } else { String::new() };

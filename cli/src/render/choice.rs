@@ -10,7 +10,7 @@ use super::{WIDTH, event, face, text};
 pub(crate) fn choices(view: &View, legal: &LegalActions) -> String {
     let points = |action: &Action| match view.points(action) {
         0 => String::new(),
-        points => style(format!("+{points}")).green().to_string(),
+        points => style(format!(" +{points}")).green().to_string(),
     };
     let number = |n: usize| style(format!("{n:>3})")).cyan().to_string();
     let mut lines = Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn choices(view: &View, legal: &LegalActions) -> String {
     }
     for (i, declaration) in legal.declarations.iter().enumerate() {
         lines.push(format!(
-            "  declare {} {} {}",
+            "  declare {} {}{}",
             number(discards + i + 1),
             event::declaration(declaration),
             points(&Action::Declare(*declaration))

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io::IsTerminal;
+use std::iter::repeat;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,8 +20,8 @@ use crate::render::{self, Names};
 use crate::screen::Screen;
 use crate::watch::{Seen, Watching};
 
-/// How many of the last events stand under the table.
-const LAST: usize = 6;
+/// How many of the last events stand under the table: so many where there is room, and so many at least.
+const LAST: RangeInclusive<usize> = 2..=6;
 
 /// Plays a match, shows it, and verifies its record.
 pub(super) async fn play(arena: &Arena, records: Option<&Path>) -> Result<()> {
@@ -59,15 +61,20 @@ struct Show {
     began: Instant,
     view: Option<Box<View>>,
     last: VecDeque<String>,
+    /// How many of them have room.
+    kept: usize,
 }
 
 impl Show {
     fn new(arena: &Arena) -> Self {
-        // The table, an empty line and the last events.
-        let lines = 12 + arena.rules().player_count().count() + 1 + LAST;
+        // The table and an empty line.
+        let lines = 12 + arena.rules().player_count().count();
+        let screen = Screen::with_room_for(lines + LAST.start());
+        let room = screen.as_ref().map_or(0, |screen| screen.room().saturating_sub(lines));
         Self {
             names: arena.names(),
-            screen: Screen::with_room_for(lines),
+            kept: room.min(*LAST.end()),
+            screen,
             began: Instant::now(),
             view: None,
             last: VecDeque::new(),
@@ -105,12 +112,12 @@ impl Show {
             return lines.iter().try_for_each(output::print);
         };
         self.last.extend(lines);
-        while self.last.len() > LAST {
+        while self.last.len() > self.kept {
             self.last.pop_front();
         }
         let Some(view) = &self.view else { return Ok(()) };
         let mut picture = format!("{}\n", render::view(view, &self.names));
-        for line in self.last.iter().map(String::as_str).chain([""; LAST]).take(LAST) {
+        for line in self.last.iter().map(String::as_str).chain(repeat("")).take(self.kept) {
             picture.push_str("\n  ");
             picture.push_str(line);
         }
