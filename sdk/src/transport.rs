@@ -178,7 +178,11 @@ fn disconnect(status: &Status) -> Disconnect {
     let mut text = status.message().to_owned();
     let mut source = std::error::Error::source(status);
     while let Some(error) = source {
-        text = format!("{text}: {error}");
+        // Some errors repeat what they come from.
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
         source = error.source();
     }
     match status.code() {

@@ -182,6 +182,8 @@ impl SeatCore {
                     "refused by the server"
                 );
             }
+            // The session has told of it once for all its seats.
+            Fault::Disconnected(why) => tracing::debug!(match_id, seat, reason = %why, "a seat was cut off"),
             fault => tracing::warn!(match_id, seat, %fault, "a fault at a seat"),
         }
         if self.faults.len() < MOST_FAULTS {
