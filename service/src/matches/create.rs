@@ -11,7 +11,7 @@ use super::deal_set::{self, DealSetMember};
 use super::message::Handle;
 use super::storage::Storage;
 use super::subscribers::Subscribers;
-use super::task::TableTask;
+use super::task::{Over, TableTask};
 use super::{EntropyError, Matches, OpenError, Recovered};
 use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
 use crate::journal::{
@@ -228,6 +228,7 @@ impl Matches {
                 Ok(table) => tables.push(table),
                 Err(why) => {
                     tracing::error!(%match_id, %why, "a match can't go on");
+                    self.lose(match_id);
                     recovered.damaged.push(match_id);
                 }
             }
@@ -274,7 +275,10 @@ impl Matches {
             let matches = self.clone();
             self.spawn(async move {
                 let match_id = task.table.match_id();
-                task.run().await;
+                let over = task.run().await;
+                if over == Over::Stopped && !matches.shared.stop.is_cancelled() {
+                    matches.lose(match_id);
+                }
                 matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
             });
         }

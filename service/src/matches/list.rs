@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::Matches;
 use crate::encoding::decode_summary;
@@ -133,9 +133,10 @@ impl Matches {
         if !filter.wants_running() {
             return self.list_over(filter, None, page).await;
         }
-        let mut matches = self.running(filter, after);
-        let more = matches.len() > usize::from(page.get());
-        matches.truncate(page.get().into());
+        let running = self.running(filter, after);
+        let more = running.len() > usize::from(page.get());
+        let mut matches: Vec<MatchInfo> =
+            running.iter().take(page.get().into()).map(|info| (**info).clone()).collect();
         let next = match matches.last() {
             Some(last) if more => Some(ListCursor::Running(last.created_at, last.match_id)),
             _ if filter.wants_over() => Some(ListCursor::Over(None)),
@@ -189,16 +190,13 @@ impl Matches {
     }
 
     /// Running matches after a place in the list, the latest first.
-    fn running(&self, filter: &ListFilter, after: Option<(UnixMillis, MatchId)>) -> Vec<MatchInfo> {
+    fn running(&self, filter: &ListFilter, after: Option<(UnixMillis, MatchId)>) -> Vec<Arc<MatchInfo>> {
         let place = |info: &MatchInfo| (info.created_at, info.match_id);
-        let mut matches: Vec<MatchInfo> = {
+        let mut matches: Vec<Arc<MatchInfo>> = {
             let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
             let infos =
                 live.values().filter(|handle| handle.runs()).map(|handle| handle.info.borrow().clone());
-            infos
-                .filter(|info| after.is_none_or(|after| place(info) < after) && filter.wants(info))
-                .map(|info| (*info).clone())
-                .collect()
+            infos.filter(|info| after.is_none_or(|after| place(info) < after) && filter.wants(info)).collect()
         };
         matches.sort_unstable_by_key(|info| std::cmp::Reverse(place(info)));
         matches

@@ -25,7 +25,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio_util::sync::CancellationToken;
@@ -71,6 +71,8 @@ struct Shared {
     config: Config,
     /// The way to each running table. The tables themselves are owned by their tasks.
     live: RwLock<HashMap<MatchId, Handle>>,
+    /// Matches that have not ended and can't go on here. The log says why.
+    lost: RwLock<HashSet<MatchId>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -103,6 +105,7 @@ impl Matches {
             shared: Arc::new(Shared {
                 config,
                 live: RwLock::default(),
+                lost: RwLock::default(),
                 tasks: TaskTracker::new(),
                 stop: CancellationToken::new(),
             }),
@@ -288,6 +291,23 @@ impl Matches {
     fn handle(&self, match_id: MatchId) -> Option<Handle> {
         let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
         live.get(&match_id).filter(|handle| handle.runs()).cloned()
+    }
+
+    /// Notes that a match can't go on here.
+    fn lose(&self, match_id: MatchId) {
+        self.shared.lost.write().unwrap_or_else(PoisonError::into_inner).insert(match_id);
+    }
+
+    /// Why a match that has not ended does not run.
+    fn why_not_running(&self, match_id: MatchId) -> Rejection {
+        if self.shared.stop.is_cancelled() {
+            Rejection::Stopping
+        } else if self.shared.lost.read().unwrap_or_else(PoisonError::into_inner).contains(&match_id) {
+            Rejection::Damaged
+        } else {
+            // It was stored a moment ago, and whoever created it has not heard so yet.
+            Rejection::OutcomeUnknown
+        }
     }
 
     fn any_live(&self, which: impl Fn(&MatchInfo) -> bool) -> bool {

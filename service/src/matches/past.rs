@@ -103,8 +103,7 @@ impl Matches {
         match self.journal().read(match_id).await {
             Ok(None) => Err(Rejection::NotFound),
             Ok(Some(StoredMatch::Finished(finished))) => Ok(finished),
-            // It has not ended, and does not run here: the server is stopping, or the log says why.
-            Ok(Some(StoredMatch::Running(_))) => Err(Rejection::Stopping),
+            Ok(Some(StoredMatch::Running(_))) => Err(self.why_not_running(match_id)),
             Ok(Some(StoredMatch::Quarantined { .. })) => Err(Rejection::Damaged),
             Err(error) => {
                 tracing::warn!(%match_id, %error, "a match can't be read");

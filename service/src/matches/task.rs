@@ -31,7 +31,8 @@ pub(super) struct TableTask {
 }
 
 /// Why the task is over.
-enum Over {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
     /// The match has ended.
     Ended,
     /// The server stops, or the match can't go on here. The log says why.
@@ -40,7 +41,7 @@ enum Over {
 
 impl TableTask {
     /// Runs the match to its end, or until the server stops.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self) -> Over {
         tracing::debug!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a table runs");
         if let Some(deal_set) = &mut self.deal_set {
             deal_set.report(&self.table);
@@ -59,6 +60,7 @@ impl TableTask {
         };
         self.subscribers.finish_all(&end);
         tracing::debug!(match_id = %self.table.match_id(), ?end, "a table is done");
+        over
     }
 
     /// Does one thing: what is due by itself, else what comes in, else what the clock brings.

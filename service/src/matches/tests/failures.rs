@@ -4,19 +4,20 @@ use zetema_rules::{Outcome, Preset};
 
 use super::fake::{FakeJournal, Fate};
 use super::harness::*;
-use crate::encoding::decode_record;
-use crate::matches::{CreateError, End, Limits};
-use crate::table::{Choice, DealSpec, MatchStage, Observation, Rejection};
+use crate::encoding::{decode_record, encode_entry};
+use crate::journal::{MatchId, Payload, UnixMillis};
+use crate::matches::{CreateError, End, Limits, Matches, Next, Start};
+use crate::table::{Change, Choice, DealSpec, Entry, MatchStage, Observation, Rejection, SeatAccess};
 
 /// A dealt match of two, and the seat to act.
-async fn dealt(journal: &FakeJournal) -> (crate::matches::Matches, crate::journal::MatchId, usize) {
+async fn dealt(journal: &FakeJournal) -> (Matches, MatchId, usize) {
     let matches = open(journal).await;
     let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
     join_all(&matches, &info).await;
     let mut to_act = 0;
     for index in 0..2 {
         let subscription = observe(&matches, info.match_id, index, None).await;
-        let crate::matches::Start::Snapshot(snapshot) = subscription.start() else { panic!() };
+        let Start::Snapshot(snapshot) = subscription.start() else { panic!() };
         if snapshot.to_decide.is_some() {
             to_act = index;
         }
@@ -80,6 +81,24 @@ async fn a_match_goes_through_a_journal_that_fails_every_other_time() {
     decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap().0.verify().unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_stands_in_the_journal_counts_even_if_the_table_did_not_write_it() {
+    let journal = FakeJournal::new();
+    let (matches, id, to_act) = dealt(&journal).await;
+    let mut other = observe(&matches, id, 1 - to_act, None).await;
+    let change = Change::SeatTokenRotated { seat: seat(to_act), generation: 2 };
+    let entry = Entry { at: UnixMillis::new(1_700_000_000_000), change };
+    journal.sneak(id, Payload::new(encode_entry(&entry)).unwrap());
+    let act = |generation| {
+        let access = SeatAccess { seat: seat(to_act), generation };
+        matches.act(id, access, 1, Choice::LegalIndex(0))
+    };
+    assert_eq!(act(1).await, Err(Rejection::OutcomeUnknown), "the version is refused, and read back");
+    assert_eq!(again(|| act(1)).await, Err(Rejection::TokenReplaced));
+    let receipt = again(|| act(2)).await.unwrap();
+    assert!(matches!(other.next().await, Next::Observation(next) if next.seq == receipt.seq));
+}
+
 #[tokio::test]
 async fn a_table_that_another_owner_took_stops() {
     let journal = FakeJournal::new();
@@ -88,6 +107,8 @@ async fn a_table_that_another_owner_took_stops() {
     journal.doom(&[Fate::Fenced]);
     assert_eq!(matches.act(id, access(to_act), 1, Choice::LegalIndex(0)).await, Err(Rejection::Damaged));
     assert_eq!(drain(&mut subscription).await, (Vec::new(), End::Stopped));
+    let later = again(|| matches.act(id, access(to_act), 1, Choice::LegalIndex(0))).await;
+    assert_eq!(later, Err(Rejection::Damaged));
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,10 +156,7 @@ async fn killed_at_any_entry_a_match_goes_on_with_the_same_hidden_state_and_numb
 }
 
 /// What seat 0 observed from the first observation on, as far as the match has come.
-async fn stop_and_drain(
-    matches: &crate::matches::Matches,
-    id: crate::journal::MatchId,
-) -> (Vec<Observation>, End) {
+async fn stop_and_drain(matches: &Matches, id: MatchId) -> (Vec<Observation>, End) {
     let mut subscription = observe(matches, id, 0, Some(0)).await;
     let last = {
         let now = observe(matches, id, 0, None).await;
@@ -146,7 +164,7 @@ async fn stop_and_drain(
     };
     let mut observations = Vec::new();
     while subscription.last_seq() < last {
-        let crate::matches::Next::Observation(observation) = subscription.next().await else { panic!() };
+        let Next::Observation(observation) = subscription.next().await else { panic!() };
         observations.push((*observation).clone());
     }
     matches.stop().await;

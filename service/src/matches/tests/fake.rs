@@ -73,6 +73,11 @@ impl FakeJournal {
         other
     }
 
+    /// Appends a record that no table has asked for.
+    pub(super) fn sneak(&self, match_id: MatchId, payload: Payload) {
+        self.inner.lock().unwrap().running.get_mut(&match_id).unwrap().push(payload);
+    }
+
     pub(super) fn records(&self, match_id: MatchId) -> Vec<Payload> {
         self.inner.lock().unwrap().running.get(&match_id).cloned().unwrap_or_default()
     }

@@ -4,5 +4,6 @@ mod answers;
 mod faults;
 mod harness;
 mod hidden;
+mod random;
 mod replay;
 mod waiting;

@@ -1,0 +1,102 @@
+//! Whatever is asked, in whatever order: what is decided can be applied, and what was applied replays.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::harness::*;
+use crate::table::{Choice, Command, Deals, Decided, Entry, FairShuffler, SeatAccess, Table};
+
+#[derive(Clone, Debug)]
+enum Ask {
+    Join { index: usize, with_hash: bool },
+    Nonce { index: usize, right: bool },
+    Act { index: usize, back: u32, choice: u32 },
+    Fault { index: usize, card: usize },
+    Resign { index: usize },
+    Rotate { index: usize },
+    Cancel,
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    let index = 0..4_usize;
+    prop_oneof![
+        4 => (index.clone(), any::<bool>()).prop_map(|(index, with_hash)| Ask::Join { index, with_hash }),
+        4 => (index.clone(), any::<bool>()).prop_map(|(index, right)| Ask::Nonce { index, right }),
+        60 => (index.clone(), 0..3_u32, 0..9_u32).prop_map(|(index, back, choice)| Ask::Act { index, back, choice }),
+        4 => (index.clone(), 0..52_usize).prop_map(|(index, card)| Ask::Fault { index, card }),
+        1 => index.clone().prop_map(|index| Ask::Resign { index }),
+        1 => index.prop_map(|index| Ask::Rotate { index }),
+        1 => Just(Ask::Cancel),
+    ]
+}
+
+fn command(ask: &Ask, table: &Table) -> Command {
+    let access = |index: usize| {
+        let seat = seat(index);
+        SeatAccess { seat, generation: table.generation(seat).unwrap_or(1) }
+    };
+    let current = table.decision().unwrap_or(1);
+    match *ask {
+        Ask::Join { index, with_hash } => {
+            Command::Join { access: access(index), nonce_hash: with_hash.then(|| nonce(index).hash()) }
+        }
+        Ask::Nonce { index, right } => {
+            Command::GiveNonce { access: access(index), nonce: nonce(if right { index } else { index + 1 }) }
+        }
+        Ask::Act { index, back, choice } => {
+            let decision = (current + 1).saturating_sub(back);
+            Command::Act { access: access(index), decision, choice: Choice::LegalIndex(choice) }
+        }
+        Ask::Fault { index, card } => {
+            let card = zetema_rules::Card::from_index(card).unwrap();
+            let choice = Choice::Action(zetema_rules::Action::Discard(card));
+            Command::Act { access: access(index), decision: current, choice }
+        }
+        Ask::Resign { index } => Command::Resign { access: access(index) },
+        Ask::Rotate { index } => Command::RotateToken { seat: seat(index) },
+        Ask::Cancel => Command::Cancel,
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_asking_leaves_a_match_that_replays(
+        seed in 0..200_u8,
+        joined in any::<bool>(),
+        asks in proptest::collection::vec(ask(), 1..300),
+    ) {
+        let rules = all_rules().nth(usize::from(seed) % all_rules().count()).unwrap();
+        let mut harness = Harness::new(rules, Deals::Joint, seed, Arc::new(FairShuffler));
+        if joined {
+            harness.join_all();
+        }
+        for ask in &asks {
+            let command = command(ask, &harness.table);
+            let before = harness.table.entry_count();
+            let decided = harness.table.decide(&command);
+            let sent = harness.send(&command);
+            match decided {
+                Ok(Decided::Write(_)) => prop_assert!(sent.is_ok() && harness.table.entry_count() > before),
+                Ok(Decided::Already(done)) => {
+                    prop_assert_eq!(sent, Ok(done));
+                    prop_assert_eq!(harness.table.entry_count(), before);
+                }
+                Err(rejection) => {
+                    prop_assert_eq!(sent, Err(rejection));
+                    prop_assert_eq!(harness.table.entry_count(), before);
+                }
+            }
+        }
+        let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
+        let again = Table::replay(entries, harness.now, Arc::new(FairShuffler)).unwrap();
+        for (viewer, observed) in &harness.observed {
+            prop_assert_eq!(again.snapshot(*viewer), harness.table.snapshot(*viewer));
+            prop_assert_eq!(again.seq(*viewer), observed.len() as u64);
+        }
+        prop_assert_eq!(harness.table.outcome().is_some(), harness.table.deadline().is_none());
+        if let Some(record) = harness.table.record() {
+            prop_assert!(record.verify().is_ok(), "{:?}", record.verify());
+        }
+    }
+}
