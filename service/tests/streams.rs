@@ -18,7 +18,7 @@ use zetema_proto::v1::{
     play_response, play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
     watch_match_response,
 };
-use zetema_service::server::Server;
+use zetema_service::{config::Config, server::Server};
 
 use common::{BytesCodec, as_admin, channel, spec, start};
 
@@ -72,6 +72,22 @@ async fn a_server_that_stops_does_not_wait_for_readers() {
     assert_eq!(reason(&observed.message().await.unwrap_err()), ErrorReason::Draining);
     assert!(watched.message().await.unwrap().is_some());
     assert_eq!(reason(&watched.message().await.unwrap_err()), ErrorReason::Draining);
+}
+
+#[tokio::test]
+async fn a_server_that_is_dropped_gives_its_data_free() {
+    let (folder, server) = start().await;
+    create(&server, spec(2, v1::Visibility::Public)).await;
+    drop(server);
+    let again = async {
+        loop {
+            match Server::start(Config::embedded(folder.path().join("data"))).await {
+                Ok(server) => break server,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), again).await.unwrap().shutdown().await;
 }
 
 /// Plays all seats on one stream, each decision by its first legal action, to the end.

@@ -65,8 +65,8 @@ pub enum StartError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-/// A running server. [`Server::shutdown`] stops it in order; dropped, it stops as if the machine had failed, which loses
-/// nothing that was acknowledged.
+/// A running server. [`Server::shutdown`] stops it in order; dropped, it cuts every connection and stops in the
+/// background. Neither loses anything that was acknowledged.
 #[derive(Debug)]
 pub struct Server {
     local_addr: SocketAddr,
@@ -168,8 +168,19 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if self.stopped.is_cancelled() {
+            return;
+        }
         self.draining.cancel();
         self.stopped.cancel();
+        // Without a runtime there is nothing left that could run on.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (matches, journal) = (self.matches.clone(), Arc::clone(&self.journal));
+            runtime.spawn(async move {
+                matches.stop().await;
+                journal.close().await;
+            });
+        }
     }
 }
 
