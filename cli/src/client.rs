@@ -1,6 +1,7 @@
 //! Calls to a server's `MatchService`.
 
 use anyhow::{Context, Result, anyhow};
+use secrecy::ExposeSecret;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::{Interceptor, interceptor::InterceptedService};
 use tonic::transport::{Channel, Endpoint};
@@ -55,7 +56,7 @@ impl Client {
     pub(crate) async fn connect(args: &ServerArgs) -> Result<Self> {
         let channel = channel(&args.server).await?;
         match &args.token {
-            Some(token) => Self::authorised(channel, token),
+            Some(token) => Self::authorised(channel, token.expose_secret()),
             None => Self::authorised(channel, &admin_token(args)?),
         }
     }

@@ -1,11 +1,12 @@
 //! The seed of fixed deals, as a flag.
 
+use std::fmt;
 use std::str::FromStr;
 
 use zetema_rules::fair::ServerSeed;
 
 /// A number, or 32 bytes in hexadecimal.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Seed {
     /// A number, which stands in the first eight bytes.
     Number(u64),
@@ -20,6 +21,13 @@ impl Seed {
             Self::Number(number) => zetema_sdk::numbered_seed(number.wrapping_add(index)),
             Self::Bytes(seed) => seed.clone(),
         }
+    }
+}
+
+/// Whoever knows the seed knows every card: it is not shown.
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(hidden)")
     }
 }
 

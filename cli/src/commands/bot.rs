@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde::Serialize;
 use zetema_bots::House;
-use zetema_sdk::{DealCheck, End, Outcome, Session, Settings};
+use zetema_sdk::{DealCheck, End, Outcome, SeatToken, Session, Settings};
 use zetema_service::server::termination;
 
 use crate::args::{DEFAULT_SERVER, FormatArgs, house};
@@ -14,7 +14,8 @@ use crate::output::{self, Format};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The connection is made again when it is lost, and the deals and the record are checked at the end. Ctrl-C
-leaves the seats as they are: the same command takes them up again.
+leaves the seats as they are: the same command takes them up again. With --format json each seat is a
+line when it is done: match_id, seat, end, outcome, verified, message.
 
 Example:
   zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1")]
@@ -34,7 +35,7 @@ pub(crate) struct Bot {
         value_delimiter = ',',
         required = true
     )]
-    tokens: Vec<String>,
+    tokens: Vec<SeatToken>,
     /// What random choices follow from
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -83,7 +84,7 @@ impl Bot {
         let settings = Settings { client_name: format!("zetema-{house}"), ..Settings::default() };
         let mut session = Session::open(&self.server, settings, move |info| house.make(info, seed))?;
         for token in &self.tokens {
-            session.play(token.as_str().into())?;
+            session.play(token.clone())?;
         }
         let stop = session.stopper();
         tokio::spawn(async move {

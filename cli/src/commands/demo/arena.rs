@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use zetema_bots::House;
 use zetema_proto::v1;
 use zetema_rules::{Record, Rules};
-use zetema_sdk::{DealCheck, MatchInfo, Session, Settings};
+use zetema_sdk::{DealCheck, MatchInfo, SeatToken, Session, Settings};
 
 use crate::args::{Seed, spec};
 use crate::client::Client;
@@ -33,7 +33,7 @@ pub(super) struct Created {
     /// The match's id.
     pub(super) match_id: String,
     number: u64,
-    tokens: Vec<String>,
+    tokens: Vec<SeatToken>,
 }
 
 /// A match that is over.
@@ -158,7 +158,7 @@ impl Numbers {
 impl Created {
     fn new(created: v1::CreatedMatch, number: u64) -> Result<Self> {
         let match_id = created.r#match.ok_or_else(|| anyhow!("the server sent no match"))?.match_id;
-        let tokens = created.seat_tokens.into_iter().map(|token| token.token).collect();
+        let tokens = created.seat_tokens.into_iter().map(|token| token.token.into()).collect();
         Ok(Self { match_id, number, tokens })
     }
 }
@@ -191,7 +191,7 @@ impl Playing<'_> {
             self.numbers.insert(match_id.clone(), number);
             self.open.insert(match_id, Open { number, seats_left: tokens.len(), problem: None });
             for token in tokens {
-                self.session.play(token.into())?;
+                self.session.play(token)?;
             }
         }
         Ok(())

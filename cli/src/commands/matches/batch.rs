@@ -11,6 +11,8 @@ use crate::output::{self, Format};
 /// Create many matches, all or none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The JSON is a list of what `zetema match create` gives.
+
 Examples:
   zetema match batch 100 --preset fosdick --players 4 --format json > matches.json")]
 pub(crate) struct Batch {

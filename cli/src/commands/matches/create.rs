@@ -11,7 +11,8 @@ use crate::output::{self, Format};
 /// Create a match and print its seats' tokens.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Whoever holds a seat's token plays the seat: keep tokens secret.
+Whoever holds a seat's token plays the seat: keep tokens secret. The JSON is one object: match, as
+`zetema match show` gives it, and seat_tokens (seat, token).
 
 Examples:
   zetema match create --preset quick --players 3 --set target=100

@@ -13,6 +13,8 @@ use crate::output::{self, Format};
 /// List matches, newest first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+The JSON is a list of what `zetema match show` gives.
+
 Examples:
   zetema match list --state playing
   zetema match list --reference nightly --limit 1000 --format json")]

@@ -12,6 +12,10 @@ use crate::render::{self, Names};
 
 /// Show where a match stands.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The JSON is one object: match_id, state, rules, rules_revision, seats (seat, side, state), deals,
+commitment, visibility, client_reference, create_time, end_time and outcome, which is null, or has the
+key result (reason, sides) or aborted (reason, seats).")]
 pub(crate) struct Show {
     /// The match's id
     #[arg(value_name = "ID")]

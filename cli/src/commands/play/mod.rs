@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use zetema_proto::v1;
-use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, Session, Settings};
+use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, SeatToken, Session, Settings};
 use zetema_service::server::termination;
 
 use self::person::{Person, Resignation};
@@ -56,7 +56,7 @@ pub(crate) struct Play {
         value_name = "TOKEN",
         conflicts_with_all = ["preset", "players", "teams", "changes", "bots", "seat", "seed", "data"]
     )]
-    token: Option<String>,
+    token: Option<SeatToken>,
 }
 
 impl Play {
@@ -84,7 +84,8 @@ impl Play {
         let request =
             v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec(&rules, seed.as_ref())) };
         let created = server.client().await?.create_match(request).await?;
-        let mut tokens: Vec<String> = created.seat_tokens.into_iter().map(|token| token.token).collect();
+        let mut tokens: Vec<SeatToken> =
+            created.seat_tokens.into_iter().map(|token| token.token.into()).collect();
         ensure!(
             tokens.len() == bots.len(),
             "the server gave {} tokens for {} seats",
@@ -98,7 +99,7 @@ impl Play {
         let make = move |info: &MatchInfo| bots[info.seat.index()].make(info, u64::from(std::process::id()));
         let mut others = Session::open(server.url(), Settings::default(), make)?;
         for token in tokens {
-            others.play(token.into())?;
+            others.play(token)?;
         }
         let done = on_server(server.url(), token, players).await;
         drop(others);
@@ -117,7 +118,7 @@ enum Ending {
 }
 
 /// Plays the seat of this token. `players` are the names of all seats, if they are known.
-async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<Ending> {
+async fn on_server(server: &str, token: SeatToken, players: Vec<String>) -> Result<Ending> {
     let (resign, mut resignations) = unbounded_channel();
     let make = move |info: &MatchInfo| -> Box<dyn Bot> {
         let mut players = players.clone();
@@ -132,13 +133,13 @@ async fn on_server(server: &str, token: String, players: Vec<String>) -> Result<
     };
     let settings = Settings { client_name: "zetema-play".to_owned(), ..Settings::default() };
     let mut session = Session::open(server, settings, make)?;
-    session.play(token.as_str().into())?;
+    session.play(token.clone())?;
     output::note("joined: the match begins when every seat has");
     tokio::select! {
         outcome = session.next() => conclude(outcome.as_ref())?,
         resigned = resignation(&mut resignations) => {
             let waiting = resigned?;
-            client::resign(server, token).await?;
+            client::resign(server, token.reveal().to_owned()).await?;
             drop(waiting);
             output::print("You resigned.")?;
         }

@@ -15,7 +15,7 @@ use crate::render::{self, Names};
 #[command(after_help = "\
 Checked are the seed against its commitment, every nonce against its hash, the dealer, every deck,
 every step with its points, the scores of each deal, and the result. What differs first is named, and
-the exit code is 1.
+the exit code is 1. The JSON is a list: record, verified, error, rules, deals, steps, outcome.
 
 Examples:
   zetema record verify MATCH_ID
