@@ -1,5 +1,6 @@
 //! The trait that a bot implements, and what it is asked.
 
+use std::fmt;
 use std::sync::Arc;
 
 use zetema_rules::{Action, LegalActions, Rules, Seat, SeatEvent, View, Viewer};
@@ -72,7 +73,9 @@ impl MatchInfo {
 }
 
 /// What a bot is asked: the view of its seat and what it may do. There is always a legal action.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows no card of the hand.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Decision {
     /// The match and the seat.
@@ -127,5 +130,16 @@ impl Decision {
             }
         }
         best.1
+    }
+}
+
+impl fmt::Debug for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { info, view, legal, first: _ } = self;
+        f.debug_struct("Decision")
+            .field("info", info)
+            .field("view", view)
+            .field("legal", legal)
+            .finish_non_exhaustive()
     }
 }

@@ -171,3 +171,23 @@ fn the_same_seed_gives_the_same_match_and_another_seed_another() {
     assert_eq!(play(1), play(1));
     assert_ne!(play(1).steps, play(2).steps);
 }
+
+/// Looks for its hand in what a log would show.
+struct Discreet;
+
+impl Bot for Discreet {
+    fn choose(&mut self, decision: &Decision) -> Action {
+        let public = format!("{:?}", decision.view.public);
+        let shown = format!("{decision:?}");
+        for card in decision.view.hand.iter().map(|card| card.to_string()) {
+            assert_eq!(shown.matches(&card).count(), public.matches(&card).count(), "{card} in {shown}");
+        }
+        decision.first()
+    }
+}
+
+#[test]
+fn a_decision_shows_no_card_of_the_hand_to_a_log() {
+    let rules = Preset::Sackson.rules(2, None).unwrap();
+    assert_eq!(simulate(rules, &numbered_seed(1), |_| Discreet).unwrap().faults, []);
+}
