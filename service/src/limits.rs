@@ -1,6 +1,6 @@
 //! Every bound of the server, with its unit and its reason (invariant I5: one bad client hurts nobody).
 //!
-//! The bounds of the tables themselves are in [`matches::Limits`](crate::matches::Limits).
+//! The journal's own, which no client can reach, are beside it in `journal/sqlite/limits.rs`.
 //!
 //! What tonic, hyper and h2 leave unlimited by default is limited here too. A bound that an operator may want
 //! to move has a key in [`Config`](crate::config::Config), whose default is here.
@@ -51,6 +51,26 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
+
+/// Messages that wait for one table: more than its seats send at once. Who sends more waits.
+pub const TABLE_INBOX_MESSAGES: usize = 64;
+
+/// Observations that wait for one subscriber: several deals' worth. A reader that falls further behind is cut, and
+/// resumes.
+pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
+
+/// Subscribers of one match, seats and spectators together. Each costs a queue.
+pub const TABLE_SUBSCRIBERS: usize = 1_000;
+
+/// Journal entries that a resuming subscriber may be behind when it changes over to what is live: they are
+/// handed over in one message.
+pub const TABLE_FOLLOW_GAP_ENTRIES: usize = 32;
+
+/// The first wait before a journal that failed is asked again; it doubles each time.
+pub const JOURNAL_FIRST_RETRY: Duration = Duration::from_millis(50);
+
+/// The longest such wait.
+pub const JOURNAL_LAST_RETRY: Duration = Duration::from_secs(5);
 
 /// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
 /// unary calls a few hundred.

@@ -16,7 +16,7 @@ use super::{EntropyError, Matches, OpenError, Recovered};
 use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
 use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
-    Request, RequestKey, Response, StoredMatch, UnixMillis,
+    Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
 use crate::table::{
     Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
@@ -83,6 +83,13 @@ impl From<JournalValueError> for CreateError {
     }
 }
 
+fn answered(response: &Response) -> Result<Vec<MatchInfo>, CreateError> {
+    decode_created(response.as_bytes()).map_err(|error| {
+        tracing::error!(%error, "the answer to a creation can't be read");
+        CreateError::Fault
+    })
+}
+
 impl Matches {
     /// Creates matches, all or none. The answer shows them as they were created, in the order asked for; a request
     /// that comes again gets the same answer.
@@ -101,10 +108,16 @@ impl Matches {
         if self.shared.stop.is_cancelled() {
             return Err(CreateError::Stopping);
         }
-        if self.live().saturating_add(specs.len()) > limit {
-            return Err(CreateError::TooManyMatches { limit });
-        }
         let now = self.shared.config.clock.wall();
+        if self.live().saturating_add(specs.len()) > limit {
+            // A full server still answers what it has answered before.
+            return match request {
+                Some(key) => {
+                    self.created_before(key, now).await?.ok_or(CreateError::TooManyMatches { limit })
+                }
+                None => Err(CreateError::TooManyMatches { limit }),
+            };
+        }
         let entries = self.first_entries(specs, now)?;
         let tables = self.tables(&entries)?;
         let infos: Vec<MatchInfo> = tables.iter().map(Table::info).collect();
@@ -121,12 +134,7 @@ impl Matches {
                 self.run(tables);
                 Ok(infos)
             }
-            Outcome::Done(CreatedBy::Before(response)) => {
-                decode_created(response.as_bytes()).map_err(|error| {
-                    tracing::error!(%error, "the answer to a creation can't be read");
-                    CreateError::Fault
-                })
-            }
+            Outcome::Done(CreatedBy::Before(response)) => answered(&response),
             Outcome::Refused(CreateRefusal::RequestReused) => Err(CreateError::RequestReused),
             Outcome::Refused(refusal @ CreateRefusal::MatchExists(_)) => {
                 tracing::error!(%refusal, "a new match has the id of another");
@@ -139,6 +147,23 @@ impl Matches {
             Outcome::Unknown(cause) => {
                 tracing::warn!(%cause, "matches may not have been created: reading back");
                 self.spawn(self.clone().run_if_created(tables));
+                Err(CreateError::OutcomeUnknown)
+            }
+        }
+    }
+
+    /// What this request was answered before; `None` if it is new.
+    async fn created_before(
+        &self,
+        key: RequestKey,
+        now: UnixMillis,
+    ) -> Result<Option<Vec<MatchInfo>>, CreateError> {
+        match self.journal().request(key, now).await {
+            Ok(RequestState::New) => Ok(None),
+            Ok(RequestState::Answered(response)) => answered(&response).map(Some),
+            Ok(RequestState::Reused) => Err(CreateError::RequestReused),
+            Err(error) => {
+                tracing::warn!(%error, "a request can't be looked up");
                 Err(CreateError::OutcomeUnknown)
             }
         }

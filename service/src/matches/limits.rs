@@ -1,6 +1,8 @@
-//! Every bound of the tables, with its unit.
+//! The bounds of the tables, as a value that tests may change. Their defaults are in [`crate::limits`].
 
 use std::time::Duration;
+
+use crate::limits;
 
 /// The bounds of the tables (I5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +26,13 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            live_matches: 100_000,
-            inbox_messages: 64,
-            queued_observations: 256,
-            subscribers: 1_000,
-            follow_gap_entries: 32,
-            first_retry: Duration::from_millis(50),
-            last_retry: Duration::from_secs(5),
+            live_matches: limits::DEFAULT_MAX_LIVE_MATCHES as usize,
+            inbox_messages: limits::TABLE_INBOX_MESSAGES,
+            queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
+            subscribers: limits::TABLE_SUBSCRIBERS,
+            follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
+            first_retry: limits::JOURNAL_FIRST_RETRY,
+            last_retry: limits::JOURNAL_LAST_RETRY,
         }
     }
 }

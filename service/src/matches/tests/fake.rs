@@ -220,8 +220,15 @@ impl Journal for FakeJournal {
         Ok(FinishedPage { matches, next })
     }
 
-    async fn request(&self, _key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {
-        Ok(RequestState::New)
+    async fn request(&self, key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {
+        let inner = self.inner.lock().unwrap();
+        Ok(match inner.requests.get(&(key.caller.to_string(), key.request_id.to_string())) {
+            None => RequestState::New,
+            Some((before, response)) if before.body_hash == key.body_hash => {
+                RequestState::Answered(response.clone())
+            }
+            Some(_) => RequestState::Reused,
+        })
     }
 
     async fn meta(&self, _key: MetaKey) -> Result<Option<MetaValue>, ReadError> {

@@ -8,7 +8,7 @@ use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
 use crate::journal::{BodyHash, Caller, PageSize, Reader, RequestId, RequestKey};
-use crate::matches::{CreateError, ListCursor, ListFilter};
+use crate::matches::{CreateError, Limits, ListCursor, ListFilter};
 use crate::table::{Choice, DealSpec, MatchStage, Rejection, SeatState, TableEvent};
 
 #[tokio::test]
@@ -165,8 +165,9 @@ async fn of_three_a_resigned_seat_is_played_on_by_the_server() {
 }
 
 #[tokio::test]
-async fn a_request_that_comes_again_gets_the_same_matches() {
-    let matches = open(&FakeJournal::new()).await;
+async fn a_request_that_comes_again_gets_the_same_matches_even_from_a_full_server() {
+    let limits = Limits { live_matches: 3, ..Limits::default() };
+    let matches = open_with(FakeJournal::new(), limits).await;
     let key = |hash: u8| {
         Some(RequestKey {
             caller: Caller::new("admin").unwrap(),
@@ -179,6 +180,7 @@ async fn a_request_that_comes_again_gets_the_same_matches() {
     join_all(&matches, &first[0]).await;
     assert_eq!(matches.create(specs(), key(1)).await.unwrap(), first);
     assert_eq!(matches.create(specs(), key(2)).await, Err(CreateError::RequestReused));
+    assert_eq!(matches.create(specs(), None).await, Err(CreateError::TooManyMatches { limit: 3 }));
     assert_eq!(matches.live(), 3);
 }
 
