@@ -13,7 +13,8 @@ pub struct Limits {
     pub inbox_messages: usize,
     /// Observations that wait for one subscriber. A reader that falls further behind is cut.
     pub queued_observations: usize,
-    /// Subscribers of one match.
+    /// Subscribers of one match with the same eyes: its spectators, or those who observe one seat. Players are not
+    /// counted.
     pub subscribers: usize,
     /// Journal entries that a resuming subscriber may be behind when it changes over to what is live.
     pub follow_gap_entries: usize,

@@ -42,6 +42,10 @@ impl Audience {
         }
     }
 
+    pub(super) const fn is_player(&self) -> bool {
+        matches!(self, Self::Player(..))
+    }
+
     /// Whether it is the player of this seat.
     pub(super) fn plays(&self, seat: Seat) -> bool {
         matches!(self, Self::Player(access, _) if access.seat == seat)

@@ -57,9 +57,15 @@ impl Subscribers {
     }
 
     /// Adds one, from the next observation on.
+    ///
+    /// The limit is for those who look on with the same eyes, so that spectators can't keep a seat from its own view,
+    /// nor one seat another. The player of a seat is one, and always let in.
     pub(super) fn add(&mut self, audience: Audience) -> Result<Live, Rejection> {
         self.list.retain(|subscriber| !subscriber.queue.is_closed());
-        if self.list.len() >= self.most {
+        let rival = |other: &&Subscriber| {
+            !other.audience.is_player() && other.audience.viewer() == audience.viewer()
+        };
+        if !audience.is_player() && self.list.iter().filter(rival).count() >= self.most {
             return Err(Rejection::TooManySubscribers { limit: self.most });
         }
         let (sender, queue) = mpsc::channel(self.queue_length);

@@ -165,6 +165,25 @@ async fn subscribers_have_a_limit_and_those_that_are_gone_do_not_count() {
 }
 
 #[tokio::test]
+async fn a_crowd_of_spectators_keeps_nobody_from_a_seat() {
+    let limits = Limits { subscribers: 2, ..Limits::default() };
+    let matches = open_with(FakeJournal::new(), limits).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let subscribe = |audience| matches.subscribe(id, audience, None, Views::EveryDecision);
+    let mut crowd = Vec::new();
+    for audience in [Audience::Spectator, Audience::Observer(access(0))] {
+        crowd.extend([subscribe(audience).await.unwrap(), subscribe(audience).await.unwrap()]);
+        assert_eq!(subscribe(audience).await.unwrap_err(), Rejection::TooManySubscribers { limit: 2 });
+    }
+    subscribe(Audience::Observer(access(1))).await.unwrap();
+    for index in 0..2 {
+        let hold = matches.join(id, access(index), None).await.unwrap().hold;
+        crowd.push(subscribe(Audience::Player(access(index), hold)).await.unwrap());
+    }
+}
+
+#[tokio::test]
 async fn a_dropped_call_for_what_comes_next_loses_nothing() {
     let matches = open(&FakeJournal::new()).await;
     let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
