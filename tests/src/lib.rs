@@ -1,3 +1,4 @@
 //! End-to-end tests over real sockets and real processes.
 
+pub mod harness;
 pub mod reference;

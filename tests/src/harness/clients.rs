@@ -1,0 +1,133 @@
+//! Clients from the generated code, with the admin's token.
+
+use std::net::SocketAddr;
+
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use zetema_proto::record_from_wire;
+use zetema_proto::v1;
+use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
+use zetema_proto::v1::rules_service_client::RulesServiceClient;
+use zetema_rules::Record;
+
+use super::soon;
+
+/// Adds a token to every call.
+#[derive(Clone)]
+pub struct Bearer(MetadataValue<Ascii>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        request.metadata_mut().insert("authorization", self.0.clone());
+        Ok(request)
+    }
+}
+
+/// A match that was created, with the tokens of its seats, seat 0 first.
+#[derive(Clone)]
+pub struct Created {
+    /// The match as it was.
+    pub info: v1::Match,
+    /// The tokens.
+    pub tokens: Vec<String>,
+}
+
+impl Created {
+    /// The match's id.
+    pub fn id(&self) -> &str {
+        &self.info.match_id
+    }
+
+    fn new(info: Option<v1::Match>, tokens: Vec<v1::SeatToken>) -> Self {
+        let seats: Vec<u32> = tokens.iter().map(|token| token.seat).collect();
+        assert!(seats.iter().copied().eq(0..u32::try_from(seats.len()).unwrap()), "one token a seat, ascending");
+        Self { info: info.unwrap(), tokens: tokens.into_iter().map(|token| token.token).collect() }
+    }
+}
+
+/// A connection to a server.
+#[derive(Clone)]
+pub struct Clients {
+    channel: Channel,
+    admin_token: String,
+}
+
+impl Clients {
+    /// Connects.
+    pub async fn connect(address: SocketAddr, admin_token: &str) -> Self {
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+        let channel = soon("a connection", endpoint.connect()).await.expect("the server listens");
+        Self { channel, admin_token: admin_token.to_owned() }
+    }
+
+    /// The connection itself.
+    pub const fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// The admin's token.
+    pub fn admin_token(&self) -> &str {
+        &self.admin_token
+    }
+
+    /// Matches, as the admin.
+    pub fn matches(&self) -> MatchServiceClient<InterceptedService<Channel, Bearer>> {
+        let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
+        MatchServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// Playing.
+    pub fn play(&self) -> PlayServiceClient<Channel> {
+        PlayServiceClient::new(self.channel.clone())
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> RulesServiceClient<Channel> {
+        RulesServiceClient::new(self.channel.clone())
+    }
+
+    /// Creates a match.
+    pub async fn create(&self, spec: v1::MatchSpec) -> Created {
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        let answer = soon("CreateMatch", self.matches().create_match(request)).await.unwrap().into_inner();
+        Created::new(answer.r#match, answer.seat_tokens)
+    }
+
+    /// Creates matches in one transaction.
+    pub async fn create_batch(&self, specs: Vec<v1::MatchSpec>) -> Vec<Created> {
+        let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches: specs };
+        let answer = soon("BatchCreateMatches", self.matches().batch_create_matches(request)).await;
+        let matches = answer.unwrap().into_inner().matches;
+        matches.into_iter().map(|one| Created::new(one.r#match, one.seat_tokens)).collect()
+    }
+
+    /// Reads a match.
+    pub async fn get(&self, match_id: &str) -> v1::Match {
+        let request = v1::GetMatchRequest { match_id: match_id.to_owned() };
+        let answer = soon("GetMatch", self.matches().get_match(request)).await;
+        answer.unwrap().into_inner().r#match.unwrap()
+    }
+
+    /// Reads a record, or the refusal.
+    ///
+    /// # Errors
+    /// The status that the server answers.
+    pub async fn get_record(&self, match_id: &str) -> Result<v1::Record, Status> {
+        let request = v1::GetRecordRequest { match_id: match_id.to_owned() };
+        let answer = soon("GetRecord", self.matches().get_record(request)).await?;
+        Ok(answer.into_inner().record.unwrap())
+    }
+
+    /// Reads a record and verifies it.
+    pub async fn verified_record(&self, match_id: &str) -> Record {
+        let message = self.get_record(match_id).await.unwrap();
+        let (record, header) = record_from_wire(&message).unwrap();
+        assert_eq!(header.match_id, match_id);
+        record.verify().unwrap();
+        record
+    }
+}

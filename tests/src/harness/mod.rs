@@ -1,0 +1,28 @@
+//! What the end-to-end tests share: servers, clients from the generated code, and players that are as
+//! plain as can be.
+//!
+//! Nothing here sleeps: it waits for the event, and [`soon`] fails the test when that does not come.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper of tests fails the test by panicking"
+)]
+
+mod bytes_codec;
+mod clients;
+mod play_stream;
+mod seat_log;
+mod soon;
+mod spec;
+mod stream_table;
+mod table;
+
+pub use bytes_codec::call;
+pub use clients::{Bearer, Clients, Created};
+pub use play_stream::PlayStream;
+pub use seat_log::{Acted, Open, SeatLog};
+pub use soon::soon;
+pub use spec::{fixed, joint, own, preset, shared};
+pub use stream_table::StreamTable;
+pub use table::{Table, join_all};

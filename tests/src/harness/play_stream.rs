@@ -1,0 +1,111 @@
+//! One Play stream, message by message.
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Status, Streaming};
+use zetema_proto::PROTOCOL_REVISION;
+use zetema_proto::v1;
+use zetema_proto::v1::play_request::Kind as Ask;
+use zetema_proto::v1::play_response::Kind as Answer;
+
+use super::{Clients, soon};
+
+/// A Play stream. Pings are answered by themselves.
+pub struct PlayStream {
+    requests: mpsc::Sender<v1::PlayRequest>,
+    responses: Streaming<v1::PlayResponse>,
+    tag: u64,
+    /// What came beside direct answers, oldest first, until [`PlayStream::next`] takes it.
+    waiting: std::collections::VecDeque<v1::PlayResponse>,
+}
+
+impl PlayStream {
+    /// Opens a stream and says hello.
+    pub async fn open(clients: &Clients) -> (Self, v1::Welcome) {
+        let hello = v1::Hello {
+            client_name: "tests".to_owned(),
+            protocol_revision: PROTOCOL_REVISION,
+            capacity: None,
+        };
+        let mut stream = Self::open_with(clients, Ask::Hello(hello)).await.unwrap();
+        let first = stream.next().await.unwrap().expect("a welcome");
+        let Some(Answer::Welcome(welcome)) = first.kind else { panic!("{first:?} is no welcome") };
+        (stream, welcome)
+    }
+
+    /// Opens a stream with this message as the first, whose tag is 1.
+    ///
+    /// # Errors
+    /// The status that the server answers.
+    pub async fn open_with(clients: &Clients, first: Ask) -> Result<Self, Status> {
+        let (requests, stream) = mpsc::channel(64);
+        requests.try_send(v1::PlayRequest { tag: 1, handle: 0, kind: Some(first) }).unwrap();
+        let answer = soon("Play", clients.play().play(ReceiverStream::new(stream))).await?;
+        Ok(Self { requests, responses: answer.into_inner(), tag: 1, waiting: std::collections::VecDeque::new() })
+    }
+
+    /// Sends a message and gives its tag.
+    pub async fn send(&mut self, handle: u32, kind: Option<Ask>) -> u64 {
+        self.tag += 1;
+        let sent = self.requests.send(v1::PlayRequest { tag: self.tag, handle, kind }).await;
+        sent.expect("the stream is open");
+        self.tag
+    }
+
+    /// The next message; `None` at the end.
+    ///
+    /// # Errors
+    /// The status that ends the stream.
+    pub async fn next(&mut self) -> Result<Option<v1::PlayResponse>, Status> {
+        match self.waiting.pop_front() {
+            Some(message) => Ok(Some(message)),
+            None => self.receive().await,
+        }
+    }
+
+    /// The direct answer to a message; what comes before it waits for [`PlayStream::next`].
+    ///
+    /// # Errors
+    /// The status that ends the stream.
+    pub async fn answer(&mut self, tag: u64) -> Result<v1::PlayResponse, Status> {
+        loop {
+            let message = self.receive().await?.expect("an answer before the end of the stream");
+            if message.tag == tag {
+                return Ok(message);
+            }
+            self.waiting.push_back(message);
+        }
+    }
+
+    /// Sends a message and waits for its answer.
+    ///
+    /// # Errors
+    /// The status that ends the stream.
+    pub async fn ask(&mut self, handle: u32, kind: Ask) -> Result<v1::PlayResponse, Status> {
+        let tag = self.send(handle, Some(kind)).await;
+        self.answer(tag).await
+    }
+
+    /// Takes a seat: its handle, and where its observations go on from.
+    pub async fn join(&mut self, join: v1::Join) -> (u32, v1::SubscriptionStart) {
+        let answer = self.ask(0, Ask::Join(join)).await.unwrap();
+        match answer.kind {
+            Some(Answer::Joined(start)) => (answer.handle, start),
+            other => panic!("{other:?} is no answer to a join"),
+        }
+    }
+
+    async fn receive(&mut self) -> Result<Option<v1::PlayResponse>, Status> {
+        loop {
+            let message = soon("a message of a Play stream", self.responses.message()).await?;
+            match message.as_ref().and_then(|message| message.kind.as_ref()) {
+                Some(Answer::Ping(ping)) => {
+                    let pong = Ask::Pong(v1::Pong { number: ping.number });
+                    // The stream may have ended meanwhile, which the next message tells.
+                    let _ = self.requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(pong) }).await;
+                }
+                _ => return Ok(message),
+            }
+        }
+    }
+}

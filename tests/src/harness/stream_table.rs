@@ -1,0 +1,119 @@
+//! All seats of one match, played from one task on one Play stream.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use zetema_proto::Wire;
+use zetema_proto::v1;
+use zetema_proto::v1::act::Choice;
+use zetema_proto::v1::event::Kind as Event;
+use zetema_proto::v1::play_request::Kind as Ask;
+use zetema_proto::v1::play_response::Kind as Answer;
+use zetema_rules::fair::Nonce;
+
+use super::{Acted, Open, PlayStream, SeatLog};
+
+/// All seats of one match on one Play stream, which may carry others too.
+pub struct StreamTable {
+    /// What each seat was sent, seat 0 first.
+    pub seats: Vec<SeatLog>,
+    /// Every action that was acknowledged, in order.
+    pub acted: Vec<Acted>,
+    /// The handle of each seat.
+    pub handles: Vec<u32>,
+    nonces: Vec<Nonce>,
+    choice: StdRng,
+    open: Option<Open>,
+}
+
+impl StreamTable {
+    /// Joins every seat, each with a nonce of its own.
+    pub async fn join(stream: &mut PlayStream, tokens: &[String]) -> Self {
+        let nonce = |seat| Nonce::new(format!("seat {seat}").as_bytes()).unwrap();
+        let mut table = Self {
+            seats: vec![SeatLog::default(); tokens.len()],
+            acted: Vec::new(),
+            handles: Vec::new(),
+            nonces: (0..tokens.len()).map(nonce).collect(),
+            choice: StdRng::seed_from_u64(2),
+            open: None,
+        };
+        for (seat, token) in tokens.iter().enumerate() {
+            let join = v1::Join {
+                seat_token: token.clone(),
+                nonce_hash: Some(table.nonces[seat].hash()).to_wire(),
+                after_seq: None,
+                views: None,
+            };
+            let (handle, start) = stream.join(join).await;
+            table.handles.push(handle);
+            table.open = table.seats[seat].start(seat, start).or(table.open.take());
+        }
+        table
+    }
+
+    /// Reads the next message of the stream.
+    pub async fn read(&mut self, stream: &mut PlayStream) {
+        let message = stream.next().await.unwrap().expect("the stream goes on");
+        let Some(seat) = self.handles.iter().position(|handle| *handle == message.handle) else { return };
+        match message.kind.expect("a kind that this version knows") {
+            Answer::Observation(observation) => self.observe(stream, seat, observation).await,
+            Answer::End(end) => self.seats[seat].end(end),
+            Answer::Acknowledgement(_) => {}
+            other => panic!("{other:?} for seat {seat}"),
+        }
+    }
+
+    async fn observe(&mut self, stream: &mut PlayStream, seat: usize, observation: v1::Observation) {
+        let wanted = |event: &v1::Event| matches!(event.kind, Some(Event::NoncesWanted(_)));
+        if observation.events.iter().any(wanted) {
+            let nonce = self.nonces[seat].to_wire();
+            stream.send(self.handles[seat], Some(Ask::Nonce(v1::GiveNonce { nonce }))).await;
+        }
+        if let Some(receipt) = &observation.receipt {
+            let acted = self.acted.last_mut().expect("a receipt answers an action");
+            assert_eq!((acted.seat, acted.receipt.decision_number), (seat, receipt.decision_number));
+            assert_eq!(receipt.seq, observation.seq);
+            acted.receipt = receipt.clone();
+        }
+        self.open = self.seats[seat].observe(seat, observation).or(self.open.take());
+    }
+
+    /// The decision that is open; `None` when the match is over for every seat.
+    pub async fn decision(&mut self, stream: &mut PlayStream) -> Option<Open> {
+        while self.open.is_none() {
+            if self.seats.iter().all(|seat| seat.end.is_some()) {
+                return None;
+            }
+            self.read(stream).await;
+        }
+        self.open.clone()
+    }
+
+    /// Answers the open decision by a legal action, any. `None` when the match is over.
+    pub async fn act_at_random(&mut self, stream: &mut PlayStream) -> Option<()> {
+        let open = self.decision(stream).await?;
+        let index = self.choice.random_range(0..open.legal.len());
+        let action = open.legal.get(index).unwrap();
+        let act = v1::Act {
+            decision_number: open.number,
+            choice: Some(Choice::LegalIndex(u32::try_from(index).unwrap())),
+        };
+        stream.send(self.handles[open.seat], Some(Ask::Act(act))).await;
+        self.open = None;
+        let receipt = v1::Receipt { decision_number: open.number, ..v1::Receipt::default() };
+        self.acted.push(Acted { seat: open.seat, action, receipt });
+        Some(())
+    }
+
+    /// Plays until the decision of this number is open, or the match over.
+    pub async fn play_to(&mut self, stream: &mut PlayStream, decision: u32) {
+        while self.decision(stream).await.is_some_and(|open| open.number < decision) {
+            self.act_at_random(stream).await;
+        }
+    }
+
+    /// Plays to the end of the match.
+    pub async fn play_out(&mut self, stream: &mut PlayStream) {
+        while self.act_at_random(stream).await.is_some() {}
+    }
+}
