@@ -44,7 +44,10 @@ impl Created {
 
     fn new(info: Option<v1::Match>, tokens: Vec<v1::SeatToken>) -> Self {
         let seats: Vec<u32> = tokens.iter().map(|token| token.seat).collect();
-        assert!(seats.iter().copied().eq(0..u32::try_from(seats.len()).unwrap()), "one token a seat, ascending");
+        assert!(
+            seats.iter().copied().eq(0..u32::try_from(seats.len()).unwrap()),
+            "one token a seat, ascending"
+        );
         Self { info: info.unwrap(), tokens: tokens.into_iter().map(|token| token.token).collect() }
     }
 }

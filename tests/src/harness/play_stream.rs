@@ -1,5 +1,7 @@
 //! One Play stream, message by message.
 
+use std::collections::VecDeque;
+
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
@@ -16,32 +18,28 @@ pub struct PlayStream {
     responses: Streaming<v1::PlayResponse>,
     tag: u64,
     /// What came beside direct answers, oldest first, until [`PlayStream::next`] takes it.
-    waiting: std::collections::VecDeque<v1::PlayResponse>,
+    waiting: VecDeque<v1::PlayResponse>,
 }
 
 impl PlayStream {
     /// Opens a stream and says hello.
     pub async fn open(clients: &Clients) -> (Self, v1::Welcome) {
+        let mut stream = Self::open_silent(clients).await;
         let hello = v1::Hello {
             client_name: "tests".to_owned(),
             protocol_revision: PROTOCOL_REVISION,
             capacity: None,
         };
-        let mut stream = Self::open_with(clients, Ask::Hello(hello)).await.unwrap();
-        let first = stream.next().await.unwrap().expect("a welcome");
-        let Some(Answer::Welcome(welcome)) = first.kind else { panic!("{first:?} is no welcome") };
+        let answer = stream.ask(0, Ask::Hello(hello)).await.unwrap();
+        let Some(Answer::Welcome(welcome)) = answer.kind else { panic!("{answer:?} is no welcome") };
         (stream, welcome)
     }
 
-    /// Opens a stream with this message as the first, whose tag is 1.
-    ///
-    /// # Errors
-    /// The status that the server answers.
-    pub async fn open_with(clients: &Clients, first: Ask) -> Result<Self, Status> {
+    /// Opens a stream and says nothing.
+    pub async fn open_silent(clients: &Clients) -> Self {
         let (requests, stream) = mpsc::channel(64);
-        requests.try_send(v1::PlayRequest { tag: 1, handle: 0, kind: Some(first) }).unwrap();
-        let answer = soon("Play", clients.play().play(ReceiverStream::new(stream))).await?;
-        Ok(Self { requests, responses: answer.into_inner(), tag: 1, waiting: std::collections::VecDeque::new() })
+        let answer = soon("Play", clients.play().play(ReceiverStream::new(stream))).await.unwrap();
+        Self { requests, responses: answer.into_inner(), tag: 0, waiting: VecDeque::new() }
     }
 
     /// Sends a message and gives its tag.

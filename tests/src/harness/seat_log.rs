@@ -3,7 +3,7 @@
 use zetema_proto::Wire;
 use zetema_proto::v1;
 use zetema_proto::v1::subscription_start::Kind as From;
-use zetema_rules::{Action, LegalActions};
+use zetema_rules::{Action, Card, Cards, LegalActions};
 
 /// A decision that a seat has to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,23 @@ impl SeatLog {
             None => 0,
         };
         self.observations.last().map_or(started, |observation| observation.seq)
+    }
+
+    /// The last view that came.
+    pub fn last_view(&self) -> Option<&v1::View> {
+        let started = match self.start.as_ref()?.kind.as_ref()? {
+            From::Snapshot(snapshot) => snapshot.view.as_ref(),
+            From::Resumed(_) => None,
+        };
+        self.observations.iter().rev().find_map(|observation| observation.view.as_ref()).or(started)
+    }
+
+    /// A card that the seat does not hold, by the last view.
+    pub fn not_held(&self) -> Card {
+        let view = self.last_view().expect("a dealt match has a view");
+        let hand = Cards::from_wire(&view.hand).unwrap();
+        let unheld = |index| Card::from_index(index).filter(|card| hand.count(*card) == 0);
+        (0..52).find_map(unheld).unwrap()
     }
 
     /// Takes the first message: the decision in it.

@@ -97,7 +97,10 @@ impl Table {
     pub async fn decision(&mut self) -> Option<Open> {
         while self.open.is_none() {
             if !self.read().await.unwrap() {
-                assert!(self.seats.iter().all(|seat| seat.end.is_some()), "the stream ends when every match has");
+                assert!(
+                    self.seats.iter().all(|seat| seat.end.is_some()),
+                    "the stream ends when every match has"
+                );
                 return None;
             }
         }

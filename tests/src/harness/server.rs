@@ -1,0 +1,45 @@
+//! A server in this process, with its data in a folder of its own.
+
+use tempfile::TempDir;
+use zetema_service::config::Config;
+use zetema_service::server::Server;
+
+use super::{Clients, soon};
+
+/// A server in this process.
+pub struct TestServer {
+    server: Server,
+    folder: TempDir,
+}
+
+impl TestServer {
+    /// A server with an empty folder, and a connection to it.
+    pub async fn start() -> (Self, Clients) {
+        Self::start_in(tempfile::tempdir().unwrap()).await
+    }
+
+    /// Stops the server in order, starts it again on the same data, and connects.
+    pub async fn restart(self) -> (Self, Clients) {
+        let Self { server, folder } = self;
+        soon("the server to stop", server.shutdown()).await;
+        Self::start_in(folder).await
+    }
+
+    /// Stops the server in order.
+    pub async fn stop(self) {
+        soon("the server to stop", self.server.shutdown()).await;
+    }
+
+    async fn start_in(folder: TempDir) -> (Self, Clients) {
+        let server = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+        let token = server.admin_token().expect("its file is there").expose().to_owned();
+        let clients = Clients::connect(server.local_addr(), &token).await;
+        (Self { server, folder }, clients)
+    }
+
+    /// Another connection.
+    pub async fn connect(&self) -> Clients {
+        let token = self.server.admin_token().unwrap().expose().to_owned();
+        Clients::connect(self.server.local_addr(), &token).await
+    }
+}

@@ -1,0 +1,3 @@
+//! End-to-end tests: clients from the generated code, sockets, and a real server.
+
+mod bad_input;
