@@ -23,6 +23,8 @@ pub struct Acted {
     pub seat: usize,
     /// What it did.
     pub action: Action,
+    /// The index of that among the legal actions of the decision.
+    pub legal_index: u32,
     /// What it got for it.
     pub receipt: v1::Receipt,
 }
@@ -36,6 +38,8 @@ pub struct SeatLog {
     pub observations: Vec<v1::Observation>,
     /// The last message.
     pub end: Option<v1::SubscriptionEnd>,
+    /// Whether a start is to come that resumes.
+    cut: bool,
 }
 
 impl SeatLog {
@@ -66,11 +70,22 @@ impl SeatLog {
         (0..52).find_map(unheld).unwrap()
     }
 
+    /// Another stream goes on after the last observation.
+    pub fn cut(&mut self) {
+        self.cut = true;
+    }
+
     /// Takes the first message: the decision in it.
     ///
     /// # Panics
     /// If it is not the first.
     pub fn start(&mut self, seat: usize, start: v1::SubscriptionStart) -> Option<Open> {
+        if self.cut {
+            let Some(From::Resumed(resumed)) = &start.kind else { panic!("{start:?} does not resume") };
+            assert_eq!(resumed.after_seq, self.last_seq(), "it goes on where it was cut");
+            self.cut = false;
+            return None;
+        }
         assert_eq!(self.start, None, "one start a seat");
         let open = match &start.kind {
             Some(From::Snapshot(at)) => open(seat, at.decision_number, at.decision.as_ref()),
@@ -85,7 +100,7 @@ impl SeatLog {
     /// # Panics
     /// If anything is left out or comes twice.
     pub fn observe(&mut self, seat: usize, observation: v1::Observation) -> Option<Open> {
-        assert!(self.start.is_some(), "a start comes first");
+        assert!(self.start.is_some() && !self.cut, "a start comes first");
         assert_eq!(observation.seq, self.last_seq() + 1, "no gap and no repeat");
         assert_eq!(self.end, None, "nothing after the end");
         let open = open(seat, observation.decision_number, observation.decision.as_ref());

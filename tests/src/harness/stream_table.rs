@@ -94,14 +94,12 @@ impl StreamTable {
         let open = self.decision(stream).await?;
         let index = self.choice.random_range(0..open.legal.len());
         let action = open.legal.get(index).unwrap();
-        let act = v1::Act {
-            decision_number: open.number,
-            choice: Some(Choice::LegalIndex(u32::try_from(index).unwrap())),
-        };
+        let legal_index = u32::try_from(index).unwrap();
+        let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(legal_index)) };
         stream.send(self.handles[open.seat], Some(Ask::Act(act))).await;
         self.open = None;
         let receipt = v1::Receipt { decision_number: open.number, ..v1::Receipt::default() };
-        self.acted.push(Acted { seat: open.seat, action, receipt });
+        self.acted.push(Acted { seat: open.seat, action, legal_index, receipt });
         Some(())
     }
 

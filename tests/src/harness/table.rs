@@ -71,6 +71,17 @@ impl Table {
         }
     }
 
+    /// Follows on after a cut, on another connection: what is read goes on where the logs end.
+    pub async fn cut(&mut self, clients: &Clients) {
+        let after: Vec<_> = self.seats.iter().map(|log| Some(log.last_seq())).collect();
+        let mut resumed = Self::resume(clients, &self.tokens, &after).await;
+        std::mem::swap(&mut self.stream, &mut resumed.stream);
+        self.clients = clients.clone();
+        for log in &mut self.seats {
+            log.cut();
+        }
+    }
+
     /// Reads the next message. `false` when the stream is over.
     ///
     /// # Errors
@@ -109,7 +120,8 @@ impl Table {
 
     /// Answers the open decision by the legal action of this index.
     pub async fn act(&mut self, open: &Open, index: usize) -> v1::Receipt {
-        let choice = Choice::LegalIndex(u32::try_from(index).unwrap());
+        let legal_index = u32::try_from(index).unwrap();
+        let choice = Choice::LegalIndex(legal_index);
         let act = v1::Act { decision_number: open.number, choice: Some(choice) };
         let request = v1::ActRequest { seat_token: self.tokens[open.seat].clone(), act: Some(act) };
         let answer = soon("Act", self.clients.play().act(request)).await.unwrap();
@@ -118,7 +130,7 @@ impl Table {
         self.answered = open.number;
         self.open = None;
         let action = open.legal.get(index).unwrap();
-        self.acted.push(Acted { seat: open.seat, action, receipt: receipt.clone() });
+        self.acted.push(Acted { seat: open.seat, action, legal_index, receipt: receipt.clone() });
         receipt
     }
 

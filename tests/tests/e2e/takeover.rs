@@ -1,0 +1,100 @@
+//! A seat is one stream's at a time.
+
+use zetema_proto::v1;
+use zetema_proto::v1::play_request::Kind as Ask;
+use zetema_proto::v1::play_response::Kind as Answer;
+use zetema_proto::v1::{ErrorReason, Preset, SupersededReason};
+use zetema_tests::harness::{Clients, Created, PlayStream, Table, TestServer, join_all, preset, soon};
+
+async fn in_play(clients: &Clients) -> Created {
+    let created = clients.create(preset(Preset::Sackson, 2)).await;
+    join_all(clients, &[&created], |_| None).await;
+    created
+}
+
+fn join(created: &Created, seat: usize) -> v1::Join {
+    v1::Join { seat_token: created.tokens[seat].clone(), ..v1::Join::default() }
+}
+
+/// The stream is told that it has lost this handle, which then stands for nothing.
+async fn check_lost(stream: &mut PlayStream, handle: u32, reason: SupersededReason) {
+    let message = stream.next().await.unwrap().unwrap();
+    let superseded = v1::Superseded { reason: reason.into() };
+    assert_eq!((message.handle, message.kind), (handle, Some(Answer::Superseded(superseded))));
+    let answer = stream.ask(handle, Ask::Resign(v1::Resign {})).await.unwrap();
+    let Some(Answer::Rejection(error)) = answer.kind else { panic!("{answer:?} is no rejection") };
+    assert_eq!(error.reason(), ErrorReason::UnknownHandle);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_joins_takes_the_seat_and_the_other_is_told() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut old, _) = PlayStream::open(&clients).await;
+    let (lost, _) = old.join(join(&created, 0)).await;
+    let (kept, _) = old.join(join(&created, 1)).await;
+
+    let (mut new, _) = PlayStream::open(&clients).await;
+    let (taken, _) = new.join(join(&created, 0)).await;
+    check_lost(&mut old, lost, SupersededReason::JoinedElsewhere).await;
+
+    let request = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    soon("JoinSeat", clients.play().join_seat(request)).await.unwrap();
+    check_lost(&mut new, taken, SupersededReason::JoinedElsewhere).await;
+
+    // The other seat of the old stream plays on: it resigns, and sees the end.
+    old.ask(kept, Ask::Resign(v1::Resign {})).await.unwrap();
+    while !matches!(old.next().await.unwrap().unwrap().kind, Some(Answer::End(_))) {}
+    clients.verified_record(created.id()).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn joining_again_on_the_same_stream_starts_anew_by_the_same_handle() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut stream, _) = PlayStream::open(&clients).await;
+    let first = stream.join(join(&created, 0)).await;
+    let again = stream.join(join(&created, 0)).await;
+    assert_eq!(first, again);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn observing_takes_nothing_over() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut stream, _) = PlayStream::open(&clients).await;
+    let (handle, _) = stream.join(join(&created, 0)).await;
+    let mut observers = Table::open(&clients, &created.tokens).await;
+    observers.decision().await.unwrap();
+    let answer = stream.ask(handle, Ask::Leave(v1::Leave {})).await.unwrap();
+    assert!(matches!(answer.kind, Some(Answer::Left(_))), "{answer:?}: the stream still has the seat");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_token_ends_what_the_old_one_has_opened() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut stream, _) = PlayStream::open(&clients).await;
+    let (handle, _) = stream.join(join(&created, 0)).await;
+    let observe = v1::ObserveSeat { seat_token: created.tokens[0].clone(), after_seq: None, views: None };
+    let request = v1::ObserveRequest { seats: vec![observe] };
+    let mut observer = soon("Observe", clients.play().observe(request)).await.unwrap().into_inner();
+    soon("a start", observer.message()).await.unwrap();
+
+    let rotate =
+        v1::RotateSeatTokenRequest { match_id: created.id().to_owned(), seat: 0, request_id: String::new() };
+    let rotated = soon("RotateSeatToken", clients.matches().rotate_seat_token(rotate)).await.unwrap();
+    check_lost(&mut stream, handle, SupersededReason::TokenRotated).await;
+    let last = soon("the last message", observer.message()).await.unwrap().unwrap();
+    assert!(matches!(last.kind, Some(v1::observe_response::Kind::Superseded(_))), "{last:?}");
+    assert_eq!(soon("the end", observer.message()).await.unwrap(), None);
+
+    let seat_token = rotated.into_inner().seat_token.unwrap().token;
+    let request = v1::ResignRequest { seat_token };
+    soon("Resign", clients.play().resign(request)).await.unwrap();
+    clients.verified_record(created.id()).await;
+    server.stop().await;
+}
