@@ -55,6 +55,7 @@ impl Created {
 /// A connection to a server.
 #[derive(Clone)]
 pub struct Clients {
+    address: SocketAddr,
     channel: Channel,
     admin_token: String,
 }
@@ -64,7 +65,12 @@ impl Clients {
     pub async fn connect(address: SocketAddr, admin_token: &str) -> Self {
         let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
         let channel = soon("a connection", endpoint.connect()).await.expect("the server listens");
-        Self { channel, admin_token: admin_token.to_owned() }
+        Self { address, channel, admin_token: admin_token.to_owned() }
+    }
+
+    /// The server's address, as clients write it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// The connection itself.

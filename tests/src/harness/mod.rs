@@ -11,7 +11,9 @@
 
 mod bytes_codec;
 mod clients;
+mod judge;
 mod play_stream;
+mod process;
 mod seat_log;
 mod server;
 mod soon;
@@ -21,7 +23,9 @@ mod table;
 
 pub use bytes_codec::call;
 pub use clients::{Bearer, Clients, Created};
+pub use judge::check_by_reference;
 pub use play_stream::PlayStream;
+pub use process::Process;
 pub use seat_log::{Acted, Open, SeatLog};
 pub use server::TestServer;
 pub use soon::soon;

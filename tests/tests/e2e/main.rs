@@ -2,5 +2,7 @@
 
 mod bad_input;
 mod exactly_once;
+mod house_bots;
+mod matrix;
 mod resume;
 mod takeover;
