@@ -4,5 +4,6 @@ mod bad_input;
 mod exactly_once;
 mod house_bots;
 mod matrix;
+mod restart;
 mod resume;
 mod takeover;
