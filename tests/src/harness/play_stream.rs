@@ -94,8 +94,12 @@ impl PlayStream {
     }
 
     async fn receive(&mut self) -> Result<Option<v1::PlayResponse>, Status> {
+        soon("a message of a Play stream", self.receive_in_time()).await
+    }
+
+    async fn receive_in_time(&mut self) -> Result<Option<v1::PlayResponse>, Status> {
         loop {
-            let message = soon("a message of a Play stream", self.responses.message()).await?;
+            let message = self.responses.message().await?;
             match message.as_ref().and_then(|message| message.kind.as_ref()) {
                 Some(Answer::Ping(ping)) => {
                     let pong = Ask::Pong(v1::Pong { number: ping.number });

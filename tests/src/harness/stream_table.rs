@@ -46,6 +46,9 @@ impl StreamTable {
             };
             let (handle, start) = stream.join(join).await;
             table.handles.push(handle);
+            if nonces_are_wanted(&start) {
+                table.give_nonce(stream, seat).await;
+            }
             table.open = table.seats[seat].start(seat, start).or(table.open.take());
         }
         table
@@ -66,16 +69,21 @@ impl StreamTable {
     async fn observe(&mut self, stream: &mut PlayStream, seat: usize, observation: v1::Observation) {
         let wanted = |event: &v1::Event| matches!(event.kind, Some(Event::NoncesWanted(_)));
         if observation.events.iter().any(wanted) {
-            let nonce = self.nonces[seat].to_wire();
-            stream.send(self.handles[seat], Some(Ask::Nonce(v1::GiveNonce { nonce }))).await;
+            self.give_nonce(stream, seat).await;
         }
         if let Some(receipt) = &observation.receipt {
-            let acted = self.acted.last_mut().expect("a receipt answers an action");
-            assert_eq!((acted.seat, acted.receipt.decision_number), (seat, receipt.decision_number));
-            assert_eq!(receipt.seq, observation.seq);
+            // Another seat may have been shown its decision before this one was shown its action.
+            let answered = |acted: &&mut Acted| acted.receipt.decision_number == receipt.decision_number;
+            let acted = self.acted.iter_mut().rev().find(answered).expect("a receipt answers an action");
+            assert_eq!((acted.seat, observation.seq), (seat, receipt.seq));
             acted.receipt = receipt.clone();
         }
         self.open = self.seats[seat].observe(seat, observation).or(self.open.take());
+    }
+
+    async fn give_nonce(&self, stream: &mut PlayStream, seat: usize) {
+        let nonce = self.nonces[seat].to_wire();
+        stream.send(self.handles[seat], Some(Ask::Nonce(v1::GiveNonce { nonce }))).await;
     }
 
     /// The decision that is open; `None` when the match is over for every seat.
@@ -113,5 +121,15 @@ impl StreamTable {
     /// Plays to the end of the match.
     pub async fn play_out(&mut self, stream: &mut PlayStream) {
         while self.act_at_random(stream).await.is_some() {}
+    }
+}
+
+/// Whether the seat joined last of all, so that the nonces are wanted at once.
+fn nonces_are_wanted(start: &v1::SubscriptionStart) -> bool {
+    match &start.kind {
+        Some(v1::subscription_start::Kind::Snapshot(v1::Snapshot { setup: Some(setup), .. })) => {
+            setup.stage() == v1::SetupStage::WaitingForNonces
+        }
+        _ => false,
     }
 }
