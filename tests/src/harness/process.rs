@@ -17,12 +17,12 @@ use super::{Clients, soon};
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at http://";
 
-/// The program of this build.
+/// The program of this build. Built with the tests of the whole workspace, it has been built already when
+/// they all run, and is never an older one when this package's run alone.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
     let build = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--package", "zetema-cli", "--bin", "zetema"])
-        .args(["--message-format", "json"])
+        .args(["test", "--workspace", "--no-run", "--locked", "--message-format", "json"])
         .args(profile)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
@@ -31,7 +31,9 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(build.status.success(), "the program does not build");
     let messages = Message::parse_stream(&build.stdout[..]).map(Result::unwrap);
     let program = messages.filter_map(|message| match message {
-        Message::CompilerArtifact(artifact) if artifact.target.name == "zetema" => artifact.executable,
+        Message::CompilerArtifact(built) if built.target.name == "zetema" && !built.profile.test => {
+            built.executable
+        }
         _ => None,
     });
     program.last().expect("cargo says where the program is").into()

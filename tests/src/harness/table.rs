@@ -23,6 +23,7 @@ pub struct Table {
     choice: StdRng,
     open: Option<Open>,
     answered: u32,
+    resigned: Option<usize>,
 }
 
 /// Joins every seat of a match, each with the nonce that is given for it, and sends the nonces.
@@ -68,6 +69,7 @@ impl Table {
             choice: StdRng::seed_from_u64(1),
             open: None,
             answered: 0,
+            resigned: None,
         }
     }
 
@@ -100,7 +102,8 @@ impl Table {
             Kind::Draining(_) => None,
             Kind::Superseded(superseded) => panic!("seat {seat} was superseded: {superseded:?}"),
         };
-        self.open = open.filter(|open| open.number > self.answered).or(self.open.take());
+        let is_new = |open: &Open| open.number > self.answered && Some(open.seat) != self.resigned;
+        self.open = open.filter(is_new).or(self.open.take());
         Ok(true)
     }
 
@@ -116,6 +119,13 @@ impl Table {
             }
         }
         self.open.clone()
+    }
+
+    /// Resigns for a seat, which decides nothing from then on.
+    pub async fn resign(&mut self, seat: usize) {
+        let request = v1::ResignRequest { seat_token: self.tokens[seat].clone() };
+        soon("Resign", self.clients.play().resign(request)).await.unwrap();
+        self.resigned = Some(seat);
     }
 
     /// Answers the open decision by the legal action of this index.

@@ -50,17 +50,6 @@ async fn who_joins_takes_the_seat_and_the_other_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn joining_again_on_the_same_stream_starts_anew_by_the_same_handle() {
-    let (server, clients) = TestServer::start().await;
-    let created = in_play(&clients).await;
-    let (mut stream, _) = PlayStream::open(&clients).await;
-    let first = stream.join(join(&created, 0)).await;
-    let again = stream.join(join(&created, 0)).await;
-    assert_eq!(first, again);
-    server.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn observing_takes_nothing_over() {
     let (server, clients) = TestServer::start().await;
     let created = in_play(&clients).await;

@@ -9,7 +9,7 @@ use zetema_service::limits;
 use zetema_tests::harness::{fixed, own, preset, shared};
 
 use super::case::{Caller, Case, Expected};
-use super::scene::Scene;
+use super::scene::{ROTATION_ID, Scene};
 
 /// The id that creates the scene's request, whose body is that of [`request`].
 pub(crate) const REQUEST_ID: &str = "one-request";
@@ -359,8 +359,8 @@ fn single_matches(scene: &Scene) -> Vec<Case> {
         ),
         Case::new(
             ROTATE,
-            "a request id of another call",
-            &rotate(playing, 0, REQUEST_ID),
+            "a request id again for another seat",
+            &rotate(playing, 0, ROTATION_ID),
             Expected::reason(RequestIdReused),
         ),
     ]);

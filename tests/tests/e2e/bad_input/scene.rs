@@ -7,6 +7,9 @@ use zetema_rules::fair::Nonce;
 use zetema_rules::{Action, Card};
 use zetema_tests::harness::{Clients, Created, Open, Table, TestServer, join_all, preset, shared, soon};
 
+/// The id of the request that replaced a token.
+pub(crate) const ROTATION_ID: &str = "one-rotation";
+
 /// A server with matches in every state.
 pub(crate) struct Scene {
     pub(crate) clients: Clients,
@@ -88,7 +91,7 @@ impl Scene {
         let rotate = v1::RotateSeatTokenRequest {
             match_id: joining.id().to_owned(),
             seat: 1,
-            request_id: String::new(),
+            request_id: ROTATION_ID.to_owned(),
         };
         let rotated = soon("RotateSeatToken", clients.matches().rotate_seat_token(rotate)).await.unwrap();
         let replaced_token = joining.tokens[1].clone();
@@ -120,8 +123,7 @@ impl Scene {
             forfeited.table.act_at_random().await;
             forfeited.open = forfeited.table.decision().await.unwrap();
         }
-        let resign = v1::ResignRequest { seat_token: forfeited.created.tokens[2].clone() };
-        soon("Resign", clients.play().resign(resign)).await.unwrap();
+        forfeited.table.resign(2).await;
 
         Self {
             joining,
