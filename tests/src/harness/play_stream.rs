@@ -102,9 +102,10 @@ impl PlayStream {
             let message = self.responses.message().await?;
             match message.as_ref().and_then(|message| message.kind.as_ref()) {
                 Some(Answer::Ping(ping)) => {
-                    let pong = Ask::Pong(v1::Pong { number: ping.number });
+                    let answer = Ask::Pong(v1::Pong { number: ping.number });
                     // The stream may have ended meanwhile, which the next message tells.
-                    let _ = self.requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(pong) }).await;
+                    let _ =
+                        self.requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(answer) }).await;
                 }
                 _ => return Ok(message),
             }

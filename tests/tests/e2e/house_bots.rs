@@ -15,7 +15,7 @@ async fn house_bots_play_many_matches_at_once_and_find_every_deal_fair() {
     let created = clients.create_batch(specs).await;
 
     let choose = |info: &zetema_sdk::MatchInfo| {
-        let house = if info.seat.index() % 2 == 0 { House::Greedy } else { House::Random };
+        let house = if info.seat.index().is_multiple_of(2) { House::Greedy } else { House::Random };
         house.make(info, 1)
     };
     let mut session = Session::open(&clients.url(), Settings::default(), choose).unwrap();

@@ -1,4 +1,10 @@
 //! End-to-end tests: clients from the generated code, sockets, and a real server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is the test's failure"
+)]
 
 mod bad_input;
 mod exactly_once;

@@ -96,7 +96,7 @@ async fn play_set(clients: &Clients, form: Form) -> usize {
     for created in &set {
         records.push(check(clients, created, form, DealingKind::Shared).await);
     }
-    let decks = |record: &Record| record.deals.iter().map(|deal| deal.deck.clone()).collect::<Vec<_>>();
+    let decks = |record: &Record| record.deals.iter().map(|deal| deal.deck).collect::<Vec<_>>();
     let both = records[0].deals.len().min(records[1].deals.len());
     assert!(decks(&records[0])[..both] == decks(&records[1])[..both], "{form:?}: the deals are the same");
     assert_eq!(records[0].dealer, records[1].dealer);

@@ -30,7 +30,7 @@ impl Watcher {
         };
         match message.kind.unwrap() {
             Watched::Start(start) => {
-                assert!(self.log.start(0, start).is_none(), "a spectator decides nothing")
+                assert!(self.log.start(0, start).is_none(), "a spectator decides nothing");
             }
             Watched::Observation(observation) => {
                 assert!(self.log.observe(0, observation).is_none(), "a spectator decides nothing");
@@ -115,7 +115,7 @@ async fn a_stream_cut_after_every_observation_equals_one_that_was_not() {
 
 /// The observation after this one, by a stream that is opened for it alone: each second one by Play.
 async fn one_observation(clients: &Clients, token: &str, after: u64) -> v1::Observation {
-    if after % 2 == 0 {
+    if after.is_multiple_of(2) {
         let mut table = Table::resume(clients, &[token.to_owned()], &[Some(after)]).await;
         while table.seats[0].observations.is_empty() {
             assert!(table.read().await.unwrap());

@@ -7,6 +7,7 @@ mod match_cases;
 mod play_cases;
 mod rules_cases;
 mod scene;
+mod spec_cases;
 mod stream_cases;
 
 use std::collections::BTreeSet;
@@ -66,7 +67,8 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
     let rules = answer.into_inner().rules.unwrap();
     [
         rules_cases::cases(),
-        match_cases::cases(scene, &rules),
+        spec_cases::cases(rules),
+        match_cases::cases(scene),
         play_cases::cases(scene),
         complete::of_every_method(),
     ]
