@@ -52,11 +52,11 @@ pub enum PlayError {
         /// What lies exposed.
         exposed: Card,
     },
-    /// Nothing may be declared at this point: after a declaration (R10), in an extra discard (R22), in a
+    /// Nothing may be declared at this point: after a declaration (R10, R15), in an extra discard (R22), in a
     /// turn that began with an empty stock (R20), or with an exposed card (R28).
     #[error("nothing may be declared now ({clause}): discard")]
     NoDeclarationNow {
-        /// The clause: `R10`, `R20` or `R28`.
+        /// The clause: `R10`, `R28`, or those that a stage of a discard alone can come from.
         clause: &'static str,
     },
     /// The cards of a declaration are not in the hand (R11–R15).

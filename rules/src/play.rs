@@ -42,8 +42,8 @@ impl Game {
         let clause = match stage {
             Stage::DeclareOrDiscard => None,
             Stage::DiscardExposed(_) => Some("R28"),
-            Stage::Discard if self.public.stock_count == 0 && !self.rules.melds_after_stock => Some("R20"),
-            Stage::Discard | Stage::DiscardDeclared(_) => Some("R10"),
+            Stage::Discard => Some("R10, R15, R20 or R22"),
+            Stage::DiscardDeclared(_) => Some("R10"),
         };
         if let Some(clause) = clause {
             return Err(PlayError::NoDeclarationNow { clause });

@@ -9,7 +9,7 @@ use crate::event::{Event, SeatEvent, Viewer};
 use crate::fair::MatchSeed;
 use crate::game::Game;
 use crate::public::Phase;
-use crate::record::{Dealing, DealingKind, Outcome, Record, RecordDeal, Step};
+use crate::record::{Dealing, DealingKind, Outcome, PlayedBy, Record, RecordDeal, Step};
 use crate::rules::{RULES_REVISION, Rules};
 
 /// A record that is being played again. Every step is checked as it comes.
@@ -91,6 +91,11 @@ impl<'a> Replay<'a> {
             Step::Forfeit { seat, .. } => game.forfeit(seat, &mut self.events),
         };
         played.map_err(|error| place.problem(Problem::Play(error)))?;
+        if let Step::Play { seat, by: PlayedBy::Player, .. } = *step
+            && game.public().forfeited.contains(seat)
+        {
+            return Err(place.differs("autoplay, since the seat has forfeited", "the player's action"));
+        }
         if let Step::Play { points, .. } = *step {
             let scored = points_of(&self.events);
             if scored != points {
@@ -134,7 +139,12 @@ impl<'a> Replay<'a> {
             return Err(Place::Step(self.next).problem(Problem::Unplayed));
         }
         // An aborted match may have ended with its next deal just dealt.
-        if matches!(record.outcome, Outcome::Aborted { .. }) {
+        if let Outcome::Aborted { seats, .. } = &record.outcome {
+            if !seats.is_sorted_by(|a, b| a < b)
+                || seats.iter().any(|seat| !record.rules.seats().any(|own| own == *seat))
+            {
+                return Err(Place::Outcome.differs("seats of the match, ascending", &record.outcome));
+            }
             self.deal_if_due()?;
         }
         let Some(game) = &self.game else {

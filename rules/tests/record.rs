@@ -140,6 +140,11 @@ fn a_record_that_was_changed_names_the_first_place_that_differs() {
         );
         record.deals[deal].scores.clone_from(&replayed.unwrap().deals[deal].scores);
     });
+    check("a player's action after a forfeit", "step 1: the player's action is recorded", &|record| {
+        let Step::Play { seat, .. } = record.steps[0] else { panic!("the first step is no action") };
+        record.steps[0] = Step::Forfeit { seat, reason: ForfeitReason::Resigned };
+        record.steps.insert(1, original.steps[0]);
+    });
     check("another winner", "the outcome", &|record| {
         if let Outcome::Result(result) = &mut record.outcome {
             result.ranks.swap(0, 1);
@@ -170,4 +175,9 @@ fn an_abort_before_the_deal_verifies_without_nonces() {
     let text = record.to_string();
     assert!(text.ends_with("aborted nonce-missing 1\n"), "{text}");
     assert_eq!(text.parse::<Record>().unwrap(), record);
+    for seats in ["1 1", "1 0", "2"] {
+        let other = text.replace("nonce-missing 1", &format!("nonce-missing {seats}"));
+        let error = other.parse::<Record>().unwrap().verify().unwrap_err().to_string();
+        assert!(error.starts_with("the outcome: "), "{seats}: {error}");
+    }
 }

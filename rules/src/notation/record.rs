@@ -233,6 +233,12 @@ fn read_entrant(text: &str) -> Result<Entrant, String> {
     let mut entrant = Entrant { hash: None, nonce: None };
     for word in text.split_whitespace() {
         match word.split_once('=') {
+            Some(("hash", _)) if entrant.hash.is_some() => {
+                return Err("hash is given twice: give it once".into());
+            }
+            Some(("nonce", _)) if entrant.nonce.is_some() => {
+                return Err("nonce is given twice: give it once".into());
+            }
             Some(("hash", hex)) => entrant.hash = Some(NonceHash(read_hash(hex)?)),
             Some(("nonce", hex)) => {
                 entrant.nonce = Some(Nonce::new(&read_hex(hex)?).map_err(|error| error.to_string())?);

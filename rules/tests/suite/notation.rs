@@ -151,6 +151,11 @@ fn texts_that_are_no_records_name_the_line() {
         (changed("commitment ", "commitment 0"), "line 5: "),
         (changed("commitment ", "commitment 00"), "line 5: 33 bytes: give 32"),
         (changed("entrant hash=", "entrant mash="), "line 7: "),
+        (changed("entrant nonce=", "entrant nonce=00 nonce="), "line 8: nonce is given twice"),
+        (
+            changed("entrant hash=", &format!("entrant hash={} hash=", "00".repeat(32))),
+            "line 7: hash is given twice",
+        ),
         (
             changed("entrant nonce=", &format!("entrant nonce={}", "00".repeat(33))),
             "line 8: a nonce has at most",
