@@ -62,9 +62,8 @@ impl Subscribers {
     /// nor one seat another. The player of a seat is one, and always let in.
     pub(super) fn add(&mut self, audience: Audience) -> Result<Live, Rejection> {
         self.list.retain(|subscriber| !subscriber.queue.is_closed());
-        let rival = |other: &&Subscriber| {
-            !other.audience.is_player() && other.audience.viewer() == audience.viewer()
-        };
+        let rival =
+            |other: &&Subscriber| !other.audience.is_player() && other.audience.viewer() == audience.viewer();
         if !audience.is_player() && self.list.iter().filter(rival).count() >= self.most {
             return Err(Rejection::TooManySubscribers { limit: self.most });
         }
