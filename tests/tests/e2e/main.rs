@@ -12,4 +12,5 @@ mod house_bots;
 mod matrix;
 mod restart;
 mod resume;
+mod secrecy;
 mod takeover;

@@ -9,6 +9,7 @@ mod rules_cases;
 mod scene;
 mod spec_cases;
 mod stream_cases;
+mod undecodable;
 
 use std::collections::BTreeSet;
 
