@@ -23,11 +23,13 @@ pub fn encode_record(table: &Table) -> Result<Vec<u8>, FieldError> {
     let deal_set = match &table.created().deals {
         Deals::Shared(set) => Some(WireDealSet {
             id: set.id.to_string(),
-            entrants: table
-                .entrants()
-                .iter()
-                .map(|entrant| (entrant.match_id.to_string(), entrant.seat))
-                .collect(),
+            entrants: match table.entrants() {
+                [] => {
+                    let own = record.rules.seats().take(record.dealing.entrants.len());
+                    own.map(|seat| (info.match_id.to_string(), seat)).collect()
+                }
+                all => all.iter().map(|entrant| (entrant.match_id.to_string(), entrant.seat)).collect(),
+            },
         }),
         Deals::Joint | Deals::Fixed => None,
     };
@@ -91,7 +93,7 @@ pub fn record_entries(
         client_reference: text("client_reference", &header.client_reference, ClientReference::new)?,
         owner: info.owner.clone(),
     }))];
-    setup(record, &entrants, match_id, &mut changes);
+    setup(record, &entrants, match_id, &mut changes)?;
     steps(&record.steps, &mut changes);
     changes.push(match &record.outcome {
         Outcome::Result(result) => Change::Ended(*result),
@@ -107,22 +109,43 @@ pub fn record_entries(
     Ok(changes.into_iter().map(|change| Entry { at: ended_at, change }).collect())
 }
 
+/// An entrant of a deal set as its record names it. Without a nonce the set was aborted before it was in.
+struct NamedEntrant {
+    match_id: MatchId,
+    seat: Seat,
+    nonce_hash: Option<NonceHash>,
+    nonce: Option<Nonce>,
+}
+
+impl NamedEntrant {
+    fn dealt(&self) -> Result<Entrant, FieldError> {
+        let Self { match_id, seat, nonce_hash, nonce } = self;
+        let nonce = nonce.clone().ok_or_else(|| FieldError::missing("deal_set.entrants.nonce"))?;
+        Ok(Entrant { match_id: *match_id, seat: *seat, nonce_hash: *nonce_hash, nonce })
+    }
+}
+
 /// The entrants of a deal set with their matches; empty for other deals.
-fn entrants(dealing: &Dealing, header: &RecordHeader) -> Result<Vec<Entrant>, FieldError> {
+fn entrants(dealing: &Dealing, header: &RecordHeader) -> Result<Vec<NamedEntrant>, FieldError> {
     let Some(set) = &header.deal_set else { return Ok(Vec::new()) };
     let entrant = |((match_id, seat), entrant): (&(String, Seat), &zetema_rules::Entrant)| {
-        Ok(Entrant {
+        Ok(NamedEntrant {
             match_id: id("deal_set.entrants", match_id)?,
             seat: *seat,
             nonce_hash: entrant.hash,
-            nonce: entrant.nonce.clone().ok_or_else(|| FieldError::missing("deal_set.entrants.nonce"))?,
+            nonce: entrant.nonce.clone(),
         })
     };
     set.entrants.iter().zip(&dealing.entrants).map(entrant).collect()
 }
 
 /// The joins, the nonces and the first deal.
-fn setup(record: &Record, set_entrants: &[Entrant], match_id: MatchId, changes: &mut Vec<Change>) {
+fn setup(
+    record: &Record,
+    set_entrants: &[NamedEntrant],
+    match_id: MatchId,
+    changes: &mut Vec<Change>,
+) -> Result<(), FieldError> {
     let seats = record.rules.seats();
     let own: Vec<(Seat, Option<NonceHash>, Option<Nonce>)> = match record.dealing.kind {
         DealingKind::Joint => {
@@ -131,13 +154,13 @@ fn setup(record: &Record, set_entrants: &[Entrant], match_id: MatchId, changes: 
         }
         DealingKind::Shared => {
             let own = set_entrants.iter().filter(|entrant| entrant.match_id == match_id);
-            own.map(|entrant| (entrant.seat, entrant.nonce_hash, Some(entrant.nonce.clone()))).collect()
+            own.map(|entrant| (entrant.seat, entrant.nonce_hash, entrant.nonce.clone())).collect()
         }
         DealingKind::Fixed if record.dealer.is_some() => seats.map(|seat| (seat, None, None)).collect(),
         DealingKind::Fixed => Vec::new(),
     };
     changes.extend(own.iter().map(|&(seat, nonce_hash, _)| Change::SeatJoined { seat, nonce_hash }));
-    if record.dealing.kind == DealingKind::Shared && record.dealer.is_some() {
+    if record.dealing.kind == DealingKind::Shared && !own.is_empty() {
         changes.push(Change::DealSetJoined);
     }
     changes.extend(own.iter().filter_map(|(seat, hash, nonce)| {
@@ -147,11 +170,12 @@ fn setup(record: &Record, set_entrants: &[Entrant], match_id: MatchId, changes: 
     if let (Some(dealer), Some(deal)) = (record.dealer, record.deals.first()) {
         changes.push(Change::Started(Box::new(Started {
             nonces: own.into_iter().map(|(_, _, nonce)| nonce.unwrap_or(Nonce::EMPTY)).collect(),
-            entrants: set_entrants.to_vec(),
+            entrants: set_entrants.iter().map(NamedEntrant::dealt).collect::<Result<_, _>>()?,
             dealer,
             deck: deal.deck,
         })));
     }
+    Ok(())
 }
 
 /// What was played. Each action answers a decision, a fault quotes the one that is open.

@@ -36,7 +36,7 @@ impl Table {
         let stage = match self.stage {
             Stage::Nonces => SetupStage::WaitingForNonces,
             Stage::Playing(_) | Stage::Over { play: Some(_), .. } => SetupStage::Complete,
-            Stage::Over { play: None, .. } if self.all_joined() => SetupStage::WaitingForNonces,
+            Stage::Over { play: None, .. } if self.hashes_were_shown() => SetupStage::WaitingForNonces,
             Stage::Joining | Stage::Over { play: None, .. } => SetupStage::WaitingForSeats,
         };
         let setup = Setup {

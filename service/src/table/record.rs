@@ -29,6 +29,10 @@ impl Table {
                 (DealingKind::Joint, self.seats.iter().filter_map(entrant).collect())
             }
             Deals::Joint => (DealingKind::Joint, Vec::new()),
+            // Of a set that was not dealt, a match knows its own seats only.
+            Deals::Shared(_) if play.is_none() && self.hashes_were_shown() => {
+                (DealingKind::Shared, self.seats.iter().filter_map(entrant).collect())
+            }
             Deals::Shared(_) => {
                 let entrants = play.map(|play| play.entrants.as_slice()).unwrap_or_default();
                 let entrant = |entrant: &super::Entrant| Entrant {

@@ -327,6 +327,16 @@ impl Table {
         self.seats.iter().all(|setup| setup.joined != Join::NotYet)
     }
 
+    /// Whether every seat, of the whole deal set, has joined, so that everyone saw all hashes.
+    pub(super) fn hashes_were_shown(&self) -> bool {
+        match self.created.deals {
+            Deals::Joint | Deals::Fixed => self.all_joined(),
+            Deals::Shared(_) => {
+                self.log.iter().any(|logged| matches!(logged.entry.change, Change::DealSetJoined))
+            }
+        }
+    }
+
     /// The seats that have not joined.
     pub(super) fn absent_seats(&self) -> impl Iterator<Item = Seat> {
         self.seats.iter().filter(|setup| setup.joined == Join::NotYet).map(|setup| setup.seat)

@@ -8,7 +8,8 @@ use super::harness::*;
 use crate::encoding::{
     decode_entry, decode_record, decode_summary, encode_entry, encode_record, encode_summary, record_entries,
 };
-use crate::table::{Deals, Entry, FairShuffler, Observation, Table};
+use crate::journal::MatchId;
+use crate::table::{Command, DealSet, DealSetId, Deals, Entry, FairShuffler, Observation, Table};
 
 /// What a viewer observes of these entries, and the table after them.
 fn replayed(entries: &[Arc<Entry>], viewer: Viewer) -> (Vec<Observation>, Table) {
@@ -28,7 +29,7 @@ fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() 
         let mut harness = Harness::new(rules, deals.clone(), number, Arc::new(FairShuffler));
         if deals == Deals::Fixed {
             for index in 0..rules.player_count().count() {
-                let command = crate::table::Command::Join { access: access(index), nonce_hash: None };
+                let command = Command::Join { access: access(index), nonce_hash: None };
                 harness.send(&command).unwrap();
             }
         } else {
@@ -60,6 +61,37 @@ fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() 
                 assert_eq!(table.info(), harness.table.info());
             }
             assert!((1..).zip(observed).all(|(seq, observation)| observation.seq == seq));
+        }
+    }
+}
+
+#[test]
+fn an_abort_before_the_deal_replays_from_its_record_with_the_same_numbers() {
+    let rules = Preset::Sackson.rules(2, None).unwrap();
+    let set = DealSet { id: DealSetId::from_bytes([5; 16]), matches: vec![MatchId::from_bytes([0xFE; 16])] };
+    for deals in [Deals::Joint, Deals::Fixed, Deals::Shared(set)] {
+        // None, one, or both have joined; both, and the deal set too; the first nonce is in.
+        for steps in 0..5 {
+            let mut harness = Harness::new(rules, deals.clone(), 1, Arc::new(FairShuffler));
+            let join = |index| Command::Join { access: access(index), nonce_hash: Some(nonce(index).hash()) };
+            let first_nonce = Command::GiveNonce { access: access(0), nonce: nonce(0) };
+            for command in [join(0), join(1), Command::DealSetJoined, first_nonce].iter().take(steps) {
+                // Deals that are not shared wait for no deal set, fixed ones for no nonce.
+                let _ = harness.send(command);
+            }
+            harness.send(&Command::Cancel).unwrap();
+            let table = &harness.table;
+            let info = table.info();
+            let (record, header) = decode_record(&encode_record(table).unwrap()).unwrap();
+            record.verify().unwrap();
+            assert_eq!(record.to_string().parse::<zetema_rules::Record>().unwrap(), record);
+            let filed: Vec<Arc<Entry>> =
+                record_entries(&record, &header, &info).unwrap().into_iter().map(Arc::new).collect();
+            for (viewer, observed) in &harness.observed {
+                let (again, replayed) = replayed(&filed, *viewer);
+                assert!(again == *observed, "{deals:?}, {steps} steps, {viewer:?}: {observed:?}, {again:?}");
+                assert_eq!(replayed.snapshot(*viewer), table.snapshot(*viewer), "{deals:?}, {steps} steps");
+            }
         }
     }
 }
