@@ -8,7 +8,7 @@ use super::backoff::Backoff;
 const OPEN_WITHIN: Duration = Duration::from_secs(10);
 /// How many ping intervals may pass in silence.
 const SILENT_PINGS: u32 = 3;
-/// A stream that lasted as long as this was a good one: the waits begin anew after it.
+/// A stream that lasted as long as this, or on which a match went on, was a good one: the waits begin anew after it.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
 
 /// The stream of a session.
@@ -38,6 +38,14 @@ struct Open {
     heard: Instant,
     silence: Option<Duration>,
     most_seats: usize,
+    progress: Progress,
+}
+
+/// Whether a stream has brought a match on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    None,
+    Made,
 }
 
 /// What a passed deadline means.
@@ -102,7 +110,8 @@ impl Link {
         self.ever_open = true;
         // Without pings silence means nothing.
         let silence = (!ping_interval.is_zero()).then(|| ping_interval * SILENT_PINGS);
-        self.state = State::Open(Open { since: now, heard: now, silence, most_seats });
+        self.state =
+            State::Open(Open { since: now, heard: now, silence, most_seats, progress: Progress::None });
     }
 
     pub(crate) const fn heard(&mut self, now: Instant) {
@@ -111,11 +120,19 @@ impl Link {
         }
     }
 
+    /// A match went on.
+    pub(crate) const fn progressed(&mut self) {
+        if let State::Open(open) = &mut self.state {
+            open.progress = Progress::Made;
+        }
+    }
+
     /// The stream is gone: waits before the next attempt, and says for how long there was none.
     pub(crate) fn lost(&mut self, now: Instant, backoff: &mut Backoff) -> Duration {
         if let State::Open(open) = &self.state {
             self.apart_since = now;
-            if now.saturating_duration_since(open.since) >= GOOD_AFTER {
+            let lasted = now.saturating_duration_since(open.since);
+            if lasted >= GOOD_AFTER || open.progress == Progress::Made {
                 self.failed = 0;
             }
         }

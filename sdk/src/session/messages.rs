@@ -39,6 +39,7 @@ impl Core {
                     return;
                 }
                 let reaction = seat.observed(&observation);
+                self.link.progressed();
                 self.refusals.remove(&key);
                 self.react_or_fail(key, reaction);
             }

@@ -100,6 +100,25 @@ fn a_stream_cut_again_and_again_changes_nothing() {
 }
 
 #[test]
+fn cuts_between_which_the_match_goes_on_do_not_make_the_waits_longer() {
+    let rules = rules(2);
+    let mut world = World::new(rules, Records::Checked);
+    let begun = world.now;
+    world.play_all(rules);
+    let mut cut_at = 40;
+    while world.step() {
+        if world.messages >= cut_at {
+            world.cut();
+            cut_at += 40;
+        }
+    }
+    check_whole(&world);
+    assert!(world.connections > 4, "{}", world.connections);
+    let waited = world.now - begun;
+    assert!(waited < Duration::from_millis(100) * world.connections as u32, "{waited:?}");
+}
+
+#[test]
 fn a_bot_that_falls_has_its_seat_resigned_even_over_a_cut() {
     for cut_after in 0..8 {
         let rules = rules(2);
