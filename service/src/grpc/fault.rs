@@ -63,6 +63,15 @@ impl Fault {
         )
     }
 
+    /// Nothing was heard of the client for too long.
+    pub(crate) fn silent_client() -> Self {
+        Self::new(
+            ErrorReason::SlowReader,
+            "no message came for three ping intervals: say hello first, answer every ping by a pong, and read what comes; \
+             connect again, and go on after the last seq that you have",
+        )
+    }
+
     /// Something here is broken. The log has `cause` under the id that the client is told.
     pub(crate) fn internal(cause: &dyn fmt::Display) -> Self {
         let id = incident();

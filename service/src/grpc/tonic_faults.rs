@@ -57,6 +57,10 @@ fn of_tonic(status: &Status) -> Fault {
             let message = format!("the message can't be decoded: {}", status.message());
             Fault::new(ErrorReason::Undecodable, message)
         }
+        // The client broke off in the middle of its message: nothing is wrong here.
+        Code::Unknown | Code::Cancelled => {
+            Fault::new(ErrorReason::Undecodable, "the message did not come whole: send it again")
+        }
         other => Fault::internal(&format_args!("tonic answered {other:?}: {}", status.message())),
     }
 }
@@ -67,4 +71,22 @@ fn no_such_method() -> Fault {
         "this version of the server has no such method, or not in this encoding: its reflection service lists what \
          there is",
     )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use zetema_proto::v1;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_message_that_was_cut_off_is_no_fault_of_the_server() {
+        for status in [Status::unknown("error reading a body from connection"), Status::cancelled("reset")] {
+            let explained = explain(status.into_http()).await;
+            let status = Status::from_header_map(explained.headers()).unwrap();
+            assert_eq!(status.code(), Code::InvalidArgument);
+            assert_eq!(v1::Error::from_status(&status).unwrap().reason(), ErrorReason::Undecodable);
+        }
+    }
 }

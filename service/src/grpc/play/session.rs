@@ -156,7 +156,7 @@ impl Session {
     /// Pings, unless the last signs of life are too long ago.
     fn ping(&mut self) -> Result<(), End> {
         if self.last_sign.elapsed() > self.backend.ping_interval * SILENT_INTERVALS {
-            return Err(End::Fault(Fault::slow_reader()));
+            return Err(End::Fault(Fault::silent_client()));
         }
         if self.capacity.is_some() {
             self.pings_sent += 1;
