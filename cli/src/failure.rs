@@ -40,8 +40,21 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     let mark = console::style("error:").for_stderr().red().bold();
-    let _ = writeln!(io::stderr(), "{mark} {error:#}");
+    let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
     ExitCode::FAILURE
+}
+
+/// The error and what caused it. Some errors name their cause themselves: it is said once.
+fn chain(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

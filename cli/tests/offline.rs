@@ -212,3 +212,12 @@ fn a_replay_shows_every_step_and_the_table() {
     assert!(steps.last().unwrap()["events"].to_string().contains("match_over"));
     check(&["record", "show", "-"], &text, 0, "commitment", "");
 }
+
+#[test]
+fn a_cause_is_said_once() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let output = zetema(&["serve", "--listen", "127.0.0.1:0", "--data", file.path().to_str().unwrap()], "");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stderr.matches("os error").count(), 1, "{stderr}");
+}

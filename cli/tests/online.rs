@@ -28,23 +28,24 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
-        let data = tempfile::tempdir().unwrap();
+        Self::on(tempfile::tempdir().unwrap()).0
+    }
+
+    /// A server on this data folder, and the line in which it says that it serves.
+    fn on(data: TempDir) -> (Self, String) {
         let mut child = zetema()
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--data"])
             .arg(data.path())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let url = lines
-            .find_map(|line| {
-                let line = line.unwrap();
-                Some(line.split_once("serves at ")?.1.split_once(';')?.0.to_owned())
-            })
-            .expect("the server says where it serves");
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let line =
+            lines.by_ref().find(|line| line.contains("serves at ")).expect("the server says where it serves");
+        let url = line.split_once("serves at ").unwrap().1.split_once(';').unwrap().0.to_owned();
         // What else it says must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url, data }
+        (Self { child, url, data }, line)
     }
 
     /// A command against this server, with the admin token from its data folder.
@@ -95,6 +96,19 @@ fn parse(output: &Output) -> Value {
 fn tokens(created: &Value) -> Vec<String> {
     let tokens = created["seat_tokens"].as_array().unwrap().iter();
     tokens.map(|token| token["token"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_server_says_when_its_folder_does_not_hold_the_admin_token() {
+    let data = tempfile::tempdir().unwrap();
+    let (first, said) = Served::on(data);
+    assert!(said.contains("; the admin token is in "), "{said}");
+    let kept = tempfile::tempdir().unwrap();
+    for name in ["journal.sqlite3", "journal.sqlite3-wal"] {
+        fs::copy(first.data.path().join(name), kept.path().join(name)).unwrap();
+    }
+    let (_second, said) = Served::on(kept);
+    assert!(said.contains("does not hold any more"), "{said}");
 }
 
 #[test]

@@ -70,11 +70,14 @@ impl Serve {
         crate::log::start(&config.log, config.log_format)?;
         let token = config.data.join(ADMIN_TOKEN_FILE);
         let server = Server::start(config).await?;
-        output::note(format!(
-            "zetema serves at http://{}; the admin token is in {}. Ctrl-C stops it.",
-            server.local_addr(),
-            token.display()
-        ));
+        let (address, token) = (server.local_addr(), token.display());
+        let admin = match server.admin_token() {
+            Some(_) => format!("the admin token is in {token}"),
+            None => format!(
+                "the admin token is the one made at the first start, which {token} does not hold any more"
+            ),
+        };
+        output::note(format!("zetema serves at http://{address}; {admin}. Ctrl-C stops it."));
         let told = termination().await;
         server.shutdown().await;
         told.context("signals to stop can't be had, so the server stops at once")
