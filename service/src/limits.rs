@@ -135,5 +135,14 @@ pub const RETRY_AFTER_MS: u32 = 1_000;
 /// How often the histograms of the metrics are tidied.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
+/// A Play stream without a sign of life for so many ping intervals is cut, as the wire tells clients to do too.
+pub const SILENT_PING_INTERVALS: u32 = 3;
+
+/// Answers that a Play stream buffers before its session waits for the reader.
+pub const PLAY_BUFFERED_ANSWERS: usize = 16;
+
+/// How long a rotation of a seat token that named itself is remembered.
+pub const ROTATIONS_KEPT: Duration = Duration::from_hours(24);
+
 /// Rotations of seat tokens that are remembered by their request ids, some 200 bytes each.
 pub const MAX_REMEMBERED_ROTATIONS: usize = 10_000;

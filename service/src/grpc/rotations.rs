@@ -6,7 +6,6 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    time::Duration,
 };
 
 use tokio::time::Instant;
@@ -17,9 +16,6 @@ use crate::{
     journal::{BodyHash, RequestKey},
     limits,
 };
-
-/// How long a rotation is remembered.
-const KEPT: Duration = Duration::from_hours(24);
 
 /// The rotations of the last 24 hours.
 #[derive(Debug, Default)]
@@ -39,7 +35,7 @@ impl Rotations {
     pub(super) fn made(&self, key: &RequestKey) -> Result<Option<u32>, Fault> {
         let rotations = self.by_request.lock().unwrap_or_else(PoisonError::into_inner);
         match rotations.get(key.request_id.as_str()) {
-            Some(rotation) if rotation.at.elapsed() > KEPT => Ok(None),
+            Some(rotation) if rotation.at.elapsed() > limits::ROTATIONS_KEPT => Ok(None),
             Some(rotation) if rotation.body == key.body_hash => Ok(Some(rotation.generation)),
             Some(_) => Err(Fault::new(
                 ErrorReason::RequestIdReused,
@@ -53,7 +49,7 @@ impl Rotations {
     pub(super) fn remember(&self, key: &RequestKey, generation: u32) {
         let mut rotations = self.by_request.lock().unwrap_or_else(PoisonError::into_inner);
         if rotations.len() >= limits::MAX_REMEMBERED_ROTATIONS {
-            rotations.retain(|_, rotation| rotation.at.elapsed() <= KEPT);
+            rotations.retain(|_, rotation| rotation.at.elapsed() <= limits::ROTATIONS_KEPT);
         }
         if rotations.len() >= limits::MAX_REMEMBERED_ROTATIONS
             && let Some(oldest) =

@@ -20,13 +20,11 @@ use zetema_rules::fair::Nonce;
 use super::{backend::Backend, caller, fault::Fault, wire};
 use crate::{
     journal::MatchId,
+    limits,
     matches::Joined,
     table::{Command, Done, SeatAccess},
 };
 use session::{Outgoing, Session};
-
-/// Answers that a stream buffers before its session waits for the reader.
-const OUT_BUFFER: usize = 16;
 
 /// The adapter of `PlayService`.
 #[derive(Clone)]
@@ -66,7 +64,7 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
-        let (out, responses) = mpsc::channel(OUT_BUFFER);
+        let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
         tokio::spawn(Session::new(Arc::clone(&self.backend)).run(request.into_inner(), out));
         Ok(Response::new(ReceiverStream::new(responses)))
     }

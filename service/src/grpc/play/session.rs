@@ -28,9 +28,6 @@ use crate::{
 /// What a session sends.
 pub(super) type Outgoing = Result<v1::PlayResponse, Status>;
 
-/// A stream without a sign of life for so many ping intervals is cut, as the wire tells clients to do too.
-const SILENT_INTERVALS: u32 = 3;
-
 /// How a stream ends.
 enum End {
     /// The client has closed its side, or the connection is gone.
@@ -155,7 +152,7 @@ impl Session {
 
     /// Pings, unless the last signs of life are too long ago.
     fn ping(&mut self) -> Result<(), End> {
-        if self.last_sign.elapsed() > self.backend.ping_interval * SILENT_INTERVALS {
+        if self.last_sign.elapsed() > self.backend.ping_interval * limits::SILENT_PING_INTERVALS {
             return Err(End::Fault(Fault::silent_client()));
         }
         if self.capacity.is_some() {
