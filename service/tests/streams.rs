@@ -181,3 +181,29 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
     assert!(ended && seq > cut_at + 256, "cut at {cut_at}, in all {seq}");
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_client_that_answers_no_ping_is_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let config =
+        Config { ping_interval: Duration::from_millis(20), ..Config::embedded(folder.path().join("data")) };
+    let server = Server::start(config).await.unwrap();
+    let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
+    let hello = v1::PlayRequest { tag: 0, handle: 0, kind: Some(play_request::Kind::Hello(hello)) };
+    let said = tokio_stream::iter([hello]).chain(tokio_stream::pending());
+    let mut answers = PlayServiceClient::new(channel(&server).await).play(said).await.unwrap().into_inner();
+    let mut pings = 0;
+    let error = loop {
+        match answers.message().await {
+            Ok(Some(answer)) => {
+                pings += usize::from(matches!(answer.kind, Some(play_response::Kind::Ping(_))));
+            }
+            Ok(None) => panic!("it ended without a reason"),
+            Err(error) => break error,
+        }
+    };
+    assert!(pings >= 2, "{pings}");
+    assert_eq!(reason(&error), ErrorReason::SlowReader);
+    assert!(error.message().contains("answer every ping"), "{error:?}");
+    server.shutdown().await;
+}
