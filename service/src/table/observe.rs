@@ -66,6 +66,8 @@ impl Table {
     fn to_decide(&self, viewer: Viewer) -> Option<Box<zetema_rules::LegalActions>> {
         let Stage::Playing(play) = &self.stage else { return None };
         let seat = play.game.to_act()?;
-        (viewer == Viewer::Seat(seat)).then(|| Box::new(play.game.view(viewer).legal_actions()))
+        // A seat that has forfeited decides nothing more (R25).
+        let decides = viewer == Viewer::Seat(seat) && !play.game.public().forfeited.contains(seat);
+        decides.then(|| Box::new(play.game.view(viewer).legal_actions()))
     }
 }

@@ -66,6 +66,9 @@ impl PlayStream {
     /// # Errors
     /// The status that ends the stream.
     pub async fn answer(&mut self, tag: u64) -> Result<v1::PlayResponse, Status> {
+        if let Some(came) = self.waiting.iter().position(|message| message.tag == tag) {
+            return Ok(self.waiting.remove(came).unwrap());
+        }
         loop {
             let message = self.receive().await?.expect("an answer before the end of the stream");
             if message.tag == tag {

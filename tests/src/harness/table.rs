@@ -23,7 +23,6 @@ pub struct Table {
     choice: StdRng,
     open: Option<Open>,
     answered: u32,
-    resigned: Option<usize>,
 }
 
 /// Joins every seat of a match, each with the nonce that is given for it, and sends the nonces.
@@ -69,7 +68,6 @@ impl Table {
             choice: StdRng::seed_from_u64(1),
             open: None,
             answered: 0,
-            resigned: None,
         }
     }
 
@@ -102,8 +100,7 @@ impl Table {
             Kind::Draining(_) => None,
             Kind::Superseded(superseded) => panic!("seat {seat} was superseded: {superseded:?}"),
         };
-        let is_new = |open: &Open| open.number > self.answered && Some(open.seat) != self.resigned;
-        self.open = open.filter(is_new).or(self.open.take());
+        self.open = open.filter(|open| open.number > self.answered).or(self.open.take());
         Ok(true)
     }
 
@@ -121,11 +118,10 @@ impl Table {
         self.open.clone()
     }
 
-    /// Resigns for a seat, which decides nothing from then on.
+    /// Resigns for a seat that is not to act: it decides nothing from then on.
     pub async fn resign(&mut self, seat: usize) {
         let request = v1::ResignRequest { seat_token: self.tokens[seat].clone() };
         soon("Resign", self.clients.play().resign(request)).await.unwrap();
-        self.resigned = Some(seat);
     }
 
     /// Answers the open decision by the legal action of this index.

@@ -50,6 +50,52 @@ async fn who_joins_takes_the_seat_and_the_other_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn joining_again_on_the_same_stream_starts_anew_by_the_same_handle() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut stream, _) = PlayStream::open(&clients).await;
+    let first = stream.join(join(&created, 0)).await;
+    for _ in 0..20 {
+        assert_eq!(stream.join(join(&created, 0)).await, first);
+    }
+    // Two at once, of which the second is refused.
+    let ahead = v1::Join { after_seq: Some(1_000), ..join(&created, 0) };
+    let tags = [
+        stream.send(0, Some(Ask::Join(join(&created, 0)))).await,
+        stream.send(0, Some(Ask::Join(ahead))).await,
+    ];
+    assert_eq!(stream.answer(tags[0]).await.unwrap().handle, first.0);
+    stream.answer(tags[1]).await.unwrap();
+    let left = stream.ask(first.0, Ask::Leave(v1::Leave {})).await.unwrap();
+    assert!(matches!(left.kind, Some(Answer::Left(_))), "{left:?}: the stream has lost the seat");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_that_is_refused_takes_nothing_from_anyone() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    let (mut holder, _) = PlayStream::open(&clients).await;
+    let (held, _) = holder.join(join(&created, 0)).await;
+    let (mut other, _) = PlayStream::open(&clients).await;
+    let refused = [
+        (v1::Join { after_seq: Some(1_000), ..join(&created, 0) }, ErrorReason::CursorAhead),
+        (v1::Join { nonce_hash: vec![7; 32], ..join(&created, 0) }, ErrorReason::NonceFixed),
+        (v1::Join { views: Some(0), ..join(&created, 0) }, ErrorReason::InvalidField),
+    ];
+    for (join, reason) in refused {
+        for stream in [&mut holder, &mut other] {
+            let answer = stream.ask(0, Ask::Join(join.clone())).await.unwrap();
+            let Some(Answer::Rejection(error)) = answer.kind else { panic!("{answer:?} is no rejection") };
+            assert_eq!(error.reason(), reason);
+        }
+    }
+    let left = holder.ask(held, Ask::Leave(v1::Leave {})).await.unwrap();
+    assert!(matches!(left.kind, Some(Answer::Left(_))), "{left:?}: the stream has lost the seat");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn observing_takes_nothing_over() {
     let (server, clients) = TestServer::start().await;
     let created = in_play(&clients).await;

@@ -12,7 +12,10 @@ use zetema_proto::{
 };
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::{handles::Held, session::Session};
+use super::{
+    handles::{Held, SeatKey},
+    session::Session,
+};
 use crate::{
     grpc::{
         backend::Backend,
@@ -32,6 +35,8 @@ pub(super) struct Answer {
     tag: u64,
     /// The handle that it was asked by, 0 for a join.
     handle: u32,
+    /// The seat that a join is for.
+    joined: Option<SeatKey>,
     result: Result<Told, Fault>,
 }
 
@@ -131,20 +136,20 @@ impl Session {
         let nonce_hash = wire::nonce_hash(nonce_hash).map_err(within)?;
         let views = wire::views(*views).map_err(within)?;
         let after_seq = *after_seq;
-        let taken = self.handles.len() + self.joining;
-        if !self.handles.has(&(match_id, access.seat)) && taken >= self.capacity.unwrap_or(0) {
+        let (seat, taken) = ((match_id, access.seat), self.handles.taken());
+        if !self.handles.has(&seat) && taken >= self.capacity.unwrap_or(0) {
             return Err(Fault::new(
                 ErrorReason::LimitExceeded,
                 format!("this stream has {taken} seats, its capacity: leave one, or open another stream"),
             ));
         }
-        self.joining += 1;
+        self.handles.begin_join(seat);
         let backend = Arc::clone(&self.backend);
         let joined = async move {
             let followed = take_seat(&backend, match_id, access, nonce_hash, after_seq, views).await;
             let result =
                 followed.map(|followed| Told::Joined { match_id, access, followed: Box::new(followed) });
-            Answer { tag, handle: 0, result }
+            Answer { tag, handle: 0, joined: Some(seat), result }
         };
         self.asked.push(joined.boxed());
         Ok(())
@@ -169,7 +174,7 @@ impl Session {
         let backend = Arc::clone(&self.backend);
         let done = async move {
             let result = backend.command(match_id, command).await.map(|(done, _)| Told::Done { done, shown });
-            Answer { tag, handle, result }
+            Answer { tag, handle, joined: None, result }
         };
         self.asked.push(done.boxed());
         Ok(())
@@ -177,9 +182,14 @@ impl Session {
 
     /// What the client hears of an answer; `None` where an observation is the answer.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<v1::PlayResponse> {
-        let Answer { tag, handle, result } = answer;
-        if handle == 0 {
-            self.joining -= 1;
+        let Answer { tag, handle, joined, result } = answer;
+        let lost = joined.and_then(|seat| self.handles.end_join(&seat));
+        if let (Some(lost), Err(_)) = (lost, &result) {
+            // It was another stream that joined after all.
+            self.handles.remove(lost);
+            let superseded = v1::Superseded { reason: v1::SupersededReason::JoinedElsewhere.into() };
+            let message = v1::PlayResponse { tag: 0, handle: lost, kind: Some(Kind::Superseded(superseded)) };
+            self.said.push_back(message);
         }
         let told = match result {
             Ok(told) => told,
@@ -223,7 +233,8 @@ impl Session {
     ) -> v1::PlayResponse {
         let Followed { start, seq, heard } = followed;
         let (subscription, registration) = AbortHandle::new_pair();
-        let handle = self.handles.put(Held { match_id, access, start: seq, shown: seq, subscription });
+        let handle =
+            self.handles.put(Held { match_id, access, start: seq, shown: seq, subscription, lost: false });
         self.heard.push(Abortable::new(heard, registration).map(move |heard| (handle, heard)).boxed());
         v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(start)) }
     }
@@ -238,6 +249,11 @@ async fn take_seat(
     after_seq: Option<u64>,
     views: Views,
 ) -> Result<Followed, Fault> {
+    if after_seq.is_some() {
+        // A cursor that is refused must take the seat from nobody. Observations only grow in number, so what is
+        // not ahead now will not be.
+        backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
+    }
     let matches::Joined { hold, info: _ } = backend.matches.join(match_id, access, nonce_hash).await?;
     heard::follow(backend, match_id, Audience::Player(access, hold), after_seq, views).await
 }

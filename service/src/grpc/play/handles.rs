@@ -16,6 +16,8 @@ pub(super) type SeatKey = (MatchId, Seat);
 pub(super) struct Handles {
     held: HashMap<u32, Held>,
     of_seat: HashMap<SeatKey, u32>,
+    /// Seats that are being joined, each with the number of joins that are not answered.
+    joining: HashMap<SeatKey, usize>,
     last: u32,
 }
 
@@ -30,17 +32,45 @@ pub(super) struct Held {
     pub(super) shown: u64,
     /// Ends the subscription.
     pub(super) subscription: AbortHandle,
+    /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
+    pub(super) lost: bool,
 }
 
 impl Handles {
-    /// How many seats there are.
-    pub(super) fn len(&self) -> usize {
-        self.held.len()
+    /// How many seats there are, those that are being joined included.
+    pub(super) fn taken(&self) -> usize {
+        let new = self.joining.keys().filter(|seat| !self.of_seat.contains_key(*seat));
+        self.held.len() + new.count()
     }
 
-    /// Whether the stream has this seat.
+    /// Whether the stream has this seat, or is joining it.
     pub(super) fn has(&self, seat: &SeatKey) -> bool {
-        self.of_seat.contains_key(seat)
+        self.of_seat.contains_key(seat) || self.joining.contains_key(seat)
+    }
+
+    /// A seat is being joined.
+    pub(super) fn begin_join(&mut self, seat: SeatKey) {
+        *self.joining.entry(seat).or_default() += 1;
+    }
+
+    /// A join was answered. The answer is the handle that the seat had, if it is lost by then.
+    pub(super) fn end_join(&mut self, seat: &SeatKey) -> Option<u32> {
+        if let Some(joins) = self.joining.get_mut(seat) {
+            *joins -= 1;
+            if *joins > 0 {
+                return None;
+            }
+            self.joining.remove(seat);
+        }
+        let handle = *self.of_seat.get(seat)?;
+        self.held.get(&handle).filter(|held| held.lost).map(|_| handle)
+    }
+
+    /// The seat of a handle was joined anew. `false`: not on this stream, so it is another's.
+    pub(super) fn lose(&mut self, handle: u32) -> bool {
+        let Some(held) = self.held.get_mut(&handle) else { return false };
+        held.lost = self.joining.contains_key(&(held.match_id, held.access.seat));
+        held.lost
     }
 
     /// The seat of a handle.

@@ -40,8 +40,6 @@ enum End {
 pub(super) struct Session {
     pub(super) backend: Arc<Backend>,
     pub(super) handles: Handles,
-    /// Seats that are being joined: they count towards the capacity.
-    pub(super) joining: usize,
     /// Seats that the client may have at once. `None`: it has not said hello.
     pub(super) capacity: Option<usize>,
     /// What is asked of tables now.
@@ -65,7 +63,6 @@ impl Session {
         Self {
             backend,
             handles: Handles::default(),
-            joining: 0,
             capacity: None,
             asked: FuturesUnordered::new(),
             said: VecDeque::new(),
@@ -140,6 +137,10 @@ impl Session {
             Heard::End(end) => {
                 self.handles.remove(handle);
                 Kind::End(end)
+            }
+            // The stream has joined the seat anew itself, and the handle goes on.
+            Heard::Superseded(v1::SupersededReason::JoinedElsewhere) if self.handles.lose(handle) => {
+                return Ok(None);
             }
             Heard::Superseded(reason) => {
                 self.handles.remove(handle);

@@ -63,7 +63,7 @@ fn joins(scene: &Scene) -> Vec<StreamCase> {
         ),
         (
             "join: a cursor ahead",
-            v1::Join { after_seq: Some(1_000_000), ..token(&scene.forfeited.created.tokens[1]) },
+            v1::Join { after_seq: Some(1_000_000), ..join() },
             Expected::reason(CursorAhead),
         ),
         ("join: views unspecified", v1::Join { views: Some(0), ..join() }, Expected::field("join.views")),
