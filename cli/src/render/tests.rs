@@ -111,3 +111,15 @@ fn an_end_without_a_result_says_why_and_whose() {
 fn help_has_the_scores_of_the_match() {
     insta::assert_snapshot!(help(&Preset::Victorian.rules(6, None).unwrap()));
 }
+
+#[test]
+fn help_fits_a_terminal_of_80_columns() {
+    for preset in Preset::ALL {
+        for &players in preset.players() {
+            for line in help(&preset.rules(players.into(), None).unwrap()).lines() {
+                let width = console::measure_text_width(line);
+                assert!(width < 80, "{preset} {players}: {width}\n{line}");
+            }
+        }
+    }
+}

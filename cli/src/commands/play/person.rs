@@ -88,7 +88,7 @@ impl<R: BufRead + Send, W: Write + Send> Bot for Person<R, W> {
 
     fn start(&mut self, view: Option<&View>) {
         if view.is_some() {
-            self.show("  the match goes on where it was\n");
+            self.show("  the cards were dealt before you joined: the match stands as follows\n");
         }
     }
 
