@@ -1,12 +1,16 @@
 //! What can go wrong beyond a bot's own faults.
 
+use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
 pub use zetema_proto::v1::ErrorReason;
 
 /// Why a session, or one seat of it, can't go on.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+///
+/// `Debug` is the same text for people as `Display`: it is what Rust prints of an error that `main`
+/// returns, as a small bot's does.
+#[derive(Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The server's address is none.
@@ -67,6 +71,12 @@ pub enum Error {
         /// What it answered.
         problem: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn seconds(duration: &Duration) -> String {

@@ -67,3 +67,9 @@ fn a_session_outside_a_runtime_is_an_error() {
     let error = Session::open("http://127.0.0.1:1", Settings::default(), |_| First).unwrap_err();
     assert!(matches!(error, Error::System { what: "tokio runtime", .. }), "{error}");
 }
+
+#[test]
+fn an_error_that_main_returns_reads_as_a_sentence() {
+    let error = Error::Environment { name: "ZETEMA_TOKEN", meaning: "the seat's token" };
+    assert_eq!(format!("{error:?}"), "ZETEMA_TOKEN is not set: set it to the seat's token");
+}
