@@ -292,3 +292,6 @@ fn compare(events: &[Event], seat: Seat, seen: &[SeatEvent], at: usize) -> Resul
     }
     Ok(at + events.len())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use std::sync::{Arc, Mutex};
+
+use zetema_rules::{Card, Preset, Rank};
+
+use super::*;
+use crate::bot::{Bot, Decision, MatchInfo};
+use crate::simulate::{Simulated, numbered_seed, simulate};
+
+/// Plays the first legal action, or the last, and writes down what seat 0 sees.
+struct Recorder {
+    last: bool,
+    seen: Option<Arc<Mutex<Vec<SeatEvent>>>>,
+}
+
+impl Bot for Recorder {
+    fn choose(&mut self, decision: &Decision) -> Action {
+        let index = if self.last { decision.legal.len() - 1 } else { 0 };
+        decision.legal.get(index).unwrap()
+    }
+
+    fn observe(&mut self, event: &SeatEvent) {
+        if let Some(seen) = &self.seen {
+            seen.lock().unwrap().push(*event);
+        }
+    }
+}
+
+fn played(preset: Preset, seed: u64, last: bool) -> (Simulated, Transcript) {
+    let watched = Arc::default();
+    let played = simulate(preset.rules(2, None).unwrap(), &numbered_seed(seed), |info: &MatchInfo| {
+        Recorder { last, seen: (info.seat.index() == 0).then(|| Arc::clone(&watched)) }
+    })
+    .unwrap();
+    let transcript = Transcript {
+        kind: DealingKind::Fixed,
+        commitment: played.seed.commitment(),
+        hashes: Vec::new(),
+        nonces: Vec::new(),
+        seed: Some(played.seed.clone()),
+        events: watched.lock().unwrap().clone(),
+        from: From::Start,
+    };
+    (played, transcript)
+}
+
+fn honest() -> (Simulated, Transcript) {
+    played(Preset::Sackson, 1, true)
+}
+
+fn check(transcript: &Transcript, record: Option<&Record>) -> DealCheck {
+    transcript.check(&Preset::Sackson.rules(2, None).unwrap(), Seat::new(0).unwrap(), record)
+}
+
+#[test]
+fn an_honest_match_is_verified_with_its_record_and_without() {
+    let (played, transcript) = honest();
+    assert_eq!(check(&transcript, None), DealCheck::Verified);
+    assert_eq!(check(&transcript, Some(&played.record().unwrap())), DealCheck::Verified);
+    let joint = Transcript {
+        kind: DealingKind::Joint,
+        hashes: vec![None; 2],
+        nonces: vec![Nonce::EMPTY; 2],
+        ..transcript
+    };
+    assert_eq!(check(&joint, None), DealCheck::Verified);
+}
+
+#[test]
+fn an_event_that_is_left_out_or_changed_is_found_out() {
+    let (_, honest) = honest();
+    for place in 0..honest.events.len() {
+        let mut less = honest.clone();
+        less.events.remove(place);
+        let mut twice = honest.clone();
+        twice.events.insert(place, honest.events[place]);
+        let mut points = honest.clone();
+        if let SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } =
+            &mut points.events[place]
+        {
+            *points += 1;
+        }
+        for (what, forged) in [("left out", less), ("twice", twice), ("points", points)] {
+            let changed = forged.events != honest.events;
+            // Without its last events a transcript is whole up to there: the record has the rest.
+            let cut_short = honest.events.starts_with(&forged.events);
+            let found = matches!(check(&forged, None), DealCheck::Failed(_));
+            assert!(found || !changed || cut_short, "event {place} {what}: {:?}", honest.events[place]);
+        }
+    }
+}
+
+#[test]
+fn another_card_on_the_wire_is_found_out() {
+    let (_, mut forged) = honest();
+    let discard =
+        forged.events.iter().position(|event| matches!(event, SeatEvent::Discarded { .. })).unwrap();
+    let SeatEvent::Discarded { card, .. } = &mut forged.events[discard] else { unreachable!() };
+    let rank = if card.rank() == Rank::Two { Rank::Three } else { Rank::Two };
+    *card = Card::new(rank, card.suit());
+    assert!(matches!(
+        check(&forged, None),
+        DealCheck::Failed(DealError::Play { .. } | DealError::Event { .. })
+    ));
+}
+
+#[test]
+fn a_nonce_that_is_not_that_of_its_hash_is_found_out() {
+    let (_, honest) = honest();
+    let (ours, other) = (Nonce::new(b"ours").unwrap(), Nonce::new(b"other").unwrap());
+    let seat = Seat::new(1).unwrap();
+    for (hash, nonce) in
+        [(Some(ours.hash()), other.clone()), (None, other), (Some(ours.hash()), Nonce::EMPTY)]
+    {
+        let forged = Transcript {
+            kind: DealingKind::Joint,
+            hashes: vec![None, hash],
+            nonces: vec![Nonce::EMPTY, nonce],
+            ..honest.clone()
+        };
+        assert_eq!(check(&forged, None), DealCheck::Failed(DealError::Nonce { seat }));
+    }
+    // A nonce that fits gives other cards.
+    let forged = Transcript {
+        kind: DealingKind::Joint,
+        hashes: vec![None, Some(ours.hash())],
+        nonces: vec![Nonce::EMPTY, ours],
+        ..honest.clone()
+    };
+    assert!(matches!(check(&forged, None), DealCheck::Failed(DealError::Event { .. })));
+    let forged = Transcript { kind: DealingKind::Joint, hashes: vec![None], ..honest };
+    let seats = DealError::Seats { hashes: 1, nonces: 0, players: 2 };
+    assert_eq!(check(&forged, None), DealCheck::Failed(seats));
+}
+
+#[test]
+fn a_record_of_another_match_is_found_out() {
+    let (_, transcript) = honest();
+    for (preset, seed, last, what) in [
+        (Preset::Sackson, 2, true, "seed"),
+        (Preset::Sackson, 1, false, "course"),
+        (Preset::Fosdick, 1, true, "set of rules"),
+    ] {
+        let record = played(preset, seed, last).0.record().unwrap();
+        let found = check(&transcript, Some(&record));
+        assert_eq!(found, DealCheck::Failed(DealError::OtherRecord { what }));
+        let late =
+            Transcript { from: From::Middle, events: transcript.events[20..].to_vec(), ..transcript.clone() };
+        assert_eq!(check(&late, Some(&record)), found);
+    }
+}
+
+#[test]
+fn a_record_with_other_points_is_found_out() {
+    let (played, transcript) = honest();
+    let mut record = played.record().unwrap();
+    let points = record.steps.iter_mut().find_map(|step| match step {
+        Step::Play { points, .. } if *points > 0 => Some(points),
+        _ => None,
+    });
+    *points.unwrap() += 5;
+    assert!(matches!(check(&transcript, Some(&record)), DealCheck::Failed(DealError::Record(_))));
+}
+
+#[test]
+fn what_cannot_be_checked_says_so() {
+    let (_, transcript) = honest();
+    let hidden = Transcript { seed: None, ..transcript.clone() };
+    assert_eq!(check(&hidden, None), DealCheck::Unchecked(Unchecked::NotRevealed));
+    let undealt = Transcript { events: Vec::new(), ..transcript.clone() };
+    assert_eq!(check(&undealt, None), DealCheck::Unchecked(Unchecked::NotDealt));
+    let late = Transcript { from: From::Middle, ..transcript };
+    assert_eq!(check(&late, None), DealCheck::Unchecked(Unchecked::NoRecord));
+}
