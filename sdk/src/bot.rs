@@ -18,8 +18,8 @@ pub trait Bot: Send {
     /// Chooses one of the decision's legal actions.
     fn choose(&mut self, decision: &Decision) -> Action;
 
-    /// The seat is taken. `view` is what it sees if the cards were dealt before that, as happens to a
-    /// program that was started again in the middle of a match.
+    /// The seat is taken. `view` is what it sees if the cards were dealt before the bot was made: always
+    /// so in the middle of a match, and possibly at its start, for the seat that joins last.
     fn start(&mut self, view: Option<&View>) {
         let _ = view;
     }

@@ -57,7 +57,9 @@ pub enum Fault {
         came: u64,
     },
     /// The seat had joined before with another nonce, which only that program knows.
-    #[error("the seat joined before with another nonce: if that is not sent, the match is aborted")]
+    #[error(
+        "the seat joined before with another nonce: only the program that chose it can send it, and if it is still wanted and does not come, the match is aborted"
+    )]
     NonceOfAnother,
 }
 

@@ -59,6 +59,6 @@ pub(super) fn seat(access: &Access, token: &str, path: &str) -> Result<(MatchId,
         return Err(FieldError::missing(path).into());
     }
     let SeatGrant { match_id, seat, generation } =
-        access.seat_grant(token).ok_or_else(Fault::unauthenticated)?;
+        access.seat_grant(token).ok_or_else(|| Fault::seat_token(path))?;
     Ok((match_id, SeatAccess { seat, generation }))
 }

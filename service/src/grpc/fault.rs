@@ -40,8 +40,16 @@ impl Fault {
     pub(crate) fn unauthenticated() -> Self {
         Self::new(
             ErrorReason::Unauthenticated,
-            "no valid token: send \"authorization: Bearer TOKEN\" in the metadata, or a seat_token that was not replaced",
+            "no valid token: send \"authorization: Bearer TOKEN\" in the metadata",
         )
+    }
+
+    /// A field holds what is no seat's token.
+    pub(crate) fn seat_token(path: &str) -> Self {
+        let message = format!(
+            "{path} is no seat's token here: give one of those that CreateMatch or RotateSeatToken returned"
+        );
+        Self::new(ErrorReason::Unauthenticated, message)
     }
 
     /// A bound of the server is reached: the same may be sent again after a while.

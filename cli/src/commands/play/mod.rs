@@ -104,7 +104,10 @@ impl Play {
         let done = on_server(server.url(), token, players).await;
         drop(others);
         server.stop().await;
-        done.map(drop)
+        match done? {
+            Ending::Over => Ok(()),
+            Ending::Left => bail!("stopped before the match was over"),
+        }
     }
 }
 

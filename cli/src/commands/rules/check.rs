@@ -1,5 +1,7 @@
 //! `zetema rules check`.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, anyhow};
 use zetema_rules::Rules;
 
@@ -32,7 +34,12 @@ pub(crate) struct Check {
 impl Check {
     pub(super) fn run(self) -> Result<()> {
         let rules = match &self.file {
-            None => read(&self.words.join(" ")).map_err(|error| anyhow!(error))?,
+            None => read(&self.words.join(" ")).map_err(|error| match self.words.as_slice() {
+                [file] if Path::new(file).exists() => {
+                    anyhow!("{error}; for the file of that name: --file {file}")
+                }
+                _ => anyhow!(error),
+            })?,
             Some(file) => {
                 let bytes = source::read_file(file)?;
                 let text = String::from_utf8(bytes)
