@@ -6,6 +6,7 @@ mod common;
 
 use std::net::SocketAddr;
 
+use prost::Message;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -18,10 +19,12 @@ use tonic_reflection::pb::v1::{
     ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
     server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
 };
-use zetema_proto::v1::{self, ErrorReason, rules_service_client::RulesServiceClient};
+use zetema_proto::v1::{
+    self, ErrorReason, match_service_client::MatchServiceClient, rules_service_client::RulesServiceClient,
+};
 use zetema_service::{access::ADMIN_TOKEN_FILE, config::Config, server::Server};
 
-use common::{channel, start};
+use common::{as_admin, channel, spec, start};
 
 #[tokio::test]
 async fn health_is_told_for_the_server_and_for_each_service() {
@@ -80,6 +83,41 @@ async fn a_browser_calls_by_grpc_web() {
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
     assert!(text.contains("access-control-allow-origin: *"), "{text}");
     assert!(text.contains("sackson") && text.contains("grpc-status:0"), "{text}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_browser_watches_a_match_as_it_goes() {
+    let (_folder, server) = start().await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let request =
+        v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec(2, v1::Visibility::Public)) };
+    let created = matches.create_match(as_admin(&server, request)).await.unwrap().into_inner();
+    let match_id = created.r#match.unwrap().match_id;
+
+    let message = v1::WatchMatchRequest { match_id: match_id.clone(), after_seq: None, views: None };
+    let message = message.encode_to_vec();
+    let mut body = vec![0];
+    body.extend(u32::try_from(message.len()).unwrap().to_be_bytes());
+    body.extend(message);
+    let head = format!(
+        "POST /zetema.v1.MatchService/WatchMatch HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\
+         content-type: application/grpc-web+proto\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&body).await.unwrap();
+    let mut answer = Vec::new();
+    // The start comes while the match is going on, not only with the stream's end.
+    while !String::from_utf8_lossy(&answer).contains(&match_id) {
+        assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "the stream ended before its start");
+    }
+    assert!(!String::from_utf8_lossy(&answer).contains("grpc-status:"));
+    let cancel = v1::CancelMatchRequest { match_id };
+    matches.cancel_match(as_admin(&server, cancel)).await.unwrap();
+    stream.read_to_end(&mut answer).await.unwrap();
+    assert!(String::from_utf8_lossy(&answer).contains("grpc-status:0"));
     server.shutdown().await;
 }
 
