@@ -28,7 +28,7 @@ pub enum PlayError {
     #[error("the deal is over (R23): wait for the next")]
     DealOver,
     /// The match is over (R24).
-    #[error("the match is over (R24)")]
+    #[error("the match is over (R24): its record has the result")]
     MatchOver,
     /// The card is not in the hand (R9).
     #[error("{card} is not in the hand (R9): discard a card of the legal actions")]
@@ -72,7 +72,7 @@ pub enum PlayError {
         cards: Cards,
     },
     /// The cards are not what the declaration calls them (R11, R12).
-    #[error("{cards} are no {called} of {size} cards (R11, R12)")]
+    #[error("{cards} are no {called} of {size} cards (R11, R12): declare one of the legal actions")]
     NotTheMeld {
         /// What was given.
         cards: Cards,
@@ -90,7 +90,7 @@ pub enum PlayError {
         most: u8,
     },
     /// The five cards of the rank are not all held (R14).
-    #[error("the five cards of rank {rank} are not all in the hand (R14)", rank = .rank.letter())]
+    #[error("the five cards of rank {rank} are not all in the hand (R14): declare one of the legal actions", rank = .rank.letter())]
     AssemblyNotHeld {
         /// What was given.
         rank: Rank,
