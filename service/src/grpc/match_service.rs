@@ -6,7 +6,6 @@ use futures::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use metrics::counter;
 use prost::Message;
 use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
@@ -30,7 +29,7 @@ use crate::{
     journal::{BodyHash, Caller, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, ListCursor},
-    metrics::{MATCHES_CREATED, Open, StreamRpc},
+    metrics::{Open, StreamRpc},
     table::{Command, DealSpec, MatchInfo, MatchSpec},
 };
 
@@ -59,9 +58,7 @@ impl MatchAdapter {
         specs: Vec<MatchSpec>,
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
-        let count = specs.len();
         let created = self.backend.matches.create(specs, key).await?;
-        counter!(MATCHES_CREATED).increment(u64::try_from(count).unwrap_or(u64::MAX));
         Ok(created.iter().map(|info| self.created(info)).collect())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 
+use metrics::counter;
 use tokio::sync::{mpsc, watch};
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{RULES_REVISION, Suit};
@@ -18,6 +19,7 @@ use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
     Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
+use crate::metrics::MATCHES_CREATED;
 use crate::table::{
     Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
 };
@@ -131,6 +133,7 @@ impl Matches {
         let new = NewMatches::new(new, self.journal().epoch(), now, request)?;
         match self.journal().create(new).await {
             Outcome::Done(CreatedBy::New) => {
+                counter!(MATCHES_CREATED).increment(u64::try_from(infos.len()).unwrap_or(u64::MAX));
                 self.run(tables);
                 Ok(infos)
             }
