@@ -37,6 +37,7 @@
 //! ```
 
 mod action;
+mod autoplay;
 mod card;
 mod cards;
 mod deck;
@@ -58,6 +59,7 @@ mod seat;
 mod view;
 
 pub use action::{Action, Declaration};
+pub use autoplay::autoplay;
 pub use card::{Card, ParseCardError, Rank, Suit};
 pub use cards::{Cards, Ranks};
 pub use deck::{Deck, DeckError, PACK};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 use zetema_rules::{
     Action, Dealing, DealingKind, Event, ForfeitReason, Game, LegalActions, MatchResult, Phase, PlayError,
-    PlayedBy, Record, ReplayError, Rules, Seat, SeatEvent, Step, Viewer,
+    PlayedBy, Record, ReplayError, Rules, Seat, SeatEvent, Step, Viewer, autoplay,
 };
 
 use crate::bot::{Bot, Decision, MatchInfo};
@@ -210,13 +210,6 @@ impl<B: Bot> Table<B> {
         }
         Ok(())
     }
-}
-
-/// What the server plays for a seat that has forfeited: the discard whose rank makes the cheapest
-/// zetema, the first in order among equals.
-fn autoplay(legal: &LegalActions) -> Option<Action> {
-    let cheapest = legal.discards.faces_in_order().min_by_key(|card| Rules::zetema_points(card.rank()));
-    cheapest.map(Action::Discard)
 }
 
 /// The points that these events brought to whoever acted.

@@ -1,12 +1,12 @@
 //! Deciding what is asked: refused, done already, or changes to make durable.
 
 use zetema_rules::fair::{Nonce, NonceHash};
-use zetema_rules::{AbortReason, Action, Event, ForfeitReason, Game, PlayError, PlayedBy, Seat};
+use zetema_rules::{AbortReason, Action, Event, ForfeitReason, Game, PlayError, PlayedBy, Seat, autoplay};
 
 use super::state::{Join, Logged, Play, Stage};
 use super::{
     Abort, Change, Choice, Command, Deals, Decided, Done, Entrant, Moment, Receipt, Rejection, SeatAccess,
-    Started, Table, autoplay,
+    Started, Table,
 };
 
 impl Table {

@@ -15,7 +15,6 @@
 //! give them to a viewer (I3).
 
 mod apply;
-mod autoplay;
 mod change;
 mod command;
 mod decide;
@@ -33,7 +32,6 @@ mod state;
 mod tests;
 
 pub use apply::{Effect, ReplayError};
-pub use autoplay::autoplay;
 pub use change::{Change, Entrant, Entry, Started};
 pub use command::{Choice, Command, Decided, Done, SeatAccess};
 pub use info::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};

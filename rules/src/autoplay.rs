@@ -1,15 +1,16 @@
-//! What the server plays for a seat that has forfeited (R25).
+//! What is played for a seat that has forfeited (R25).
 
-use zetema_rules::{Action, LegalActions, Rules};
+use crate::action::Action;
+use crate::legal::LegalActions;
+use crate::rules::Rules;
 
-/// The action of the server for a forfeited seat, `None` if there is nothing to choose from.
+/// The action that is played for a forfeited seat, `None` if there is nothing to choose from.
 ///
 /// The rule: never declare; of the legal discards, the card whose rank makes the cheapest zetema (R18); among
 /// equals the first in the order of the cards (clubs, diamonds, hearts, spades, each from ace to king).
 ///
 /// ```
-/// use zetema_rules::{Action, Cards, LegalActions};
-/// use zetema_service::table::autoplay;
+/// use zetema_rules::{Action, Cards, LegalActions, autoplay};
 ///
 /// let discards: Cards = "AC 7D 7H KC".parse()?;
 /// let legal = LegalActions { discards, declarations: Vec::new() };
