@@ -1,6 +1,9 @@
 //! Calls to a server's `MatchService`.
 
-use anyhow::{Context, Result, anyhow};
+use std::error::Error;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
 use secrecy::ExposeSecret;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::{Interceptor, interceptor::InterceptedService};
@@ -10,13 +13,19 @@ use tonic_types::StatusExt;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
+use zetema_proto::v1::rules_service_client::RulesServiceClient;
+use zetema_sdk::TlsProblem;
 
-use crate::args::ServerArgs;
+use crate::args::{AddressArgs, ServerArgs};
 
 /// The file in a server's data folder that holds the admin token.
 const ADMIN_TOKEN_FILE: &str = "admin-token";
 /// Bytes of an answer that are taken: what a server sends at most.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+/// How long a server may take to accept a connection.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// How often it is tried whether a server answers at all.
+const PROBES: u32 = 5;
 
 /// A connection to a server, authorised by a token.
 #[derive(Clone)]
@@ -48,13 +57,13 @@ macro_rules! calls {
 
 impl Client {
     /// Connects to this address with this token.
-    pub(crate) async fn connect_with(server: &str, token: &str) -> Result<Self> {
-        Self::authorised(channel(server).await?, token)
+    pub(crate) async fn connect_with(address: &AddressArgs, token: &str) -> Result<Self> {
+        Self::authorised(channel(address).await?, token)
     }
 
     /// Connects as the flags say.
     pub(crate) async fn connect(args: &ServerArgs) -> Result<Self> {
-        let channel = channel(&args.server).await?;
+        let channel = channel(&args.address).await?;
         match &args.token {
             Some(token) => Self::authorised(channel, token.expose_secret()),
             None => Self::authorised(channel, &admin_token(args)?),
@@ -98,19 +107,45 @@ impl Client {
 }
 
 /// Forfeits the match of the seat that has this token.
-pub(crate) async fn resign(server: &str, seat_token: String) -> Result<()> {
-    let mut client = PlayServiceClient::new(channel(server).await?);
+pub(crate) async fn resign(address: &AddressArgs, seat_token: String) -> Result<()> {
+    let mut client = PlayServiceClient::new(channel(address).await?);
     let answer = client.resign(v1::ResignRequest { seat_token }).await;
     answer.map(drop).map_err(|status| explain(&status))
 }
 
-async fn channel(server: &str) -> Result<Channel> {
-    let endpoint = Endpoint::from_shared(server.to_owned()).with_context(|| {
-        format!("{server:?} is no address of a server: give one as in http://127.0.0.1:4680")
+async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
+    let no_address = || format!("{server:?} is no address of a server: give one as in http://127.0.0.1:4680");
+    let mut endpoint = Endpoint::from_shared(server.to_owned()).with_context(no_address)?;
+    match endpoint.uri().scheme_str() {
+        Some("https") => {
+            endpoint = endpoint.tls_config(tls.config()?).context("TLS can't be set up")?;
+        }
+        Some("http") if tls.is_default() => {}
+        Some("http") => bail!("{server} is without TLS: leave out the flags of TLS, or give https://"),
+        _ => bail!(no_address()),
+    }
+    let insecure = |problem| anyhow!("no secure connection to {server}: {problem}");
+    let connected = endpoint.connect_timeout(CONNECT_WITHIN).connect().await;
+    let channel = connected.map_err(|error| match TlsProblem::find(&error) {
+        Some(problem) => insecure(problem),
+        None => anyhow!(error).context(format!(
+            "no server answers at {server}: start one by `zetema serve`, or give --server URL"
+        )),
     })?;
-    endpoint.connect().await.with_context(|| {
-        format!("no server answers at {server}: start one by `zetema serve`, or give --server URL")
-    })
+    // What a server has against a client's certificate it says when the connection is made already, and a call that
+    // comes upon it does not always learn of it.
+    for _ in 0..PROBES {
+        match RulesServiceClient::new(channel.clone()).list_presets(v1::ListPresetsRequest {}).await {
+            Ok(_) => break,
+            // What came from the server has no source.
+            Err(status) => match status.source().map(TlsProblem::find) {
+                Some(Some(problem)) => return Err(insecure(problem)),
+                Some(None) => {}
+                None => break,
+            },
+        }
+    }
+    Ok(channel)
 }
 
 fn admin_token(args: &ServerArgs) -> Result<String> {
@@ -126,6 +161,9 @@ fn admin_token(args: &ServerArgs) -> Result<String> {
 
 /// What a server refused, and what to do about it.
 pub(crate) fn explain(status: &Status) -> anyhow::Error {
+    if let Some(problem) = status.source().and_then(TlsProblem::find) {
+        return anyhow!("no secure connection to the server: {problem}");
+    }
     let details = status.get_error_details();
     let reason = details.error_info().map(|info| info.reason.clone());
     let mut text = status.message().to_owned();

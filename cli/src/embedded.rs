@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use zetema_service::config::Config;
 use zetema_service::server::Server;
 
+use crate::args::AddressArgs;
 use crate::client::Client;
 
 /// A server of the program's own, on a free loopback port.
@@ -58,7 +59,7 @@ impl Embedded {
             let path = self.folder.path().display();
             anyhow!("the data folder {path} has lost its admin token: give another folder by --data")
         })?;
-        Client::connect_with(&self.url, token.expose()).await
+        Client::connect_with(&AddressArgs::plaintext(&self.url), token.expose()).await
     }
 
     /// Stops it in order.

@@ -17,6 +17,7 @@ use crate::error::{Error, Refusal};
 use crate::outcome::Outcome;
 use crate::session::{Core, CoreSettings, Key, Output, Records};
 use crate::thinkers::{Factory, Thinkers};
+use crate::tls::Tls;
 use crate::token::SeatToken;
 use crate::transport::Transport;
 
@@ -31,13 +32,15 @@ pub struct Settings {
     pub first_connection_within: Duration,
     /// How long to try after a connection was lost.
     pub give_up_after: Duration,
+    /// How a server with an `https://` address is checked.
+    pub tls: Tls,
     /// Whether the record of a match is fetched and checked at its end.
     pub records: Records,
 }
 
 impl Default for Settings {
-    /// 32 bots at once, 15 seconds to the first connection, ten minutes to be connected again, records
-    /// checked.
+    /// 32 bots at once, 15 seconds to the first connection, ten minutes to be connected again, the system's
+    /// CAs, records checked.
     fn default() -> Self {
         const THINKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
         Self {
@@ -45,6 +48,7 @@ impl Default for Settings {
             thinkers: THINKERS,
             first_connection_within: Duration::from_secs(15),
             give_up_after: Duration::from_mins(10),
+            tls: Tls::default(),
             records: Records::Checked,
         }
     }
@@ -109,7 +113,8 @@ impl Session {
     /// The connection is made with the first seat.
     ///
     /// # Errors
-    /// [`Error::Address`] if `server` is no address; [`Error::System`] outside a tokio runtime, or if the
+    /// [`Error::Address`] if `server` is no address, and if it is one without TLS and the settings are for TLS;
+    /// [`Error::TlsOption`] if the system has no CAs; [`Error::System`] outside a tokio runtime, or if the
     /// system gives no random bytes.
     pub fn open<B: Bot + 'static>(
         server: &str,
@@ -119,7 +124,8 @@ impl Session {
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|error| Error::System { what: "tokio runtime", problem: error.to_string() })?;
         let factory: Factory = Arc::new(move |info| Box::new(factory(info)));
-        let Settings { client_name, thinkers, first_connection_within, give_up_after, records } = settings;
+        let Settings { client_name, thinkers, first_connection_within, give_up_after, tls, records } =
+            settings;
         let core = CoreSettings {
             server: server.to_owned(),
             client_name,
@@ -134,7 +140,7 @@ impl Session {
         let stop = Stop(CancellationToken::new());
         let driver = Driver {
             core: Core::new(core, Instant::now()),
-            transport: Transport::new(server)?,
+            transport: Transport::new(server, &tls)?,
             thinkers: Thinkers::new(factory, thinkers),
             records: FuturesUnordered::new(),
             given,

@@ -6,6 +6,8 @@ use std::time::Duration;
 use thiserror::Error;
 pub use zetema_proto::v1::ErrorReason;
 
+use crate::tls::TlsProblem;
+
 /// Why a session, or one seat of it, can't go on.
 ///
 /// `Debug` is the same text for people as `Display`: it is what Rust prints of an error that `main`
@@ -14,7 +16,9 @@ pub use zetema_proto::v1::ErrorReason;
 #[non_exhaustive]
 pub enum Error {
     /// The server's address is none.
-    #[error("{address:?} is no address of a server: give one like http://127.0.0.1:4680 ({problem})")]
+    #[error(
+        "{address:?} is no address of a server: give one like http://127.0.0.1:4680 or https://zetema.example.org ({problem})"
+    )]
     Address {
         /// What was given.
         address: String,
@@ -38,6 +42,22 @@ pub enum Error {
         waited: Duration,
         /// What the last attempt met with.
         last: Disconnect,
+    },
+    /// There is no secure connection to the server, nor will there be one by trying again.
+    #[error("no secure connection to {server}: {problem}")]
+    Insecure {
+        /// The server's address.
+        server: String,
+        /// What is in the way.
+        problem: TlsProblem,
+    },
+    /// An option of [`Tls`](crate::Tls) is of no use.
+    #[error("{option}: {problem}")]
+    TlsOption {
+        /// Which, and the file that it names.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The server refused what this crate asked for.
     #[error("the server refused to {asked}: {refusal}")]
@@ -102,6 +122,9 @@ pub enum Disconnect {
     /// The server could not be reached.
     #[error("not reached: {0}")]
     NotReached(String),
+    /// There was no secure connection.
+    #[error("no secure connection: {0}")]
+    Insecure(TlsProblem),
     /// Nothing came for too long.
     #[error("nothing came for {} ms", .0.as_millis())]
     Silence(Duration),

@@ -33,6 +33,7 @@ mod run;
 mod session;
 mod simulate;
 mod thinkers;
+mod tls;
 mod token;
 mod transport;
 
@@ -51,6 +52,7 @@ pub use outcome::Outcome;
 pub use run::run;
 pub use session::Records;
 pub use simulate::{Simulated, numbered_seed, simulate};
+pub use tls::{Tls, TlsProblem};
 pub use token::SeatToken;
 
 /// The README's bot compiles.

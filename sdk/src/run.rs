@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use crate::bot::{Bot, MatchInfo};
 use crate::client::{Session, Settings};
 use crate::error::Error;
+use crate::tls::Tls;
 
 const SERVER: &str = "ZETEMA_SERVER";
 const TOKEN: &str = "ZETEMA_TOKEN";
@@ -14,7 +15,8 @@ const TOKEN: &str = "ZETEMA_TOKEN";
 /// the whole of a program that is one bot.
 ///
 /// `ZETEMA_SERVER` is the server's address, such as `http://127.0.0.1:4680`. `ZETEMA_TOKEN` is the token of
-/// the seat, or those of several, with blanks or commas between. For more than this there is [`Session`].
+/// the seat, or those of several, with blanks or commas between. For TLS there are the
+/// variables of [`Tls::from_environment`]. For more than this there is [`Session`].
 ///
 /// # Errors
 /// [`Error`] if a variable is not set, the address is none, or a seat could not be played.
@@ -41,7 +43,8 @@ async fn play<B: Bot + 'static>(
     tokens: &str,
     factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static,
 ) -> Result<(), Error> {
-    let mut session = Session::open(server, Settings::default(), factory)?;
+    let settings = Settings { tls: Tls::from_environment()?, ..Settings::default() };
+    let mut session = Session::open(server, settings, factory)?;
     let between = |c: char| c.is_whitespace() || c == ',';
     for token in tokens.split(between).filter(|token| !token.is_empty()) {
         session.play(token.into())?;

@@ -1,5 +1,6 @@
 //! The socket under a session: one Play stream, and a call for a record.
 
+use std::error::Error as StdError;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -15,6 +16,7 @@ use zetema_proto::{record_from_wire, v1};
 use zetema_rules::Record;
 
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
+use crate::tls::{Tls, TlsProblem};
 use crate::token::SeatToken;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -38,16 +40,23 @@ enum Stream {
 
 impl Transport {
     /// # Errors
-    /// [`Error::Address`] if it is none.
-    pub(crate) fn new(server: &str) -> Result<Self, Error> {
+    /// [`Error::Address`] if it is none; [`Error::TlsOption`] if TLS can't be had as it is asked for.
+    pub(crate) fn new(server: &str, tls: &Tls) -> Result<Self, Error> {
         let error = |problem: String| Error::Address { address: server.to_owned(), problem };
         let endpoint =
             Endpoint::from_shared(server.to_owned()).map_err(|problem| error(problem.to_string()))?;
-        match endpoint.uri().scheme_str() {
-            Some("http") => {}
+        let endpoint = match endpoint.uri().scheme_str() {
+            Some("http") => {
+                tls.check_plaintext(server)?;
+                endpoint
+            }
+            Some("https") => endpoint.tls_config(tls.config()).map_err(|problem| Error::TlsOption {
+                option: "TLS can't be set up".to_owned(),
+                problem: with_causes(&problem.to_string(), problem.source()),
+            })?,
             Some(other) => return Err(error(format!("{other} is not supported"))),
-            None => return Err(error("it must begin with http://".to_owned())),
-        }
+            None => return Err(error("it must begin with http:// or https://".to_owned())),
+        };
         let endpoint = endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true);
         Ok(Self { channel: endpoint.connect_lazy(), stream: Stream::None, sender: None })
     }
@@ -175,16 +184,10 @@ fn disconnect(status: &Status) -> Disconnect {
     if v1::Error::from_status(status).is_some() {
         return Disconnect::Refused(refusal(status));
     }
-    let mut text = status.message().to_owned();
-    let mut source = std::error::Error::source(status);
-    while let Some(error) = source {
-        // Some errors repeat what they come from.
-        let cause = error.to_string();
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-        source = error.source();
+    if let Some(problem) = status.source().and_then(TlsProblem::find) {
+        return Disconnect::Insecure(problem);
     }
+    let text = with_causes(status.message(), status.source());
     match status.code() {
         Code::Unimplemented => Disconnect::Refused(Refusal {
             reason: ErrorReason::NotSupported,
@@ -194,4 +197,17 @@ fn disconnect(status: &Status) -> Disconnect {
         Code::Unavailable => Disconnect::NotReached(text),
         _ => Disconnect::Broken(text),
     }
+}
+
+fn with_causes(text: &str, mut source: Option<&(dyn StdError + 'static)>) -> String {
+    let mut text = text.to_owned();
+    while let Some(error) = source {
+        // Some errors repeat what they come from.
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+        source = error.source();
+    }
+    text
 }

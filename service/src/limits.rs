@@ -114,6 +114,13 @@ pub const HTTP2_KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// closes one that never does.
 pub const CONNECTION_PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long the TLS handshake of a new connection may take, before the time for the preface begins.
+pub const TLS_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection whose TLS handshake failed is kept for its client to read why: closed at once, what the
+/// client was still sending would make its system throw the answer away.
+pub const TLS_ALERT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How long an HTTP/1 request's headers may take.
 pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 

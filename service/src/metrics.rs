@@ -11,6 +11,8 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 pub const LIVE_MATCHES: &str = "zetema_live_matches";
 /// Connections that are open (gauge).
 pub const CONNECTIONS: &str = "zetema_connections";
+/// TLS handshakes that failed or took too long (counter).
+pub const TLS_FAILURES: &str = "zetema_tls_failures_total";
 /// Streams that are open, by `rpc` (gauge).
 pub const STREAMS: &str = "zetema_streams";
 /// Actions and faults that were acknowledged by a receipt, repeated ones included (counter).
@@ -56,6 +58,7 @@ fn install() -> Option<PrometheusHandle> {
     describe_gauge!(LIVE_MATCHES, "Matches that are not over.");
     describe_gauge!(CONNECTIONS, "Connections that are open.");
     describe_gauge!(STREAMS, "Streams that are open.");
+    describe_counter!(TLS_FAILURES, "TLS handshakes that failed or took too long.");
     describe_counter!(ACTIONS, "Actions and faults that were acknowledged.");
     describe_counter!(REJECTIONS, "Requests that were refused.");
     describe_counter!(MATCHES_CREATED, "Matches that were created.");
@@ -67,9 +70,15 @@ fn install() -> Option<PrometheusHandle> {
     for gauge in [LIVE_MATCHES, CONNECTIONS] {
         gauge!(gauge).set(0.0);
     }
-    for counter in
-        [ACTIONS, MATCHES_CREATED, SLOW_READERS, JOURNAL_COMMITS, JOURNAL_FAILED_COMMITS, JOURNAL_RECORDS]
-    {
+    for counter in [
+        TLS_FAILURES,
+        ACTIONS,
+        MATCHES_CREATED,
+        SLOW_READERS,
+        JOURNAL_COMMITS,
+        JOURNAL_FAILED_COMMITS,
+        JOURNAL_RECORDS,
+    ] {
         counter!(counter).absolute(0);
     }
     Some(page)

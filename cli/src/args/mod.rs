@@ -5,12 +5,14 @@ mod rules;
 mod seed;
 mod server;
 mod spec;
+mod tls;
 
 pub(crate) use bots::{BotsArgs, house};
 pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
-pub(crate) use server::{DEFAULT_SERVER, ServerArgs};
+pub(crate) use server::{AddressArgs, ServerArgs};
 pub(crate) use spec::{SpecArgs, spec};
+pub(crate) use tls::TlsArgs;
 
 use crate::output::Format;
 

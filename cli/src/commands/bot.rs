@@ -6,7 +6,7 @@ use zetema_bots::House;
 use zetema_sdk::{DealCheck, End, Outcome, SeatToken, Session, Settings};
 use zetema_service::server::termination;
 
-use crate::args::{DEFAULT_SERVER, FormatArgs, house};
+use crate::args::{AddressArgs, FormatArgs, house};
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
@@ -23,9 +23,8 @@ pub(crate) struct Bot {
     /// Which house bot
     #[arg(value_name = "NAME", value_parser = house())]
     name: House,
-    /// The server's address
-    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = DEFAULT_SERVER)]
-    server: String,
+    #[command(flatten)]
+    address: AddressArgs,
     /// The token of a seat; repeatable
     #[arg(
         long = "token",
@@ -81,8 +80,10 @@ impl Bot {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("warn")?;
         let (house, seed) = (self.name, self.seed);
-        let settings = Settings { client_name: format!("zetema-{house}"), ..Settings::default() };
-        let mut session = Session::open(&self.server, settings, move |info| house.make(info, seed))?;
+        let AddressArgs { server, tls } = self.address;
+        let client_name = format!("zetema-{house}");
+        let settings = Settings { client_name, tls: tls.settings()?, ..Settings::default() };
+        let mut session = Session::open(&server, settings, move |info| house.make(info, seed))?;
         for token in &self.tokens {
             session.play(token.clone())?;
         }

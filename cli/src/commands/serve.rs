@@ -1,12 +1,13 @@
 //! `zetema serve`.
 
 use std::path::PathBuf;
+use std::pin::pin;
 
 use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use zetema_service::access::ADMIN_TOKEN_FILE;
 use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Plaintext, Setting, Source};
-use zetema_service::server::{Server, termination};
+use zetema_service::server::{Hangups, Server, termination};
 
 use crate::args::FormatArgs;
 use crate::failure::Usage;
@@ -17,11 +18,13 @@ use crate::output::{self, Format};
 #[command(after_help = "\
 Settings come from these flags, then from variables (ZETEMA_LISTEN, ZETEMA_DATA, …), then from the
 file (listen = \"…\", data = \"…\", …). At the first start the admin token is made and written to the file
-admin-token in the data folder.
+admin-token in the data folder. On SIGHUP the files of TLS are read again: new connections are shown the new
+certificate, open ones go on.
 
 Examples:
   zetema serve
   zetema serve --listen 127.0.0.1:7000 --data /var/lib/zetema
+  zetema serve --listen 0.0.0.0:4680 --tls-cert chain.pem --tls-key key.pem
   zetema serve --config zetema.toml --check-config")]
 pub(crate) struct Serve {
     /// Where to listen, an address and a port [default: 127.0.0.1:4680]
@@ -33,6 +36,15 @@ pub(crate) struct Serve {
     /// Where connections without TLS are taken: loopback or anywhere [default: loopback]
     #[arg(long, value_name = "WHERE")]
     plaintext: Option<String>,
+    /// The PEM file of the server's certificate and those between it and its CA: every connection speaks TLS
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// The PEM file of the certificate's private key
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+    /// A PEM file of CAs: every connection must show a certificate that one of them signed
+    #[arg(long, value_name = "FILE")]
+    tls_client_ca: Option<String>,
     /// Connections open at once
     #[arg(long, value_name = "N")]
     max_connections: Option<String>,
@@ -69,16 +81,25 @@ impl Serve {
         }
         crate::log::start(&config.log, config.log_format)?;
         let token = config.data.join(ADMIN_TOKEN_FILE);
+        // From here on SIGHUP does not end the program.
+        let mut hangups = Hangups::listen().context("signals can't be had")?;
         let server = Server::start(config).await?;
-        let (address, token) = (server.local_addr(), token.display());
+        let (url, token) = (server.url(), token.display());
         let admin = match server.admin_token() {
             Some(_) => format!("the admin token is in {token}"),
             None => format!(
                 "the admin token is the one made at the first start, which {token} does not hold any more"
             ),
         };
-        output::note(format!("zetema serves at http://{address}; {admin}. Ctrl-C stops it."));
-        let told = termination().await;
+        output::note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
+        let mut termination = pin!(termination());
+        let told = loop {
+            tokio::select! {
+                told = &mut termination => break told,
+                // The log says what came of it, and the server goes on either way.
+                () = hangups.next() => drop(server.reload().await),
+            }
+        };
         server.shutdown().await;
         told.context("signals to stop can't be had, so the server stops at once")
     }
@@ -90,7 +111,9 @@ impl Serve {
             .fold(Flags::new(), |flags, (setting, value)| flags.with(setting, value));
         Config::load(&flags, std::env::vars_os(), self.config.as_deref()).map_err(|error| match error {
             ConfigError::Value { source_of_value: Source::Flag(_), .. }
-            | ConfigError::PlaintextNotLoopback { .. } => Usage::new(error.to_string()).into(),
+            | ConfigError::PlaintextNotLoopback { .. }
+            | ConfigError::PlaintextBesideTls
+            | ConfigError::TlsIncomplete { .. } => Usage::new(error.to_string()).into(),
             _ => anyhow!(error),
         })
     }
@@ -100,6 +123,9 @@ impl Serve {
             Setting::Listen => self.listen.as_ref(),
             Setting::Data => self.data.as_ref(),
             Setting::Plaintext => self.plaintext.as_ref(),
+            Setting::TlsCert => self.tls_cert.as_ref(),
+            Setting::TlsKey => self.tls_key.as_ref(),
+            Setting::TlsClientCa => self.tls_client_ca.as_ref(),
             Setting::MaxConnections => self.max_connections.as_ref(),
             Setting::MaxLiveMatches => self.max_live_matches.as_ref(),
             Setting::PingIntervalMs => self.ping_interval_ms.as_ref(),
@@ -116,6 +142,9 @@ struct ConfigJson {
     listen: String,
     data: PathBuf,
     plaintext: &'static str,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    tls_client_ca: Option<PathBuf>,
     max_connections: u32,
     max_live_matches: u32,
     ping_interval_ms: u128,
@@ -130,6 +159,7 @@ impl ConfigJson {
             listen,
             data,
             plaintext,
+            tls,
             max_connections,
             max_live_matches,
             ping_interval,
@@ -144,6 +174,9 @@ impl ConfigJson {
                 Plaintext::Loopback => "loopback",
                 Plaintext::Anywhere => "anywhere",
             },
+            tls_cert: tls.as_ref().map(|files| files.cert.clone()),
+            tls_key: tls.as_ref().map(|files| files.key.clone()),
+            tls_client_ca: tls.as_ref().and_then(|files| files.client_ca.clone()),
             max_connections: *max_connections,
             max_live_matches: *max_live_matches,
             ping_interval_ms: ping_interval.as_millis(),

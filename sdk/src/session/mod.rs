@@ -174,6 +174,14 @@ impl Core {
             self.fail_all(&Error::Refused { asked: "open a stream", refusal: refusal.clone() });
             return;
         }
+        // Once there was a stream, a certificate that was renewed wrongly may be mended.
+        if let Disconnect::Insecure(problem) = &why
+            && !self.link.was_ever_open()
+        {
+            let server = self.settings.server.clone();
+            self.fail_all(&Error::Insecure { server, problem: problem.clone() });
+            return;
+        }
         let limit = if self.link.was_ever_open() {
             self.settings.give_up_after
         } else {

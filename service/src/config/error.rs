@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::Source;
+use super::{Setting, Source};
 
 /// A configuration that the server can't start with. Every message says what to change.
 #[derive(Debug, thiserror::Error)]
@@ -61,12 +61,28 @@ pub enum ConfigError {
     },
     /// Plaintext was to leave the machine without anyone having said so.
     #[error(
-        "listening on {listen} without TLS would send tokens in the clear: listen on a loopback address, or allow it by \
-         --plaintext anywhere"
+        "listening on {listen} without TLS would send tokens in the clear: give --tls-cert and --tls-key, listen on a \
+         loopback address, or allow it by --plaintext anywhere"
     )]
     PlaintextNotLoopback {
         /// The address.
         listen: std::net::SocketAddr,
+    },
+    /// Plaintext was asked for where all is TLS.
+    #[error(
+        "with TLS there is no plaintext: leave plaintext at `loopback`, or leave out tls_cert and tls_key"
+    )]
+    PlaintextBesideTls,
+    /// A setting of TLS is there without one that it needs.
+    #[error(
+        "{} is given without {}: set it too, by {}, {} or the file's key {}",
+        given.key(), missing.key(), missing.flag(), missing.variable(), missing.key()
+    )]
+    TlsIncomplete {
+        /// The setting that is there.
+        given: Setting,
+        /// The one that is missing.
+        missing: Setting,
     },
 }
 

@@ -17,6 +17,7 @@ mod error;
 mod setting;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 use std::{
     ffi::OsString,
@@ -29,6 +30,8 @@ use std::{
 
 pub use error::{ConfigError, Suggestion};
 pub use setting::{Setting, Source};
+pub use tls::TlsFiles;
+use tls::TlsPaths;
 
 use crate::limits;
 
@@ -36,8 +39,16 @@ use crate::limits;
 pub const VARIABLE_PREFIX: &str = "ZETEMA_";
 
 /// Variables with the prefix that other commands of the program read, so that they are no mistake here: the
-/// path of the file, and a client's server and token.
-pub const OTHER_VARIABLES: [&str; 3] = ["ZETEMA_CONFIG", "ZETEMA_SERVER", "ZETEMA_TOKEN"];
+/// path of the file, and a client's server, token and settings of TLS.
+pub const OTHER_VARIABLES: [&str; 7] = [
+    "ZETEMA_CONFIG",
+    "ZETEMA_SERVER",
+    "ZETEMA_TOKEN",
+    "ZETEMA_CA",
+    "ZETEMA_SERVER_NAME",
+    "ZETEMA_CLIENT_CERT",
+    "ZETEMA_CLIENT_KEY",
+];
 
 /// Where connections without TLS are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +77,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Where connections without TLS are taken.
     pub plaintext: Plaintext,
+    /// The files of TLS. If there are any, every connection speaks TLS.
+    pub tls: Option<TlsFiles>,
     /// Connections open at once, 1 or more.
     pub max_connections: u32,
     /// Matches that are not over, at once, 1 or more.
@@ -86,6 +99,7 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 4680)),
             data: PathBuf::from("zetema-data"),
             plaintext: Plaintext::Loopback,
+            tls: None,
             max_connections: limits::DEFAULT_MAX_CONNECTIONS,
             max_live_matches: limits::DEFAULT_MAX_LIVE_MATCHES,
             ping_interval: Duration::from_millis(limits::DEFAULT_PING_INTERVAL_MS.into()),
@@ -130,20 +144,34 @@ impl Config {
         variables: impl IntoIterator<Item = (OsString, OsString)>,
         file: Option<&Path>,
     ) -> Result<Self, ConfigError> {
-        let mut config = Self::default();
+        let mut given = Given::default();
         if let Some(path) = file {
-            config.read_file(path)?;
+            given.read_file(path)?;
         }
-        config.read_variables(variables)?;
+        given.read_variables(variables)?;
         for (setting, value) in &flags.0 {
-            config.set(*setting, value, Source::Flag)?;
+            given.set(*setting, value, Source::Flag)?;
         }
-        if config.plaintext == Plaintext::Loopback && !config.listen.ip().is_loopback() {
-            return Err(ConfigError::PlaintextNotLoopback { listen: config.listen });
+        let Given { mut config, tls } = given;
+        config.tls = tls.files()?;
+        match (&config.tls, config.plaintext) {
+            (Some(_), Plaintext::Anywhere) => Err(ConfigError::PlaintextBesideTls),
+            (None, Plaintext::Loopback) if !config.listen.ip().is_loopback() => {
+                Err(ConfigError::PlaintextNotLoopback { listen: config.listen })
+            }
+            _ => Ok(config),
         }
-        Ok(config)
     }
+}
 
+/// What has been read so far.
+#[derive(Debug, Default)]
+struct Given {
+    config: Config,
+    tls: TlsPaths,
+}
+
+impl Given {
     fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let text =
             fs::read_to_string(path).map_err(|cause| ConfigError::File { path: path.to_owned(), cause })?;
@@ -199,45 +227,52 @@ impl Config {
             value: value.to_owned(),
             expected,
         };
+        let Self { config, tls } = self;
         match setting {
             Setting::Listen => {
-                self.listen =
+                config.listen =
                     value.parse().map_err(|_| wrong("an IP address and a port, as in 127.0.0.1:4680"))?;
             }
             Setting::Data if value.is_empty() => return Err(wrong("a path")),
-            Setting::Data => self.data = PathBuf::from(value),
+            Setting::Data => config.data = PathBuf::from(value),
             Setting::Plaintext => {
-                self.plaintext = match value {
+                config.plaintext = match value {
                     "loopback" => Plaintext::Loopback,
                     "anywhere" => Plaintext::Anywhere,
                     _ => return Err(wrong("`loopback` or `anywhere`")),
                 }
             }
+            Setting::TlsCert | Setting::TlsKey | Setting::TlsClientCa if value.is_empty() => {
+                return Err(wrong("the path of a PEM file"));
+            }
+            Setting::TlsCert => tls.cert = Some(PathBuf::from(value)),
+            Setting::TlsKey => tls.key = Some(PathBuf::from(value)),
+            Setting::TlsClientCa => tls.client_ca = Some(PathBuf::from(value)),
             Setting::MaxConnections => {
-                self.max_connections =
+                config.max_connections =
                     between(value, 1, 1_000_000).ok_or_else(|| wrong("a number, 1 to 1000000"))?;
             }
             Setting::MaxLiveMatches => {
-                self.max_live_matches =
+                config.max_live_matches =
                     between(value, 1, 10_000_000).ok_or_else(|| wrong("a number, 1 to 10000000"))?;
             }
             Setting::PingIntervalMs => {
                 let millis =
                     between(value, 100, 600_000).ok_or_else(|| wrong("milliseconds, 100 to 600000"))?;
-                self.ping_interval = Duration::from_millis(millis);
+                config.ping_interval = Duration::from_millis(millis);
             }
             Setting::DrainTimeoutMs => {
                 let millis = between(value, 0, 600_000).ok_or_else(|| wrong("milliseconds, 0 to 600000"))?;
-                self.drain_timeout = Duration::from_millis(millis);
+                config.drain_timeout = Duration::from_millis(millis);
             }
             Setting::Log if value.is_empty() => {
                 return Err(wrong(
                     "a level such as `info`, or directives such as `info,zetema_service=debug`",
                 ));
             }
-            Setting::Log => value.clone_into(&mut self.log),
+            Setting::Log => value.clone_into(&mut config.log),
             Setting::LogFormat => {
-                self.log_format = match value {
+                config.log_format = match value {
                     "text" => LogFormat::Text,
                     "json" => LogFormat::Json,
                     _ => return Err(wrong("`text` or `json`")),

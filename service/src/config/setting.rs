@@ -19,6 +19,12 @@ pub enum Setting {
     Data,
     /// Where connections without TLS are taken: `loopback` or `anywhere`.
     Plaintext,
+    /// The PEM file of the server's certificate and those between it and its CA.
+    TlsCert,
+    /// The PEM file of the certificate's private key.
+    TlsKey,
+    /// The PEM file of the CAs that sign clients' certificates, which are then demanded of every connection.
+    TlsClientCa,
     /// Connections open at once.
     MaxConnections,
     /// Matches that are not over, at once.
@@ -35,10 +41,13 @@ pub enum Setting {
 
 impl Setting {
     /// Every setting.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Listen,
         Self::Data,
         Self::Plaintext,
+        Self::TlsCert,
+        Self::TlsKey,
+        Self::TlsClientCa,
         Self::MaxConnections,
         Self::MaxLiveMatches,
         Self::PingIntervalMs,
@@ -53,6 +62,9 @@ impl Setting {
             Self::Listen => "listen",
             Self::Data => "data",
             Self::Plaintext => "plaintext",
+            Self::TlsCert => "tls_cert",
+            Self::TlsKey => "tls_key",
+            Self::TlsClientCa => "tls_client_ca",
             Self::MaxConnections => "max_connections",
             Self::MaxLiveMatches => "max_live_matches",
             Self::PingIntervalMs => "ping_interval_ms",

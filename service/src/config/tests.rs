@@ -55,6 +55,21 @@ fn a_wrong_setting_says_where_it_is_and_what_to_write() {
     check(none(), &[("ZETEMA_LISTEN", "x")], "", "the variable ZETEMA_LISTEN: \"x\" is not valid");
     check(none().with(Setting::PingIntervalMs, "1"), &[], "", "the flag --ping-interval-ms");
     check(none().with(Setting::Listen, "0.0.0.0:1"), &[], "", "allow it by --plaintext anywhere");
+    check(
+        none(),
+        &[("ZETEMA_TLS_CERT", "a.pem")],
+        "",
+        "tls_cert is given without tls_key: set it too, by --tls-key",
+    );
+    check(none(), &[], "tls_key = \"k.pem\"", "tls_key is given without tls_cert");
+    check(none().with(Setting::TlsClientCa, "c.pem"), &[], "", "tls_client_ca is given without tls_cert");
+    check(none().with(Setting::TlsCert, ""), &[], "", "the flag --tls-cert: \"\" is not valid");
+    check(
+        none().with(Setting::Plaintext, "anywhere"),
+        &[("ZETEMA_TLS_CERT", "a.pem")],
+        "tls_key = \"k.pem\"",
+        "with TLS there is no plaintext",
+    );
 }
 
 #[test]
@@ -67,4 +82,13 @@ fn a_file_that_is_not_there_is_an_error() {
 fn plaintext_leaves_the_machine_when_told() {
     let flags = Flags::new().with(Setting::Listen, "0.0.0.0:1").with(Setting::Plaintext, "anywhere");
     assert_eq!(Config::load(&flags, [], None).unwrap().plaintext, Plaintext::Anywhere);
+}
+
+#[test]
+fn tls_leaves_the_machine_untold() {
+    let flags = Flags::new().with(Setting::Listen, "0.0.0.0:1").with(Setting::TlsCert, "a.pem");
+    let (_folder, path) = with_file("tls_key = \"k.pem\"\n");
+    let config = Config::load(&flags, variables(&[("ZETEMA_TLS_CLIENT_CA", "c.pem")]), Some(&path)).unwrap();
+    let files = TlsFiles { cert: "a.pem".into(), key: "k.pem".into(), client_ca: Some("c.pem".into()) };
+    assert_eq!(config.tls, Some(files));
 }

@@ -25,12 +25,21 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use super::tls::Tls;
 use crate::{limits, metrics::Open};
+
+/// What connections speak below HTTP.
+#[derive(Debug, Clone)]
+pub(super) enum Transport {
+    Plaintext,
+    Tls(Arc<Tls>),
+}
 
 /// Accepts until `draining`, one task for each connection. A connection that is open then is told to go away and
 /// ends after its last request, or when `stopped` cuts it.
 pub(super) async fn accept(
     listener: TcpListener,
+    transport: Transport,
     router: axum::Router,
     max_connections: u32,
     draining: CancellationToken,
@@ -45,11 +54,23 @@ pub(super) async fn accept(
             tracing::warn!(max_connections, "a connection was refused: too many are open");
             continue;
         };
-        let (http, router) = (Arc::clone(&http), router.clone());
+        let (http, transport, router) = (Arc::clone(&http), transport.clone(), router.clone());
         let (draining, stopped) = (draining.clone(), stopped.clone());
         connections.spawn(async move {
             let _open = Open::connection();
-            stopped.run_until_cancelled(serve(&http, stream, router, draining)).await;
+            let served = async {
+                match transport {
+                    Transport::Plaintext => serve(&http, stream, router, draining).await,
+                    Transport::Tls(tls) => {
+                        // One that is not yet open when the server stops has nothing to finish.
+                        let opened = draining.run_until_cancelled(tls.handshake(stream)).await;
+                        if let Some(Some(stream)) = opened {
+                            serve(&http, stream, router, draining).await;
+                        }
+                    }
+                }
+            };
+            stopped.run_until_cancelled(served).await;
             drop(permit);
         });
     }

@@ -18,6 +18,7 @@ mod connection;
 mod health;
 mod routes;
 mod signal;
+mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -28,7 +29,8 @@ use tonic_health::{
     server::{HealthReporter, HealthService},
 };
 
-pub use signal::termination;
+pub use signal::{Hangups, termination};
+pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
@@ -38,6 +40,8 @@ use crate::{
     matches::{self, Matches, Recovered, SystemClock, SystemEntropy},
     table::FairShuffler,
 };
+use connection::Transport;
+use tls::Tls;
 
 /// Why a server can't start.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +64,9 @@ pub enum StartError {
     /// The keys can't be had.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// TLS can't be served.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The descriptions of the protocol can't be read.
     #[error("the reflection service can't start: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -74,6 +81,7 @@ pub struct Server {
     matches: Matches,
     journal: Arc<SqliteJournal>,
     reporter: HealthReporter,
+    transport: Transport,
     drain_timeout: Duration,
     draining: CancellationToken,
     stopped: CancellationToken,
@@ -90,6 +98,10 @@ impl Server {
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
         let local_addr = listener.local_addr().map_err(listen_error)?;
+        let transport = match config.tls {
+            Some(files) => Transport::Tls(Arc::new(Tls::open(files).await?)),
+            None => Transport::Plaintext,
+        };
 
         let (journal, recovery) = SqliteJournal::open(&config.data, journal::Options::default()).await?;
         report(&recovery);
@@ -117,6 +129,7 @@ impl Server {
         tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), draining.clone()));
         tasks.spawn(connection::accept(
             listener,
+            transport.clone(),
             router,
             config.max_connections,
             draining.clone(),
@@ -129,6 +142,7 @@ impl Server {
             matches,
             journal,
             reporter,
+            transport,
             drain_timeout: config.drain_timeout,
             draining,
             stopped,
@@ -139,6 +153,31 @@ impl Server {
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
+    }
+
+    /// Its address as clients write it.
+    pub fn url(&self) -> String {
+        let scheme = match self.transport {
+            Transport::Plaintext => "http",
+            Transport::Tls(_) => "https",
+        };
+        format!("{scheme}://{}", self.local_addr)
+    }
+
+    /// Reads the files of TLS again, as the program does on SIGHUP: connections that are made from now on are shown the
+    /// new certificate and asked for a client's by the new CAs; those that are open go on. Without TLS there is
+    /// nothing to read. The log says what came of it.
+    ///
+    /// # Errors
+    /// A [`TlsError`] that names the file that can't be used. What was served before is served on.
+    pub async fn reload(&self) -> Result<(), TlsError> {
+        let Transport::Tls(tls) = &self.transport else {
+            tracing::info!("there is nothing to read again: this server has no TLS");
+            return Ok(());
+        };
+        tls.reload().await.inspect_err(|error| {
+            tracing::error!(%error, "the certificate is the same as before: mend the file and send SIGHUP again");
+        })
     }
 
     /// The admin token, when its file in the data folder still holds it.

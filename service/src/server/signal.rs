@@ -1,4 +1,4 @@
-//! What tells the program to stop.
+//! What tells the program to stop, or to read its files again.
 
 use std::io;
 
@@ -25,4 +25,35 @@ pub async fn termination() -> io::Result<()> {
 #[cfg(not(unix))]
 pub async fn termination() -> io::Result<()> {
     tokio::signal::ctrl_c().await
+}
+
+/// The times that the program is told to read its files again: by SIGHUP, and where there are no signals never.
+///
+/// From when this is made on, SIGHUP no longer ends the program.
+#[derive(Debug)]
+pub struct Hangups {
+    #[cfg(unix)]
+    signals: tokio::signal::unix::Signal,
+}
+
+impl Hangups {
+    /// Listens for them.
+    ///
+    /// # Errors
+    /// When the system does not let the program listen for them.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            signals: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        #[cfg(unix)]
+        if self.signals.recv().await.is_some() {
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
 }

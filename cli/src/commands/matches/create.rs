@@ -3,7 +3,7 @@
 use anyhow::Result;
 use zetema_proto::v1;
 
-use crate::args::{DEFAULT_SERVER, FormatArgs, Seed, ServerArgs, SpecArgs};
+use crate::args::{AddressArgs, FormatArgs, Seed, ServerArgs, SpecArgs};
 use crate::client::Client;
 use crate::json::CreatedJson;
 use crate::output::{self, Format};
@@ -44,12 +44,12 @@ impl Create {
         let created = CreatedJson::new(created.as_ref(), seat_tokens)?;
         match self.format.format {
             Format::Json => output::print_json(&created),
-            Format::Table => print_table(&created, &self.server.server),
+            Format::Table => print_table(&created, &self.server.address),
         }
     }
 }
 
-fn print_table(created: &CreatedJson, server: &str) -> Result<()> {
+fn print_table(created: &CreatedJson, address: &AddressArgs) -> Result<()> {
     output::print(format!("match {}", created.created.match_id))?;
     let mut table = output::table(["seat", "token"]);
     for token in &created.seat_tokens {
@@ -57,10 +57,9 @@ fn print_table(created: &CreatedJson, server: &str) -> Result<()> {
     }
     output::print(table)?;
     let program = output::program();
-    let server = if server == DEFAULT_SERVER { String::new() } else { format!(" --server {server}") };
     output::note(format!(
-        "Take a seat: {program} bot greedy{server} --token TOKEN\n         or: {program} play{server} --token TOKEN\n\
-         Look on:     {program} match watch{server} {}",
+        "Take a seat: {program} bot greedy{address} --token TOKEN\n         or: {program} play{address} --token TOKEN\n\
+         Look on:     {program} match watch{address} {}",
         created.created.match_id
     ));
     Ok(())

@@ -13,7 +13,7 @@ use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, SeatToken, Session, Setting
 use zetema_service::server::termination;
 
 use self::person::{Person, Resignation};
-use crate::args::{BotsArgs, DEFAULT_SERVER, RulesArgs, Seed, spec};
+use crate::args::{AddressArgs, BotsArgs, RulesArgs, Seed, spec};
 use crate::client;
 use crate::embedded::Embedded;
 use crate::failure::Usage;
@@ -47,9 +47,8 @@ pub(crate) struct Play {
     /// Keep the server's data in this folder; unless given, they are removed
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The address of the server whose match you join
-    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL", default_value = DEFAULT_SERVER)]
-    server: String,
+    #[command(flatten)]
+    address: AddressArgs,
     /// The token of your seat on that server; unless given, a server starts inside the program
     #[arg(
         long,
@@ -64,7 +63,7 @@ impl Play {
         crate::log::start_quietly("error")?;
         match self.token {
             Some(token) => {
-                if on_server(&self.server, token, Vec::new()).await? == Ending::Left {
+                if on_server(&self.address, token, Vec::new()).await? == Ending::Left {
                     output::note("The seat is still yours: the same token takes it up again.");
                 }
                 Ok(())
@@ -101,7 +100,7 @@ impl Play {
         for token in tokens {
             others.play(token)?;
         }
-        let done = on_server(server.url(), token, players).await;
+        let done = on_server(&AddressArgs::plaintext(server.url()), token, players).await;
         drop(others);
         server.stop().await;
         match done? {
@@ -121,7 +120,7 @@ enum Ending {
 }
 
 /// Plays the seat of this token. `players` are the names of all seats, if they are known.
-async fn on_server(server: &str, token: SeatToken, players: Vec<String>) -> Result<Ending> {
+async fn on_server(address: &AddressArgs, token: SeatToken, players: Vec<String>) -> Result<Ending> {
     let (resign, mut resignations) = unbounded_channel();
     let make = move |info: &MatchInfo| -> Box<dyn Bot> {
         let mut players = players.clone();
@@ -134,15 +133,16 @@ async fn on_server(server: &str, token: SeatToken, players: Vec<String>) -> Resu
         let names = Names::players(info.rules, players);
         Box::new(Person::new(names, BufReader::new(io::stdin()), io::stdout(), resign.clone()))
     };
-    let settings = Settings { client_name: "zetema-play".to_owned(), ..Settings::default() };
-    let mut session = Session::open(server, settings, make)?;
+    let client_name = "zetema-play".to_owned();
+    let settings = Settings { client_name, tls: address.tls.settings()?, ..Settings::default() };
+    let mut session = Session::open(&address.server, settings, make)?;
     session.play(token.clone())?;
     output::note("joined: the match begins when every seat has");
     tokio::select! {
         outcome = session.next() => conclude(outcome.as_ref())?,
         resigned = resignation(&mut resignations) => {
             let waiting = resigned?;
-            client::resign(server, token.reveal().to_owned()).await?;
+            client::resign(address, token.reveal().to_owned()).await?;
             drop(waiting);
             output::print("You resigned.")?;
         }
