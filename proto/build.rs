@@ -3,9 +3,10 @@
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// Messages with a token, a nonce, a seed or a hand in them: `src/redacted.rs` writes their `Debug`.
-const REDACTED: [&str; 18] = [
+const REDACTED: [&str; 20] = [
     "zetema.v1.Act",
     "zetema.v1.ActRequest",
+    "zetema.v1.CreateTokenResponse",
     "zetema.v1.Dealing",
     "zetema.v1.Drew",
     "zetema.v1.FixedDeals",
@@ -13,6 +14,7 @@ const REDACTED: [&str; 18] = [
     "zetema.v1.Join",
     "zetema.v1.JoinSeatRequest",
     "zetema.v1.LegalActions",
+    "zetema.v1.ListFaultsRequest",
     "zetema.v1.ObserveSeat",
     "zetema.v1.RecordDeal",
     "zetema.v1.ResignRequest",

@@ -19,8 +19,8 @@ mod redacted;
 mod status;
 
 pub use convert::{
-    DealSet, FieldError, Problem, RecordHeader, TimeControl, Views, Visibility, Wire, record_from_wire,
-    record_to_wire, seat_event_from_wire, seat_event_to_wire, view_from_wire, view_to_wire,
+    DealSet, FieldError, Problem, RecordHeader, Views, Visibility, Wire, record_from_wire, record_to_wire,
+    seat_event_from_wire, seat_event_to_wire, view_from_wire, view_to_wire,
 };
 pub use status::ERROR_DOMAIN;
 

@@ -39,13 +39,15 @@ impl fmt::Debug for v1::act::Choice {
 redact! {
     v1::Act { decision_number } hides { choice }
     v1::ActRequest { act } hides { seat_token }
+    v1::CreateTokenResponse { token } hides { secret }
     v1::Dealing { commitment, kind } hides { server_seed }
     v1::Drew { seat, count } hides { cards }
     v1::FixedDeals {} hides { server_seed }
     v1::GiveNonce {} hides { nonce }
-    v1::Join { nonce_hash, after_seq, views } hides { seat_token }
+    v1::Join { nonce_hash, after_seq, views } hides { by }
     v1::JoinSeatRequest { nonce_hash } hides { seat_token }
     v1::LegalActions {} hides { discards, declarations }
+    v1::ListFaultsRequest { match_id, page_size, page_token } hides { seat_token }
     v1::ObserveSeat { after_seq, views } hides { seat_token }
     v1::RecordDeal { scores } hides { deck }
     v1::ResignRequest {} hides { seat_token }

@@ -8,13 +8,15 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::convert::FieldError;
-use crate::v1::{self, ErrorReason};
+use crate::v1::{self, DecisionClosedBy, ErrorReason};
 
 /// The domain of every `google.rpc.ErrorInfo` that the server sends.
 pub const ERROR_DOMAIN: &str = "zetema";
 
 const DECISION_NUMBER: &str = "decision_number";
+const CLOSED_BY: &str = "closed_by";
 const PREFIX: &str = "ERROR_REASON_";
+const CLOSED_BY_PREFIX: &str = "DECISION_CLOSED_BY_";
 
 impl ErrorReason {
     /// The gRPC status of this reason, as `error.proto` states it.
@@ -61,6 +63,19 @@ impl ErrorReason {
     }
 }
 
+impl DecisionClosedBy {
+    /// The value's name in an `ErrorInfo`, without the enum's prefix: `CLOCK`.
+    pub fn name(self) -> &'static str {
+        let name = self.as_str_name();
+        name.strip_prefix(CLOSED_BY_PREFIX).unwrap_or(name)
+    }
+
+    /// The value of this name. `None` for one that this version does not know.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::from_str_name(&format!("{CLOSED_BY_PREFIX}{name}"))
+    }
+}
+
 /// An error without details: fill in the fields that apply.
 ///
 /// ```
@@ -83,6 +98,7 @@ impl v1::Error {
             violations: Vec::new(),
             decision_number: None,
             retry_after_ms: None,
+            closed_by: DecisionClosedBy::Unspecified.into(),
         }
     }
 
@@ -92,6 +108,7 @@ impl v1::Error {
         let details = status.get_error_details();
         let info = details.error_info().filter(|info| info.domain == ERROR_DOMAIN)?;
         let violations = details.bad_request().map(|bad| bad.field_violations.as_slice()).unwrap_or_default();
+        let closed_by = info.metadata.get(CLOSED_BY).and_then(|name| DecisionClosedBy::from_name(name));
         let retry_delay = details.retry_info().and_then(|retry| retry.retry_delay);
         Some(Self {
             reason: ErrorReason::from_name(&info.reason)?.into(),
@@ -105,6 +122,7 @@ impl v1::Error {
                 .collect(),
             decision_number: info.metadata.get(DECISION_NUMBER).and_then(|number| number.parse().ok()),
             retry_after_ms: retry_delay.map(|delay| u32::try_from(delay.as_millis()).unwrap_or(u32::MAX)),
+            closed_by: closed_by.unwrap_or_default().into(),
         })
     }
 }
@@ -118,12 +136,15 @@ impl From<FieldError> for v1::Error {
 impl From<v1::Error> for Status {
     fn from(error: v1::Error) -> Self {
         let reason = error.reason();
-        let v1::Error { reason: _, message, violations, decision_number, retry_after_ms } = error;
-        let metadata = decision_number.map(|number| (DECISION_NUMBER.to_owned(), number.to_string()));
+        let closed_by = Some(error.closed_by()).filter(|by| *by != DecisionClosedBy::Unspecified);
+        let v1::Error { reason: _, message, violations, decision_number, retry_after_ms, closed_by: _ } =
+            error;
+        let decision = decision_number.map(|number| (DECISION_NUMBER.to_owned(), number.to_string()));
+        let closed_by = closed_by.map(|by| (CLOSED_BY.to_owned(), by.name().to_owned()));
         let mut details = ErrorDetails::with_error_info(
             reason.name(),
             ERROR_DOMAIN,
-            metadata.into_iter().collect::<HashMap<_, _>>(),
+            decision.into_iter().chain(closed_by).collect::<HashMap<_, _>>(),
         );
         for v1::FieldViolation { field, description } in violations {
             details.add_bad_request_violation(field, description);

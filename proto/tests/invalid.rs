@@ -3,11 +3,11 @@
 #![allow(clippy::expect_used, clippy::panic)] // The whole file is tests.
 
 use zetema_proto::v1::{self, action, declaration, match_spec};
-use zetema_proto::{
-    FieldError, TimeControl, Views, Wire, seat_event_from_wire, view_from_wire, view_to_wire,
-};
+use zetema_proto::{FieldError, Views, Wire, seat_event_from_wire, view_from_wire, view_to_wire};
 use zetema_rules::fair::{MatchSeed, Nonce, NonceHash, ServerSeed};
-use zetema_rules::{Action, Game, LegalActions, MatchResult, Preset, Rules, Seat, View, Viewer};
+use zetema_rules::{
+    Action, DecisionTime, Game, LegalActions, MatchResult, Preset, Rules, Seat, TimeControl, View, Viewer,
+};
 
 fn rules() -> Rules {
     Preset::Sackson.rules(2, None).expect("sackson is played by two")
@@ -219,13 +219,17 @@ fn a_match_whose_rules_don_t_fit_its_seats_names_the_field() {
 
 #[test]
 fn time_controls_have_defaults_and_bounds() {
-    assert_eq!(TimeControl::from_wire(&v1::TimeControl::default()), Ok(TimeControl::DEFAULT));
-    let stated = TimeControl { join_timeout_ms: 1_000, idle_timeout_ms: 2_592_000_000 };
+    assert_eq!(TimeControl::from_wire(&v1::TimeControl::default()), Ok(TimeControl::default()));
+    let unlimited = DecisionTime::Unlimited { idle_timeout_ms: 2_592_000_000 };
+    let stated = TimeControl::new(1_000, unlimited).expect("the times are in range");
     assert_eq!(TimeControl::from_wire(&stated.to_wire()), Ok(stated));
-    let message = v1::TimeControl { join_timeout_ms: Some(999), idle_timeout_ms: None };
+    let message = v1::TimeControl { join_timeout_ms: Some(999), ..Default::default() };
     check(TimeControl::from_wire(&message), "join_timeout_ms", "give 1000 to 604800000");
-    let message = v1::TimeControl { join_timeout_ms: None, idle_timeout_ms: Some(0) };
-    check(TimeControl::from_wire(&message), "idle_timeout_ms", "is 0 ms");
+    let none = Some(v1::time_control::Decisions::Named(v1::NamedTimeControl::None.into()));
+    let message = v1::TimeControl { idle_timeout_ms: Some(0), decisions: none, ..Default::default() };
+    check(TimeControl::from_wire(&message), "idle_timeout_ms", "is 0: give 1000");
+    let message = v1::TimeControl { idle_timeout_ms: Some(1_000), ..Default::default() };
+    check(TimeControl::from_wire(&message), "idle_timeout_ms", "without a clock");
 }
 
 #[test]

@@ -4,13 +4,11 @@
 
 use proptest::prelude::*;
 use prost::Message;
-use zetema_proto::{
-    DealSet, FieldError, RecordHeader, TimeControl, Visibility, record_from_wire, record_to_wire, v1,
-};
+use zetema_proto::{DealSet, FieldError, RecordHeader, Visibility, record_from_wire, record_to_wire, v1};
 use zetema_rules::fair::{Nonce, ServerSeed};
 use zetema_rules::{
     AbortReason, Dealing, DealingKind, Entrant, ForfeitReason, Game, Outcome, Phase, PlayedBy, Preset,
-    Record, Rules, Seat, Step,
+    Record, Rules, Seat, Step, TimeControl,
 };
 
 fn seat(index: usize) -> Seat {
@@ -20,7 +18,7 @@ fn seat(index: usize) -> Seat {
 fn header() -> RecordHeader {
     RecordHeader {
         match_id: "m1".into(),
-        time_control: TimeControl::DEFAULT,
+        time_control: TimeControl::default(),
         visibility: Visibility::Public,
         client_reference: "round 3".into(),
         created_at_ms: 1_795_228_800_123,

@@ -40,6 +40,7 @@ mod action;
 mod autoplay;
 mod card;
 mod cards;
+mod clock;
 mod deck;
 mod error;
 mod event;
@@ -56,12 +57,14 @@ mod record;
 mod replay;
 mod rules;
 mod seat;
+mod time_control;
 mod view;
 
 pub use action::{Action, Declaration};
 pub use autoplay::autoplay;
 pub use card::{Card, ParseCardError, Rank, Suit};
 pub use cards::{Cards, Ranks};
+pub use clock::{Charge, LedgerEntry, OutOfTime, SeatClock, TimedOut};
 pub use deck::{Deck, DeckError, PACK};
 pub use error::PlayError;
 pub use event::{Event, OwnCards, SeatEvent, Viewer};
@@ -79,4 +82,8 @@ pub use record::{
 pub use replay::{Place, Problem, Replay, ReplayError};
 pub use rules::{RULES_REVISION, Rules, RulesError};
 pub use seat::{Players, Seat, Seats, Side, Teams};
+pub use time_control::{
+    ClockOptions, DecisionClock, DecisionTime, NamedTimeControl, TimeControl, TimeControlError, TimeOut,
+    UnknownTimeControl,
+};
 pub use view::{CompleteError, View};

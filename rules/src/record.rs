@@ -163,7 +163,7 @@ impl Step {
 pub enum PlayedBy {
     /// The seat's player.
     Player,
-    /// The server, for a seat that had forfeited (R25).
+    /// The server, for a seat that had forfeited (R25) or whose time was out.
     Autoplay,
 }
 
@@ -172,6 +172,10 @@ pub enum PlayedBy {
 pub enum ForfeitReason {
     /// It resigned.
     Resigned,
+    /// Its time was out.
+    OutOfTime,
+    /// Its time was out as often as the time control allows.
+    OutOfStrikes,
 }
 
 /// How a match ended.

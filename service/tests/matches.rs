@@ -189,7 +189,7 @@ async fn a_specification_that_is_wrong_names_the_field() {
         ),
         (
             v1::MatchSpec {
-                time_control: Some(v1::TimeControl { join_timeout_ms: Some(1), idle_timeout_ms: None }),
+                time_control: Some(v1::TimeControl { join_timeout_ms: Some(1), ..Default::default() }),
                 ..good.clone()
             },
             ErrorReason::InvalidField,

@@ -58,7 +58,7 @@ async fn say(requests: &Requests, tag: u64, handle: u32, kind: play_request::Kin
 
 fn join(seat_token: &str, nonce_hash: Vec<u8>, after_seq: Option<u64>) -> play_request::Kind {
     play_request::Kind::Join(v1::Join {
-        seat_token: seat_token.to_owned(),
+        by: Some(v1::join::By::SeatToken(seat_token.to_owned())),
         nonce_hash,
         after_seq,
         views: None,

@@ -101,8 +101,12 @@ async fn play_to_the_end(channel: Channel, tokens: &[String]) {
     let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
     say(0, play_request::Kind::Hello(hello)).await;
     for token in tokens {
-        let join =
-            v1::Join { seat_token: token.clone(), nonce_hash: Vec::new(), after_seq: None, views: None };
+        let join = v1::Join {
+            by: Some(v1::join::By::SeatToken(token.clone())),
+            nonce_hash: Vec::new(),
+            after_seq: None,
+            views: None,
+        };
         say(0, play_request::Kind::Join(join)).await;
     }
     let mut left = tokens.len();

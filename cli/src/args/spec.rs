@@ -36,6 +36,7 @@ impl SpecArgs {
         let time_control = v1::TimeControl {
             join_timeout_ms: milliseconds("--join-timeout", self.join_timeout)?,
             idle_timeout_ms: milliseconds("--idle-timeout", self.idle_timeout)?,
+            decisions: Some(v1::time_control::Decisions::Named(v1::NamedTimeControl::None.into())),
         };
         Ok(v1::MatchSpec {
             time_control: Some(time_control),
@@ -56,7 +57,7 @@ pub(crate) fn spec(rules: &Rules, seed: Option<&ServerSeed>) -> v1::MatchSpec {
     let token_seat = v1::SeatSpec { kind: Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) };
     v1::MatchSpec {
         rules: Some(v1::match_spec::Rules::Own(rules.to_wire())),
-        seats: rules.seats().map(|_| token_seat).collect(),
+        seats: rules.seats().map(|_| token_seat.clone()).collect(),
         time_control: None,
         deals: Some(v1::Deals { kind: Some(kind) }),
         visibility: None,

@@ -54,6 +54,7 @@ pub fn seat_event_from_wire(message: &v1::Event) -> Result<Option<SeatEvent>, Fi
         Kind::NoncesWanted(_)
         | Kind::NoncesPublished(_)
         | Kind::Resigned(_)
+        | Kind::TimedOut(_)
         | Kind::Aborted(_)
         | Kind::Revealed(_) => return Ok(None),
         Kind::DealStarted(message) => in_field("deal_started", deal_started(*message))?,

@@ -28,13 +28,14 @@ mod record;
 mod rules;
 mod seat;
 mod spec;
+mod time_control;
 mod view;
 
 pub use dealing::DealSet;
 pub use error::{FieldError, Problem};
 pub use event::{seat_event_from_wire, seat_event_to_wire};
 pub use record::{RecordHeader, record_from_wire, record_to_wire};
-pub use spec::{TimeControl, Views, Visibility};
+pub use spec::{Views, Visibility};
 pub use view::{view_from_wire, view_to_wire};
 
 /// A value that has a form on the wire of its own.

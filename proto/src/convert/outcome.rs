@@ -9,7 +9,7 @@ use crate::v1::outcome;
 wire_enum! {
     EndReason = EndReason { Target, DealOver, Forfeit }
     AbortReason = AbortReason { NoShow, NonceMissing, Idle, Cancelled }
-    ForfeitReason = ForfeitReason { Resigned }
+    ForfeitReason = ForfeitReason { Resigned, OutOfTime, OutOfStrikes }
 }
 
 impl Wire for Outcome {

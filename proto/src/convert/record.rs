@@ -1,12 +1,10 @@
 //! Records of matches that are over.
 
 use prost_types::Timestamp;
-use zetema_rules::{Card, Deck, Outcome, PlayedBy, Record, RecordDeal, Rules, Step};
+use zetema_rules::{Card, Deck, Outcome, PlayedBy, Record, RecordDeal, Rules, Step, TimeControl};
 
 use super::dealing::DealSet;
-use super::{
-    FieldError, TimeControl, Visibility, Wire, dealing, list, narrow, optional, required, value, wire_enum,
-};
+use super::{FieldError, Visibility, Wire, dealing, list, narrow, optional, required, value, wire_enum};
 use crate::v1;
 use crate::v1::step;
 
@@ -61,6 +59,7 @@ pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Reco
         deals: deals.iter().map(deal_to_wire).collect(),
         steps: steps.iter().map(Wire::to_wire).collect(),
         outcome: Some(outcome.to_wire()),
+        ledger: Vec::new(),
     })
 }
 
@@ -84,6 +83,7 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         deals,
         steps,
         outcome,
+        ledger: _,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     if *seats != seats_of(&rules) {
@@ -117,7 +117,7 @@ fn seats_of(rules: &Rules) -> Vec<v1::RecordSeat> {
     let seat = |seat: zetema_rules::Seat| {
         #[allow(clippy::cast_possible_truncation)]
         let side = rules.side(seat).index() as u32;
-        v1::RecordSeat { seat: seat.to_wire(), side }
+        v1::RecordSeat { seat: seat.to_wire(), side, bot_name: String::new() }
     };
     rules.seats().map(seat).collect()
 }

@@ -1,56 +1,10 @@
-//! What a request for a match says: its rules, clocks and views.
+//! What a request for a match says: its rules and views.
 
 use zetema_rules::{Players, Preset, Rules, Suit, Teams};
 
-use super::{FieldError, Wire, optional, value};
+use super::{FieldError, optional, value};
 use crate::v1;
 use crate::v1::match_spec;
-
-/// The clocks of a match, with every default filled in. In this version there is none on a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeControl {
-    /// How long every seat has to join, and then again to send its nonce, in milliseconds.
-    pub join_timeout_ms: u32,
-    /// How long a match that has been dealt may wait for one decision, in milliseconds.
-    pub idle_timeout_ms: u32,
-}
-
-impl TimeControl {
-    /// Ten minutes to join, 24 hours for a decision.
-    pub const DEFAULT: Self = Self { join_timeout_ms: 600_000, idle_timeout_ms: 86_400_000 };
-
-    const JOIN_TIMEOUT_MS: (u32, u32) = (1_000, 604_800_000);
-    const IDLE_TIMEOUT_MS: (u32, u32) = (1_000, 2_592_000_000);
-}
-
-impl Default for TimeControl {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl Wire for TimeControl {
-    type Message = v1::TimeControl;
-
-    fn to_wire(&self) -> v1::TimeControl {
-        let Self { join_timeout_ms, idle_timeout_ms } = *self;
-        v1::TimeControl { join_timeout_ms: Some(join_timeout_ms), idle_timeout_ms: Some(idle_timeout_ms) }
-    }
-
-    fn from_wire(message: &v1::TimeControl) -> Result<Self, FieldError> {
-        let v1::TimeControl { join_timeout_ms, idle_timeout_ms } = *message;
-        let within = |field, (least, most), given: Option<u32>, default| match given {
-            None => Ok(default),
-            Some(ms) if (least..=most).contains(&ms) => Ok(ms),
-            Some(ms) => Err(FieldError::invalid(field, format!("is {ms} ms: give {least} to {most}"))),
-        };
-        let Self { join_timeout_ms: join, idle_timeout_ms: idle } = Self::DEFAULT;
-        Ok(Self {
-            join_timeout_ms: within("join_timeout_ms", Self::JOIN_TIMEOUT_MS, join_timeout_ms, join)?,
-            idle_timeout_ms: within("idle_timeout_ms", Self::IDLE_TIMEOUT_MS, idle_timeout_ms, idle)?,
-        })
-    }
-}
 
 /// When an observation holds the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

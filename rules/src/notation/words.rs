@@ -65,7 +65,7 @@ words! {
     MatchEnd { AtOnce = "at-once", AfterDeal = "after-deal" }
     EndReason { Target = "target", DealOver = "deal-over", Forfeit = "forfeit" }
     DealingKind { Joint = "joint", Shared = "shared", Fixed = "fixed" }
-    ForfeitReason { Resigned = "resigned" }
+    ForfeitReason { Resigned = "resigned", OutOfTime = "out-of-time", OutOfStrikes = "out-of-strikes" }
     AbortReason {
         NoShow = "no-show",
         NonceMissing = "nonce-missing",

@@ -69,13 +69,21 @@ impl Core {
                     self.end(key, End::Superseded);
                 }
             }
-            // The answer to a leave, and what a later version may send.
-            Some(Kind::Left(_)) | None => {}
+            // The answer to a leave, what is for bots' tokens, and what a later version may send.
+            Some(Kind::Left(_) | Kind::SeatAssigned(_)) | None => {}
         }
     }
 
     fn welcomed(&mut self, now: Instant, welcome: &v1::Welcome) {
-        let v1::Welcome { protocol_revision, server_version, ping_interval_ms, limits } = welcome;
+        let v1::Welcome {
+            protocol_revision,
+            server_version,
+            ping_interval_ms,
+            limits,
+            live_seats: _,
+            previous_cut: _,
+            live_seat_count: _,
+        } = welcome;
         let own = zetema_proto::PROTOCOL_REVISION;
         if *protocol_revision != own {
             self.fail_all(&Error::ProtocolRevision { server: *protocol_revision, own });
@@ -104,7 +112,8 @@ impl Core {
     fn rejected(&mut self, now: Instant, tag: u64, error: v1::Error) {
         let reason = error.reason();
         let wait = error.retry_after_ms.map(|ms| Duration::from_millis(ms.into()));
-        let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _ } = error;
+        let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _, closed_by: _ } =
+            error;
         let refusal = Refusal { reason, message, decision: decision_number };
         let Some((key, asked)) = untag(tag) else {
             if self.link.most_seats().is_none() {

@@ -28,15 +28,18 @@ pub fn encode_entry(entry: &Entry) -> Vec<u8> {
             decision_number: *decision,
             action: Some(action.to_wire()),
             played_by: by.to_wire(),
+            ledger: None,
         }),
         Change::Faulted { seat, decision, card } => Kind::Faulted(wire::Faulted {
             seat: seat.to_wire(),
             decision_number: *decision,
             card: card.to_wire(),
         }),
-        Change::SeatForfeited { seat, reason } => {
-            Kind::SeatForfeited(wire::SeatForfeited { seat: seat.to_wire(), reason: reason.to_wire() })
-        }
+        Change::SeatForfeited { seat, reason } => Kind::SeatForfeited(wire::SeatForfeited {
+            seat: seat.to_wire(),
+            reason: reason.to_wire(),
+            ledger: None,
+        }),
         Change::Aborted(Abort { reason, seats }) => Kind::Aborted(wire::Aborted {
             abort: Some(v1::Abort {
                 reason: reason.to_wire(),
@@ -74,18 +77,20 @@ pub fn decode_entry(bytes: &[u8], imperial: Suit) -> Result<Entry, DecodeError> 
         Some(Kind::Started(started)) => Change::Started(Box::new(
             started_from_wire(&started, imperial).map_err(|error| error.within("started"))?,
         )),
-        Some(Kind::Acted(wire::Acted { seat, decision_number, action, played_by })) => Change::Acted {
-            seat: value("seat", &seat)?,
-            decision: decision_number,
-            action: required("action", action.as_ref())?,
-            by: value("played_by", &played_by)?,
-        },
+        Some(Kind::Acted(wire::Acted { seat, decision_number, action, played_by, ledger: _ })) => {
+            Change::Acted {
+                seat: value("seat", &seat)?,
+                decision: decision_number,
+                action: required("action", action.as_ref())?,
+                by: value("played_by", &played_by)?,
+            }
+        }
         Some(Kind::Faulted(wire::Faulted { seat, decision_number, card })) => Change::Faulted {
             seat: value("seat", &seat)?,
             decision: decision_number,
             card: value("card", &card)?,
         },
-        Some(Kind::SeatForfeited(wire::SeatForfeited { seat, reason })) => {
+        Some(Kind::SeatForfeited(wire::SeatForfeited { seat, reason, ledger: _ })) => {
             Change::SeatForfeited { seat: value("seat", &seat)?, reason: value("reason", &reason)? }
         }
         Some(Kind::Aborted(wire::Aborted { abort })) => {

@@ -98,7 +98,7 @@ fn seat_to_wire(info: SeatInfo) -> v1::MatchSeat {
     };
     #[allow(clippy::cast_possible_truncation)]
     let side = side.index() as u32;
-    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into() }
+    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into(), bot_name: String::new() }
 }
 
 fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
@@ -106,11 +106,12 @@ fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
         r#match: Some(info.into()),
         owner: info.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
         seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
+        seat_bots: Vec::new(),
     }
 }
 
 fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldError> {
-    let wire::MatchSummary { r#match, owner, seat_generations } = message;
+    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots: _ } = message;
     let Some(message) = r#match else { return Err(FieldError::missing("match")) };
     let v1::Match {
         match_id,
@@ -134,7 +135,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         return Err(FieldError::invalid("seats", "are not those of the rules"));
     }
     let seat = |(message, &generation): (&v1::MatchSeat, &u32)| {
-        let v1::MatchSeat { seat, side: _, state } = message;
+        let v1::MatchSeat { seat, side: _, state, bot_name: _ } = message;
         let seat = value("seats.seat", seat)?;
         Ok(SeatInfo { seat, side: rules.side(seat), state: seat_state(*state)?, generation })
     };

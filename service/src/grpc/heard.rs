@@ -57,7 +57,9 @@ pub(super) async fn follow(
         },
         kind: Some(match subscription.start() {
             Start::Snapshot(snapshot) => subscription_start::Kind::Snapshot(wire::snapshot(snapshot)),
-            &Start::Resumed { after_seq } => subscription_start::Kind::Resumed(v1::Resumed { after_seq }),
+            &Start::Resumed { after_seq } => {
+                subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms: None })
+            }
         }),
     };
     let seq = subscription.last_seq();

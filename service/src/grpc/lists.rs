@@ -102,5 +102,6 @@ pub(super) fn record_summary(info: &MatchInfo, is_held: bool) -> v1::RecordSumma
         end_time,
         outcome,
         revealed: !is_held,
+        result_number: 0,
     }
 }

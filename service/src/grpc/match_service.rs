@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
-    v1::{self, match_service_server::MatchService, watch_match_response::Kind},
+    v1::{self, ErrorReason, match_service_server::MatchService, watch_match_response::Kind},
 };
 use zetema_rules::Seat;
 
@@ -98,6 +98,7 @@ fn request_key(request_id: &str, rpc: &str, body: &impl Message) -> Result<Optio
 
 #[async_trait]
 impl MatchService for MatchAdapter {
+    type WatchResultsStream = BoxStream<'static, Result<v1::WatchResultsResponse, Status>>;
     type WatchMatchStream = BoxStream<'static, Result<v1::WatchMatchResponse, Status>>;
 
     async fn create_match(
@@ -211,6 +212,18 @@ impl MatchService for MatchAdapter {
         let told = heard::until_drained(&self.backend, told.boxed(), None);
         let start = stream::iter([Ok(watched(Kind::Start(start)))]);
         Ok(Response::new(start.chain(told).boxed()))
+    }
+
+    async fn watch_results(
+        &self,
+        request: Request<v1::WatchResultsRequest>,
+    ) -> Result<Response<Self::WatchResultsStream>, Status> {
+        caller::admin_only(&self.backend.access, request.metadata())?;
+        Err(Fault::new(
+            ErrorReason::NotSupported,
+            "results are not watched in this version: list the records",
+        )
+        .into())
     }
 
     async fn get_record(

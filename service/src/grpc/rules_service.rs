@@ -5,7 +5,7 @@ use zetema_proto::{
     FieldError, Wire,
     v1::{self, rules_service_server::RulesService},
 };
-use zetema_rules::{Players, Preset, Rules};
+use zetema_rules::{NamedTimeControl, Players, Preset, Rules};
 
 use super::fault::Fault;
 
@@ -50,6 +50,15 @@ impl RulesService for RulesAdapter {
             Err(error) => vec![(&error.within("rules")).into()],
         };
         Ok(Response::new(v1::CheckRulesResponse { violations }))
+    }
+
+    async fn list_time_controls(
+        &self,
+        request: Request<v1::ListTimeControlsRequest>,
+    ) -> Result<Response<v1::ListTimeControlsResponse>, Status> {
+        let v1::ListTimeControlsRequest {} = request.into_inner();
+        let time_controls = NamedTimeControl::ALL.into_iter().map(Into::into).collect();
+        Ok(Response::new(v1::ListTimeControlsResponse { time_controls }))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The core's types as messages, and the other way. Types are destructured whole, so that a new field breaks the build
 //! here.
 
-use zetema_proto::{FieldError, TimeControl, Views, Wire, seat_event_to_wire, v1, view_to_wire};
+use zetema_proto::{FieldError, Views, Wire, seat_event_to_wire, v1, view_to_wire};
 use zetema_rules::{
-    Action, LegalActions, Rules,
+    Action, LegalActions, Rules, TimeControl,
     fair::{Nonce, NonceHash, ServerSeed},
 };
 
@@ -58,7 +58,7 @@ fn seat_nonces(nonces: &[Nonce]) -> Vec<v1::SeatNonce> {
 }
 
 fn decision_of(legal: &LegalActions) -> v1::Decision {
-    v1::Decision { legal_actions: Some(legal.to_wire()) }
+    v1::Decision { legal_actions: Some(legal.to_wire()), clock: None }
 }
 
 /// Proof that an action is durable.
@@ -99,12 +99,17 @@ pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> 
     for (i, v1::SeatSpec { kind }) in seats.iter().enumerate() {
         match kind {
             Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) => {}
+            Some(v1::seat_spec::Kind::Bot(_)) => {
+                return Err(FieldError::invalid("bot", "no seats of bots in this version: give token")
+                    .at(i)
+                    .within("seats"));
+            }
             None => return Err(FieldError::missing("kind").at(i).within("seats")),
         }
     }
     let time_control = match time_control {
         Some(control) => TimeControl::from_wire(control).map_err(|error| error.within("time_control"))?,
-        None => TimeControl::DEFAULT,
+        None => TimeControl::default(),
     };
     let visibility = match visibility {
         Some(value) => visibility_of(*value).map_err(|error| error.within("visibility"))?,

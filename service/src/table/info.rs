@@ -1,8 +1,7 @@
 //! A match as everyone who may see it sees it.
 
-use zetema_proto::TimeControl;
 use zetema_rules::fair::Commitment;
-use zetema_rules::{Outcome, Rules, Seat, Side};
+use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
 use super::DealSetId;
 use crate::journal::{ClientReference, MatchId, Owner, UnixMillis, Visibility};

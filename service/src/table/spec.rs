@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use zetema_proto::TimeControl;
-use zetema_rules::Rules;
 use zetema_rules::fair::ServerSeed;
+use zetema_rules::{Rules, TimeControl};
 
 use crate::journal::{ClientReference, MatchId, Owner, UnixMillis, Visibility};
 

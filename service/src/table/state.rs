@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
-use zetema_rules::{AbortReason, Game, Outcome, PlayedBy, Seat, Viewer};
+use zetema_rules::{AbortReason, DecisionTime, Game, Outcome, PlayedBy, Seat, TimeControl, Viewer};
 
 use super::{
     Abort, Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection,
@@ -210,8 +210,11 @@ impl Table {
     pub fn restart_clock(&mut self, now: Moment) {
         let time_control = self.created.time_control;
         let limit_ms = self.abort_if_late().map(|abort| match abort.reason {
-            AbortReason::NoShow | AbortReason::NonceMissing => time_control.join_timeout_ms,
-            _ => time_control.idle_timeout_ms,
+            AbortReason::NoShow | AbortReason::NonceMissing => time_control.join_timeout_ms(),
+            _ => match time_control.decisions() {
+                DecisionTime::Unlimited { idle_timeout_ms } => idle_timeout_ms,
+                DecisionTime::Clock(_) => TimeControl::DEFAULT_IDLE_TIMEOUT_MS,
+            },
         });
         self.deadline = limit_ms.map(|ms| now.after_ms(ms.into()));
     }

@@ -39,7 +39,7 @@ impl StreamTable {
         };
         for (seat, token) in tokens.iter().enumerate() {
             let join = v1::Join {
-                seat_token: token.clone(),
+                by: Some(v1::join::By::SeatToken(token.clone())),
                 nonce_hash: Some(table.nonces[seat].hash()).to_wire(),
                 after_seq: None,
                 views: None,

@@ -65,7 +65,7 @@ async fn a_play_stream_acknowledges_again_what_act_has_done() {
     let (mut stream, _) = PlayStream::open(&clients).await;
     let mut handles = Vec::new();
     for token in &created.tokens {
-        let join = v1::Join { seat_token: token.clone(), ..v1::Join::default() };
+        let join = v1::Join { by: Some(v1::join::By::SeatToken(token.clone())), ..v1::Join::default() };
         handles.push(stream.join(join).await.0);
     }
     for Acted { seat, action, legal_index: _, receipt } in &table.acted {

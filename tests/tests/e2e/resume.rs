@@ -123,9 +123,13 @@ async fn one_observation(clients: &Clients, token: &str, after: u64) -> v1::Obse
         return table.seats[0].observations.remove(0);
     }
     let (mut stream, _) = PlayStream::open(clients).await;
-    let join = v1::Join { seat_token: token.to_owned(), after_seq: Some(after), ..v1::Join::default() };
+    let join = v1::Join {
+        by: Some(v1::join::By::SeatToken(token.to_owned())),
+        after_seq: Some(after),
+        ..v1::Join::default()
+    };
     let (_, start) = stream.join(join).await;
-    assert_eq!(start.kind, Some(From::Resumed(v1::Resumed { after_seq: after })));
+    assert_eq!(start.kind, Some(From::Resumed(v1::Resumed { after_seq: after, decision_elapsed_ms: None })));
     match stream.next().await.unwrap().and_then(|message| message.kind) {
         Some(Answer::Observation(observation)) => observation,
         other => panic!("{other:?} is no observation"),

@@ -13,7 +13,7 @@ async fn in_play(clients: &Clients) -> Created {
 }
 
 fn join(created: &Created, seat: usize) -> v1::Join {
-    v1::Join { seat_token: created.tokens[seat].clone(), ..v1::Join::default() }
+    v1::Join { by: Some(v1::join::By::SeatToken(created.tokens[seat].clone())), ..v1::Join::default() }
 }
 
 /// The stream is told that it has lost this handle, which then stands for nothing.

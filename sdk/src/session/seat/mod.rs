@@ -142,7 +142,7 @@ impl SeatCore {
             Commit::ToNothing => Vec::new(),
         };
         v1::Join {
-            seat_token: self.token.reveal().to_owned(),
+            by: Some(v1::join::By::SeatToken(self.token.reveal().to_owned())),
             nonce_hash,
             after_seq: self.cursor,
             views: Some(v1::Views::EveryDecision.into()),

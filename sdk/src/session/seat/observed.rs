@@ -25,7 +25,10 @@ impl SeatCore {
         self.link = SeatLink::Joined { handle };
         match kind {
             None => return Err(FieldError::missing("kind")),
-            Some(v1::subscription_start::Kind::Resumed(v1::Resumed { after_seq })) => {
+            Some(v1::subscription_start::Kind::Resumed(v1::Resumed {
+                after_seq,
+                decision_elapsed_ms: _,
+            })) => {
                 if Some(*after_seq) != self.cursor {
                     return Err(FieldError::invalid("resumed.after_seq", "is not the one asked for"));
                 }
@@ -73,7 +76,7 @@ impl SeatCore {
         }
         self.known = Some(Known { info: Arc::clone(&info), transcript });
         self.call(Call::Start { info, view: view.map(Box::new) });
-        if let Some(v1::Decision { legal_actions }) = decision {
+        if let Some(v1::Decision { legal_actions, clock: _ }) = decision {
             let view = view.ok_or_else(|| FieldError::missing("view"))?;
             self.decide(&view, legal_actions.as_ref())?;
         }
@@ -122,7 +125,7 @@ impl SeatCore {
             self.fault(Fault::TooLate { decision: answered });
             self.answer_is_settled(Some(answered));
         }
-        if let (Some(v1::Decision { legal_actions }), Some(view)) = (decision, view) {
+        if let (Some(v1::Decision { legal_actions, clock: _ }), Some(view)) = (decision, view) {
             let rules = self.known.as_ref().map(|known| known.info.rules);
             let rules = rules.ok_or_else(|| FieldError::invalid("", "came before the start"))?;
             let view = view_from_wire(view, &rules).map_err(|error| error.within("view"))?;

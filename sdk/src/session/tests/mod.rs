@@ -198,7 +198,7 @@ fn a_seat_that_joined_with_another_nonce_goes_on_without_and_says_so() {
         tag: 4,
         handle: 0,
         kind: Some(v1::play_request::Kind::Join(v1::Join {
-            seat_token: "token-of-0".to_owned(),
+            by: Some(v1::join::By::SeatToken("token-of-0".to_owned())),
             nonce_hash: vec![1; 32],
             after_seq: None,
             views: None,

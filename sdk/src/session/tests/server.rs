@@ -101,6 +101,9 @@ impl Server {
                 assert_eq!(hello.protocol_revision, 1);
                 let limits = v1::PlayLimits { max_seats: self.max_seats, ..Default::default() };
                 let welcome = v1::Welcome {
+                    live_seats: Vec::new(),
+                    previous_cut: None,
+                    live_seat_count: 0,
                     protocol_revision: 1,
                     server_version: "test".to_owned(),
                     ping_interval_ms: 1_000,
@@ -119,7 +122,7 @@ impl Server {
 
     fn join(&mut self, tag: u64, join: &v1::Join) {
         let seats = self.rules.seats();
-        let seat = seats.clone().find(|&seat| Self::token(seat) == join.seat_token);
+        let seat = seats.clone().find(|&seat| join.by == Some(v1::join::By::SeatToken(Self::token(seat))));
         let Some(seat) = seat else { return self.reject(tag, 0, v1::ErrorReason::Unauthenticated) };
         let (handle, hash) = (handle(seat), Option::from_wire(&join.nonce_hash).unwrap());
         let state = &mut self.seats[seat.index()];
@@ -139,7 +142,9 @@ impl Server {
         };
         state.live = true;
         let kind = match join.after_seq {
-            Some(after_seq) => v1::subscription_start::Kind::Resumed(v1::Resumed { after_seq }),
+            Some(after_seq) => {
+                v1::subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms: None })
+            }
             None => v1::subscription_start::Kind::Snapshot(self.snapshot(seat)),
         };
         let start = v1::SubscriptionStart {
@@ -204,7 +209,7 @@ impl Server {
 
     fn to_decide(&self, seat: Seat) -> Option<v1::Decision> {
         let game = self.game.as_ref().filter(|game| game.to_act() == Some(seat))?;
-        Some(v1::Decision { legal_actions: Some(game.legal_actions().to_wire()) })
+        Some(v1::Decision { legal_actions: Some(game.legal_actions().to_wire()), clock: None })
     }
 
     fn is_over(&self) -> bool {

@@ -8,7 +8,7 @@ use futures::{
 };
 use zetema_proto::{
     FieldError, PROTOCOL_REVISION, Views, Wire,
-    v1::{self, ErrorReason, acknowledgement, play_request, play_response::Kind},
+    v1::{self, ErrorReason, acknowledgement, join, play_request, play_response::Kind},
 };
 use zetema_rules::fair::{Nonce, NonceHash};
 
@@ -124,15 +124,27 @@ impl Session {
                 max_message_bytes: number(limits::MAX_PLAY_REQUEST_BYTES),
                 max_queued_messages: number(self.backend.queued_observations),
             }),
+            live_seats: Vec::new(),
+            previous_cut: None,
+            live_seat_count: 0,
         };
         self.said.push_back(v1::PlayResponse { tag, handle: 0, kind: Some(Kind::Welcome(welcome)) });
         Ok(())
     }
 
     fn join(&mut self, tag: u64, join: &v1::Join) -> Result<(), Fault> {
-        let v1::Join { seat_token, nonce_hash, after_seq, views } = join;
+        let v1::Join { by, nonce_hash, after_seq, views } = join;
         let within = |error: FieldError| error.within("join");
-        let (match_id, access) = caller::seat(&self.backend.access, seat_token, "join.seat_token")?;
+        let (match_id, access) = match by {
+            None => return Err(FieldError::missing("join.by").into()),
+            Some(join::By::SeatToken(token)) => caller::seat(&self.backend.access, token, "join.seat_token")?,
+            Some(join::By::Assigned(_)) => {
+                return Err(Fault::new(
+                    ErrorReason::NotSupported,
+                    "no seats of bots in this version: give a seat_token",
+                ));
+            }
+        };
         let nonce_hash = wire::nonce_hash(nonce_hash).map_err(within)?;
         let views = wire::views(*views).map_err(within)?;
         let after_seq = *after_seq;

@@ -124,4 +124,11 @@ impl PlayService for PlayAdapter {
             (_, _, other) => Err(unexpected(other).into()),
         }
     }
+
+    async fn list_faults(
+        &self,
+        _request: Request<v1::ListFaultsRequest>,
+    ) -> Result<Response<v1::ListFaultsResponse>, Status> {
+        Err(Fault::new(v1::ErrorReason::NotSupported, "faults are not listed in this version").into())
+    }
 }

@@ -1,7 +1,8 @@
 //! Matches that share their deals.
 
-use zetema_proto::{TimeControl, Views};
+use zetema_proto::Views;
 use zetema_rules::{AbortReason, DealingKind, Outcome, Preset};
+use zetema_rules::{NamedTimeControl, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
@@ -56,7 +57,7 @@ async fn the_matches_of_a_set_are_dealt_the_same_cards_and_revealed_together() {
 async fn a_no_show_in_one_match_aborts_the_set() {
     let matches = open(&FakeJournal::new()).await;
     let mut wanted = spec(Preset::Sackson, 2, DealSpec::Shared(1));
-    wanted.time_control = TimeControl { join_timeout_ms: 1_000, ..TimeControl::DEFAULT };
+    wanted.time_control = TimeControl::new(1_000, NamedTimeControl::None.decisions()).unwrap();
     let infos = matches.create(vec![wanted; 3], None).await.unwrap();
     for info in &infos[..2] {
         join_all(&matches, info).await;

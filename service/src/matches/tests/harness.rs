@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zetema_proto::{TimeControl, Views};
+use zetema_proto::Views;
 use zetema_rules::fair::Nonce;
+use zetema_rules::{NamedTimeControl, TimeControl};
 use zetema_rules::{Outcome, Preset, Seat};
 
 use super::fake::FakeJournal;
@@ -65,7 +66,7 @@ pub(super) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec
     MatchSpec {
         rules: preset.rules(players, None).unwrap(),
         deals,
-        time_control: TimeControl::DEFAULT,
+        time_control: TimeControl::named(NamedTimeControl::None),
         visibility: Visibility::Public,
         client_reference: None,
         owner: None,

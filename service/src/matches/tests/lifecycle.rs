@@ -1,8 +1,8 @@
 //! From the creation to the record.
 
-use zetema_proto::TimeControl;
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
 use zetema_rules::{AbortReason, Outcome, Preset, Step};
+use zetema_rules::{NamedTimeControl, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
@@ -78,7 +78,7 @@ async fn nonces_come_in_when_all_have_joined_and_the_first_one_stands() {
 async fn a_seat_that_does_not_join_is_a_no_show_and_the_seed_is_revealed() {
     let matches = open(&FakeJournal::new()).await;
     let mut wanted = spec(Preset::Sackson, 3, DealSpec::Joint);
-    wanted.time_control = TimeControl { join_timeout_ms: 1_000, ..TimeControl::DEFAULT };
+    wanted.time_control = TimeControl::new(1_000, NamedTimeControl::None.decisions()).unwrap();
     let info = create_one(&matches, wanted).await;
     matches.join(info.match_id, access(1), None).await.unwrap();
     let (observations, _) = drain(&mut observe(&matches, info.match_id, 1, None).await).await;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use zetema_proto::TimeControl;
 use zetema_rules::fair::{Nonce, ServerSeed};
+use zetema_rules::{NamedTimeControl, TimeControl};
 use zetema_rules::{Players, Preset, Rules, Seat, Teams, Viewer};
 
 use crate::journal::{MatchId, UnixMillis, Visibility};
@@ -38,7 +38,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8) -> Arc<Entry> {
         rules,
         deals,
         server_seed: ServerSeed::new([seed; 32]),
-        time_control: TimeControl::DEFAULT,
+        time_control: TimeControl::named(NamedTimeControl::None),
         visibility: Visibility::Private,
         client_reference: None,
         owner: None,

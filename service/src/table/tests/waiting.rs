@@ -35,7 +35,7 @@ fn every_seat_has_the_same_time_to_join_and_then_again_to_send_its_nonce() {
 fn the_idle_limit_counts_from_the_decision_on() {
     let mut harness = Harness::dealt(Preset::Victorian.rules(2, None).unwrap(), 2);
     let (turn, other) = (harness.to_act(), 1 - harness.to_act());
-    let idle = u64::from(harness.table.info().time_control.idle_timeout_ms);
+    let idle = u64::from(zetema_rules::TimeControl::DEFAULT_IDLE_TIMEOUT_MS);
     assert_eq!(harness.table.deadline(), Some(at_ms(idle)));
     harness.now = at_ms(5_000);
     let hand = harness.table.snapshot(zetema_rules::Viewer::Seat(seat(other))).view.unwrap().hand;

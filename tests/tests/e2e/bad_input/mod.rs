@@ -31,7 +31,7 @@ type Met = BTreeSet<ErrorReason>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_bad_input_gets_its_error_and_every_match_goes_on() {
-    let mut scene = Scene::set().await;
+    let mut scene = Box::pin(Scene::set()).await;
     let clients = scene.clients.clone();
     soon("CreateMatch", clients.matches().create_match(match_cases::request())).await.unwrap();
     let mut before = Vec::new();
@@ -123,7 +123,7 @@ async fn check_capacity(clients: &Clients, scene: &Scene, met: &mut Met, failure
 }
 
 fn join(token: &str) -> v1::Join {
-    v1::Join { seat_token: token.to_owned(), ..v1::Join::default() }
+    v1::Join { by: Some(v1::join::By::SeatToken(token.to_owned())), ..v1::Join::default() }
 }
 
 /// A match on a stream on which all else is refused: it goes on, to the end.

@@ -92,7 +92,11 @@ fn all_else() -> Vec<Row> {
     let mut no_kind = two();
     no_kind.seats[1].kind = None;
     let clocks = |join, idle| MatchSpec {
-        time_control: Some(v1::TimeControl { join_timeout_ms: join, idle_timeout_ms: idle }),
+        time_control: Some(v1::TimeControl {
+            join_timeout_ms: join,
+            idle_timeout_ms: idle,
+            decisions: Some(v1::time_control::Decisions::Named(v1::NamedTimeControl::None.into())),
+        }),
         ..two()
     };
     vec![

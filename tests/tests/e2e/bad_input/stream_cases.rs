@@ -44,7 +44,8 @@ pub(crate) fn cases(scene: &Scene, handles: &Handles, bad_acts: Vec<BadAct>) -> 
 }
 
 fn joins(scene: &Scene) -> Vec<StreamCase> {
-    let token = |token: &str| v1::Join { seat_token: token.to_owned(), ..v1::Join::default() };
+    let token =
+        |token: &str| v1::Join { by: Some(v1::join::By::SeatToken(token.to_owned())), ..v1::Join::default() };
     let join = || token(&scene.joining.tokens[0]);
     let unknown = || Expected::reason(Unauthenticated);
     let rows = [
@@ -113,7 +114,10 @@ fn about_handles(handles: &Handles) -> Vec<StreamCase> {
 
 /// What is rejected on a stream that has not said hello.
 pub(crate) fn first_messages(scene: &Scene) -> Vec<StreamCase> {
-    let join = v1::Join { seat_token: scene.playing.actor().to_owned(), ..v1::Join::default() };
+    let join = v1::Join {
+        by: Some(v1::join::By::SeatToken(scene.playing.actor().to_owned())),
+        ..v1::Join::default()
+    };
     let name = v1::Hello { client_name: "x".repeat(65), ..hello(PROTOCOL_REVISION) };
     let capacity = v1::Hello { capacity: Some(0), ..hello(PROTOCOL_REVISION) };
     let revision = || Expected::reason(ProtocolRevision);
@@ -131,6 +135,7 @@ pub(crate) fn first_messages(scene: &Scene) -> Vec<StreamCase> {
 
 /// What is rejected on a stream that has one seat, and said in hello that it wants no more.
 pub(crate) fn beyond_the_capacity(scene: &Scene) -> StreamCase {
-    let join = v1::Join { seat_token: scene.nonces.tokens[0].clone(), ..v1::Join::default() };
+    let join =
+        v1::Join { by: Some(v1::join::By::SeatToken(scene.nonces.tokens[0].clone())), ..v1::Join::default() };
     case("join: beyond the capacity", 0, Ask::Join(join), Expected::reason(LimitExceeded))
 }

@@ -18,7 +18,8 @@ async fn undecodable_bytes_end_the_stream_and_its_seats_resume() {
 
     let message = |kind| v1::PlayRequest { tag: 7, handle: 0, kind: Some(kind) }.encode_to_vec();
     let hello = v1::Hello { protocol_revision: PROTOCOL_REVISION, ..v1::Hello::default() };
-    let join = v1::Join { seat_token: created.tokens[0].clone(), ..v1::Join::default() };
+    let join =
+        v1::Join { by: Some(v1::join::By::SeatToken(created.tokens[0].clone())), ..v1::Join::default() };
     let bodies = vec![message(Ask::Hello(hello)), message(Ask::Join(join)), vec![0xff; 9]];
     let (messages, end) = call(clients.channel(), "/zetema.v1.PlayService/Play", None, bodies).await;
     let error = v1::Error::from_status(&end.unwrap_err()).unwrap();
