@@ -38,6 +38,7 @@ use crate::{
     grpc::Backend,
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
     matches::{self, Matches, Recovered, SystemClock, SystemEntropy},
+    metrics,
     table::FairShuffler,
 };
 use connection::Transport;
@@ -94,6 +95,8 @@ impl Server {
     /// # Errors
     /// A [`StartError`] that says what could not be had. Nothing runs on then.
     pub async fn start(config: Config) -> Result<Self, StartError> {
+        // Before anything counts: what has no recorder yet is lost.
+        let _ = metrics::page();
         let listen = config.listen;
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = TcpListener::bind(listen).await.map_err(listen_error)?;

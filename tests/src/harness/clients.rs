@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Error};
 use tonic::{Request, Status};
 use zetema_proto::record_from_wire;
 use zetema_proto::v1;
@@ -55,7 +55,7 @@ impl Created {
 /// A connection to a server.
 #[derive(Clone)]
 pub struct Clients {
-    address: SocketAddr,
+    url: String,
     channel: Channel,
     admin_token: String,
 }
@@ -63,14 +63,26 @@ pub struct Clients {
 impl Clients {
     /// Connects.
     pub async fn connect(address: SocketAddr, admin_token: &str) -> Self {
-        let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+        let url = format!("http://{address}");
+        let endpoint = Endpoint::from_shared(url.clone()).unwrap();
         let channel = soon("a connection", endpoint.connect()).await.expect("the server listens");
-        Self { address, channel, admin_token: admin_token.to_owned() }
+        Self { url, channel, admin_token: admin_token.to_owned() }
+    }
+
+    /// Connects to a server with TLS, if its certificate is by this CA (PEM).
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub async fn connect_securely(url: &str, ca: &str, admin_token: &str) -> Result<Self, Error> {
+        let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(ca));
+        let endpoint = Endpoint::from_shared(url.to_owned()).unwrap().tls_config(tls).unwrap();
+        let channel = soon("a connection", endpoint.connect()).await?;
+        Ok(Self { url: url.to_owned(), channel, admin_token: admin_token.to_owned() })
     }
 
     /// The server's address, as clients write it.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     /// The connection itself.

@@ -10,6 +10,7 @@
 )]
 
 mod bytes_codec;
+mod certificates;
 mod clients;
 mod judge;
 mod play_stream;
@@ -22,6 +23,7 @@ mod stream_table;
 mod table;
 
 pub use bytes_codec::call;
+pub use certificates::{Authority, Certificate};
 pub use clients::{Bearer, Clients, Created};
 pub use judge::check_by_reference;
 pub use play_stream::PlayStream;

@@ -1,7 +1,7 @@
 //! The program `zetema serve` in a process of its own, which can be killed at any moment.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
@@ -9,13 +9,13 @@ use std::thread::JoinHandle;
 
 use cargo_metadata::Message;
 use tempfile::TempDir;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use zetema_service::access::ADMIN_TOKEN_FILE;
 
 use super::{Clients, soon};
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
-const SERVES_AT: &str = "zetema serves at http://";
+const SERVES_AT: &str = "zetema serves at ";
 
 /// The program of this build. Built with the tests of the whole workspace, it has been built already when
 /// they all run, and is never an older one when this package's run alone.
@@ -43,7 +43,9 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
 pub struct Process {
     child: Child,
     folder: TempDir,
-    log: JoinHandle<String>,
+    url: String,
+    log: watch::Receiver<String>,
+    reader: JoinHandle<()>,
 }
 
 impl Process {
@@ -56,15 +58,50 @@ impl Process {
     pub fn kill(mut self) -> (TempDir, String) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        (self.folder, self.log.join().unwrap())
+        self.reader.join().unwrap();
+        let log = self.log.borrow().clone();
+        (self.folder, log)
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The admin's token.
+    pub fn admin_token(&self) -> String {
+        let file = self.folder.path().join("data").join(ADMIN_TOKEN_FILE);
+        std::fs::read_to_string(file).unwrap().trim().to_owned()
+    }
+
+    /// Sends it SIGHUP.
+    pub fn hang_up(&self) {
+        let sent = Command::new("kill").args(["-HUP", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success(), "the server runs");
+    }
+
+    /// Waits until its log has this so many times.
+    pub async fn logs(&self, text: &str, times: usize) {
+        let mut log = self.log.clone();
+        let logged = log.wait_for(|log| log.matches(text).count() >= times);
+        soon(text, logged).await.expect("the server runs");
     }
 
     /// A server with the data of this folder.
     pub async fn start_in(folder: TempDir) -> (Self, Clients) {
+        let process = Self::start_with(folder, &[]).await;
+        let address = process.url.strip_prefix("http://").unwrap().parse().unwrap();
+        let clients = Clients::connect(address, &process.admin_token()).await;
+        (process, clients)
+    }
+
+    /// A server with the data of this folder and these flags.
+    pub async fn start_with(folder: TempDir, flags: &[&OsStr]) -> Self {
         let data = folder.path().join("data");
         let mut child = Command::new(&*PROGRAM)
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "debug", "--data"])
             .arg(&data)
+            .args(flags)
             .env_remove("ZETEMA_CONFIG")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -72,29 +109,27 @@ impl Process {
             .expect("the program starts");
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (told, serves) = oneshot::channel();
-        let log = std::thread::spawn(move || {
+        let (writer, log) = watch::channel(String::new());
+        let reader = std::thread::spawn(move || {
             let mut told = Some(told);
-            let mut log = String::new();
             for line in stderr.lines() {
                 let Ok(line) = line else { break };
-                if let Some(told) = address(&line).and_then(|address| told.take().map(|told| (told, address)))
-                {
+                if let Some(told) = url(&line).and_then(|url| told.take().map(|told| (told, url))) {
                     // Nobody waits any more when the test has failed.
                     let _ = told.0.send(told.1);
                 }
-                log.push_str(&line);
-                log.push('\n');
+                writer.send_modify(|log| {
+                    log.push_str(&line);
+                    log.push('\n');
+                });
             }
-            log
         });
-        let address = soon("the server to serve", serves).await.expect("the server says its address");
-        let token = std::fs::read_to_string(data.join(ADMIN_TOKEN_FILE)).unwrap();
-        let clients = Clients::connect(address, token.trim()).await;
-        (Self { child, folder, log }, clients)
+        let url = soon("the server to serve", serves).await.expect("the server says its address");
+        Self { child, folder, url, log, reader }
     }
 }
 
-fn address(line: &str) -> Option<SocketAddr> {
+fn url(line: &str) -> Option<String> {
     let (_, rest) = line.split_once(SERVES_AT)?;
-    rest.split(';').next()?.parse().ok()
+    rest.split(';').next().map(str::to_owned)
 }

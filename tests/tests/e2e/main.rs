@@ -14,3 +14,4 @@ mod restart;
 mod resume;
 mod secrecy;
 mod takeover;
+mod tls;
