@@ -13,7 +13,7 @@ use crate::{
     journal::MatchId,
     matches::Matches,
     metrics::{ACTION_SECONDS, ACTIONS},
-    table::{Command, Done, MatchInfo},
+    table::{Arrival, Command, Done, MatchInfo},
 };
 
 /// What the adapters share.
@@ -28,15 +28,25 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Asks a table.
+    /// Asks a table what has just come in by a unary call.
     pub(super) async fn command(
         &self,
         match_id: MatchId,
         command: Command,
     ) -> Result<(Done, MatchInfo), Fault> {
+        self.command_at(match_id, command, self.matches.arrival(None)).await
+    }
+
+    /// Asks a table what came in then.
+    pub(super) async fn command_at(
+        &self,
+        match_id: MatchId,
+        command: Command,
+        arrival: Arrival,
+    ) -> Result<(Done, MatchInfo), Fault> {
         let begun = Instant::now();
         let seat = seat_of(&command).map(tracing::field::display);
-        match self.matches.command(match_id, command).await {
+        match self.matches.command(match_id, command, arrival).await {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
                     counter!(ACTIONS).increment(1);

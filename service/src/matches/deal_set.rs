@@ -154,7 +154,9 @@ fn entrants(
 async fn tell_all(matches: &Matches, set: &DealSet, command: &Command) {
     for match_id in &set.matches {
         let mut wait = Duration::from_millis(50);
-        while let Err(Rejection::OutcomeUnknown) = matches.command(*match_id, command.clone()).await {
+        while let Err(Rejection::OutcomeUnknown) =
+            matches.command(*match_id, command.clone(), matches.arrival(None)).await
+        {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(5));
         }

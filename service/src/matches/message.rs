@@ -9,7 +9,7 @@ use zetema_rules::{Seat, Viewer};
 use super::End;
 use super::subscribers::Live;
 use super::subscription::Past;
-use crate::table::{Command, Done, Entry, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
+use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Rejection, SeatAccess, Snapshot};
 
 /// Who holds a seat: each join takes the seat from the join before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ pub struct Joined {
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
 pub(super) enum Message {
-    Command { command: Command, stamp: Moment, reply: Reply<(Done, Arc<MatchInfo>)> },
-    Join { access: SeatAccess, nonce_hash: Option<NonceHash>, stamp: Moment, reply: Reply<Joined> },
+    Command { command: Command, arrival: Arrival, reply: Reply<(Done, Arc<MatchInfo>)> },
+    Join { access: SeatAccess, nonce_hash: Option<NonceHash>, arrival: Arrival, reply: Reply<Joined> },
     Subscribe { audience: Audience, after_seq: Option<u64>, reply: Reply<Subscribed> },
     Follow { audience: Audience, entries: usize, reply: Reply<Followed> },
 }

@@ -44,7 +44,9 @@ pub use subscribers::End;
 pub use subscription::{Next, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError};
-use crate::table::{Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler};
+use crate::table::{
+    Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
+};
 use message::{Handle, Message};
 
 /// All matches. A clone is another handle to the same.
@@ -143,7 +145,7 @@ impl Matches {
     /// # Errors
     /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
     pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
-        let (_, info) = self.command(match_id, Command::Cancel).await?;
+        let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
         Ok(info)
     }
 
@@ -159,9 +161,10 @@ impl Matches {
         access: SeatAccess,
         nonce_hash: Option<NonceHash>,
     ) -> Result<Joined, Rejection> {
-        let stamp = self.shared.config.clock.now();
+        let arrival = self.arrival(None);
         if let Some(handle) = self.handle(match_id)
-            && let Some(joined) = handle.ask(|reply| Message::Join { access, nonce_hash, stamp, reply }).await
+            && let Some(joined) =
+                handle.ask(|reply| Message::Join { access, nonce_hash, arrival, reply }).await
         {
             return joined;
         }
@@ -179,7 +182,7 @@ impl Matches {
         access: SeatAccess,
         nonce: Nonce,
     ) -> Result<(), Rejection> {
-        self.command(match_id, Command::GiveNonce { access, nonce }).await.map(|_| ())
+        self.command(match_id, Command::GiveNonce { access, nonce }, self.arrival(None)).await.map(|_| ())
     }
 
     /// A seat answers a decision, or offers a discard out of turn (R28). The same answer to the same decision gets the
@@ -197,7 +200,7 @@ impl Matches {
         decision: u32,
         choice: Choice,
     ) -> Result<Receipt, Rejection> {
-        match self.command(match_id, Command::Act { access, decision, choice }).await? {
+        match self.command(match_id, Command::Act { access, decision, choice }, self.arrival(None)).await? {
             (Done::Acted(receipt), _) => Ok(receipt),
             _ => Err(Rejection::Damaged),
         }
@@ -210,7 +213,7 @@ impl Matches {
     /// [`Rejection::NotStarted`], [`Rejection::MatchOver`], and what [`Matches::join`] gives for the token and the
     /// match.
     pub async fn resign(&self, match_id: MatchId, access: SeatAccess) -> Result<u64, Rejection> {
-        match self.command(match_id, Command::Resign { access }).await? {
+        match self.command(match_id, Command::Resign { access }, self.arrival(None)).await? {
             (Done::Resigned { seq }, _) => Ok(seq),
             _ => Err(Rejection::Damaged),
         }
@@ -222,7 +225,7 @@ impl Matches {
     /// # Errors
     /// [`Rejection::NoSuchSeat`], [`Rejection::MatchOver`], [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
     pub async fn rotate_token(&self, match_id: MatchId, seat: Seat) -> Result<u32, Rejection> {
-        match self.command(match_id, Command::RotateToken { seat }).await? {
+        match self.command(match_id, Command::RotateToken { seat }, self.arrival(None)).await? {
             (Done::TokenRotated { generation }, _) => Ok(generation),
             _ => Err(Rejection::Damaged),
         }
@@ -265,16 +268,22 @@ impl Matches {
         handle.ask(|reply| Message::Subscribe { audience, after_seq, reply }).await
     }
 
+    /// That something has come in now, on a connection with this round trip in milliseconds: `None` if none was
+    /// measured. What is asked with it counts as asked at this moment, however long its way to the table is.
+    pub(crate) fn arrival(&self, round_trip_ms: Option<u32>) -> Arrival {
+        Arrival { at: self.shared.config.clock.now(), round_trip_ms }
+    }
+
     /// Asks the table of a running match, or looks into the record of one that is over.
     pub(crate) async fn command(
         &self,
         match_id: MatchId,
         command: Command,
+        arrival: Arrival,
     ) -> Result<(Done, MatchInfo), Rejection> {
-        let stamp = self.shared.config.clock.now();
         if let Some(handle) = self.handle(match_id) {
             let sent = command.clone();
-            let asked = handle.ask(|reply| Message::Command { command: sent, stamp, reply }).await;
+            let asked = handle.ask(|reply| Message::Command { command: sent, arrival, reply }).await;
             if let Some(done) = asked {
                 return done.map(|(done, info)| (done, (*info).clone()));
             }

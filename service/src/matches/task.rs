@@ -13,7 +13,7 @@ use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
 use super::subscription::Past;
 use super::{Audience, Clock, Hold, Limits};
-use crate::table::{Change, Command, Done, Entry, MatchInfo, Moment, Rejection, Table};
+use crate::table::{Arrival, Change, Command, Done, Entry, MatchInfo, Moment, Rejection, Table};
 
 /// A running match: its table, where it is stored, and who looks on.
 pub(super) struct TableTask {
@@ -122,12 +122,12 @@ impl TableTask {
     async fn receive(&mut self, message: Message) {
         // Whoever asked may be gone: then nobody hears the answer, and that is all.
         match message {
-            Message::Command { command, stamp, reply } => {
-                let done = self.settle(&command, stamp).await;
+            Message::Command { command, arrival, reply } => {
+                let done = self.settle(&command, arrival).await;
                 let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
             }
-            Message::Join { access, nonce_hash, stamp, reply } => {
-                let joined = self.settle(&Command::Join { access, nonce_hash }, stamp).await;
+            Message::Join { access, nonce_hash, arrival, reply } => {
+                let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
                 let _ = reply.send(joined.map(|_| self.take_seat(access.seat)));
             }
             Message::Subscribe { audience, after_seq, reply } => {
@@ -139,12 +139,12 @@ impl TableTask {
         }
     }
 
-    async fn settle(&mut self, command: &Command, stamp: Moment) -> Result<Done, Rejection> {
+    async fn settle(&mut self, command: &Command, arrival: Arrival) -> Result<Done, Rejection> {
         if self.storage.retry_at().is_some() {
             return Err(Rejection::OutcomeUnknown);
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if let Some(changes) = self.table.expired(stamp) {
+        if let Some(changes) = self.table.expired(arrival.at) {
             self.write(changes).await?;
         }
         match self.table.decide(command)? {

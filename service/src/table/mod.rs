@@ -15,6 +15,7 @@
 //! give them to a viewer (I3).
 
 mod apply;
+mod arrival;
 mod change;
 mod command;
 mod decide;
@@ -32,6 +33,7 @@ mod state;
 mod tests;
 
 pub use apply::{Effect, ReplayError};
+pub use arrival::Arrival;
 pub use change::{Change, Entrant, Entry, Started};
 pub use command::{Choice, Command, Decided, Done, SeatAccess};
 pub use info::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};

@@ -184,8 +184,12 @@ impl Session {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
         let backend = Arc::clone(&self.backend);
+        let arrival = backend.matches.arrival(None);
         let done = async move {
-            let result = backend.command(match_id, command).await.map(|(done, _)| Told::Done { done, shown });
+            let result = backend
+                .command_at(match_id, command, arrival)
+                .await
+                .map(|(done, _)| Told::Done { done, shown });
             Answer { tag, handle, joined: None, result }
         };
         self.asked.push(done.boxed());
