@@ -7,8 +7,8 @@ use prost::Message;
 use zetema_proto::{DealSet, FieldError, RecordHeader, Visibility, record_from_wire, record_to_wire, v1};
 use zetema_rules::fair::{Nonce, ServerSeed};
 use zetema_rules::{
-    AbortReason, Dealing, DealingKind, Entrant, ForfeitReason, Game, Outcome, Phase, PlayedBy, Preset,
-    Record, Rules, Seat, Step, TimeControl,
+    AbortReason, Charge, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Game, LedgerEntry,
+    NamedTimeControl, Outcome, Phase, PlayedBy, Preset, Record, Rules, Seat, Step, TimeControl,
 };
 
 fn seat(index: usize) -> Seat {
@@ -18,7 +18,6 @@ fn seat(index: usize) -> Seat {
 fn header() -> RecordHeader {
     RecordHeader {
         match_id: "m1".into(),
-        time_control: TimeControl::default(),
         visibility: Visibility::Public,
         client_reference: "round 3".into(),
         created_at_ms: 1_795_228_800_123,
@@ -135,6 +134,30 @@ fn matches_aborted_before_the_deal_come_back_as_they_were() {
     }
 }
 
+fn entry(decision: u32, received_ms: Option<u64>) -> LedgerEntry {
+    LedgerEntry {
+        decision,
+        seat: seat(1),
+        published_ms: u64::from(u32::MAX) + 1,
+        received_ms,
+        charge: Charge { credit_ms: 3, charged_ms: u64::MAX, bank_ms: 5 },
+        interrupted: received_ms.is_none(),
+    }
+}
+
+#[test]
+fn the_clocks_come_back_as_they_were() {
+    let played = record(two(), dealing(DealingKind::Fixed, 1, vec![]), &[1, 2, 3]);
+    for named in NamedTimeControl::ALL {
+        for ledger in [vec![], vec![entry(1, Some(u64::MAX)), entry(2, None)]] {
+            let clocks = Some(Clocks { control: TimeControl::named(named), ledger });
+            let with_clocks = Record { clocks, ..played.clone() };
+            let message = record_to_wire(&with_clocks, &header()).expect("the header fits the record");
+            assert_eq!(record_from_wire(&message), Ok((with_clocks, header())));
+        }
+    }
+}
+
 #[test]
 fn records_that_are_not_valid_name_the_field() {
     type Case = (&'static str, &'static str, fn(&mut v1::Record));
@@ -148,7 +171,6 @@ fn records_that_are_not_valid_name_the_field() {
         ("rules", "missing", |record| record.rules = None),
         ("seats", "are not those of the rules", |record| record.seats.swap(0, 1)),
         ("visibility", "missing", |record| record.visibility = 0),
-        ("time_control", "missing", |record| record.time_control = None),
         ("end_time", "missing", |record| record.end_time = None),
         ("create_time", "no time", |record| {
             record.create_time = Some(prost_types::Timestamp { seconds: 0, nanos: -1 });
@@ -168,10 +190,22 @@ fn records_that_are_not_valid_name_the_field() {
         ("deals[0].scores[1]", "too large", |record| record.deals[0].scores[1] = 65_536),
         ("steps[1].kind", "missing", |record| record.steps[1].kind = None),
         ("outcome", "missing", |record| record.outcome = None),
+        ("time_control.named", "missing", |record| {
+            let control = record.time_control.as_mut().expect("it has one");
+            control.decisions = Some(v1::time_control::Decisions::Named(0));
+        }),
+        ("time_control", "missing", |record| record.time_control = None),
+        ("ledger[1].seat", "9 is no seat", |record| record.ledger[1].seat = 9),
         ("outcome.kind", "missing", |record| record.outcome = Some(v1::Outcome { kind: None })),
     ];
     let nonces = vec![entrant(b"alice"), entrant(b"")];
-    let record = record(two(), dealing(DealingKind::Joint, 4, nonces), &[1, 2, 3, 4]);
+    let record = Record {
+        clocks: Some(Clocks {
+            control: TimeControl::default(),
+            ledger: vec![entry(1, Some(7)), entry(2, Some(8))],
+        }),
+        ..record(two(), dealing(DealingKind::Joint, 4, nonces), &[1, 2, 3, 4])
+    };
     for (path, words, break_it) in cases {
         let mut message = record_to_wire(&record, &header()).expect("the header fits the record");
         break_it(&mut message);

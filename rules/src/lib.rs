@@ -77,7 +77,8 @@ pub use options::{
 pub use preset::{Preset, UnknownPreset};
 pub use public::{EndReason, MatchResult, Phase, PublicState, Stage};
 pub use record::{
-    AbortReason, Dealing, DealingKind, Entrant, ForfeitReason, Outcome, PlayedBy, Record, RecordDeal, Step,
+    AbortReason, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Outcome, PlayedBy, Record, RecordDeal,
+    Step,
 };
 pub use replay::{Place, Problem, Replay, ReplayError};
 pub use rules::{RULES_REVISION, Rules, RulesError};

@@ -2,12 +2,14 @@
 
 use crate::action::Action;
 use crate::card::Card;
+use crate::clock::LedgerEntry;
 use crate::deck::Deck;
 use crate::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
 use crate::public::MatchResult;
 use crate::replay::{Replay, ReplayError, complete};
 use crate::rules::Rules;
 use crate::seat::Seat;
+use crate::time_control::TimeControl;
 
 /// A match that is over: the rules, how the deals were made, each step and the outcome.
 ///
@@ -29,12 +31,14 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// How it ended.
     pub outcome: Outcome,
+    /// How long it waited for its players; `None` if it was played without a server, where nobody waits.
+    pub clocks: Option<Clocks>,
 }
 
 impl Record {
     /// The record of a match from what it followed from: the dealer, the deals, the points of each step
     /// and the result are filled in by playing the steps. `aborted` says why the match ended without a
-    /// result, if it did.
+    /// result, if it did. It has no clocks: they don't follow from the steps.
     ///
     /// # Errors
     /// [`ReplayError`] if the rules don't allow a step, or if the steps leave the match unfinished and
@@ -57,6 +61,17 @@ impl Record {
         while replay.step()?.is_some() {}
         replay.finish()
     }
+}
+
+/// How long a match waited for its players.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// How long it could.
+    pub control: TimeControl,
+    /// How the time of each decision was charged, ascending: one entry for each that its seat answered, or that ran
+    /// out of time. A decision in which its seat resigned, or the match was aborted, has none, nor has one of a
+    /// seat that had forfeited.
+    pub ledger: Vec<LedgerEntry>,
 }
 
 /// How the deals of a match were made.

@@ -212,7 +212,7 @@ pub(crate) fn complete(
         result = game.public().result.map(Outcome::Result);
     }
     let outcome = result.or(aborted).ok_or_else(unfinished)?;
-    Ok(Record { revision: RULES_REVISION, rules, dealing, dealer, deals, steps, outcome })
+    Ok(Record { revision: RULES_REVISION, rules, dealing, dealer, deals, steps, outcome, clocks: None })
 }
 
 /// The points that these events brought to whoever acted.

@@ -5,6 +5,7 @@
 
 mod action;
 mod bytes;
+mod clock;
 pub(crate) mod demo;
 mod event;
 pub(crate) mod matches;

@@ -4,8 +4,9 @@ use prost_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use zetema_proto::RecordHeader;
 use zetema_rules::fair::{Commitment, Nonce, NonceHash, ServerSeed};
-use zetema_rules::{Card, Dealing, Deck, Entrant, PlayedBy, Record, RecordDeal, Rules, Seat, Step};
+use zetema_rules::{Card, Clocks, Dealing, Deck, Entrant, PlayedBy, Record, RecordDeal, Rules, Seat, Step};
 
+use super::clock::{self, LedgerEntryJson, TimeControlJson};
 use super::outcome::read_seat;
 use super::{ActionJson, OutcomeJson, RulesJson, bytes_from_hex, hex};
 
@@ -23,6 +24,11 @@ pub(crate) struct RecordJson {
     deals: Vec<DealJson>,
     steps: Vec<StepJson>,
     outcome: OutcomeJson,
+    /// Both are absent from a record of a match that was played without a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time_control: Option<TimeControlJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ledger: Option<Vec<LedgerEntryJson>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,7 +99,7 @@ enum PlayedByJson {
 impl RecordJson {
     /// The JSON form of this record.
     pub(crate) fn new(record: &Record, header: Option<&RecordHeader>) -> Self {
-        let Record { revision, rules, dealing, dealer, deals, steps, outcome } = record;
+        let Record { revision, rules, dealing, dealer, deals, steps, outcome, clocks } = record;
         let Dealing { kind, commitment, server_seed, entrants } = dealing;
         Self {
             header: header.map(HeaderJson::new),
@@ -109,6 +115,10 @@ impl RecordJson {
             deals: deals.iter().map(DealJson::new).collect(),
             steps: steps.iter().map(StepJson::new).collect(),
             outcome: OutcomeJson::new(outcome),
+            time_control: clocks.as_ref().map(|Clocks { control, .. }| TimeControlJson::new(control)),
+            ledger: clocks
+                .as_ref()
+                .map(|Clocks { ledger, .. }| ledger.iter().map(LedgerEntryJson::new).collect()),
         }
     }
 
@@ -132,6 +142,7 @@ impl RecordJson {
                 .map_err(|(i, error)| at("deals", i, error))?,
             steps: numbered(&self.steps, StepJson::step).map_err(|(i, error)| at("steps", i, error))?,
             outcome: self.outcome.outcome()?,
+            clocks: clock::clocks(self.time_control.as_ref(), self.ledger.as_deref())?,
         })
     }
 }

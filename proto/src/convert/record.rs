@@ -1,7 +1,7 @@
 //! Records of matches that are over.
 
 use prost_types::Timestamp;
-use zetema_rules::{Card, Deck, Outcome, PlayedBy, Record, RecordDeal, Rules, Step, TimeControl};
+use zetema_rules::{Card, Clocks, Deck, Outcome, PlayedBy, Record, RecordDeal, Rules, Step};
 
 use super::dealing::DealSet;
 use super::{FieldError, Visibility, Wire, dealing, list, narrow, optional, required, value, wire_enum};
@@ -13,8 +13,6 @@ use crate::v1::step;
 pub struct RecordHeader {
     /// The match's id.
     pub match_id: String,
-    /// The clocks.
-    pub time_control: TimeControl,
     /// Who may read it.
     pub visibility: Visibility,
     /// The creator's name for the match, possibly empty.
@@ -33,23 +31,16 @@ pub struct RecordHeader {
 /// [`FieldError`] if the deals are shared and the header has no deal set with a name for each
 /// entrant, or if it has one and they are not.
 pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Record, FieldError> {
-    let Record { revision, rules, dealing, dealer, deals, steps, outcome } = record;
-    let RecordHeader {
-        match_id,
-        time_control,
-        visibility,
-        client_reference,
-        created_at_ms,
-        ended_at_ms,
-        deal_set,
-    } = header;
+    let Record { revision, rules, dealing, dealer, deals, steps, outcome, clocks } = record;
+    let RecordHeader { match_id, visibility, client_reference, created_at_ms, ended_at_ms, deal_set } =
+        header;
     let dealing = dealing::to_wire(dealing, deal_set.as_ref());
     Ok(v1::Record {
         match_id: match_id.clone(),
         rules_revision: *revision,
         rules: Some(rules.to_wire()),
         seats: seats_of(rules),
-        time_control: Some(time_control.to_wire()),
+        time_control: clocks.as_ref().map(|clocks| clocks.control.to_wire()),
         visibility: visibility.to_wire(),
         client_reference: client_reference.clone(),
         create_time: Some(timestamp(*created_at_ms)),
@@ -59,7 +50,7 @@ pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Reco
         deals: deals.iter().map(deal_to_wire).collect(),
         steps: steps.iter().map(Wire::to_wire).collect(),
         outcome: Some(outcome.to_wire()),
-        ledger: Vec::new(),
+        ledger: clocks.iter().flat_map(|clocks| &clocks.ledger).map(Wire::to_wire).collect(),
     })
 }
 
@@ -83,7 +74,7 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         deals,
         steps,
         outcome,
-        ledger: _,
+        ledger,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     if *seats != seats_of(&rules) {
@@ -100,10 +91,10 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         deals: deals.iter().enumerate().map(deal).collect::<Result<_, _>>()?,
         steps: list(steps).map_err(|error| error.within("steps"))?,
         outcome: required::<Outcome>("outcome", outcome.as_ref())?,
+        clocks: clocks_from_wire(time_control.as_ref(), ledger)?,
     };
     let header = RecordHeader {
         match_id: match_id.clone(),
-        time_control: required("time_control", time_control.as_ref())?,
         visibility: value("visibility", visibility)?,
         client_reference: client_reference.clone(),
         created_at_ms: milliseconds("create_time", create_time.as_ref())?,
@@ -111,6 +102,18 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         deal_set,
     };
     Ok((record, header))
+}
+
+fn clocks_from_wire(
+    control: Option<&v1::TimeControl>,
+    ledger: &[v1::LedgerEntry],
+) -> Result<Option<Clocks>, FieldError> {
+    let ledger = list(ledger).map_err(|error| error.within("ledger"))?;
+    match optional("time_control", control)? {
+        Some(control) => Ok(Some(Clocks { control, ledger })),
+        None if ledger.is_empty() => Ok(None),
+        None => Err(FieldError::missing("time_control")),
+    }
 }
 
 fn seats_of(rules: &Rules) -> Vec<v1::RecordSeat> {

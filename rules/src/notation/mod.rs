@@ -11,9 +11,16 @@
 //!            [ "dealer" seat ]
 //!            { "deal" 65 × card / "scores" { points } }  points by side
 //!            { step }
+//!            [ "time_control" control { "ledger" entry } ]
 //! step     = seat [ "autoplay" ] action [ "=" points ]
 //!          | seat "fault" card                           R28
-//!          | seat "forfeit" "resigned"
+//!          | seat "forfeit" ( "resigned" | "out-of-time" | "out-of-strikes" )
+//! control  = "join_timeout_ms=" number                   every time is in milliseconds
+//!            ( "idle_timeout_ms=" number | "budget_ms=" number "first_budget_ms=" number
+//!              "bank_ms=" number "increment_ms=" number "network_credit_ms=" number
+//!              "network_credit_total_ms=" number "time_out=" ( "forfeit" | "autoplay:" strikes ) )
+//! entry    = "decision=" number "seat=" seat "published_ms=" number [ "received_ms=" number ]
+//!            "credit_ms=" number "charged_ms=" number "bank_ms=" number [ "interrupted=yes" ]
 //! action   = "discard" card
 //!          | ( "sequence" | "flush" | "flush-sequence" ) { card }
 //!          | "assembly" rank
@@ -34,12 +41,15 @@
 //! ```
 
 mod action;
+mod clock;
+mod fields;
 mod options;
 mod outcome;
 mod record;
 mod words;
 
 pub use action::ParseActionError;
+pub use fields::ParseFieldError;
 pub use options::ParseOptionError;
 pub use record::ParseRecordError;
 pub use words::UnknownWord;

@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::fields::ParseFieldError;
 use super::outcome::read_seat;
 use crate::card::Card;
 use crate::deck::Deck;
 use crate::fair::{Commitment, Nonce, NonceHash, ServerSeed};
-use crate::record::{Dealing, Entrant, Outcome, PlayedBy, Record, RecordDeal, Step};
+use crate::record::{Clocks, Dealing, Entrant, Outcome, PlayedBy, Record, RecordDeal, Step};
 use crate::rules::Rules;
 
 const HEADER: &str = "zetema record 1";
@@ -64,6 +65,10 @@ impl fmt::Display for Record {
         }
         for step in &self.steps {
             writeln!(f, "{step}")?;
+        }
+        if let Some(Clocks { control, ledger }) = &self.clocks {
+            writeln!(f, "time_control {control}")?;
+            ledger.iter().try_for_each(|entry| writeln!(f, "ledger {entry}"))?;
         }
         writeln!(f, "{}", self.outcome)
     }
@@ -165,12 +170,18 @@ impl FromStr for Record {
         while lines.peek().is_some_and(|line| line.starts_with(|first: char| first.is_ascii_digit())) {
             steps.push(lines.required("", str::parse)?);
         }
+        let mut clocks = lines.optional("time_control", read_control)?;
+        if let Some(Clocks { ledger, .. }) = &mut clocks {
+            while let Some(entry) = lines.optional("ledger", str::parse)? {
+                ledger.push(entry);
+            }
+        }
         let outcome = lines.required("", str::parse::<Outcome>)?;
         if lines.peek().is_some() {
             return Err(lines.error("nothing may follow the outcome"));
         }
         let dealing = Dealing { kind, commitment, server_seed, entrants };
-        Ok(Self { revision, rules, dealing, dealer, deals, steps, outcome })
+        Ok(Self { revision, rules, dealing, dealer, deals, steps, outcome, clocks })
     }
 }
 
@@ -204,6 +215,10 @@ impl FromStr for Step {
         let action = action.parse().map_err(|error| format!("{error}"))?;
         Ok(Self::Play { seat, action, points, by })
     }
+}
+
+fn read_control(text: &str) -> Result<Clocks, ParseFieldError> {
+    Ok(Clocks { control: text.parse()?, ledger: Vec::new() })
 }
 
 fn nothing(rest: &str) -> Result<(), String> {

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use proptest::prelude::*;
 use zetema_rules::{
-    Action, Options, Outcome, Preset, Record, Rules, Seat, Seats, Side, Step as RecordStep, Teams,
+    Action, NamedTimeControl, Options, Outcome, Preset, Record, Rules, Seat, Seats, Side, Step as RecordStep,
+    Teams, TimeControl,
 };
 
 use crate::support::{free_rules, preset_rules, seat};
@@ -171,6 +172,74 @@ fn texts_that_are_no_records_name_the_line() {
     }
     let commented = record.replace('\n', "  # as it was\n\n");
     assert_eq!(commented.parse::<Record>(), record.parse());
+}
+
+/// A record as text, with lines for its clocks before the outcome.
+fn with_clocks(lines: &str) -> String {
+    let record = include_str!("../../fuzz/seeds/notation/record-sackson.txt");
+    record.replacen("aborted", &format!("{lines}\naborted"), 1)
+}
+
+#[test]
+fn the_clocks_of_a_record_read_back_from_their_text() {
+    let standard = "join_timeout_ms=600000 budget_ms=10000 first_budget_ms=30000 bank_ms=120000 increment_ms=0 \
+                    network_credit_ms=100 network_credit_total_ms=10000 time_out=autoplay:3";
+    assert_eq!(TimeControl::default().to_string(), standard);
+    for named in NamedTimeControl::ALL {
+        let control = TimeControl::named(named);
+        for ledger in [
+            "",
+            "\nledger decision=1 seat=0 published_ms=0 received_ms=52 credit_ms=3 charged_ms=49 bank_ms=5000",
+            "\nledger decision=9 seat=1 published_ms=7 credit_ms=0 charged_ms=18446744073709551615 bank_ms=0 \
+             interrupted=yes\
+             \nledger decision=9 seat=1 published_ms=7 received_ms=7 credit_ms=0 charged_ms=0 bank_ms=1",
+        ] {
+            let text = with_clocks(&format!("time_control {control}{ledger}"));
+            let record: Record = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let clocks = record.clocks.as_ref().expect("they were given");
+            assert_eq!((clocks.control, clocks.ledger.len()), (control, ledger.matches("ledger").count()));
+            assert_eq!(record.to_string(), text);
+        }
+    }
+    let without: Record = include_str!("../../fuzz/seeds/notation/record-sackson.txt").parse().unwrap();
+    assert_eq!(without.clocks, None);
+}
+
+#[test]
+fn texts_that_are_no_clocks() {
+    let none = "time_control join_timeout_ms=600000 idle_timeout_ms=86400000";
+    let blitz = format!("time_control {}", TimeControl::named(NamedTimeControl::Blitz));
+    let entry = "ledger decision=1 seat=0 published_ms=0 received_ms=52 credit_ms=0 charged_ms=52 bank_ms=0";
+    let changed = |from: &str, to: &str| {
+        let text = format!("{blitz}\n{entry}");
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    };
+    let first = with_clocks("").lines().position(str::is_empty).expect("the clocks stand there") + 1;
+    for (text, line, why) in [
+        (entry.to_owned(), 0, "\"ledger\" is no outcome"),
+        (format!("{none}\n{none}"), 1, "\"time_control\" is no outcome"),
+        ("time_control blitz".to_owned(), 0, "blitz: give name=value"),
+        ("time_control".to_owned(), 0, "budget_ms: is missing"),
+        (format!("{none} bank_ms=0"), 0, "bank_ms: has no place beside idle_timeout_ms"),
+        (none.replace("join_timeout_ms=600000 ", ""), 0, "join_timeout_ms: is missing"),
+        (none.replace("600000", "999"), 0, "join_timeout_ms: is 999: give 1000 to 604800000"),
+        (none.replace("86400000", "9999999999"), 0, "idle_timeout_ms: number too large"),
+        (changed("increment_ms=200", "increment=200"), 0, "increment: is none of join_timeout_ms, "),
+        (changed("bank_ms=", "bank_ms=1 bank_ms="), 0, "bank_ms: is given twice"),
+        (changed("budget_ms=500", "budget_ms=0"), 0, "budget_ms: is 0: give 1 to 2592000000"),
+        (changed("forfeit", "autoplay"), 0, "time_out: \"autoplay\" is neither forfeit nor autoplay:STRIKES"),
+        (changed("forfeit", "autoplay:0"), 0, "strikes: is 0: give 1 to 1000"),
+        (changed("forfeit", "autoplay:x"), 0, "time_out: \"x\": invalid digit"),
+        (changed("decision=1 ", ""), 1, "decision: is missing"),
+        (changed("seat=0", "seat=6"), 1, "seat: \"6\" is no seat"),
+        (changed("charged_ms=52", "charged_ms=-1"), 1, "charged_ms: invalid digit"),
+        (changed("received_ms=52", "received_ms="), 1, "received_ms: cannot parse integer from empty"),
+        (changed("received_ms=52", "interrupted=no"), 1, "interrupted: give yes, or leave it out"),
+        (changed("received_ms=52", "late"), 1, "late: give name=value"),
+    ] {
+        check::<Record>(&with_clocks(&text), &format!("line {}: {why}", first + line));
+    }
 }
 
 #[test]

@@ -35,7 +35,6 @@ pub fn encode_record(table: &Table) -> Result<Vec<u8>, FieldError> {
     };
     let header = RecordHeader {
         match_id: info.match_id.to_string(),
-        time_control: info.time_control,
         visibility: match info.visibility {
             Visibility::Private => WireVisibility::Private,
             Visibility::Public => WireVisibility::Public,
@@ -70,6 +69,7 @@ pub fn record_entries(
     let match_id: MatchId = id("match_id", &header.match_id)?;
     let created_at = millis_from_wire("create_time", header.created_at_ms)?;
     let ended_at = millis_from_wire("end_time", header.ended_at_ms)?;
+    let clocks = record.clocks.as_ref().ok_or_else(|| FieldError::missing("time_control"))?;
     let entrants = entrants(&record.dealing, header)?;
     let deals = match record.dealing.kind {
         DealingKind::Joint => Deals::Joint,
@@ -88,7 +88,7 @@ pub fn record_entries(
         rules: record.rules,
         deals,
         server_seed: record.dealing.server_seed.clone(),
-        time_control: header.time_control,
+        time_control: clocks.control,
         visibility: info.visibility,
         client_reference: text("client_reference", &header.client_reference, ClientReference::new)?,
         owner: info.owner.clone(),

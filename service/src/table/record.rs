@@ -1,7 +1,7 @@
 //! The record of a match that is over.
 
 use zetema_rules::fair::Nonce;
-use zetema_rules::{Dealing, DealingKind, Entrant, Record, RecordDeal, Step};
+use zetema_rules::{Clocks, Dealing, DealingKind, Entrant, Record, RecordDeal, Step};
 
 use super::state::{Join, Logged, Play, SeatSetup, Stage};
 use super::{Change, Deals, Table};
@@ -19,6 +19,7 @@ impl Table {
             deals: play.map(|play| self.deals(play)).unwrap_or_default(),
             steps: self.log.iter().filter_map(step).collect(),
             outcome: outcome.clone(),
+            clocks: Some(Clocks { control: self.created.time_control, ledger: Vec::new() }),
         })
     }
 

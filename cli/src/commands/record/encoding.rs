@@ -57,7 +57,7 @@ pub(super) fn write(found: &Found, encoding: Encoding) -> Result<Vec<u8>> {
         Encoding::Binary => {
             let header = header.as_ref().ok_or_else(|| {
                 anyhow!(
-                    "text and JSON don't hold the clocks and times of a zetema.v1.Record: export it from the \
+                    "text and JSON don't hold the visibility and times of a zetema.v1.Record: export it from the \
                      server, or from a binary file"
                 )
             })?;
