@@ -15,13 +15,17 @@ fn seat(index: usize) -> Seat {
     Seat::new(index).expect("a seat")
 }
 
-fn header() -> RecordHeader {
+/// The first seat was played by a bot, the others by token.
+fn header(players: usize) -> RecordHeader {
+    let mut bots = vec![None; players];
+    bots[0] = Some("deep-zetema".into());
     RecordHeader {
         match_id: "m1".into(),
         visibility: Visibility::Public,
         client_reference: "round 3".into(),
         created_at_ms: 1_795_228_800_123,
         ended_at_ms: 1_795_228_860_000,
+        bots,
         deal_set: None,
     }
 }
@@ -93,7 +97,7 @@ proptest! {
     ) {
         if let Ok(rules) = preset.rules(players, None) {
             let nonces = (0..players).map(|i| entrant(&vec![seed; i])).collect();
-            check(&record(rules, dealing(DealingKind::Joint, seed, nonces), &chances), &header());
+            check(&record(rules, dealing(DealingKind::Joint, seed, nonces), &chances), &header(players));
         }
     }
 }
@@ -104,16 +108,16 @@ fn two() -> Rules {
 
 #[test]
 fn fixed_and_shared_deals_come_back_as_they_were() {
-    check(&record(two(), dealing(DealingKind::Fixed, 1, vec![]), &[1, 2, 3]), &header());
+    check(&record(two(), dealing(DealingKind::Fixed, 1, vec![]), &[1, 2, 3]), &header(2));
 
     let entrants = vec![entrant(b"a"), entrant(b""), entrant(b"c"), entrant(b"d")];
     let shared = record(two(), dealing(DealingKind::Shared, 2, entrants), &[1, 2, 3]);
     let name = |id: &str, index| (id.to_owned(), seat(index));
     let names = vec![name("m1", 0), name("m1", 1), name("m2", 0), name("m2", 1)];
     let deal_set = Some(DealSet { id: "s1".into(), entrants: names });
-    check(&shared, &RecordHeader { deal_set, ..header() });
+    check(&shared, &RecordHeader { deal_set, ..header(2) });
 
-    let refused = record_to_wire(&shared, &header()).expect_err("shared deals have a deal set");
+    let refused = record_to_wire(&shared, &header(2)).expect_err("shared deals have a deal set");
     assert_eq!(refused.path, "dealing.shared.deal_set_id");
 }
 
@@ -130,7 +134,7 @@ fn matches_aborted_before_the_deal_come_back_as_they_were() {
         let dealing = dealing(DealingKind::Joint, 3, entrants);
         let record = Record::complete(two(), dealing, vec![], Some(aborted)).expect("it was aborted");
         assert_eq!(record.dealer, None);
-        check(&record, &header());
+        check(&record, &header(2));
     }
 }
 
@@ -152,8 +156,8 @@ fn the_clocks_come_back_as_they_were() {
         for ledger in [vec![], vec![entry(1, Some(u64::MAX)), entry(2, None)]] {
             let clocks = Some(Clocks { control: TimeControl::named(named), ledger });
             let with_clocks = Record { clocks, ..played.clone() };
-            let message = record_to_wire(&with_clocks, &header()).expect("the header fits the record");
-            assert_eq!(record_from_wire(&message), Ok((with_clocks, header())));
+            let message = record_to_wire(&with_clocks, &header(2)).expect("the header fits the record");
+            assert_eq!(record_from_wire(&message), Ok((with_clocks, header(2))));
         }
     }
 }
@@ -207,7 +211,7 @@ fn records_that_are_not_valid_name_the_field() {
         ..record(two(), dealing(DealingKind::Joint, 4, nonces), &[1, 2, 3, 4])
     };
     for (path, words, break_it) in cases {
-        let mut message = record_to_wire(&record, &header()).expect("the header fits the record");
+        let mut message = record_to_wire(&record, &header(2)).expect("the header fits the record");
         break_it(&mut message);
         let Err(FieldError { path: found, problem }) = record_from_wire(&message) else {
             panic!("{path} should be refused: {words}");

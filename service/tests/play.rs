@@ -45,7 +45,7 @@ async fn open(server: &Server) -> (Requests, Streaming<v1::PlayResponse>) {
         play_request::Kind::Hello(v1::Hello {
             client_name: "smoke".to_owned(),
             protocol_revision: 1,
-            capacity: None,
+            ..v1::Hello::default()
         }),
     )
     .await;
@@ -273,7 +273,7 @@ async fn a_fault_on_a_stream_is_a_rejection_and_the_stream_goes_on() {
     let (_, tokens) = create(&server, 2).await;
     let (requests, mut answers) = open(&server).await;
     assert!(matches!(next(&mut answers).await.kind, Some(play_response::Kind::Welcome(_))));
-    let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
     let act = v1::Act { decision_number: 1, choice: Some(act::Choice::LegalIndex(0)) };
     let no_choice = v1::Act { decision_number: 1, choice: None };
     let long = v1::GiveNonce { nonce: vec![0; 33] };

@@ -98,7 +98,7 @@ async fn play_to_the_end(channel: Channel, tokens: &[String]) {
     let say = async |handle, kind| {
         requests.send(v1::PlayRequest { tag: 0, handle, kind: Some(kind) }).await.unwrap();
     };
-    let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
     say(0, play_request::Kind::Hello(hello)).await;
     for token in tokens {
         let join = v1::Join {
@@ -192,7 +192,7 @@ async fn a_client_that_answers_no_ping_is_told_so() {
     let config =
         Config { ping_interval: Duration::from_millis(20), ..Config::embedded(folder.path().join("data")) };
     let server = Server::start(config).await.unwrap();
-    let hello = v1::Hello { client_name: String::new(), protocol_revision: 1, capacity: None };
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
     let hello = v1::PlayRequest { tag: 0, handle: 0, kind: Some(play_request::Kind::Hello(hello)) };
     let said = tokio_stream::iter([hello]).chain(tokio_stream::pending());
     let mut answers = PlayServiceClient::new(channel(&server).await).play(said).await.unwrap().into_inner();

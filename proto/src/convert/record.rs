@@ -21,6 +21,8 @@ pub struct RecordHeader {
     pub created_at_ms: i64,
     /// When it ended: milliseconds since 1970, UTC.
     pub ended_at_ms: i64,
+    /// The bot that played each seat, seat 0 first; `None`: it was played by token.
+    pub bots: Vec<Option<String>>,
     /// The deal set, for shared deals only.
     pub deal_set: Option<DealSet>,
 }
@@ -29,17 +31,20 @@ pub struct RecordHeader {
 ///
 /// # Errors
 /// [`FieldError`] if the deals are shared and the header has no deal set with a name for each
-/// entrant, or if it has one and they are not.
+/// entrant, or if it has one and they are not; and if it does not say of each seat whether a bot played it.
 pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Record, FieldError> {
     let Record { revision, rules, dealing, dealer, deals, steps, outcome, clocks } = record;
-    let RecordHeader { match_id, visibility, client_reference, created_at_ms, ended_at_ms, deal_set } =
+    let RecordHeader { match_id, visibility, client_reference, created_at_ms, ended_at_ms, bots, deal_set } =
         header;
+    if bots.len() != rules.player_count().count() {
+        return Err(FieldError::invalid("seats", "are not those of the rules"));
+    }
     let dealing = dealing::to_wire(dealing, deal_set.as_ref());
     Ok(v1::Record {
         match_id: match_id.clone(),
         rules_revision: *revision,
         rules: Some(rules.to_wire()),
-        seats: seats_of(rules),
+        seats: seats_of(rules, bots),
         time_control: clocks.as_ref().map(|clocks| clocks.control.to_wire()),
         visibility: visibility.to_wire(),
         client_reference: client_reference.clone(),
@@ -77,7 +82,9 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         ledger,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
-    if *seats != seats_of(&rules) {
+    let bots = seats.iter().map(|seat| Some(seat.bot_name.clone()).filter(|name| !name.is_empty()));
+    let bots: Vec<Option<String>> = bots.collect();
+    if *seats != seats_of(&rules, &bots) {
         return Err(FieldError::invalid("seats", "are not those of the rules, seat 0 first"));
     }
     let dealing = dealing.as_ref().ok_or_else(|| FieldError::missing("dealing"))?;
@@ -99,6 +106,7 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         client_reference: client_reference.clone(),
         created_at_ms: milliseconds("create_time", create_time.as_ref())?,
         ended_at_ms: milliseconds("end_time", end_time.as_ref())?,
+        bots,
         deal_set,
     };
     Ok((record, header))
@@ -116,11 +124,12 @@ fn clocks_from_wire(
     }
 }
 
-fn seats_of(rules: &Rules) -> Vec<v1::RecordSeat> {
+fn seats_of(rules: &Rules, bots: &[Option<String>]) -> Vec<v1::RecordSeat> {
     let seat = |seat: zetema_rules::Seat| {
         #[allow(clippy::cast_possible_truncation)]
         let side = rules.side(seat).index() as u32;
-        v1::RecordSeat { seat: seat.to_wire(), side, bot_name: String::new() }
+        let bot_name = bots.get(seat.index()).cloned().flatten().unwrap_or_default();
+        v1::RecordSeat { seat: seat.to_wire(), side, bot_name }
     };
     rules.seats().map(seat).collect()
 }

@@ -83,6 +83,7 @@ impl Core {
             live_seats: _,
             previous_cut: _,
             live_seat_count: _,
+            next_live_seats_token: _,
         } = welcome;
         let own = zetema_proto::PROTOCOL_REVISION;
         if *protocol_revision != own {

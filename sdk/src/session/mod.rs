@@ -240,6 +240,7 @@ impl Core {
             client_name: self.settings.client_name.clone(),
             protocol_revision: zetema_proto::PROTOCOL_REVISION,
             capacity: None,
+            live_seats_token: String::new(),
         };
         self.send_now(0, 0, v1::play_request::Kind::Hello(hello));
     }

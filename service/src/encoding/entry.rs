@@ -8,8 +8,8 @@ use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Deck, Rules, Seat, Suit};
 
 use super::{DecodeError, id, list, millis_from_wire, millis_to_wire, required, text, value};
-use crate::journal::{ClientReference, Owner, UnixMillis, Visibility};
-use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, Started};
+use crate::journal::{BotName, ClientReference, Owner, UnixMillis, Visibility};
+use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, SeatSpec, Started};
 
 /// The bytes of an entry.
 pub fn encode_entry(entry: &Entry) -> Vec<u8> {
@@ -111,6 +111,7 @@ fn created_to_wire(created: &Created) -> wire::Created {
         at: _,
         rules_revision,
         rules,
+        seats,
         deals,
         server_seed,
         time_control,
@@ -123,12 +124,11 @@ fn created_to_wire(created: &Created) -> wire::Created {
         Deals::Shared(set) => (v1::DealsKind::Shared, Some(set)),
         Deals::Fixed => (v1::DealsKind::Fixed, None),
     };
-    let seat = |_| v1::SeatSpec { kind: Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) };
     wire::Created {
         match_id: match_id.to_string(),
         rules_revision: *rules_revision,
         rules: Some(rules.to_wire()),
-        seats: rules.seats().map(seat).collect(),
+        seats: seats.iter().map(seat_to_wire).collect(),
         time_control: Some(time_control.to_wire()),
         deals: deals.into(),
         server_seed: server_seed.to_wire(),
@@ -161,6 +161,8 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
     if seats.len() != rules.player_count().count() {
         return Err(FieldError::invalid("seats", "are not as many as the rules have"));
     }
+    let seat = |(i, seat)| seat_from_wire(seat).map_err(|error| error.at(i).within("seats"));
+    let seats = seats.iter().enumerate().map(seat).collect::<Result<_, _>>()?;
     let deals = match v1::DealsKind::try_from(*deals) {
         Ok(v1::DealsKind::Joint) => Deals::Joint,
         Ok(v1::DealsKind::Fixed) => Deals::Fixed,
@@ -180,6 +182,7 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         at,
         rules_revision: *rules_revision,
         rules,
+        seats,
         deals,
         server_seed: value("server_seed", server_seed)?,
         time_control: required("time_control", time_control.as_ref())?,
@@ -187,6 +190,27 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
     })
+}
+
+fn seat_to_wire(seat: &SeatSpec) -> v1::SeatSpec {
+    use v1::seat_spec::Kind;
+    let kind = match seat {
+        SeatSpec::Token => Kind::Token(v1::TokenSeat {}),
+        SeatSpec::Bot(name) => Kind::Bot(v1::BotSeat { name: name.to_string() }),
+    };
+    v1::SeatSpec { kind: Some(kind) }
+}
+
+fn seat_from_wire(message: &v1::SeatSpec) -> Result<SeatSpec, FieldError> {
+    use v1::seat_spec::Kind;
+    match &message.kind {
+        None => Err(FieldError::missing("kind")),
+        Some(Kind::Token(v1::TokenSeat {})) => Ok(SeatSpec::Token),
+        Some(Kind::Bot(v1::BotSeat { name })) => match BotName::new(name.as_str()) {
+            Ok(name) => Ok(SeatSpec::Bot(name)),
+            Err(error) => Err(FieldError::invalid("bot.name", error.to_string())),
+        },
+    }
 }
 
 fn started_to_wire(started: &Started) -> wire::Started {

@@ -8,7 +8,7 @@ use zetema_rules::{Outcome, Rules};
 
 use super::entry::{visibility_from_wire, visibility_to_wire};
 use super::{DecodeError, id, required, text, value};
-use crate::journal::{ClientReference, Owner, UnixMillis};
+use crate::journal::{BotName, ClientReference, Owner, UnixMillis};
 use crate::table::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
 
 /// The bytes of a summary.
@@ -39,7 +39,8 @@ pub fn decode_created(bytes: &[u8]) -> Result<Vec<MatchInfo>, DecodeError> {
     Ok(matches.iter().enumerate().map(info).collect::<Result<_, _>>()?)
 }
 
-/// A match as everyone who may see it sees it: without its owner, and without its tokens' generations.
+/// A match as everyone who may see it sees it: without its owner, without its tokens' generations, and without the bots'
+/// names while it may still become a no-show.
 impl From<&MatchInfo> for v1::Match {
     fn from(info: &MatchInfo) -> Self {
         let MatchInfo {
@@ -75,7 +76,7 @@ impl From<&MatchInfo> for v1::Match {
             state: state.into(),
             rules: Some(rules.to_wire()),
             rules_revision: *rules_revision,
-            seats: seats.iter().copied().map(seat_to_wire).collect(),
+            seats: seats.iter().map(|seat| seat_to_wire(seat, *stage)).collect(),
             time_control: Some(time_control.to_wire()),
             deals: deals.into(),
             commitment: commitment.to_wire(),
@@ -89,8 +90,25 @@ impl From<&MatchInfo> for v1::Match {
     }
 }
 
-fn seat_to_wire(info: SeatInfo) -> v1::MatchSeat {
-    let SeatInfo { seat, side, state, generation: _ } = info;
+/// A match as the admin and its owner see it: with the bots' names from the start.
+pub fn match_with_bots(info: &MatchInfo) -> v1::Match {
+    let mut message = v1::Match::from(info);
+    for (seat, info) in message.seats.iter_mut().zip(&info.seats) {
+        seat.bot_name = bot_name(info.bot.as_ref());
+    }
+    message
+}
+
+fn bot_name(bot: Option<&BotName>) -> String {
+    bot.map(ToString::to_string).unwrap_or_default()
+}
+
+fn seat_to_wire(info: &SeatInfo, at: MatchStage) -> v1::MatchSeat {
+    let SeatInfo { seat, side, bot, state, generation: _ } = info;
+    let shown = match at {
+        MatchStage::WaitingForSeats | MatchStage::WaitingForNonces => None,
+        MatchStage::Playing | MatchStage::Finished | MatchStage::Aborted => bot.as_ref(),
+    };
     let state = match state {
         SeatState::Open => v1::SeatState::Open,
         SeatState::Joined => v1::SeatState::Joined,
@@ -98,7 +116,7 @@ fn seat_to_wire(info: SeatInfo) -> v1::MatchSeat {
     };
     #[allow(clippy::cast_possible_truncation)]
     let side = side.index() as u32;
-    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into(), bot_name: String::new() }
+    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into(), bot_name: bot_name(shown) }
 }
 
 fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
@@ -106,12 +124,12 @@ fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
         r#match: Some(info.into()),
         owner: info.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
         seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
-        seat_bots: Vec::new(),
+        seat_bots: info.seats.iter().map(|seat| bot_name(seat.bot.as_ref())).collect(),
     }
 }
 
 fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldError> {
-    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots: _ } = message;
+    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots } = message;
     let Some(message) = r#match else { return Err(FieldError::missing("match")) };
     let v1::Match {
         match_id,
@@ -134,17 +152,22 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
     if (seats.len(), seat_generations.len()) != (players, players) {
         return Err(FieldError::invalid("seats", "are not those of the rules"));
     }
-    let seat = |(message, &generation): (&v1::MatchSeat, &u32)| {
+    // Summaries of a version without bots' seats have no list of them.
+    if ![0, players].contains(&seat_bots.len()) {
+        return Err(FieldError::invalid("seat_bots", "are not those of the rules"));
+    }
+    let seat = |(i, (message, &generation)): (usize, (&v1::MatchSeat, &u32))| {
         let v1::MatchSeat { seat, side: _, state, bot_name: _ } = message;
         let seat = value("seats.seat", seat)?;
-        Ok(SeatInfo { seat, side: rules.side(seat), state: seat_state(*state)?, generation })
+        let bot = text("seat_bots", seat_bots.get(i).map_or("", String::as_str), BotName::new)?;
+        Ok(SeatInfo { seat, side: rules.side(seat), bot, state: seat_state(*state)?, generation })
     };
     Ok(MatchInfo {
         match_id: id("match_id", match_id)?,
         stage: stage(*state)?,
         rules,
         rules_revision: *rules_revision,
-        seats: seats.iter().zip(seat_generations).map(seat).collect::<Result<_, FieldError>>()?,
+        seats: seats.iter().zip(seat_generations).enumerate().map(seat).collect::<Result<_, FieldError>>()?,
         time_control: required("time_control", time_control.as_ref())?,
         deals: match v1::DealsKind::try_from(*deals) {
             Ok(v1::DealsKind::Joint) => DealsKind::Joint,

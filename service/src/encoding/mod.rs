@@ -11,7 +11,7 @@ mod record;
 use zetema_proto::FieldError;
 
 pub use entry::{decode_entry, encode_entry};
-pub use info::{decode_created, decode_summary, encode_created, encode_summary};
+pub use info::{decode_created, decode_summary, encode_created, encode_summary, match_with_bots};
 pub use record::{decode_record, encode_record, record_entries};
 
 /// Why bytes of the journal can't be read.

@@ -10,7 +10,9 @@ use zetema_rules::{Dealing, DealingKind, Outcome, Record, Seat, Step};
 
 use super::{DecodeError, id, millis_from_wire, millis_to_wire, text};
 use crate::journal::{ClientReference, MatchId, Visibility};
-use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, MatchInfo, Started, Table};
+use crate::table::{
+    Abort, Change, Created, DealSet, Deals, Entrant, Entry, MatchInfo, SeatSpec, Started, Table,
+};
 
 /// The bytes of the record of a match that is over.
 ///
@@ -42,6 +44,7 @@ pub fn encode_record(table: &Table) -> Result<Vec<u8>, FieldError> {
         client_reference: info.client_reference.as_ref().map(ToString::to_string).unwrap_or_default(),
         created_at_ms: millis_to_wire(info.created_at),
         ended_at_ms: millis_to_wire(info.ended_at.unwrap_or(info.created_at)),
+        bots: info.seats.iter().map(|seat| seat.bot.as_ref().map(ToString::to_string)).collect(),
         deal_set,
     };
     Ok(record_to_wire(&record, &header)?.encode_to_vec())
@@ -86,6 +89,11 @@ pub fn record_entries(
         at: created_at,
         rules_revision: record.revision,
         rules: record.rules,
+        seats: info
+            .seats
+            .iter()
+            .map(|seat| seat.bot.clone().map_or(SeatSpec::Token, SeatSpec::Bot))
+            .collect(),
         deals,
         server_seed: record.dealing.server_seed.clone(),
         time_control: clocks.control,

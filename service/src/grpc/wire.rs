@@ -9,7 +9,9 @@ use zetema_rules::{
 
 use crate::{
     journal::{ClientReference, Visibility},
-    table::{Choice, DealSpec, MatchSpec, Observation, Receipt, Setup, SetupStage, Snapshot, TableEvent},
+    table::{
+        Choice, DealSpec, MatchSpec, Observation, Receipt, SeatSpec, Setup, SetupStage, Snapshot, TableEvent,
+    },
 };
 
 /// One thing that changed a match.
@@ -96,9 +98,10 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> v1::Snapshot {
 pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> {
     let rules = spec.checked_rules()?;
     let v1::MatchSpec { rules: _, seats, time_control, deals, visibility, client_reference } = spec;
+    let mut taken = Vec::with_capacity(seats.len());
     for (i, v1::SeatSpec { kind }) in seats.iter().enumerate() {
         match kind {
-            Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) => {}
+            Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) => taken.push(SeatSpec::Token),
             Some(v1::seat_spec::Kind::Bot(_)) => {
                 return Err(FieldError::invalid("bot", "no seats of bots in this version: give token")
                     .at(i)
@@ -119,6 +122,7 @@ pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> 
         deals.as_ref().map_or(Ok(DealSpec::Joint), deal_spec).map_err(|error| error.within("deals"))?;
     Ok(MatchSpec {
         rules,
+        seats: taken,
         deals,
         time_control,
         visibility,

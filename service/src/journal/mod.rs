@@ -117,6 +117,6 @@ pub use store::{
     StoredRecord, Visibility,
 };
 pub use values::{
-    BodyHash, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner, PageSize,
-    Payload, RecordBytes, RequestId, Response, Summary,
+    BodyHash, BotName, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,
+    PageSize, Payload, RecordBytes, RequestId, Response, Summary,
 };

@@ -26,6 +26,14 @@ pub enum JournalValueError {
         /// The kind of value.
         what: &'static str,
     },
+    /// A name has characters that names don't have.
+    #[error("{what} has 1 to {limit} characters of a-z, 0-9, '-', '_' and '.'")]
+    Characters {
+        /// The kind of value.
+        what: &'static str,
+        /// How many characters it may have.
+        limit: usize,
+    },
     /// Too many or too few at once.
     #[error("{count} {what} at once, {least} to {most} are allowed")]
     Count {
@@ -145,9 +153,54 @@ macro_rules! short_text {
     };
 }
 
-short_text!(
-    /// Who a match belongs to.
-    Owner, "an owner", 64
+macro_rules! account_name {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The most characters it may have.
+            pub const MAX_CHARS: usize = 64;
+
+            /// This name.
+            ///
+            /// # Errors
+            /// [`JournalValueError::Characters`] unless it has 1 to [`Self::MAX_CHARS`] characters of a-z, 0-9, `-`, `_`
+            /// and `.`.
+            pub fn new(name: impl Into<String>) -> Result<Self, JournalValueError> {
+                let name = name.into();
+                let allowed = |byte: u8| {
+                    byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
+                };
+                if (1..=Self::MAX_CHARS).contains(&name.len()) && name.bytes().all(allowed) {
+                    Ok(Self(name))
+                } else {
+                    Err(JournalValueError::Characters { what: $what, limit: Self::MAX_CHARS })
+                }
+            }
+
+            /// The name.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+account_name!(
+    /// Whom a match belongs to: the name of an owner's account.
+    Owner, "an owner's name"
+);
+account_name!(
+    /// The name of a bot's account, which plays the seats that matches have for it.
+    BotName, "a bot's name"
 );
 short_text!(
     /// What the creator of a match calls it.

@@ -201,6 +201,7 @@ impl Matches {
                 at,
                 rules_revision: RULES_REVISION,
                 rules: spec.rules,
+                seats: spec.seats,
                 deals,
                 server_seed,
                 time_control: spec.time_control,
@@ -303,11 +304,13 @@ impl Matches {
             let matches = self.clone();
             self.spawn(async move {
                 let match_id = task.table.match_id();
+                let info = task.info.borrow().clone();
                 let over = task.run().await;
                 if over == Over::Stopped && !matches.shared.stop.is_cancelled() {
                     matches.lose(match_id);
                 }
                 matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
+                matches.shared.bot_seats.remove(&info);
             });
         }
     }
@@ -316,10 +319,12 @@ impl Matches {
         let config = &self.shared.config;
         let limits = config.limits;
         let (sender, inbox) = mpsc::channel(limits.inbox_messages);
-        let (info, info_seen) = watch::channel(Arc::new(table.info()));
+        let begun = Arc::new(table.info());
+        let (info, info_seen) = watch::channel(begun.clone());
         let handle = Handle { inbox: sender, info: info_seen };
-        let holds = vec![0; table.info().seats.len()];
+        let holds = vec![0; begun.seats.len()];
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
+        self.shared.bot_seats.add(&begun);
         TableTask {
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
             subscribers: Subscribers::new(limits.subscribers, limits.queued_observations),

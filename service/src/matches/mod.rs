@@ -11,6 +11,7 @@
 //! A match is found here while it runs and afterwards alike: an action sent twice gets its first receipt, and a
 //! subscription its missing observations, even if the match ended in between.
 
+mod bot_seats;
 mod clock;
 mod create;
 mod deal_set;
@@ -34,6 +35,7 @@ use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
+pub use bot_seats::{Assignments, BotSeats, LiveSeat, NoSeatPlace, SeatPlace};
 pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
 pub use create::CreateError;
 pub use limits::Limits;
@@ -47,6 +49,7 @@ use crate::journal::{Journal, MatchId, ReadError};
 use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
 };
+use bot_seats::AllBotSeats;
 use message::{Handle, Message};
 
 /// All matches. A clone is another handle to the same.
@@ -73,6 +76,8 @@ struct Shared {
     config: Config,
     /// The way to each running table. The tables themselves are owned by their tasks.
     live: RwLock<HashMap<MatchId, Handle>>,
+    /// The seats of bots in the matches that run.
+    bot_seats: AllBotSeats,
     /// Matches that have not ended and can't go on here. The log says why.
     lost: RwLock<HashSet<MatchId>>,
     tasks: TaskTracker,
@@ -107,6 +112,7 @@ impl Matches {
             shared: Arc::new(Shared {
                 config,
                 live: RwLock::default(),
+                bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
                 tasks: TaskTracker::new(),
                 stop: CancellationToken::new(),

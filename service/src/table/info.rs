@@ -4,7 +4,7 @@ use zetema_rules::fair::Commitment;
 use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
 use super::DealSetId;
-use crate::journal::{ClientReference, MatchId, Owner, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, MatchId, Owner, UnixMillis, Visibility};
 
 /// What everyone who may see a match may know of it besides the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,12 +55,14 @@ pub enum MatchStage {
 }
 
 /// A seat of a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatInfo {
     /// The seat.
     pub seat: Seat,
     /// The side that it plays for.
     pub side: Side,
+    /// The bot that it is for; `None`: whoever holds its token. Not for every eye before the deal.
+    pub bot: Option<BotName>,
     /// Whether it has joined.
     pub state: SeatState,
     /// The generation of its token, from 1. Not for every eye: it is for whoever makes the token.

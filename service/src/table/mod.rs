@@ -42,5 +42,5 @@ pub use observation::{Observation, Receipt, Setup, SetupStage, Snapshot, TableEv
 pub use outcome::Abort;
 pub use rejection::Rejection;
 pub use shuffle::{FairShuffler, Shuffler};
-pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, MatchSpec, NoDealSetId};
+pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, MatchSpec, NoDealSetId, SeatSpec};
 pub use state::Table;

@@ -4,15 +4,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use zetema_rules::fair::ServerSeed;
-use zetema_rules::{Rules, TimeControl};
+use zetema_rules::{Rules, Seat, TimeControl};
 
-use crate::journal::{ClientReference, MatchId, Owner, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, MatchId, Owner, UnixMillis, Visibility};
 
 /// A match that someone asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchSpec {
     /// By which rules. They say how many seats there are.
     pub rules: Rules,
+    /// Who takes each seat, seat 0 first.
+    pub seats: Vec<SeatSpec>,
     /// How the cards are dealt.
     pub deals: DealSpec,
     /// How long it waits.
@@ -23,6 +25,15 @@ pub struct MatchSpec {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
+}
+
+/// Who takes a seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeatSpec {
+    /// Whoever holds its token.
+    Token,
+    /// The bot of this name, by a token of its own.
+    Bot(BotName),
 }
 
 /// How the deals of a match that someone asks for are made.
@@ -47,6 +58,8 @@ pub struct Created {
     pub rules_revision: u32,
     /// The rules.
     pub rules: Rules,
+    /// Who takes each seat, seat 0 first.
+    pub seats: Vec<SeatSpec>,
     /// How the deals are made.
     pub deals: Deals,
     /// The server's part of the seed, drawn or given.
@@ -59,6 +72,16 @@ pub struct Created {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
+}
+
+impl Created {
+    /// The bot that a seat is for. `None`: it is for whoever holds its token.
+    pub fn bot(&self, seat: Seat) -> Option<&BotName> {
+        match self.seats.get(seat.index()) {
+            Some(SeatSpec::Bot(name)) => Some(name),
+            Some(SeatSpec::Token) | None => None,
+        }
+    }
 }
 
 /// How the deals of a match are made.

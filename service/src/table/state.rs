@@ -252,6 +252,7 @@ impl Table {
         let seat_info = |setup: &SeatSetup| SeatInfo {
             seat: setup.seat,
             side: created.rules.side(setup.seat),
+            bot: created.bot(setup.seat).cloned(),
             state: match setup.joined {
                 _ if forfeited(setup.seat) => SeatState::Forfeited,
                 Join::NotYet => SeatState::Open,

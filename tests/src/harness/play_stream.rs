@@ -28,7 +28,7 @@ impl PlayStream {
         let hello = v1::Hello {
             client_name: "tests".to_owned(),
             protocol_revision: PROTOCOL_REVISION,
-            capacity: None,
+            ..v1::Hello::default()
         };
         let answer = stream.ask(0, Ask::Hello(hello)).await.unwrap();
         let Some(Answer::Welcome(welcome)) = answer.kind else { panic!("{answer:?} is no welcome") };

@@ -104,6 +104,7 @@ impl Server {
                     live_seats: Vec::new(),
                     previous_cut: None,
                     live_seat_count: 0,
+                    next_live_seats_token: String::new(),
                     protocol_revision: 1,
                     server_version: "test".to_owned(),
                     ping_interval_ms: 1_000,

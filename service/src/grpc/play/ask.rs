@@ -92,7 +92,7 @@ impl Session {
     }
 
     fn hello(&mut self, tag: u64, hello: &v1::Hello) -> Result<(), Fault> {
-        let v1::Hello { client_name, protocol_revision, capacity } = hello;
+        let v1::Hello { client_name, protocol_revision, capacity, live_seats_token } = hello;
         if *protocol_revision != PROTOCOL_REVISION {
             let message = format!(
                 "this server speaks revision {PROTOCOL_REVISION} of the protocol, not {protocol_revision}: use a \
@@ -111,6 +111,10 @@ impl Session {
         if wanted == 0 {
             return Err(Fault::field("hello.capacity", "give 1 or more, or leave it out"));
         }
+        if !live_seats_token.is_empty() {
+            let problem = "is of no welcome of this token: leave it empty";
+            return Err(Fault::field("hello.live_seats_token", problem));
+        }
         let capacity = wanted.min(limits::MAX_SEATS_PER_STREAM);
         self.capacity = Some(capacity);
         tracing::debug!(client_name, capacity, "a Play stream is open");
@@ -127,6 +131,7 @@ impl Session {
             live_seats: Vec::new(),
             previous_cut: None,
             live_seat_count: 0,
+            next_live_seats_token: String::new(),
         };
         self.said.push_back(v1::PlayResponse { tag, handle: 0, kind: Some(Kind::Welcome(welcome)) });
         Ok(())

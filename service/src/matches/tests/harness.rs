@@ -16,7 +16,7 @@ use crate::matches::{
 };
 use crate::table::{
     Choice, DealSpec, FairShuffler, MatchInfo, MatchSpec, Moment, Observation, Rejection, SeatAccess,
-    TableEvent,
+    SeatSpec, TableEvent,
 };
 
 /// A wall clock that stands still, and tokio's own time, which a test may pause.
@@ -65,6 +65,7 @@ pub(super) async fn open_with(journal: impl Journal, limits: Limits) -> Matches 
 pub(super) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec {
     MatchSpec {
         rules: preset.rules(players, None).unwrap(),
+        seats: vec![SeatSpec::Token; players],
         deals,
         time_control: TimeControl::named(NamedTimeControl::None),
         visibility: Visibility::Public,

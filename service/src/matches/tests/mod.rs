@@ -1,5 +1,6 @@
 //! Matches over a journal that can be told to fail.
 
+mod bot_seats;
 mod deal_sets;
 mod failures;
 mod fake;

@@ -10,7 +10,7 @@ use zetema_rules::{Players, Preset, Rules, Seat, Teams, Viewer};
 use crate::journal::{MatchId, UnixMillis, Visibility};
 use crate::table::{
     Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, Moment, Observation,
-    Receipt, Rejection, SeatAccess, Shuffler, Table,
+    Receipt, Rejection, SeatAccess, SeatSpec, Shuffler, Table,
 };
 
 pub(super) fn at_ms(ms: u64) -> Moment {
@@ -36,6 +36,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8) -> Arc<Entry> {
         at,
         rules_revision: zetema_rules::RULES_REVISION,
         rules,
+        seats: rules.seats().map(|_| SeatSpec::Token).collect(),
         deals,
         server_seed: ServerSeed::new([seed; 32]),
         time_control: TimeControl::named(NamedTimeControl::None),

@@ -311,8 +311,7 @@ fn resignations(scene: &Scene) -> Vec<Case> {
 
 /// Play streams that end.
 fn streams() -> Vec<Case> {
-    let hello =
-        v1::Hello { client_name: String::new(), protocol_revision: PROTOCOL_REVISION, capacity: None };
+    let hello = v1::Hello { protocol_revision: PROTOCOL_REVISION, ..v1::Hello::default() };
     let message = |kind: Ask| v1::PlayRequest { tag: 0, handle: 0, kind: Some(kind) }.encode_to_vec();
     let hello = message(Ask::Hello(hello));
     let garbage = vec![0xff; 16];

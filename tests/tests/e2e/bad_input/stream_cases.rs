@@ -31,7 +31,7 @@ fn case(name: &'static str, handle: u32, ask: Ask, expected: Expected) -> Stream
 }
 
 fn hello(revision: u32) -> v1::Hello {
-    v1::Hello { client_name: String::new(), protocol_revision: revision, capacity: None }
+    v1::Hello { protocol_revision: revision, ..v1::Hello::default() }
 }
 
 /// What is rejected on a stream that has said hello and joined.

@@ -1,0 +1,219 @@
+//! Which seats of matches that are not over are for which bot.
+//!
+//! A stream of a bot does not get its new seats pushed: it keeps its place in the order in which they came and asks
+//! for the next one when it has room. So nothing piles up for a bot that does not read, however many matches are created.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{PoisonError, RwLock};
+
+use tokio::sync::watch;
+use zetema_rules::Seat;
+
+use super::Matches;
+use crate::journal::{BotName, MatchId, UnixMillis};
+use crate::table::{MatchInfo, MatchStage, Rejection, SeatAccess, SeatState};
+
+/// A seat in a match that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveSeat {
+    /// The match.
+    pub match_id: MatchId,
+    /// The seat.
+    pub seat: Seat,
+    /// Where the match stands.
+    pub stage: MatchStage,
+    /// Whether the seat has joined.
+    pub state: SeatState,
+}
+
+/// The place of a seat among all of its bot, the oldest match first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SeatPlace {
+    created_at: UnixMillis,
+    match_id: MatchId,
+    seat: Seat,
+}
+
+/// As the wire carries it: at most 64 ASCII characters.
+impl fmt::Display for SeatPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b{}-{}-{}", self.created_at.get(), self.match_id, self.seat.index())
+    }
+}
+
+/// A text that is no place of a seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("none of a welcome: give its next_live_seats_token, or none for the oldest seats")]
+pub struct NoSeatPlace;
+
+impl FromStr for SeatPlace {
+    type Err = NoSeatPlace;
+
+    fn from_str(text: &str) -> Result<Self, NoSeatPlace> {
+        let number = |digits: &str| {
+            let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| only_digits).ok_or(NoSeatPlace)
+        };
+        let mut parts = text.strip_prefix('b').ok_or(NoSeatPlace)?.split('-');
+        let mut part = || parts.next().ok_or(NoSeatPlace);
+        let created_at = UnixMillis::new(number(part()?)?);
+        let match_id = part()?.parse().map_err(|_| NoSeatPlace)?;
+        let seat = usize::try_from(number(part()?)?).ok().and_then(Seat::new).ok_or(NoSeatPlace)?;
+        if parts.next().is_some() {
+            return Err(NoSeatPlace);
+        }
+        Ok(Self { created_at, match_id, seat })
+    }
+}
+
+/// What a bot has to play when it comes.
+pub struct BotSeats {
+    /// The seats, the oldest match first: no more than were asked for.
+    pub seats: Vec<LiveSeat>,
+    /// Where the list goes on. `None`: these were all.
+    pub next: Option<SeatPlace>,
+    /// How many seats the bot has in all.
+    pub count: usize,
+    /// The seats that come from now on.
+    pub assignments: Assignments,
+}
+
+/// The seats that a bot gets, in the order in which they come.
+pub struct Assignments {
+    matches: Matches,
+    bot: BotName,
+    /// The number of the last one that was told.
+    told: u64,
+    last: watch::Receiver<u64>,
+}
+
+impl Assignments {
+    /// The next seat, once there is one. Those of matches that are over by then are left out. Dropped before it is
+    /// done, it loses nothing.
+    pub async fn next(&mut self) -> LiveSeat {
+        loop {
+            let (told, seat) = self.matches.shared.bot_seats.after(&self.bot, self.told);
+            self.told = told;
+            match seat {
+                Some((match_id, seat)) => {
+                    if let Some(live) = self.matches.live_seat(match_id, seat) {
+                        return live;
+                    }
+                }
+                None if self.last.wait_for(|&last| last > told).await.is_err() => {
+                    // The matches go, and with them the bot's seats.
+                    std::future::pending::<()>().await;
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// The seats of all bots.
+#[derive(Default)]
+pub(super) struct AllBotSeats {
+    by_bot: RwLock<HashMap<BotName, SeatsOfBot>>,
+}
+
+/// The seats of one bot in matches that are not over, by age, and by the number that each got when it came.
+struct SeatsOfBot {
+    by_age: BTreeMap<SeatPlace, u64>,
+    by_number: BTreeMap<u64, (MatchId, Seat)>,
+    last: watch::Sender<u64>,
+}
+
+impl SeatsOfBot {
+    fn new() -> Self {
+        Self { by_age: BTreeMap::new(), by_number: BTreeMap::new(), last: watch::Sender::new(0) }
+    }
+}
+
+impl AllBotSeats {
+    /// Takes in the seats of a match that begins.
+    pub(super) fn add(&self, info: &MatchInfo) {
+        for (bot, place) in places(info) {
+            let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
+            let seats = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
+            let number = *seats.last.borrow() + 1;
+            seats.by_age.insert(place, number);
+            seats.by_number.insert(number, (place.match_id, place.seat));
+            seats.last.send_replace(number);
+        }
+    }
+
+    /// Forgets the seats of a match that is over.
+    pub(super) fn remove(&self, info: &MatchInfo) {
+        for (bot, place) in places(info) {
+            let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
+            let Some(seats) = by_bot.get_mut(bot) else { continue };
+            if let Some(number) = seats.by_age.remove(&place) {
+                seats.by_number.remove(&number);
+            }
+            if seats.by_age.is_empty() && seats.last.is_closed() {
+                by_bot.remove(bot);
+            }
+        }
+    }
+
+    /// The number and seat of the first that came after this number; if there is none, the number of the last.
+    fn after(&self, bot: &BotName, told: u64) -> (u64, Option<(MatchId, Seat)>) {
+        let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(seats) = by_bot.get(bot) else { return (told, None) };
+        match seats.by_number.range(told.saturating_add(1)..).next() {
+            Some((&number, &seat)) => (number, Some(seat)),
+            None => (*seats.last.borrow(), None),
+        }
+    }
+}
+
+fn places(info: &MatchInfo) -> impl Iterator<Item = (&BotName, SeatPlace)> {
+    let (created_at, match_id) = (info.created_at, info.match_id);
+    info.seats.iter().filter_map(move |seat| {
+        let place = SeatPlace { created_at, match_id, seat: seat.seat };
+        seat.bot.as_ref().map(|bot| (bot, place))
+    })
+}
+
+impl Matches {
+    /// The seats of a bot in matches that are not over, at most `most` after a place, and those that come from now on.
+    pub fn bot_seats(&self, bot: &BotName, after: Option<SeatPlace>, most: usize) -> BotSeats {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let mut by_bot = self.shared.bot_seats.by_bot.write().unwrap_or_else(PoisonError::into_inner);
+        let of_bot = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
+        let last = of_bot.last.subscribe();
+        let mut places = of_bot.by_age.range((after.map_or(Unbounded, Excluded), Unbounded));
+        let listed: Vec<SeatPlace> = places.by_ref().take(most).map(|(place, _)| *place).collect();
+        let next = listed.last().copied().filter(|_| places.next().is_some());
+        let (count, told) = (of_bot.by_age.len(), *last.borrow());
+        drop(by_bot);
+        let seats = listed.iter().filter_map(|place| self.live_seat(place.match_id, place.seat)).collect();
+        let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last };
+        BotSeats { seats, next, count, assignments }
+    }
+
+    /// A seat of a match that is not over; `None` if it is, or has no such seat.
+    pub fn live_seat(&self, match_id: MatchId, seat: Seat) -> Option<LiveSeat> {
+        let handle = self.handle(match_id)?;
+        let info = handle.info.borrow();
+        let state = info.seats.get(seat.index())?.state;
+        Some(LiveSeat { match_id, seat, stage: info.stage, state })
+    }
+
+    /// How a bot plays a seat of its own, in a match that runs or is over.
+    ///
+    /// # Errors
+    /// [`Rejection::NotFound`] if the match or the seat is not there, or not the bot's; what [`Matches::get`] gives.
+    pub async fn bot_access(
+        &self,
+        match_id: MatchId,
+        seat: Seat,
+        bot: &BotName,
+    ) -> Result<SeatAccess, Rejection> {
+        let info = self.get(match_id).await?;
+        let own = info.seats.get(seat.index()).filter(|info| info.bot.as_ref() == Some(bot));
+        own.map(|info| SeatAccess { seat, generation: info.generation }).ok_or(Rejection::NotFound)
+    }
+}

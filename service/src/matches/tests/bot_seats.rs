@@ -1,0 +1,111 @@
+//! Seats that matches have for bots.
+
+use zetema_rules::Preset;
+
+use super::fake::FakeJournal;
+use super::harness::*;
+use crate::encoding::decode_record;
+use crate::journal::BotName;
+use crate::matches::{LiveSeat, Matches};
+use crate::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
+
+fn bot(name: &str) -> BotName {
+    BotName::new(name).unwrap()
+}
+
+/// A match in which the bot `name` plays seat 1.
+fn spec_for(name: &str) -> MatchSpec {
+    let seats = vec![SeatSpec::Token, SeatSpec::Bot(bot(name))];
+    MatchSpec { seats, ..spec(Preset::Sackson, 2, DealSpec::Joint) }
+}
+
+fn live(matches: &Matches, name: &str) -> Vec<LiveSeat> {
+    let listed = matches.bot_seats(&bot(name), None, 100);
+    assert_eq!((listed.seats.len(), listed.next), (listed.count, None));
+    listed.seats
+}
+
+fn expected(matches: &Matches, info: &MatchInfo) -> LiveSeat {
+    matches.live_seat(info.match_id, seat(1)).unwrap()
+}
+
+#[tokio::test]
+async fn a_bot_has_its_live_seats_alone_the_oldest_first_after_a_restart_too() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let mut infos =
+        matches.create(vec![spec_for("ann"), spec_for("bob"), spec_for("ann")], None).await.unwrap();
+    infos.push(create_one(&matches, spec_for("ann")).await);
+    let of_ann = |matches: &Matches| [0, 2, 3].map(|i: usize| expected(matches, &infos[i])).to_vec();
+    assert_eq!(live(&matches, "ann"), of_ann(&matches));
+    assert_eq!(live(&matches, "bob"), [expected(&matches, &infos[1])]);
+    assert_eq!(live(&matches, "nobody"), []);
+
+    let page = matches.bot_seats(&bot("ann"), None, 2);
+    assert_eq!((page.seats.as_slice(), page.count), (&of_ann(&matches)[..2], 3));
+    let next = page.next.unwrap().to_string().parse().unwrap();
+    let page = matches.bot_seats(&bot("ann"), Some(next), 2);
+    assert_eq!((page.seats.as_slice(), page.count, page.next), (&of_ann(&matches)[2..], 3, None));
+
+    matches.stop().await;
+    let matches = open(&journal).await;
+    assert_eq!(live(&matches, "ann"), of_ann(&matches));
+    matches.cancel(infos[0].match_id).await.unwrap();
+    // The task of a match that is over leaves a moment after its end.
+    while matches.live() > 3 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(live(&matches, "ann"), of_ann_without_first(&matches, &infos));
+}
+
+fn of_ann_without_first(matches: &Matches, infos: &[MatchInfo]) -> Vec<LiveSeat> {
+    [2, 3].map(|i: usize| expected(matches, &infos[i])).to_vec()
+}
+
+#[tokio::test]
+async fn a_bot_is_told_of_each_new_seat_once_and_of_none_that_is_over_by_then() {
+    let matches = open(&FakeJournal::new()).await;
+    let before = create_one(&matches, spec_for("ann")).await;
+    let mut ann = matches.bot_seats(&bot("ann"), None, 100);
+    assert_eq!(ann.seats, [expected(&matches, &before)]);
+    create_one(&matches, spec_for("bob")).await;
+    let over = create_one(&matches, spec_for("ann")).await;
+    matches.cancel(over.match_id).await.unwrap();
+    let first = create_one(&matches, spec_for("ann")).await;
+    assert_eq!(ann.assignments.next().await, expected(&matches, &first));
+
+    // It waits for the next one.
+    let mut assignments = ann.assignments;
+    let waiting = tokio::spawn(async move { assignments.next().await });
+    tokio::task::yield_now().await;
+    let second = create_one(&matches, spec_for("ann")).await;
+    assert_eq!(waiting.await.unwrap(), expected(&matches, &second));
+}
+
+#[tokio::test]
+async fn a_bot_may_play_its_own_seats_alone() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec_for("ann")).await;
+    let id = info.match_id;
+    assert_eq!(matches.bot_access(id, seat(1), &bot("ann")).await, Ok(access(1)));
+    for (index, name) in [(1, "bob"), (0, "ann"), (5, "ann")] {
+        assert_eq!(matches.bot_access(id, seat(index), &bot(name)).await, Err(Rejection::NotFound));
+    }
+}
+
+#[tokio::test]
+async fn the_record_and_what_is_kept_of_a_match_name_its_bots() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let info = create_one(&matches, spec_for("ann")).await;
+    let names = |info: &MatchInfo| info.seats.iter().map(|seat| seat.bot.clone()).collect::<Vec<_>>();
+    let expected = vec![None, Some(bot("ann"))];
+    assert_eq!(names(&info), expected);
+    play_all(&matches, &info).await;
+    let file = matches.record(info.match_id).await.unwrap();
+    assert_eq!(names(&file.info), expected);
+    let (_, header) = decode_record(&file.record).unwrap();
+    assert_eq!(header.bots, [None, Some("ann".to_owned())]);
+    assert_eq!(names(&matches.get(info.match_id).await.unwrap()), expected);
+    assert_eq!(matches.bot_access(info.match_id, seat(1), &bot("ann")).await, Ok(access(1)));
+}
