@@ -1,6 +1,5 @@
 //! Calls to a server's `MatchService`.
 
-use std::error::Error;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -13,8 +12,6 @@ use tonic_types::StatusExt;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
-use zetema_proto::v1::rules_service_client::RulesServiceClient;
-use zetema_sdk::TlsProblem;
 
 use crate::args::{AddressArgs, ServerArgs};
 
@@ -24,8 +21,6 @@ const ADMIN_TOKEN_FILE: &str = "admin-token";
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How often it is tried whether a server answers at all.
-const PROBES: u32 = 5;
 
 /// A connection to a server, authorised by a token.
 #[derive(Clone)]
@@ -124,28 +119,14 @@ async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
         Some("http") => bail!("{server} is without TLS: leave out the flags of TLS, or give https://"),
         _ => bail!(no_address()),
     }
-    let insecure = |problem| anyhow!("no secure connection to {server}: {problem}");
-    let connected = endpoint.connect_timeout(CONNECT_WITHIN).connect().await;
-    let channel = connected.map_err(|error| match TlsProblem::find(&error) {
-        Some(problem) => insecure(problem),
-        None => anyhow!(error).context(format!(
-            "no server answers at {server}: start one by `zetema serve`, or give --server URL"
-        )),
-    })?;
-    // What a server has against a client's certificate it says when the connection is made already, and a call that
-    // comes upon it does not always learn of it.
-    for _ in 0..PROBES {
-        match RulesServiceClient::new(channel.clone()).list_presets(v1::ListPresetsRequest {}).await {
-            Ok(_) => break,
-            // What came from the server has no source.
-            Err(status) => match status.source().map(TlsProblem::find) {
-                Some(Some(problem)) => return Err(insecure(problem)),
-                Some(None) => {}
-                None => break,
-            },
-        }
+    // Of what a server has against a client's certificate a call does not always learn.
+    if let Some(problem) = tls.settings()?.diagnose(server).await {
+        bail!("no secure connection to {server}: {problem}");
     }
-    Ok(channel)
+    let connected = endpoint.connect_timeout(CONNECT_WITHIN).connect().await;
+    connected.with_context(|| {
+        format!("no server answers at {server}: start one by `zetema serve`, or give --server URL")
+    })
 }
 
 fn admin_token(args: &ServerArgs) -> Result<String> {
@@ -161,9 +142,6 @@ fn admin_token(args: &ServerArgs) -> Result<String> {
 
 /// What a server refused, and what to do about it.
 pub(crate) fn explain(status: &Status) -> anyhow::Error {
-    if let Some(problem) = status.source().and_then(TlsProblem::find) {
-        return anyhow!("no secure connection to the server: {problem}");
-    }
     let details = status.get_error_details();
     let reason = details.error_info().map(|info| info.reason.clone());
     let mut text = status.message().to_owned();

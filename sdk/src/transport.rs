@@ -27,6 +27,8 @@ const MOST_RECORD_BYTES: usize = 64 << 20;
 
 /// The server's address, and the stream to it.
 pub(crate) struct Transport {
+    server: String,
+    tls: Tls,
     channel: Channel,
     stream: Stream,
     sender: Option<UnboundedSender<v1::PlayRequest>>,
@@ -34,7 +36,7 @@ pub(crate) struct Transport {
 
 enum Stream {
     None,
-    Opening(BoxFuture<'static, Result<Streaming<v1::PlayResponse>, Status>>),
+    Opening(BoxFuture<'static, Result<Streaming<v1::PlayResponse>, Disconnect>>),
     Open(Box<Streaming<v1::PlayResponse>>),
 }
 
@@ -58,7 +60,13 @@ impl Transport {
             None => return Err(error("it must begin with http:// or https://".to_owned())),
         };
         let endpoint = endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true);
-        Ok(Self { channel: endpoint.connect_lazy(), stream: Stream::None, sender: None })
+        Ok(Self {
+            server: server.to_owned(),
+            tls: tls.clone(),
+            channel: endpoint.connect_lazy(),
+            stream: Stream::None,
+            sender: None,
+        })
     }
 
     /// Opens a stream. What is sent from here on goes into it.
@@ -68,9 +76,18 @@ impl Transport {
         let (sender, requests) = unbounded_channel();
         let mut client = PlayServiceClient::new(self.channel.clone());
         self.sender = Some(sender);
+        let (server, tls) = (self.server.clone(), self.tls.clone());
         let opening = async move {
-            let response = client.play(UnboundedReceiverStream::new(requests)).await?;
-            Ok(response.into_inner())
+            match client.play(UnboundedReceiverStream::new(requests)).await {
+                Ok(response) => Ok(response.into_inner()),
+                Err(status) => Err(match disconnect(&status) {
+                    // It may be for a reason that the server told and HTTP/2 lost.
+                    Disconnect::Broken(text) => {
+                        tls.diagnose(&server).await.map_or(Disconnect::Broken(text), Disconnect::Insecure)
+                    }
+                    why => why,
+                }),
+            }
         };
         self.stream = Stream::Opening(opening.boxed());
     }
@@ -92,9 +109,9 @@ impl Transport {
         if let Stream::Opening(opening) = &mut self.stream {
             match opening.await {
                 Ok(stream) => self.stream = Stream::Open(Box::new(stream)),
-                Err(status) => {
+                Err(why) => {
                     self.disconnect();
-                    return Err(disconnect(&status));
+                    return Err(why);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! TLS as a client sets it up.
 
+mod diagnosis;
 mod problem;
 
 use std::fmt;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use rustls::CertificateError;
+use rustls::{AlertDescription, CertificateError};
 use thiserror::Error;
 
 /// Why there is no secure connection to a server.
@@ -50,12 +50,10 @@ impl TlsProblem {
     pub fn find(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut next = Some(error);
         while let Some(error) = next {
-            let found = if let Some(error) = error.downcast_ref::<io::Error>() {
-                of_io(error)
-            } else if let Some(error) = error.downcast_ref::<h2::Error>() {
-                of_http2(error)
-            } else {
-                error.downcast_ref().map(of_tls)
+            let found = match error.downcast_ref::<io::Error>() {
+                // What is in an I/O error is not its source.
+                Some(error) => error.get_ref().and_then(|inner| inner.downcast_ref()).map(of_tls),
+                None => error.downcast_ref().map(of_tls),
             };
             if found.is_some() {
                 return found;
@@ -71,7 +69,7 @@ fn of_tls(error: &rustls::Error) -> TlsProblem {
         rustls::Error::InvalidCertificate(error) => of_certificate(error),
         // Whatever it is that was read, it is no TLS.
         rustls::Error::InvalidMessage(_) => TlsProblem::ServerIsPlaintext,
-        rustls::Error::AlertReceived(_) => of_alert(&error.to_string()),
+        rustls::Error::AlertReceived(alert) => of_alert(*alert),
         error => TlsProblem::Handshake(error.to_string()),
     }
 }
@@ -94,39 +92,17 @@ fn bare(presented: &str) -> &str {
     inner.unwrap_or(presented).trim_matches('"')
 }
 
-/// TLS 1.3 tells a client of what is wrong with its certificate when the handshake is over for it: then the
-/// error has gone through HTTP/2, which leaves its text.
-const ALERT: &str = "received fatal alert: ";
-
-fn of_http2(error: &h2::Error) -> Option<TlsProblem> {
-    // What is no HTTP/2, such as an alert of TLS, looks like a frame of a size that there can't be.
-    if error.is_library() && error.reason() == Some(h2::Reason::FRAME_SIZE_ERROR) {
-        return Some(TlsProblem::AddressIsPlaintext);
-    }
-    of_io(error.get_io()?)
-}
-
-fn of_io(error: &io::Error) -> Option<TlsProblem> {
-    // What is in an I/O error is not its source.
-    if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        return Some(of_tls(error));
-    }
-    let text = error.to_string();
-    text.contains(ALERT).then(|| of_alert(&text))
-}
-
-fn of_alert(text: &str) -> TlsProblem {
-    let alert = text.split_once(ALERT).map_or(text, |(_, alert)| alert);
+fn of_alert(alert: AlertDescription) -> TlsProblem {
     match alert {
-        "CertificateRequired" => TlsProblem::ClientCertificateMissing,
-        "UnknownCA"
-        | "BadCertificate"
-        | "UnsupportedCertificate"
-        | "CertificateRevoked"
-        | "CertificateExpired"
-        | "CertificateUnknown"
-        | "AccessDenied"
-        | "DecryptError" => TlsProblem::ClientCertificateRefused(alert.to_owned()),
-        alert => TlsProblem::Handshake(format!("the server answered {alert}")),
+        AlertDescription::CertificateRequired => TlsProblem::ClientCertificateMissing,
+        AlertDescription::UnknownCA
+        | AlertDescription::BadCertificate
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::CertificateRevoked
+        | AlertDescription::CertificateExpired
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::AccessDenied
+        | AlertDescription::DecryptError => TlsProblem::ClientCertificateRefused(format!("{alert:?}")),
+        alert => TlsProblem::Handshake(format!("the server answered {alert:?}")),
     }
 }
