@@ -50,6 +50,25 @@ async fn who_joins_takes_the_seat_and_the_other_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn joins_that_come_together_on_one_stream_take_the_seat_from_none_of_them() {
+    let (server, clients) = TestServer::start().await;
+    let created = in_play(&clients).await;
+    for _ in 0..20 {
+        let (mut stream, _) = PlayStream::open(&clients).await;
+        let mut tags = Vec::new();
+        for _ in 0..3 {
+            tags.push(stream.send(0, Some(Ask::Join(join(&created, 0)))).await);
+        }
+        for tag in tags {
+            let answer = stream.answer(tag).await.unwrap();
+            assert_eq!(answer.handle, 1, "{answer:?}");
+            assert!(matches!(answer.kind, Some(Answer::Joined(_))), "{answer:?}");
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn joining_again_on_the_same_stream_starts_anew_by_the_same_handle() {
     let (server, clients) = TestServer::start().await;
     let created = in_play(&clients).await;

@@ -160,9 +160,10 @@ impl Session {
                 format!("this stream has {taken} seats, its capacity: leave one, or open another stream"),
             ));
         }
-        self.handles.begin_join(seat);
+        let turn = self.handles.begin_join(seat);
         let backend = Arc::clone(&self.backend);
         let joined = async move {
+            let _turn = turn.lock().await;
             let followed = take_seat(&backend, match_id, access, nonce_hash, after_seq, views).await;
             let result =
                 followed.map(|followed| Told::Joined { match_id, access, followed: Box::new(followed) });

@@ -1,8 +1,9 @@
 //! Which seats a Play stream carries, and by which handles.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use futures::stream::AbortHandle;
+use tokio::sync::Mutex;
 use zetema_rules::Seat;
 
 use crate::{journal::MatchId, table::SeatAccess};
@@ -16,9 +17,18 @@ pub(super) type SeatKey = (MatchId, Seat);
 pub(super) struct Handles {
     held: HashMap<u32, Held>,
     of_seat: HashMap<SeatKey, u32>,
-    /// Seats that are being joined, each with the number of joins that are not answered.
-    joining: HashMap<SeatKey, usize>,
+    /// Seats that are being joined.
+    joining: HashMap<SeatKey, Joining>,
     last: u32,
+}
+
+/// A seat that is being joined.
+#[derive(Debug, Default)]
+struct Joining {
+    /// Joins that are not answered.
+    unanswered: usize,
+    /// Whose turn it is.
+    turn: Arc<Mutex<()>>,
 }
 
 /// A seat of the stream.
@@ -48,16 +58,19 @@ impl Handles {
         self.of_seat.contains_key(seat) || self.joining.contains_key(seat)
     }
 
-    /// A seat is being joined.
-    pub(super) fn begin_join(&mut self, seat: SeatKey) {
-        *self.joining.entry(seat).or_default() += 1;
+    /// A seat is being joined: by one join at a time, in the order in which they came, or each would take the
+    /// seat from the one before while that is under way.
+    pub(super) fn begin_join(&mut self, seat: SeatKey) -> Arc<Mutex<()>> {
+        let joining = self.joining.entry(seat).or_default();
+        joining.unanswered += 1;
+        Arc::clone(&joining.turn)
     }
 
     /// A join was answered. The answer is the handle that the seat had, if it is lost by then.
     pub(super) fn end_join(&mut self, seat: &SeatKey) -> Option<u32> {
-        if let Some(joins) = self.joining.get_mut(seat) {
-            *joins -= 1;
-            if *joins > 0 {
+        if let Some(joining) = self.joining.get_mut(seat) {
+            joining.unanswered -= 1;
+            if joining.unanswered > 0 {
                 return None;
             }
             self.joining.remove(seat);
