@@ -29,6 +29,7 @@ const MOST_RECORD_BYTES: usize = 64 << 20;
 pub(crate) struct Transport {
     server: String,
     tls: Tls,
+    endpoint: Endpoint,
     channel: Channel,
     stream: Stream,
     sender: Option<UnboundedSender<v1::PlayRequest>>,
@@ -64,13 +65,16 @@ impl Transport {
             server: server.to_owned(),
             tls: tls.clone(),
             channel: endpoint.connect_lazy(),
+            endpoint,
             stream: Stream::None,
             sender: None,
         })
     }
 
-    /// Opens a stream. What is sent from here on goes into it.
+    /// Opens a stream, on a connection of its own: the one before may be of no more use without having ended.
+    /// What is sent from here on goes into it.
     pub(crate) fn connect(&mut self) {
+        self.channel = self.endpoint.connect_lazy();
         // Without a bound, since what may wait has one: for each seat a join, a nonce, an answer and a
         // resignation, and a pong for each ping.
         let (sender, requests) = unbounded_channel();
@@ -131,15 +135,15 @@ impl Transport {
         match_id: String,
         token: SeatToken,
     ) -> impl Future<Output = Result<Box<Record>, Refusal>> + use<> {
-        let client =
-            MatchServiceClient::new(self.channel.clone()).max_decoding_message_size(MOST_RECORD_BYTES);
+        let (mut channel, endpoint) = (self.channel.clone(), self.endpoint.clone());
         async move {
             let mut attempt = 1;
             loop {
-                match record_once(client.clone(), &match_id, &token).await {
+                match record_once(channel.clone(), &match_id, &token).await {
                     Err(status) if attempt < RECORD_ATTEMPTS && is_passing(&status) => {
                         tokio::time::sleep(Duration::from_millis(100) * (1 << attempt)).await;
                         attempt += 1;
+                        channel = endpoint.connect_lazy();
                     }
                     Err(status) => return Err(refusal(&status)),
                     Ok(record) => return Ok(record),
@@ -149,25 +153,22 @@ impl Transport {
     }
 }
 
-async fn record_once(
-    mut client: MatchServiceClient<Channel>,
-    match_id: &str,
-    token: &SeatToken,
-) -> Result<Box<Record>, Status> {
+async fn record_once(channel: Channel, match_id: &str, token: &SeatToken) -> Result<Box<Record>, Status> {
+    let mut client = MatchServiceClient::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
     let mut request = Request::new(v1::GetRecordRequest { match_id: match_id.to_owned() });
     request.set_timeout(RECORD_WITHIN);
     let bearer = MetadataValue::try_from(format!("Bearer {}", token.reveal()))
         .map_err(|_| Status::invalid_argument("the token is no ASCII text"))?;
     request.metadata_mut().insert("authorization", bearer);
     let v1::GetRecordResponse { record } = client.get_record(request).await?.into_inner();
-    let record = record.ok_or_else(|| Status::internal("the answer has no record"))?;
+    let record = record.ok_or_else(|| Status::data_loss("the answer has no record"))?;
     let (record, _) = record_from_wire(&record)
-        .map_err(|error| Status::internal(format!("the record is not valid: {error}")))?;
+        .map_err(|error| Status::data_loss(format!("the record is not valid: {error}")))?;
     Ok(Box::new(record))
 }
 
 /// Whether the same may be answered otherwise in a moment: the stream may tell of the end a little
-/// before the record is there.
+/// before the record is there. A call whose HTTP/2 stream broke ends as `INTERNAL` without an error of the server.
 fn is_passing(status: &Status) -> bool {
     match v1::Error::from_status(status) {
         Some(error) => matches!(
@@ -179,7 +180,7 @@ fn is_passing(status: &Status) -> bool {
         ),
         None => matches!(
             status.code(),
-            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled
+            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled | Code::Internal
         ),
     }
 }
