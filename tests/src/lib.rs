@@ -1,4 +1,6 @@
 //! End-to-end tests over real sockets and real processes.
 
+pub mod fault_runs;
 pub mod harness;
+pub mod proxy;
 pub mod reference;

@@ -1,5 +1,7 @@
 //! A server in this process, with its data in a folder of its own.
 
+use std::net::SocketAddr;
+
 use tempfile::TempDir;
 use zetema_service::config::Config;
 use zetema_service::server::Server;
@@ -35,6 +37,11 @@ impl TestServer {
         let token = server.admin_token().expect("its file is there").expose().to_owned();
         let clients = Clients::connect(server.local_addr(), &token).await;
         (Self { server, folder }, clients)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.server.local_addr()
     }
 
     /// Another connection.

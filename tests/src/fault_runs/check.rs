@@ -1,0 +1,130 @@
+//! Whether a player's ledger, the record and the server's observations agree.
+
+use zetema_proto::{Wire, v1};
+use zetema_rules::{Outcome, PlayedBy, Record, Seat, SeatEvent, Step};
+
+use super::{Chosen, Ledger, Problem, Subscription, game_events};
+
+/// What is known of a match that is over from elsewhere than its player.
+pub struct Truth {
+    /// The record.
+    pub record: Record,
+    /// The player's seat.
+    pub seat: Seat,
+    /// All observations of that seat, read by a connection that was not cut.
+    pub observations: Vec<v1::Observation>,
+}
+
+impl Truth {
+    /// All that is wrong.
+    pub fn problems(&self, ledger: &Ledger) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.check_record(&mut problems);
+        self.check_actions(ledger, &mut problems);
+        self.check_receipts(ledger, &mut problems);
+        self.check_observations(ledger, &mut problems);
+        self.check_end(ledger, &mut problems);
+        problems
+    }
+
+    fn check_record(&self, problems: &mut Vec<Problem>) {
+        if let Err(error) = self.record.verify() {
+            problems.push(Problem::Record(error.to_string()));
+        }
+        for (step, taken) in self.record.steps.iter().enumerate() {
+            let what = match taken {
+                Step::Play { by: PlayedBy::Player, .. } => continue,
+                Step::Play { by: PlayedBy::Autoplay, .. } => {
+                    "the server's own, for a seat that had forfeited"
+                }
+                Step::Fault { .. } => "a discard out of turn, which nobody offered",
+                Step::Forfeit { .. } => "a forfeit, which nobody asked for",
+            };
+            problems.push(Problem::Step { step, what });
+        }
+    }
+
+    /// The seat's actions by the record. Each action answers the decision of its number.
+    fn recorded(&self) -> Vec<Chosen> {
+        let mut decision = 0;
+        let mut recorded = Vec::new();
+        for step in &self.record.steps {
+            if let Step::Play { seat, action, .. } = *step {
+                decision += 1;
+                if seat == self.seat {
+                    recorded.push(Chosen { decision, action });
+                }
+            }
+        }
+        recorded
+    }
+
+    fn check_actions(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
+        let recorded = self.recorded();
+        for one in &recorded {
+            if !ledger.chosen.contains(one) || !ledger.sent.contains(one) {
+                problems.push(Problem::NotChosen { decision: one.decision });
+            }
+        }
+        for one in ledger.chosen.iter().filter(|one| !recorded.contains(one)) {
+            problems.push(Problem::NotRecorded { decision: one.decision });
+        }
+        for two in ledger.chosen.windows(2).filter(|two| two[1].decision <= two[0].decision) {
+            problems.push(Problem::AskedAgain { decision: two[1].decision, before: two[0].decision });
+        }
+        for one in ledger.sent.iter().filter(|one| !ledger.chosen.contains(one)) {
+            problems.push(Problem::SentOther { decision: one.decision });
+        }
+    }
+
+    fn check_receipts(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
+        let due: Vec<&v1::Receipt> =
+            self.observations.iter().filter_map(|observation| observation.receipt.as_ref()).collect();
+        for Chosen { decision, .. } in self.recorded() {
+            if !ledger.receipts.iter().any(|receipt| receipt.decision_number == decision) {
+                problems.push(Problem::NoReceipt { decision });
+            }
+        }
+        for receipt in ledger.receipts.iter().filter(|receipt| !due.contains(receipt)) {
+            let v1::Receipt { match_id: _, decision_number: decision, seq } = *receipt;
+            problems.push(Problem::WrongReceipt { decision, seq });
+        }
+        problems
+            .extend(ledger.refused.iter().map(|&(decision, reason)| Problem::Refused { decision, reason }));
+    }
+
+    fn check_observations(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
+        for (stream, Subscription { after_seq, snapshot: _, seqs }) in (1..).zip(&ledger.subscriptions) {
+            let mut after = *after_seq;
+            for &came in seqs {
+                if came > after + 1 {
+                    problems.push(Problem::Gap { stream, after, came });
+                } else if came <= after {
+                    problems.push(Problem::Repeat { stream, after, came });
+                }
+                after = after.max(came);
+            }
+        }
+        // A snapshot that did not reach the player is followed by another one.
+        let Some(began) = ledger.subscriptions.iter().rev().find(|stream| stream.snapshot) else {
+            return problems.push(Problem::NoSnapshot);
+        };
+        let later = self.observations.iter().filter(|observation| observation.seq > began.after_seq);
+        let had: Vec<SeatEvent> = later.flat_map(game_events).collect();
+        if ledger.seen != had {
+            let same = ledger.seen.iter().zip(&had).take_while(|(told, had)| told == had).count();
+            problems.push(Problem::Events { told: ledger.seen.len(), had: had.len(), same });
+        }
+    }
+
+    fn check_end(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
+        if !matches!(self.record.outcome, Outcome::Result(_)) {
+            problems.push(Problem::Outcome(format!("{:?}", self.record.outcome)));
+        }
+        let right = ledger.ends.last() == Some(&self.record.outcome.to_wire());
+        if ledger.ends.len() != 1 || !right {
+            let last = if right { "that of the record" } else { "another than that of the record" };
+            problems.push(Problem::Ends { told: ledger.ends.len(), last });
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A server on which the same match is played again and again.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures::{Stream, StreamExt};
+use zetema_proto::v1::time_control;
+use zetema_proto::{Wire, v1};
+use zetema_rules::fair::Nonce;
+use zetema_rules::{MatchEnd, Options, Preset, Rules, Seat};
+use zetema_sdk::{DealCheck, End, Fault, Outcome, Records, Session, Settings, Unchecked};
+
+use super::{Backend, Bug, Case, Dealing, Ledger, Logged, Problem, Relay, Transport, Truth};
+use crate::harness::{Clients, Created, Table, TestServer, fixed, joint, own};
+use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
+
+/// How long a match may take: a hundred times as long as it does.
+const OVER_WITHIN: Duration = Duration::from_secs(45);
+
+/// A server on which the same match is played again and again.
+pub struct Scene {
+    server: TestServer,
+    place: Place,
+}
+
+/// Where the matches are played.
+#[derive(Clone)]
+struct Place {
+    clients: Clients,
+    server: SocketAddr,
+    bug: Option<Bug>,
+}
+
+/// What came of one match.
+pub struct Run {
+    /// All that is wrong.
+    pub problems: Vec<Problem>,
+    /// How many frames there were.
+    pub counts: Counts,
+    /// The frame that the fault was done to. `None` if the match was over before it came.
+    pub struck: Option<Frame>,
+    /// How long the match took.
+    pub took: Duration,
+}
+
+impl Scene {
+    /// Starts the server.
+    pub async fn start() -> Self {
+        let (server, clients) = TestServer::start().await;
+        let place = Place { clients, server: server.address(), bug: None };
+        Self { server, place }
+    }
+
+    /// Starts the server, and for each match a relay with this bug.
+    pub async fn start_with(bug: Bug) -> Self {
+        let Self { server, place } = Self::start().await;
+        Self { server, place: Place { bug: Some(bug), ..place } }
+    }
+
+    /// Stops the server.
+    pub async fn stop(self) {
+        self.server.stop().await;
+    }
+
+    /// Runs these cases, so many at once, in the order in which they are done.
+    pub fn run_all(&self, cases: Vec<Case>, at_once: usize) -> impl Stream<Item = (Case, Run)> {
+        let started = futures::stream::iter(cases).map(|case| {
+            let place = self.place.clone();
+            let Case { transport, dealing, plan } = case;
+            tokio::spawn(async move { (case, run(&place, transport, dealing, Some(plan)).await) })
+        });
+        started.buffer_unordered(at_once).map(|ran| ran.expect("a run tells of its problems"))
+    }
+
+    /// Plays the match without a fault, which must go well: how many frames there are.
+    pub async fn count(&self, transport: Transport, dealing: Dealing) -> Counts {
+        let run = run(&self.place, transport, dealing, None).await;
+        assert_eq!(run.problems, [], "the match goes well without a fault");
+        run.counts
+    }
+}
+
+/// A match between two with declarations, zetemas and a target that it reaches after a part of a deal.
+fn spec(dealing: Dealing) -> v1::MatchSpec {
+    let sackson: Options = *Preset::Sackson.rules(2, None).unwrap();
+    let options = Options { target: Some(30), match_end: MatchEnd::AtOnce, ..sackson };
+    let decisions = time_control::Decisions::Named(v1::NamedTimeControl::None.into());
+    let no_clock = v1::TimeControl { decisions: Some(decisions), ..v1::TimeControl::default() };
+    let spec = own(Rules::new(options).unwrap().to_wire());
+    let spec = v1::MatchSpec { time_control: Some(no_clock), ..spec };
+    match dealing {
+        Dealing::Fixed => fixed(spec, [3; 32]),
+        Dealing::Joint => joint(spec),
+    }
+}
+
+/// A nonce for a seat, where nonces have a part in the deals.
+fn nonce(dealing: Dealing, seat: usize) -> Option<Nonce> {
+    (dealing == Dealing::Joint).then(|| Nonce::new(format!("seat {seat}").as_bytes()).unwrap())
+}
+
+/// Plays one match, in which seat 0 is connected by a proxy with this plan.
+async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option<Plan>) -> Run {
+    let Place { clients, server, bug } = place;
+    let created = clients.create(spec(dealing)).await;
+    let began = Instant::now();
+    let mut other = Backend::new(&clients.url(), &created.tokens[1], nonce(dealing, 1));
+    other.join().await;
+    let other = tokio::spawn(other.play());
+    let relay = match bug {
+        Some(bug) => Some(Relay::start(*server, *bug).await),
+        None => None,
+    };
+    let server = relay.as_ref().map_or(*server, Relay::address);
+    let proxy = Proxy::start(server, plan).await;
+    // A relay has no records.
+    let records = if bug.is_some() { Records::Ignored } else { Records::Checked };
+    let played = async {
+        let mut problems = Vec::new();
+        let ledger = match transport {
+            Transport::Play => play(&proxy, &created, records, &mut problems).await,
+            Transport::Observe => observe(&proxy, &created, nonce(dealing, 0)).await,
+        };
+        // The other seat would wait for one that was given up.
+        if ledger.ends.is_empty() {
+            return Err(problems);
+        }
+        Ok((ledger, problems, other.await.unwrap()))
+    };
+    let played = tokio::time::timeout(OVER_WITHIN, played).await;
+    let took = began.elapsed();
+    let (counts, struck) = (proxy.counts(), proxy.struck());
+    let problems = match played {
+        Ok(Ok((ledger, mut problems, other))) => {
+            problems.extend(check(clients, &created, &ledger, &other).await);
+            problems
+        }
+        Ok(Err(problems)) => problems,
+        Err(_) => vec![Problem::NotOver { after_s: OVER_WITHIN.as_secs() }],
+    };
+    Run { problems, counts, struck, took }
+}
+
+/// Plays seat 0 by the SDK.
+async fn play(proxy: &Proxy, created: &Created, records: Records, problems: &mut Vec<Problem>) -> Ledger {
+    let ledger = Arc::new(Mutex::new(Ledger::default()));
+    let bots = Arc::clone(&ledger);
+    let settings = Settings { records, ..Settings::default() };
+    let mut session = Session::open(&proxy.url(), settings, move |_| Logged(Arc::clone(&bots))).unwrap();
+    session.play(created.tokens[0].as_str().into()).unwrap();
+    let Outcome { end, deal, faults, .. } = session.next().await.expect("a seat has an outcome");
+    if !matches!(end, End::Result(_)) {
+        problems.push(Problem::Fault(end.to_string()));
+    }
+    let unchecked = DealCheck::Unchecked(Unchecked::NoRecord);
+    if deal != DealCheck::Verified && (records == Records::Checked || deal != unchecked) {
+        problems.push(Problem::Fault(deal.to_string()));
+    }
+    let told = faults.iter().filter(|fault| !matches!(fault, Fault::Disconnected(_)));
+    problems.extend(told.map(|fault| Problem::Fault(fault.to_string())));
+    let mut ledger = ledger.lock().unwrap().clone();
+    ledger.read_play(&calls(&proxy.passed()));
+    ledger
+}
+
+/// Plays seat 0 by `JoinSeat`, Observe and Act.
+async fn observe(proxy: &Proxy, created: &Created, nonce: Option<Nonce>) -> Ledger {
+    let mut backend = Backend::new(&proxy.url(), &created.tokens[0], nonce);
+    backend.join().await;
+    let mut ledger = backend.play().await;
+    // As the server sent them, since the proxy may have said one twice.
+    ledger.subscriptions.clear();
+    ledger.read_observe(&calls(&proxy.passed()), &created.tokens[0]);
+    ledger
+}
+
+/// Holds both ledgers against the record and against what the server shows.
+async fn check(clients: &Clients, created: &Created, ledger: &Ledger, other: &Ledger) -> Vec<Problem> {
+    let record = match clients.get_record(created.id()).await {
+        Ok(message) => zetema_proto::record_from_wire(&message).map(|(record, _)| record),
+        Err(status) => return vec![Problem::Record(status.to_string())],
+    };
+    let record = match record {
+        Ok(record) => record,
+        Err(error) => return vec![Problem::Record(error.to_string())],
+    };
+    let mut whole = Table::resume(clients, &created.tokens, &[Some(0); 2]).await;
+    while whole.read().await.unwrap() {}
+    let mut truths = whole.seats.into_iter().enumerate().map(|(seat, log)| Truth {
+        record: record.clone(),
+        seat: Seat::new(seat).unwrap(),
+        observations: log.observations,
+    });
+    let mut problems = truths.next().unwrap().problems(ledger);
+    let felt = other.felt.iter().cloned();
+    let wrong = truths.next().unwrap().problems(other);
+    problems.extend(felt.chain(wrong.iter().map(ToString::to_string)).map(Problem::OtherSeat));
+    problems
+}
