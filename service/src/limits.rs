@@ -72,6 +72,18 @@ pub const JOURNAL_FIRST_RETRY: Duration = Duration::from_millis(50);
 /// The longest such wait.
 pub const JOURNAL_LAST_RETRY: Duration = Duration::from_secs(5);
 
+/// Results that are read at once for one reader of `WatchResults`, who gets no more until it has read them.
+pub const RESULTS_PAGE: u16 = 100;
+
+/// The latest results that are kept in memory, some kilobyte each, so that many who follow them cost the journal one reading.
+pub const RECENT_RESULTS: u16 = 1_000;
+
+/// `WatchResults` streams open at once. Each may hold a [`RESULTS_PAGE`].
+pub const MAX_RESULT_STREAMS: usize = 1_000;
+
+/// How long a `WatchResults` stream is silent at most: as the wire promises.
+pub const RESULTS_SILENCE: Duration = Duration::from_secs(10);
+
 /// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
 /// unary calls a few hundred.
 pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;

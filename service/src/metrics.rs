@@ -23,6 +23,8 @@ pub const REJECTIONS: &str = "zetema_rejections_total";
 pub const MATCHES_CREATED: &str = "zetema_matches_created_total";
 /// Streams that were cut because their reader fell behind (counter).
 pub const SLOW_READERS: &str = "zetema_slow_readers_total";
+/// Cursors of results beyond the last result, each a sign that results were lost (counter).
+pub const RESULT_CURSORS_AHEAD: &str = "zetema_result_cursors_ahead_total";
 /// How long an action took from its arrival to its receipt, in seconds (histogram).
 pub const ACTION_SECONDS: &str = "zetema_action_seconds";
 /// Commits of the journal that are durable (counter).
@@ -63,6 +65,7 @@ fn install() -> Option<PrometheusHandle> {
     describe_counter!(REJECTIONS, "Requests that were refused.");
     describe_counter!(MATCHES_CREATED, "Matches that were created.");
     describe_counter!(SLOW_READERS, "Streams that were cut because their reader fell behind.");
+    describe_counter!(RESULT_CURSORS_AHEAD, "Cursors beyond the last result: a sign of lost results.");
     describe_counter!(JOURNAL_COMMITS, "Commits of the journal that are durable.");
     describe_counter!(JOURNAL_FAILED_COMMITS, "Commits of the journal that did not go through.");
     describe_counter!(JOURNAL_RECORDS, "Records that the journal's commits added.");
@@ -75,6 +78,7 @@ fn install() -> Option<PrometheusHandle> {
         ACTIONS,
         MATCHES_CREATED,
         SLOW_READERS,
+        RESULT_CURSORS_AHEAD,
         JOURNAL_COMMITS,
         JOURNAL_FAILED_COMMITS,
         JOURNAL_RECORDS,
@@ -117,6 +121,7 @@ pub(crate) enum StreamRpc {
     Play,
     Observe,
     WatchMatch,
+    WatchResults,
 }
 
 impl StreamRpc {
@@ -125,6 +130,7 @@ impl StreamRpc {
             Self::Play => "Play",
             Self::Observe => "Observe",
             Self::WatchMatch => "WatchMatch",
+            Self::WatchResults => "WatchResults",
         }
     }
 }

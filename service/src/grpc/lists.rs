@@ -5,10 +5,10 @@ use zetema_proto::{FieldError, v1};
 use super::{fault::Fault, wire};
 use crate::{
     access::Bearer,
-    journal::{PagePosition, PageSize, Reader},
+    journal::{ClientReference, PagePosition, PageSize, Reader},
     limits,
-    matches::{ListCursor, ListFilter},
-    table::{MatchInfo, MatchStage},
+    matches::{EndedMatch, ListCursor, ListFilter},
+    table::MatchStage,
 };
 
 /// Which stages a list may be asked for.
@@ -37,8 +37,19 @@ pub(super) fn filter(
     let stage =
         |(i, &value): (usize, &i32)| stage(value, allowed).map_err(|error| error.at(i).within("states"));
     let stages = states.iter().enumerate().map(stage).collect::<Result<_, _>>().map_err(within)?;
-    let client_reference = client_reference.as_deref().map(wire::reference).transpose().map_err(within)?;
-    Ok(ListFilter { reader, stages, client_reference: client_reference.flatten() })
+    let client_reference = reference(client_reference.as_deref()).map_err(within)?;
+    Ok(ListFilter { reader, stages, client_reference })
+}
+
+/// The client reference that a filter names, if it names one.
+pub(super) fn reference(text: Option<&str>) -> Result<Option<ClientReference>, FieldError> {
+    match text.map(wire::reference).transpose()? {
+        Some(None) => Err(FieldError::invalid(
+            "client_reference",
+            "is empty: give a reference, or leave it out for any",
+        )),
+        reference => Ok(reference.flatten()),
+    }
 }
 
 fn stage(value: i32, allowed: Stages) -> Result<MatchStage, FieldError> {
@@ -92,8 +103,9 @@ fn wrong_token() -> Fault {
 }
 
 /// A record as a list shows it.
-pub(super) fn record_summary(info: &MatchInfo, is_held: bool) -> v1::RecordSummary {
-    let v1::Match { match_id, rules, client_reference, create_time, end_time, outcome, .. } = info.into();
+pub(super) fn record_summary(ended: &EndedMatch, is_held: bool) -> v1::RecordSummary {
+    let v1::Match { match_id, rules, client_reference, create_time, end_time, outcome, .. } =
+        (&ended.info).into();
     v1::RecordSummary {
         match_id,
         rules,
@@ -102,6 +114,6 @@ pub(super) fn record_summary(info: &MatchInfo, is_held: bool) -> v1::RecordSumma
         end_time,
         outcome,
         revealed: !is_held,
-        result_number: 0,
+        result_number: ended.number.get(),
     }
 }

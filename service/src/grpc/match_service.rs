@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
-    v1::{self, ErrorReason, match_service_server::MatchService, watch_match_response::Kind},
+    v1::{self, match_service_server::MatchService, watch_match_response::Kind},
 };
 use zetema_rules::Seat;
 
@@ -21,6 +21,7 @@ use super::{
     fault::Fault,
     heard::{self, Followed, Heard},
     lists::{self, Stages},
+    result_streams::ResultStreams,
     rotations::Rotations,
     wire,
 };
@@ -28,7 +29,7 @@ use crate::{
     access::SeatGrant,
     journal::{BodyHash, Caller, MatchId, RequestId, RequestKey},
     limits,
-    matches::{Audience, ListCursor},
+    matches::{Audience, EndedMatch, ListCursor},
     metrics::{Open, StreamRpc},
     table::{Command, DealSpec, MatchInfo, MatchSpec},
 };
@@ -38,12 +39,13 @@ use crate::{
 pub(crate) struct MatchAdapter {
     backend: Arc<Backend>,
     rotations: Arc<Rotations>,
+    results: ResultStreams,
 }
 
 impl MatchAdapter {
     /// An adapter over these matches.
     pub(crate) fn new(backend: Arc<Backend>) -> Self {
-        Self { backend, rotations: Arc::default() }
+        Self { backend, rotations: Arc::default(), results: ResultStreams::default() }
     }
 
     /// A match that the caller may see.
@@ -172,7 +174,7 @@ impl MatchService for MatchAdapter {
         let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
         let matches = &self.backend.matches;
         let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
-        let summary = |info: &MatchInfo| lists::record_summary(info, matches.is_held(info));
+        let summary = |ended: &Arc<EndedMatch>| lists::record_summary(ended, matches.is_held(&ended.info));
         let next = page.next.map(|position| ListCursor::Over(Some(position)).to_string());
         Ok(Response::new(v1::ListRecordsResponse {
             records: page.matches.iter().map(summary).collect(),
@@ -219,11 +221,7 @@ impl MatchService for MatchAdapter {
         request: Request<v1::WatchResultsRequest>,
     ) -> Result<Response<Self::WatchResultsStream>, Status> {
         caller::admin_only(&self.backend.access, request.metadata())?;
-        Err(Fault::new(
-            ErrorReason::NotSupported,
-            "results are not watched in this version: list the records",
-        )
-        .into())
+        Ok(Response::new(self.results.watch(&self.backend, None, request.get_ref())?))
     }
 
     async fn get_record(

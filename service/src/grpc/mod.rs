@@ -8,6 +8,7 @@ mod heard;
 mod lists;
 mod match_service;
 mod play;
+mod result_streams;
 mod rotations;
 mod rules_service;
 mod tonic_faults;

@@ -113,8 +113,8 @@ pub use outcome::{
 pub use sqlite::{JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal};
 pub use store::{
     Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,
-    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultRow, StoredMatch,
-    StoredRecord, Visibility,
+    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultRow,
+    StoredMatch, StoredRecord, Visibility,
 };
 pub use values::{
     BodyHash, BotName, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,

@@ -34,8 +34,13 @@ pub trait Journal: Send + Sync + 'static {
     /// The matches that have not ended, in no order. Those under quarantine are left out.
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
 
-    /// The results after a number, in order, at most a page of them.
-    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError>;
+    /// The results after a number that the filter wants, in order, at most a page of them.
+    async fn results_after(
+        &self,
+        filter: ResultFilter,
+        after: ResultNumber,
+        page: PageSize,
+    ) -> Result<Vec<ResultRow>, ReadError>;
 
     /// Finished matches, the latest first.
     async fn list_finished(
@@ -276,6 +281,15 @@ pub struct FinishedFilter {
     pub client_reference: Option<ClientReference>,
     /// Only matches with this visibility.
     pub visibility: Option<Visibility>,
+}
+
+/// Which results to read: those that agree with every field that is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResultFilter {
+    /// Only matches of this owner.
+    pub owner: Option<Owner>,
+    /// Only matches with this reference.
+    pub client_reference: Option<ClientReference>,
 }
 
 /// For whom a list is made.

@@ -4,11 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError};
 
-use super::Matches;
-use crate::encoding::decode_summary;
+use super::{EndedMatch, Matches};
 use crate::journal::{
-    ClientReference, FinishedFilter, MatchId, PagePosition, PageSize, Reader, ResultRow, UnixMillis,
-    Visibility,
+    ClientReference, FinishedFilter, MatchId, PagePosition, PageSize, Reader, UnixMillis, Visibility,
 };
 use crate::table::{MatchInfo, MatchStage, Rejection};
 
@@ -62,7 +60,7 @@ pub struct MatchPage {
 pub struct RecordPage {
     /// The matches. Possibly fewer than asked for, even if more follow. [`Matches::is_held`] tells whose record
     /// waits for other matches.
-    pub matches: Vec<MatchInfo>,
+    pub matches: Vec<Arc<EndedMatch>>,
     /// Where the next page begins; `None` if this is the last.
     pub next: Option<PagePosition>,
 }
@@ -174,8 +172,9 @@ impl Matches {
             tracing::warn!(%error, "matches can't be listed");
             Rejection::OutcomeUnknown
         })?;
-        let infos: Vec<MatchInfo> = read.matches.iter().map(info).collect::<Result<_, _>>()?;
-        let matches = infos.into_iter().filter(|info| filter.wants(info)).collect();
+        let ended: Vec<Arc<EndedMatch>> =
+            read.matches.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;
+        let matches = ended.into_iter().filter(|ended| filter.wants(&ended.info)).collect();
         Ok(RecordPage { matches, next: read.next })
     }
 
@@ -186,6 +185,7 @@ impl Matches {
         page: PageSize,
     ) -> Result<MatchPage, Rejection> {
         let RecordPage { matches, next } = self.list_records(filter, from, page).await?;
+        let matches = matches.iter().map(|ended| ended.info.clone()).collect();
         Ok(MatchPage { matches, next: next.map(|position| ListCursor::Over(Some(position))) })
     }
 
@@ -201,11 +201,4 @@ impl Matches {
         matches.sort_unstable_by_key(|info| std::cmp::Reverse(place(info)));
         matches
     }
-}
-
-fn info(row: &ResultRow) -> Result<MatchInfo, Rejection> {
-    decode_summary(row.summary.as_bytes()).map_err(|error| {
-        tracing::error!(match_id = %row.match_id, %error, "a summary can't be read");
-        Rejection::Damaged
-    })
 }

@@ -19,6 +19,9 @@ mod limits;
 mod list;
 mod message;
 mod past;
+mod recent_results;
+mod result_cursor;
+mod results;
 mod storage;
 mod subscribers;
 mod subscription;
@@ -42,6 +45,8 @@ pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Hold, Joined};
 pub use past::RecordFile;
+pub use result_cursor::{NoResultCursor, ResultCursor};
+pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFrom};
 pub use subscribers::End;
 pub use subscription::{Next, Start, Subscription};
 
@@ -51,6 +56,7 @@ use crate::table::{
 };
 use bot_seats::AllBotSeats;
 use message::{Handle, Message};
+use recent_results::RecentResults;
 
 /// All matches. A clone is another handle to the same.
 #[derive(Clone)]
@@ -80,6 +86,7 @@ struct Shared {
     bot_seats: AllBotSeats,
     /// Matches that have not ended and can't go on here. The log says why.
     lost: RwLock<HashSet<MatchId>>,
+    recent_results: RecentResults,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -114,6 +121,7 @@ impl Matches {
                 live: RwLock::default(),
                 bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
+                recent_results: RecentResults::default(),
                 tasks: TaskTracker::new(),
                 stop: CancellationToken::new(),
             }),

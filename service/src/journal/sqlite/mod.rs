@@ -28,7 +28,8 @@ pub use stats::JournalStats;
 use super::{
     Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage,
     Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition,
-    PageSize, ReadError, RequestKey, RequestState, ResultNumber, ResultRow, StoredMatch, UnixMillis, Version,
+    PageSize, ReadError, RequestKey, RequestState, ResultFilter, ResultNumber, ResultRow, StoredMatch,
+    UnixMillis, Version,
 };
 use clean::Cleaning;
 use folder::Folder;
@@ -243,9 +244,14 @@ impl Journal for SqliteJournal {
         self.query(Query::Unfinished).await
     }
 
-    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError> {
+    async fn results_after(
+        &self,
+        filter: ResultFilter,
+        after: ResultNumber,
+        page: PageSize,
+    ) -> Result<Vec<ResultRow>, ReadError> {
         self.readers
-            .read(move |conn| records::results_after(conn, after, page).map_err(read::read_error))
+            .read(move |conn| records::results_after(conn, &filter, after, page).map_err(read::read_error))
             .await
     }
 

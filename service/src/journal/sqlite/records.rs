@@ -8,8 +8,8 @@ use super::commit::clamp;
 use super::read::{read_error, stored_value};
 use crate::journal::{
     Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
-    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultNumber, ResultRow, Summary, UnixMillis,
-    Version, Visibility,
+    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultFilter, ResultNumber, ResultRow, Summary,
+    UnixMillis, Version, Visibility,
 };
 
 /// The columns of a finished match but the large ones.
@@ -106,17 +106,31 @@ pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<Fi
     Ok(Some(finished))
 }
 
-/// The results after a number, in order.
+/// The results after a number that the filter wants, in order.
 pub(super) fn results_after(
     conn: &Connection,
+    filter: &ResultFilter,
     after: ResultNumber,
     page: PageSize,
 ) -> rusqlite::Result<Vec<ResultRow>> {
+    let ResultFilter { owner, client_reference } = filter;
+    let mut clauses: Vec<&str> = vec!["result_number > ?"];
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(clamp(after.get()))];
+    if let Some(owner) = owner {
+        clauses.push("owner = ?");
+        values.push(Box::new(owner.as_str()));
+    }
+    if let Some(reference) = client_reference {
+        clauses.push("client_reference = ?");
+        values.push(Box::new(reference.as_str()));
+    }
+    values.push(Box::new(page.get()));
     let sql = format!(
-        "SELECT {RESULT_COLUMNS} FROM records WHERE result_number > ?1 ORDER BY result_number LIMIT ?2"
+        "SELECT {RESULT_COLUMNS} FROM records WHERE {} ORDER BY result_number LIMIT ?",
+        clauses.join(" AND ")
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    statement.query_map(params![clamp(after.get()), page.get()], result_row)?.collect()
+    statement.query_map(rusqlite::params_from_iter(values), result_row)?.collect()
 }
 
 /// Finished matches, the latest first.

@@ -4,7 +4,8 @@ use futures::future::join_all;
 
 use super::*;
 use crate::journal::{
-    AppendRefusal, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader, ResultNumber,
+    AppendRefusal, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader, ResultFilter,
+    ResultNumber,
 };
 
 #[tokio::test]
@@ -70,7 +71,11 @@ async fn result_numbers_have_no_gap_over_many_ends_at_once() {
         assert_eq!(got, (first..first + 200).collect::<Vec<_>>());
         f = f.reopen().await;
     }
-    let rows = f.journal.results_after(ResultNumber::ZERO, PageSize::new(1000).unwrap()).await.unwrap();
+    let rows = f
+        .journal
+        .results_after(ResultFilter::default(), ResultNumber::ZERO, PageSize::new(1000).unwrap())
+        .await
+        .unwrap();
     assert_eq!(rows.iter().map(|row| row.number.get()).collect::<Vec<_>>(), (1..=800).collect::<Vec<_>>());
 }
 
@@ -84,8 +89,11 @@ async fn results_are_read_on_from_a_cursor() {
     }
     latest.wait_for(|latest| *latest == ResultNumber::new(5)).await.unwrap();
     for (after, page, want) in [(0, 2, 1..3), (2, 2, 3..5), (4, 2, 5..6), (5, 2, 6..6), (99, 2, 6..6)] {
-        let rows =
-            f.journal.results_after(ResultNumber::new(after), PageSize::new(page).unwrap()).await.unwrap();
+        let rows = f
+            .journal
+            .results_after(ResultFilter::default(), ResultNumber::new(after), PageSize::new(page).unwrap())
+            .await
+            .unwrap();
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.map(id).collect::<Vec<_>>(), "after {after}");
     }
@@ -122,6 +130,20 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
     }
     let ann = Reader::Owner(owner("ann"));
     let x = Some(ClientReference::new("x").unwrap());
+    let results: [(Option<&str>, Option<&ClientReference>, &[u32]); 5] = [
+        (None, None, &[1, 2, 3, 4, 5]),
+        (Some("ann"), None, &[1, 2]),
+        (None, x.as_ref(), &[1, 3]),
+        (Some("ann"), x.as_ref(), &[1]),
+        (Some("eve"), None, &[]),
+    ];
+    for (name, reference, want) in results {
+        let filter = ResultFilter { owner: name.map(owner), client_reference: reference.cloned() };
+        let page = PageSize::new(10).unwrap();
+        let rows = f.journal.results_after(filter, ResultNumber::ZERO, page).await.unwrap();
+        let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
+        assert_eq!(got, want.iter().copied().map(id).collect::<Vec<_>>(), "{name:?} {reference:?}");
+    }
     let cases: [(FinishedFilter, &[u32]); 9] = [
         (everything(), &[5, 4, 3, 2, 1]),
         (FinishedFilter { reader: Reader::Anyone, ..everything() }, &[5, 1]),

@@ -10,7 +10,8 @@ use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, MatchId, MetaKey,
     MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, RequestKey,
-    RequestState, Response, ResultNumber, ResultRow, StoredMatch, StoredRecord, UnixMillis, Version,
+    RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord, UnixMillis,
+    Version,
 };
 
 /// What becomes of the next write.
@@ -33,6 +34,7 @@ struct Inner {
     requests: HashMap<(String, String), (RequestKey, Response)>,
     fates: Vec<Fate>,
     unreadable: usize,
+    result_pages: usize,
 }
 
 /// A journal in memory. A clone is the same journal.
@@ -60,6 +62,11 @@ impl FakeJournal {
     /// The next reads fail.
     pub(super) fn blind(&self, reads: usize) {
         self.inner.lock().unwrap().unreadable = reads;
+    }
+
+    /// How many pages of results were read.
+    pub(super) fn result_pages(&self) -> usize {
+        self.inner.lock().unwrap().result_pages
     }
 
     /// Another journal that holds what this one does with the last records of a running match cut off.
@@ -193,10 +200,26 @@ impl Journal for FakeJournal {
         Ok(self.inner.lock().unwrap().running.keys().copied().collect())
     }
 
-    async fn results_after(&self, after: ResultNumber, page: PageSize) -> Result<Vec<ResultRow>, ReadError> {
-        let inner = self.inner.lock().unwrap();
+    async fn results_after(
+        &self,
+        filter: ResultFilter,
+        after: ResultNumber,
+        page: PageSize,
+    ) -> Result<Vec<ResultRow>, ReadError> {
+        let mut inner = self.inner.lock().unwrap();
+        inner.result_pages += 1;
+        if inner.unreadable > 0 {
+            inner.unreadable -= 1;
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
+        let ResultFilter { owner, client_reference } = filter;
+        let wanted = |row: &ResultRow| {
+            row.number > after
+                && (owner.is_none() || owner == row.listing.owner)
+                && (client_reference.is_none() || client_reference == row.listing.client_reference)
+        };
         let rows = inner.finished.iter().map(|finished| finished.result.clone());
-        Ok(rows.filter(|row| row.number > after).take(page.get().into()).collect())
+        Ok(rows.filter(wanted).take(page.get().into()).collect())
     }
 
     async fn list_finished(

@@ -6,4 +6,5 @@ mod failures;
 mod fake;
 mod harness;
 mod lifecycle;
+mod results;
 mod streams;

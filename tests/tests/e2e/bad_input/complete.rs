@@ -26,7 +26,7 @@ const NOT_BY_INPUT: [(ErrorReason, &str); 6] = [
 const WITHOUT_FIELDS: [&str; 2] = ["RulesService/ListPresets", "RulesService/ListTimeControls"];
 
 /// What the protocol has and the server does not serve yet.
-const NOT_SERVED: [&str; 3] = ["TokenService/", "PlayService/ListFaults", "MatchService/WatchResults"];
+const NOT_SERVED: [&str; 2] = ["TokenService/", "PlayService/ListFaults"];
 
 /// Every method of the protocol, as `MatchService/GetMatch`.
 fn methods() -> Vec<&'static str> {

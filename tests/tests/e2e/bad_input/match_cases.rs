@@ -4,8 +4,11 @@ use zetema_proto::v1;
 use zetema_proto::v1::ErrorReason::{
     CursorAhead, HeldUntilReveal, MatchOver, NotFound, NotRevealed, RequestIdReused, Unauthenticated,
 };
+use zetema_proto::v1::watch_results_request::From;
 use zetema_proto::v1::{MatchSpec, MatchState, Preset, deals, match_spec};
+use zetema_service::journal::ResultNumber;
 use zetema_service::limits;
+use zetema_service::matches::ResultCursor;
 use zetema_tests::harness::{fixed, preset, shared};
 
 use super::case::{Caller, Case, Expected};
@@ -26,6 +29,7 @@ const CANCEL: &str = "MatchService/CancelMatch";
 const WATCH: &str = "MatchService/WatchMatch";
 const RECORD: &str = "MatchService/GetRecord";
 const RECORDS: &str = "MatchService/ListRecords";
+const RESULTS: &str = "MatchService/WatchResults";
 const ROTATE: &str = "MatchService/RotateSeatToken";
 
 /// The first use of [`REQUEST_ID`].
@@ -34,7 +38,7 @@ pub(crate) fn request() -> v1::CreateMatchRequest {
 }
 
 pub(crate) fn cases(scene: &Scene) -> Vec<Case> {
-    [creations(scene), batches(), lists(), single_matches(scene)].concat()
+    [creations(scene), batches(), lists(), results(scene), single_matches(scene)].concat()
 }
 
 fn creations(scene: &Scene) -> Vec<Case> {
@@ -150,6 +154,12 @@ fn lists() -> Vec<Case> {
             "",
             Expected::field("filter.client_reference"),
         ),
+        (
+            "an empty reference",
+            filter(&[], Some(String::new())),
+            "",
+            Expected::field("filter.client_reference"),
+        ),
     ];
     let row =
         |(name, filter, page_token, expected): (&'static str, Option<v1::MatchFilter>, &str, Expected)| {
@@ -170,6 +180,29 @@ fn lists() -> Vec<Case> {
     let unfinished =
         Case::new(RECORDS, "records of what is not over", &playing, Expected::field("filter.states[1]"));
     rows.into_iter().flat_map(row).chain([unfinished]).collect()
+}
+
+fn results(scene: &Scene) -> Vec<Case> {
+    let ask = |from: Option<From>, client_reference: Option<String>| v1::WatchResultsRequest {
+        from,
+        filter: client_reference.map(|text| v1::ResultFilter { client_reference: Some(text) }),
+    };
+    let after = |cursor: &str| ask(Some(From::After(cursor.to_owned())), None);
+    let far = ResultCursor(ResultNumber::new(1_000_000)).to_string();
+    let reference = || Expected::field("filter.client_reference");
+    let seat_token = Caller::Token(scene.playing.actor().to_owned());
+    let refused = || Expected::reason(Unauthenticated);
+    vec![
+        Case::new(RESULTS, "an empty cursor", &after(""), Expected::field("after")),
+        Case::new(RESULTS, "a number as a cursor", &after("1"), Expected::field("after")),
+        Case::new(RESULTS, "a cursor that was cut", &after(&far[..26]), Expected::field("after")),
+        Case::new(RESULTS, "a cursor that is too long", &after(&"r".repeat(65)), Expected::field("after")),
+        Case::new(RESULTS, "a cursor beyond the end", &after(&far), Expected::reason(CursorAhead)),
+        Case::new(RESULTS, "too long a reference", &ask(None, Some("x".repeat(65))), reference()),
+        Case::new(RESULTS, "an empty reference", &ask(None, Some(String::new())), reference()),
+        Case::new(RESULTS, "nobody reads results", &ask(None, None), refused()).by(Caller::Nobody),
+        Case::new(RESULTS, "a seat reads results", &ask(None, None), refused()).by(seat_token),
+    ]
 }
 
 fn single_matches(scene: &Scene) -> Vec<Case> {
