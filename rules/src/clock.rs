@@ -95,10 +95,16 @@ impl SeatClock {
         round_trip_ms.unwrap_or(0).min(self.control.network_credit_ms).min(self.credit_left_ms)
     }
 
+    /// When the time of the next decision is out, if its answer comes on such a connection. A bank gains a day at most
+    /// with each of 2³² decisions, so that no sum here nears the end of the numbers.
+    fn allowed_ms(&self, round_trip_ms: Option<u32>) -> u64 {
+        u64::from(self.budget_ms) + self.bank_ms + u64::from(self.credit_ms(round_trip_ms))
+    }
+
     /// How long after its beginning the next decision is over for certain, in milliseconds, whatever the connection is
     /// on which its answer comes.
     pub fn over_after_ms(&self) -> u64 {
-        u64::from(self.budget_ms) + self.bank_ms + u64::from(self.credit_ms(Some(u32::MAX)))
+        self.allowed_ms(Some(u32::MAX))
     }
 
     /// Charges a decision that was answered after so many milliseconds, on a connection with this round trip (`None`:
@@ -107,19 +113,32 @@ impl SeatClock {
     /// # Errors
     /// [`OutOfTime`] if budget, bank and credit were used up: then nothing is charged, and [`SeatClock::time_out`] is due.
     pub fn answer(&mut self, elapsed_ms: u64, round_trip_ms: Option<u32>) -> Result<Charge, OutOfTime> {
-        let budget_ms = u64::from(self.budget_ms);
-        let overrun_ms = elapsed_ms.saturating_sub(budget_ms);
-        let credit_ms = self.credit_ms(round_trip_ms).min(u32::try_from(overrun_ms).unwrap_or(u32::MAX));
-        let charged_ms = elapsed_ms - u64::from(credit_ms);
-        if charged_ms >= budget_ms + self.bank_ms {
-            let allowed_ms = budget_ms + self.bank_ms + u64::from(self.credit_ms(round_trip_ms));
+        let allowed_ms = self.allowed_ms(round_trip_ms);
+        if elapsed_ms >= allowed_ms {
             return Err(OutOfTime { elapsed_ms, allowed_ms });
         }
-        self.bank_ms -= charged_ms.saturating_sub(budget_ms);
-        self.bank_ms = self.bank_ms.saturating_add(self.control.increment_ms.into());
+        let overrun_ms = self.overrun_ms(elapsed_ms);
+        let credit_ms = self.credit_ms(round_trip_ms).min(u32::try_from(overrun_ms).unwrap_or(u32::MAX));
+        self.bank_ms -= overrun_ms - u64::from(credit_ms);
+        self.bank_ms += u64::from(self.control.increment_ms);
         self.credit_left_ms -= credit_ms;
         self.budget_ms = self.control.budget_ms;
-        Ok(Charge { credit_ms, charged_ms, bank_ms: self.bank_ms })
+        Ok(Charge { credit_ms, charged_ms: elapsed_ms - u64::from(credit_ms), bank_ms: self.bank_ms })
+    }
+
+    /// Charges a decision as a ledger says that it was: answered after so many milliseconds, and so much of that
+    /// credited. The round trip is not in a ledger: this is the charge of one that gives such a credit, or the nearest.
+    ///
+    /// # Errors
+    /// [`OutOfTime`] as for [`SeatClock::answer`].
+    pub fn answer_with_credit(&mut self, elapsed_ms: u64, credit_ms: u32) -> Result<Charge, OutOfTime> {
+        // Where the credit covers all of the overrun, the round trip may have been longer.
+        let covered = u64::from(credit_ms) >= self.overrun_ms(elapsed_ms);
+        self.answer(elapsed_ms, Some(if covered { u32::MAX } else { credit_ms }))
+    }
+
+    fn overrun_ms(&self, elapsed_ms: u64) -> u64 {
+        elapsed_ms.saturating_sub(self.budget_ms.into())
     }
 
     /// Charges a decision whose time was out: the budget and all of the bank, without an increment.

@@ -32,6 +32,17 @@ pub enum DecisionTime {
     Clock(DecisionClock),
 }
 
+impl DecisionTime {
+    /// The name of the time control that has these numbers; `None` if none does. Whatever the idle timeout is, without a
+    /// clock it is [`NamedTimeControl::None`].
+    pub fn name(&self) -> Option<NamedTimeControl> {
+        match self {
+            Self::Unlimited { .. } => Some(NamedTimeControl::None),
+            Self::Clock(_) => NamedTimeControl::ALL.into_iter().find(|named| named.decisions() == *self),
+        }
+    }
+}
+
 impl TimeControl {
     /// How long every seat has to join unless it is said: ten minutes.
     pub const DEFAULT_JOIN_TIMEOUT_MS: u32 = 600_000;
@@ -108,9 +119,9 @@ pub struct ClockOptions {
 pub enum TimeOut {
     /// The seat forfeits the match (R25).
     Forfeit,
-    /// The server plays for it ([`autoplay`](crate::autoplay)), until it happens for the time `strikes`, 1 to 1,000: then the seat forfeits.
+    /// The server plays for it ([`autoplay`](crate::autoplay)), until that has happened too often.
     Autoplay {
-        /// With which time-out of the match the seat forfeits.
+        /// With this time-out of the match the seat forfeits instead, 1 to 1,000.
         strikes: u32,
     },
 }

@@ -5,6 +5,7 @@
 
 mod cards;
 mod clauses;
+mod clocks;
 mod completions;
 mod deals;
 mod fair_deals;
