@@ -84,6 +84,23 @@ pub const MAX_RESULT_STREAMS: usize = 1_000;
 /// How long a `WatchResults` stream is silent at most: as the wire promises.
 pub const RESULTS_SILENCE: Duration = Duration::from_secs(10);
 
+/// How long the clocks of the matches stand still after a restart, for their players to come back: an SDK that backs off
+/// up to five seconds tries twice in it.
+pub const RESTART_GRACE: Duration = Duration::from_secs(10);
+
+/// How long a match's clock stands still when it is known again what is stored: whoever was told to send the same
+/// again has waited [`RETRY_AFTER_MS`] by then, and its answer has come.
+pub const RESEND_GRACE: Duration = Duration::from_millis(2 * RETRY_AFTER_MS as u64);
+
+/// How long after a deadline a table acts on it: what was received before has so much time to come in.
+pub const EXPIRY_SLACK: Duration = Duration::from_millis(5);
+
+/// How often the server's clock is told that the server runs.
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(25);
+
+/// How much later than it should a heartbeat may come. What is beyond is a stall, which no clock counts.
+pub const STALL_GAP: Duration = Duration::from_millis(100);
+
 /// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
 /// unary calls a few hundred.
 pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;

@@ -15,6 +15,8 @@ pub const CONNECTIONS: &str = "zetema_connections";
 pub const TLS_FAILURES: &str = "zetema_tls_failures_total";
 /// Streams that are open, by `rpc` (gauge).
 pub const STREAMS: &str = "zetema_streams";
+/// Stalls of the server, whose time is charged to nobody (counter).
+pub const STALLS: &str = "zetema_stalls_total";
 /// Actions and faults that were acknowledged by a receipt, repeated ones included (counter).
 pub const ACTIONS: &str = "zetema_actions_total";
 /// Requests that were refused, by `reason` (counter).
@@ -61,6 +63,7 @@ fn install() -> Option<PrometheusHandle> {
     describe_gauge!(CONNECTIONS, "Connections that are open.");
     describe_gauge!(STREAMS, "Streams that are open.");
     describe_counter!(TLS_FAILURES, "TLS handshakes that failed or took too long.");
+    describe_counter!(STALLS, "Stalls of the server, whose time is charged to nobody.");
     describe_counter!(ACTIONS, "Actions and faults that were acknowledged.");
     describe_counter!(REJECTIONS, "Requests that were refused.");
     describe_counter!(MATCHES_CREATED, "Matches that were created.");
@@ -75,6 +78,7 @@ fn install() -> Option<PrometheusHandle> {
     }
     for counter in [
         TLS_FAILURES,
+        STALLS,
         ACTIONS,
         MATCHES_CREATED,
         SLOW_READERS,

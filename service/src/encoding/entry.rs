@@ -7,7 +7,7 @@ use zetema_proto::{FieldError, Wire, v1};
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Deck, Rules, Seat, Suit};
 
-use super::{DecodeError, id, list, millis_from_wire, millis_to_wire, required, text, value};
+use super::{DecodeError, id, list, millis_from_wire, millis_to_wire, optional, required, text, value};
 use crate::journal::{BotName, ClientReference, Owner, UnixMillis, Visibility};
 use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, SeatSpec, Started};
 
@@ -23,22 +23,22 @@ pub fn encode_entry(entry: &Entry) -> Vec<u8> {
             Kind::NonceGiven(wire::NonceGiven { seat: seat.to_wire(), nonce: nonce.to_wire() })
         }
         Change::Started(started) => Kind::Started(started_to_wire(started)),
-        Change::Acted { seat, decision, action, by } => Kind::Acted(wire::Acted {
+        Change::Acted { seat, decision, action, by, ledger } => Kind::Acted(wire::Acted {
             seat: seat.to_wire(),
             decision_number: *decision,
             action: Some(action.to_wire()),
             played_by: by.to_wire(),
-            ledger: None,
+            ledger: ledger.as_ref().map(Wire::to_wire),
         }),
         Change::Faulted { seat, decision, card } => Kind::Faulted(wire::Faulted {
             seat: seat.to_wire(),
             decision_number: *decision,
             card: card.to_wire(),
         }),
-        Change::SeatForfeited { seat, reason } => Kind::SeatForfeited(wire::SeatForfeited {
+        Change::SeatForfeited { seat, reason, ledger } => Kind::SeatForfeited(wire::SeatForfeited {
             seat: seat.to_wire(),
             reason: reason.to_wire(),
-            ledger: None,
+            ledger: ledger.as_ref().map(Wire::to_wire),
         }),
         Change::Aborted(Abort { reason, seats }) => Kind::Aborted(wire::Aborted {
             abort: Some(v1::Abort {
@@ -77,12 +77,13 @@ pub fn decode_entry(bytes: &[u8], imperial: Suit) -> Result<Entry, DecodeError> 
         Some(Kind::Started(started)) => Change::Started(Box::new(
             started_from_wire(&started, imperial).map_err(|error| error.within("started"))?,
         )),
-        Some(Kind::Acted(wire::Acted { seat, decision_number, action, played_by, ledger: _ })) => {
+        Some(Kind::Acted(wire::Acted { seat, decision_number, action, played_by, ledger })) => {
             Change::Acted {
                 seat: value("seat", &seat)?,
                 decision: decision_number,
                 action: required("action", action.as_ref())?,
                 by: value("played_by", &played_by)?,
+                ledger: optional("ledger", ledger.as_ref())?,
             }
         }
         Some(Kind::Faulted(wire::Faulted { seat, decision_number, card })) => Change::Faulted {
@@ -90,9 +91,11 @@ pub fn decode_entry(bytes: &[u8], imperial: Suit) -> Result<Entry, DecodeError> 
             decision: decision_number,
             card: value("card", &card)?,
         },
-        Some(Kind::SeatForfeited(wire::SeatForfeited { seat, reason, ledger: _ })) => {
-            Change::SeatForfeited { seat: value("seat", &seat)?, reason: value("reason", &reason)? }
-        }
+        Some(Kind::SeatForfeited(wire::SeatForfeited { seat, reason, ledger })) => Change::SeatForfeited {
+            seat: value("seat", &seat)?,
+            reason: value("reason", &reason)?,
+            ledger: optional("ledger", ledger.as_ref())?,
+        },
         Some(Kind::Aborted(wire::Aborted { abort })) => {
             let v1::Abort { reason, seats } = abort.ok_or_else(|| FieldError::missing("abort"))?;
             Change::Aborted(Abort { reason: value("reason", &reason)?, seats: list("seats", &seats)? })

@@ -44,6 +44,14 @@ fn required<T: zetema_proto::Wire>(
     value(field, message.ok_or_else(|| FieldError::missing(field))?)
 }
 
+/// The value of a message field, if it is there.
+fn optional<T: zetema_proto::Wire>(
+    field: &'static str,
+    message: Option<&T::Message>,
+) -> Result<Option<T>, FieldError> {
+    message.map(|message| value(field, message)).transpose()
+}
+
 /// The values of a repeated field.
 fn list<T: zetema_proto::Wire>(field: &'static str, messages: &[T::Message]) -> Result<Vec<T>, FieldError> {
     let value = |(i, message)| T::from_wire(message).map_err(|error: FieldError| error.at(i).within(field));

@@ -6,7 +6,7 @@ use zetema_proto::{
     record_to_wire, v1,
 };
 use zetema_rules::fair::{Nonce, NonceHash};
-use zetema_rules::{Dealing, DealingKind, Outcome, Record, Seat, Step};
+use zetema_rules::{Dealing, DealingKind, ForfeitReason, LedgerEntry, Outcome, Record, Seat, Step};
 
 use super::{DecodeError, id, millis_from_wire, millis_to_wire, text};
 use crate::journal::{ClientReference, MatchId, Visibility};
@@ -102,7 +102,7 @@ pub fn record_entries(
         owner: info.owner.clone(),
     }))];
     setup(record, &entrants, match_id, &mut changes)?;
-    steps(&record.steps, &mut changes);
+    steps(&record.steps, &clocks.ledger, &mut changes);
     changes.push(match &record.outcome {
         Outcome::Result(result) => Change::Ended(*result),
         Outcome::Aborted { reason, seats } => {
@@ -186,17 +186,24 @@ fn setup(
     Ok(())
 }
 
-/// What was played. Each action answers a decision, a fault quotes the one that is open.
-fn steps(steps: &[Step], changes: &mut Vec<Change>) {
+/// What was played, and how its time was charged. Each action answers a decision, a fault quotes the one that is open,
+/// and a forfeit for want of time has the ledger of the decision that the seat did not take.
+fn steps(steps: &[Step], ledger: &[LedgerEntry], changes: &mut Vec<Change>) {
     let mut decision = 1;
+    let mut ledger = ledger.iter().copied().peekable();
     for step in steps {
+        let mut charged = || ledger.next_if(|entry| entry.decision == decision);
         changes.push(match *step {
             Step::Play { seat, action, by, .. } => {
+                let ledger = charged();
                 decision += 1;
-                Change::Acted { seat, decision: decision - 1, action, by }
+                Change::Acted { seat, decision: decision - 1, action, by, ledger }
             }
             Step::Fault { seat, card } => Change::Faulted { seat, decision, card },
-            Step::Forfeit { seat, reason } => Change::SeatForfeited { seat, reason },
+            Step::Forfeit { seat, reason: ForfeitReason::Resigned } => {
+                Change::SeatForfeited { seat, reason: ForfeitReason::Resigned, ledger: None }
+            }
+            Step::Forfeit { seat, reason } => Change::SeatForfeited { seat, reason, ledger: charged() },
         });
     }
 }

@@ -10,10 +10,16 @@ use metrics::counter;
 use tonic::Status;
 use zetema_proto::{
     FieldError,
-    v1::{self, ErrorReason},
+    v1::{self, DecisionClosedBy, ErrorReason},
 };
 
-use crate::{access::AccessError, limits, matches::CreateError, metrics::REJECTIONS, table::Rejection};
+use crate::{
+    access::AccessError,
+    limits,
+    matches::CreateError,
+    metrics::REJECTIONS,
+    table::{ClosedBy, Rejection},
+};
 
 /// Why a request is refused: a status, or a rejection on a Play stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,6 +111,17 @@ impl Fault {
         self
     }
 
+    fn closed_by(mut self, closed_by: Option<ClosedBy>) -> Self {
+        self.0.closed_by = closed_by
+            .map_or(DecisionClosedBy::Unspecified, |by| match by {
+                ClosedBy::Answer => DecisionClosedBy::Answer,
+                ClosedBy::Clock => DecisionClosedBy::Clock,
+                ClosedBy::Forfeit => DecisionClosedBy::Forfeit,
+            })
+            .into();
+        self
+    }
+
     /// The fault as a client gets it on a Play stream.
     pub(crate) fn into_rejection(self) -> v1::Error {
         counter!(REJECTIONS, "reason" => self.0.reason().name()).increment(1);
@@ -151,7 +168,9 @@ impl From<Rejection> for Fault {
             Rejection::Illegal { current, .. } | Rejection::NoSuchIndex { current, .. } => {
                 Self::new(R::IllegalAction, message).at_decision(Some(current))
             }
-            Rejection::DecisionOver { current } => Self::new(R::DecisionOver, message).at_decision(current),
+            Rejection::DecisionOver { current, closed_by } => {
+                Self::new(R::DecisionOver, message).at_decision(current).closed_by(closed_by)
+            }
             Rejection::DecisionAhead { current } => Self::new(R::DecisionAhead, message).at_decision(current),
             Rejection::SeatForfeited => Self::new(R::SeatForfeited, message),
             Rejection::CursorAhead { .. } => Self::new(R::CursorAhead, message),

@@ -57,8 +57,8 @@ pub(super) async fn follow(
         },
         kind: Some(match subscription.start() {
             Start::Snapshot(snapshot) => subscription_start::Kind::Snapshot(wire::snapshot(snapshot)),
-            &Start::Resumed { after_seq } => {
-                subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms: None })
+            &Start::Resumed { after_seq, decision_elapsed_ms } => {
+                subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms })
             }
         }),
     };

@@ -10,19 +10,20 @@ use zetema_rules::{
 use crate::{
     journal::{ClientReference, Visibility},
     table::{
-        Choice, DealSpec, MatchSpec, Observation, Receipt, SeatSpec, Setup, SetupStage, Snapshot, TableEvent,
+        Choice, ClockReading, DealSpec, MatchSpec, Observation, Receipt, SeatSpec, Setup, SetupStage,
+        Snapshot, TableEvent,
     },
 };
 
 /// One thing that changed a match.
 pub(crate) fn observation(observation: &Observation, rules: &Rules) -> v1::Observation {
-    let Observation { seq, decision, events, view, to_decide, receipt: proof } = observation;
+    let Observation { seq, decision, events, view, to_decide, clock, receipt: proof } = observation;
     v1::Observation {
         seq: *seq,
         decision_number: *decision,
         events: events.iter().map(|event| table_event(event, rules)).collect(),
         view: view.as_deref().map(view_to_wire),
-        decision: to_decide.as_deref().map(decision_of),
+        decision: to_decide.as_deref().map(|legal| decision_of(legal, *clock)),
         receipt: proof.map(receipt),
     }
 }
@@ -37,6 +38,11 @@ fn table_event(event: &TableEvent, rules: &Rules) -> v1::Event {
         TableEvent::NoncesPublished { nonces } => {
             Kind::NoncesPublished(v1::NoncesPublished { nonces: seat_nonces(nonces) })
         }
+        TableEvent::TimedOut { seat, decision, strikes } => Kind::TimedOut(v1::TimedOut {
+            seat: seat.to_wire(),
+            decision_number: *decision,
+            strikes: *strikes,
+        }),
         TableEvent::Resigned { seat } => Kind::Resigned(v1::Resigned { seat: seat.to_wire() }),
         TableEvent::Aborted(abort) => Kind::Aborted(v1::Abort {
             reason: abort.reason.to_wire(),
@@ -59,8 +65,13 @@ fn seat_nonces(nonces: &[Nonce]) -> Vec<v1::SeatNonce> {
     (0..).zip(nonces).map(|(seat, nonce)| v1::SeatNonce { seat, nonce: nonce.to_wire() }).collect()
 }
 
-fn decision_of(legal: &LegalActions) -> v1::Decision {
-    v1::Decision { legal_actions: Some(legal.to_wire()), clock: None }
+fn decision_of(legal: &LegalActions, clock: Option<ClockReading>) -> v1::Decision {
+    v1::Decision { legal_actions: Some(legal.to_wire()), clock: clock.map(clock_of) }
+}
+
+const fn clock_of(reading: ClockReading) -> v1::Clock {
+    let ClockReading { budget_ms, bank_ms, elapsed_ms, strikes_left } = reading;
+    v1::Clock { budget_ms, bank_ms, elapsed_ms, strikes_left }
 }
 
 /// Proof that an action is durable.
@@ -71,7 +82,7 @@ pub(crate) fn receipt(receipt: Receipt) -> v1::Receipt {
 
 /// Everything that one viewer may know of a match.
 pub(crate) fn snapshot(snapshot: &Snapshot) -> v1::Snapshot {
-    let Snapshot { seq, decision, setup, view, to_decide, outcome, revealed } = snapshot;
+    let Snapshot { seq, decision, setup, view, to_decide, clock, outcome, revealed } = snapshot;
     let Setup { stage, commitment, hashes, nonces } = setup;
     let stage = match stage {
         SetupStage::WaitingForSeats => v1::SetupStage::WaitingForSeats,
@@ -88,7 +99,7 @@ pub(crate) fn snapshot(snapshot: &Snapshot) -> v1::Snapshot {
             nonces: seat_nonces(nonces),
         }),
         view: view.as_deref().map(view_to_wire),
-        decision: to_decide.as_deref().map(decision_of),
+        decision: to_decide.as_deref().map(|legal| decision_of(legal, *clock)),
         outcome: outcome.as_ref().map(Wire::to_wire),
         revealed: revealed.as_ref().map(|seed| v1::Revealed { server_seed: seed.to_wire() }),
     }

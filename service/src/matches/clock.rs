@@ -14,7 +14,7 @@ pub trait Clock: Send + Sync + 'static {
     fn wall(&self) -> UnixMillis;
 }
 
-/// The clocks of the machine.
+/// The clocks of the machine. A server has [`ServerClock`](super::ServerClock), which knows of its stalls.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     start: tokio::time::Instant,

@@ -21,7 +21,7 @@ use crate::journal::{
 };
 use crate::metrics::MATCHES_CREATED;
 use crate::table::{
-    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
+    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Moment, Table,
 };
 
 /// Why matches can't be created. None was, except where it says that this is not known.
@@ -134,7 +134,7 @@ impl Matches {
         match self.journal().create(new).await {
             Outcome::Done(CreatedBy::New) => {
                 counter!(MATCHES_CREATED).increment(u64::try_from(infos.len()).unwrap_or(u64::MAX));
-                self.run(tables);
+                self.run(tables, self.shared.config.clock.now());
                 Ok(infos)
             }
             Outcome::Done(CreatedBy::Before(response)) => answered(&response),
@@ -215,8 +215,7 @@ impl Matches {
     }
 
     fn tables(&self, entries: &[Arc<Entry>]) -> Result<Vec<Table>, CreateError> {
-        let now = self.shared.config.clock.now();
-        let table = |entry: &Arc<Entry>| Table::new(entry.clone(), now, self.shuffler());
+        let table = |entry: &Arc<Entry>| Table::new(entry.clone(), self.shuffler());
         entries.iter().map(table).collect::<Result<_, _>>().map_err(|error| {
             tracing::error!(%error, "a new match does not replay");
             CreateError::Fault
@@ -236,7 +235,7 @@ impl Matches {
         let mut wait = limits.first_retry;
         loop {
             match self.journal().read(first).await {
-                Ok(Some(_)) => return self.run(tables),
+                Ok(Some(_)) => return self.run(tables, self.shared.config.clock.now()),
                 Ok(None) => return,
                 Err(error) => tracing::warn!(%error, "the journal can't be read back yet"),
             }
@@ -263,7 +262,8 @@ impl Matches {
             }
         }
         recovered.running = tables.len();
-        self.run(tables);
+        // Their clocks run when all are there and their players had time to come back.
+        self.run(tables, self.shared.config.clock.now().after(self.shared.config.limits.restart_grace));
         Ok(recovered)
     }
 
@@ -284,16 +284,17 @@ impl Matches {
                 Err(error) => return Ok(Err(error.to_string())),
             }
         }
-        let replayed = Table::replay(entries, self.shared.config.clock.now(), self.shuffler());
+        let replayed = Table::replay(entries, self.shuffler());
         Ok(replayed.map_err(|error| error.to_string()))
     }
 
-    /// Runs tables, each in a task of its own.
-    fn run(&self, tables: Vec<Table>) {
+    /// Runs tables, each in a task of its own, and their clocks from this moment on.
+    fn run(&self, tables: Vec<Table>, from: Moment) {
         let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
         // All are known before the first runs: a deal set asks which of its matches do.
         let mut tasks = Vec::with_capacity(tables.len());
-        for table in tables {
+        for mut table in tables {
+            table.run_clock(from);
             tasks.push(self.register(table));
         }
         for mut task in tasks {

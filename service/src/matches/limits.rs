@@ -18,6 +18,8 @@ pub struct Limits {
     pub subscribers: usize,
     /// Journal entries that a resuming subscriber may be behind when it changes over to what is live.
     pub follow_gap_entries: usize,
+    /// How long the clocks of the matches that go on after a restart stand still, for their players to come back.
+    pub restart_grace: Duration,
     /// The first wait before a journal that failed is asked again; it doubles each time.
     pub first_retry: Duration,
     /// The longest such wait.
@@ -32,6 +34,7 @@ impl Default for Limits {
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
             subscribers: limits::TABLE_SUBSCRIBERS,
             follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
+            restart_grace: limits::RESTART_GRACE,
             first_retry: limits::JOURNAL_FIRST_RETRY,
             last_retry: limits::JOURNAL_LAST_RETRY,
         }

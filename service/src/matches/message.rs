@@ -77,9 +77,9 @@ pub(super) enum Subscribed {
     /// With how the match ended.
     Over { snapshot: Box<Snapshot>, info: Arc<MatchInfo>, end: End },
     /// After a cursor, and nothing was missed.
-    Resumed { info: Arc<MatchInfo>, live: Live },
+    Resumed { info: Arc<MatchInfo>, live: Live, elapsed_ms: Option<u64> },
     /// After a cursor that lies in the past.
-    Past { info: Arc<MatchInfo>, past: Past },
+    Past { info: Arc<MatchInfo>, past: Past, elapsed_ms: Option<u64> },
 }
 
 /// How a subscription goes on that has replayed so many entries.

@@ -22,6 +22,7 @@ mod past;
 mod recent_results;
 mod result_cursor;
 mod results;
+mod server_clock;
 mod storage;
 mod subscribers;
 mod subscription;
@@ -47,6 +48,7 @@ pub use message::{Audience, Hold, Joined};
 pub use past::RecordFile;
 pub use result_cursor::{NoResultCursor, ResultCursor};
 pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFrom};
+pub use server_clock::ServerClock;
 pub use subscribers::End;
 pub use subscription::{Next, Start, Subscription};
 
@@ -303,10 +305,10 @@ impl Matches {
             }
         }
         let past = self.past(match_id).await?;
-        match past.table().decide(&command)? {
+        match past.table().decide(&command, arrival)? {
             Decided::Already(done) => Ok((done, past.info().clone())),
             // What is over takes no change.
-            Decided::Write(_) => Err(Rejection::MatchOver),
+            Decided::Write(_) | Decided::TimedOut(_) => Err(Rejection::MatchOver),
         }
     }
 

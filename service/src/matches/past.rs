@@ -44,7 +44,7 @@ impl PastMatch {
 
     /// All of it, from the first observation on.
     pub(super) fn replay(&self) -> Result<Past, Rejection> {
-        let start = self.table.restart(START).map_err(|_| Rejection::Damaged)?;
+        let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
         let entries = self.entries.iter().skip(1).cloned().collect();
         Ok(Past::new(Box::new(start), entries, Some(self.end())))
     }
@@ -59,12 +59,12 @@ impl PastMatch {
         let info = Arc::new(self.info.clone());
         match after_seq {
             None => {
-                let snapshot = Box::new(self.table.snapshot(viewer));
+                let snapshot = Box::new(self.table.snapshot(viewer, START));
                 Ok(Subscribed::Over { snapshot, info, end: self.end() })
             }
             Some(after) => match self.table.seq(viewer) {
                 last if after > last => Err(Rejection::CursorAhead { last }),
-                _ => Ok(Subscribed::Past { info, past: self.replay()? }),
+                _ => Ok(Subscribed::Past { info, past: self.replay()?, elapsed_ms: None }),
             },
         }
     }
@@ -94,8 +94,8 @@ impl Matches {
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
         let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-        let table = Table::replay(entries.iter().cloned(), START, self.shuffler())
-            .map_err(|error| damaged(&error))?;
+        let table =
+            Table::replay(entries.iter().cloned(), self.shuffler()).map_err(|error| damaged(&error))?;
         Ok(PastMatch { info, entries, table })
     }
 

@@ -20,6 +20,8 @@ pub enum Start {
     Resumed {
         /// The number that was asked for.
         after_seq: u64,
+        /// How much of the current decision's time is over, in milliseconds; `None` where no clock runs.
+        decision_elapsed_ms: Option<u64>,
     },
 }
 
@@ -94,14 +96,22 @@ impl Subscription {
         views: Views,
         subscribed: Subscribed,
     ) -> Self {
-        let (info, snapshot, feed) = match subscribed {
-            Subscribed::Snapshot { snapshot, info, live } => (info, Some(snapshot), Feed::Live(live)),
-            Subscribed::Over { snapshot, info, end } => (info, Some(snapshot), Feed::Ended(end)),
-            Subscribed::Resumed { info, live } => (info, None, Feed::Live(live)),
-            Subscribed::Past { info, past } => (info, None, Feed::Past(past, None)),
+        let after_seq = after_seq.unwrap_or(0);
+        let resumed = |decision_elapsed_ms| Start::Resumed { after_seq, decision_elapsed_ms };
+        let (info, start, feed) = match subscribed {
+            Subscribed::Snapshot { snapshot, info, live } => {
+                (info, Start::Snapshot(snapshot), Feed::Live(live))
+            }
+            Subscribed::Over { snapshot, info, end } => (info, Start::Snapshot(snapshot), Feed::Ended(end)),
+            Subscribed::Resumed { info, live, elapsed_ms } => (info, resumed(elapsed_ms), Feed::Live(live)),
+            Subscribed::Past { info, past, elapsed_ms } => {
+                (info, resumed(elapsed_ms), Feed::Past(past, None))
+            }
         };
-        let last_seq = snapshot.as_ref().map(|snapshot| snapshot.seq).or(after_seq).unwrap_or(0);
-        let start = snapshot.map_or(Start::Resumed { after_seq: last_seq }, Start::Snapshot);
+        let last_seq = match &start {
+            Start::Snapshot(snapshot) => snapshot.seq,
+            Start::Resumed { after_seq, .. } => *after_seq,
+        };
         Self { matches, match_id: info.match_id, audience, views, info, start, last_seq, feed }
     }
 

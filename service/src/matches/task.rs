@@ -13,7 +13,8 @@ use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
 use super::subscription::Past;
 use super::{Audience, Clock, Hold, Limits};
-use crate::table::{Arrival, Change, Command, Done, Entry, MatchInfo, Moment, Rejection, Table};
+use crate::limits;
+use crate::table::{Arrival, Change, Command, Decided, Done, Entry, MatchInfo, Moment, Rejection, Table};
 
 /// A running match: its table, where it is stored, and who looks on.
 pub(super) struct TableTask {
@@ -74,7 +75,8 @@ impl TableTask {
                 Err(_) => Err(Over::Stopped),
             };
         }
-        let deadline = self.table.deadline();
+        // What was received before the deadline has so much time to come in.
+        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
         let stop = self.stop.clone();
         // In this order: what has arrived beats the clock.
         tokio::select! {
@@ -111,7 +113,7 @@ impl TableTask {
         match self.storage.read_back(&self.table, self.clock.now()).await {
             Ok(Some(entries)) => {
                 let applied = self.apply(entries);
-                self.table.restart_clock(self.clock.now());
+                self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
                 applied.map_err(|_| Over::Stopped)
             }
             Ok(None) => Ok(()),
@@ -144,14 +146,18 @@ impl TableTask {
             return Err(Rejection::OutcomeUnknown);
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if let Some(changes) = self.table.expired(arrival.at) {
+        if let Some(changes) = self.table.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
             self.write(changes).await?;
         }
-        match self.table.decide(command)? {
-            crate::table::Decided::Already(done) => Ok(done),
-            crate::table::Decided::Write(changes) => {
-                self.write(changes).await?;
-                self.table.done(command).ok_or(Rejection::Damaged)
+        loop {
+            match self.table.decide(command, arrival)? {
+                Decided::Already(done) => return Ok(done),
+                Decided::Write(changes) => {
+                    self.write(changes).await?;
+                    return self.table.done(command, arrival).ok_or(Rejection::Damaged);
+                }
+                // It changes what is to be decided: this number is over then.
+                Decided::TimedOut(changes) => self.write(changes).await?,
             }
         }
     }
@@ -160,9 +166,13 @@ impl TableTask {
     async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
         let at = self.clock.wall();
         let entries = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
-        match self.storage.write(&self.table, entries, self.clock.now()).await {
+        let begun = self.clock.now();
+        match self.storage.write(&self.table, entries, begun).await {
             Stored::Durable(entries) => self.apply(entries),
-            Stored::NotKnown => Err(Rejection::OutcomeUnknown),
+            Stored::NotKnown => {
+                self.table.stop_clock(begun);
+                Err(Rejection::OutcomeUnknown)
+            }
             Stored::Lost => {
                 self.stop.cancel();
                 Err(Rejection::Damaged)
@@ -211,19 +221,21 @@ impl TableTask {
         let viewer = audience.viewer();
         let info = self.info.borrow().clone();
         let last = self.table.seq(viewer);
+        let now = self.clock.now();
+        let elapsed_ms = self.table.elapsed_ms(now);
         match after_seq {
             None => {
                 let live = self.subscribers.add(audience)?;
-                Ok(Subscribed::Snapshot { snapshot: Box::new(self.table.snapshot(viewer)), info, live })
+                Ok(Subscribed::Snapshot { snapshot: Box::new(self.table.snapshot(viewer, now)), info, live })
             }
             Some(after) if after > last => Err(Rejection::CursorAhead { last }),
             Some(after) if after == last => {
-                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)? })
+                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)?, elapsed_ms })
             }
             Some(_) => {
-                let start = self.table.restart(self.clock.now()).map_err(|_| Rejection::Damaged)?;
+                let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
                 let entries = self.table.entries_from(1).cloned().collect();
-                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None) })
+                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None), elapsed_ms })
             }
         }
     }

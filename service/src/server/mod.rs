@@ -37,7 +37,7 @@ use crate::{
     config::Config,
     grpc::Backend,
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
-    matches::{self, Matches, Recovered, SystemClock, SystemEntropy},
+    matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
     table::FairShuffler,
 };
@@ -115,10 +115,12 @@ impl Server {
             live_matches: usize::try_from(config.max_live_matches).unwrap_or(usize::MAX),
             ..matches::Limits::default()
         };
-        let matches = open_matches(&journal, limits).await?;
-
         let (draining, stopped, tasks) =
             (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        let clock = Arc::new(ServerClock::new());
+        let matches = open_matches(&journal, &clock, limits).await?;
+        // From then on time is charged to nobody, as the clients are told to come back later.
+        tasks.spawn(clock.keep(draining.clone()));
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
@@ -227,10 +229,14 @@ impl Drop for Server {
 }
 
 /// Takes up the matches that had not ended.
-async fn open_matches(journal: &Arc<SqliteJournal>, limits: matches::Limits) -> Result<Matches, StartError> {
+async fn open_matches(
+    journal: &Arc<SqliteJournal>,
+    clock: &Arc<ServerClock>,
+    limits: matches::Limits,
+) -> Result<Matches, StartError> {
     let (matches, Recovered { running, damaged }) = Matches::open(matches::Config {
         journal: Arc::<SqliteJournal>::clone(journal),
-        clock: Arc::new(SystemClock::new()),
+        clock: Arc::<ServerClock>::clone(clock),
         entropy: Arc::new(SystemEntropy),
         shuffler: Arc::new(FairShuffler),
         limits,

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use zetema_rules::fair::{MatchSeed, Nonce};
-use zetema_rules::{Event, Game, Outcome, Phase, PlayError, PlayedBy, Seat, SeatEvent, Viewer};
+use zetema_rules::{
+    Event, ForfeitReason, Game, LedgerEntry, Outcome, Phase, PlayError, PlayedBy, Seat, SeatClock, SeatEvent,
+    TimedOut, Viewer,
+};
 
 use super::state::{Join, Logged, LoggedPlay, Play, SeatSetup, Stage};
 use super::{Change, Deals, Entrant, Entry, Moment, Started, Table, TableEvent};
@@ -56,7 +59,7 @@ pub enum ReplayError {
 }
 
 /// Why one entry can't be applied, before its number is known.
-enum Misfit {
+pub(super) enum Misfit {
     Misplaced(&'static str),
     Play(PlayError),
 }
@@ -89,21 +92,29 @@ impl Table {
             logged.seq = self.seq(Viewer::Seat(seat));
         }
         self.log.push(logged);
-        if !matches!(entry.change, Change::SeatTokenRotated { .. }) && !self.waits_on(&entry.change) {
-            self.restart_clock(now);
+        if matches!(entry.change, Change::Started(_)) {
+            self.clock.reset(now);
+        }
+        if self.waits_anew(&entry.change) {
+            self.waits_since_ms = self.clock.ms(now);
+            self.interrupted = false;
         }
         Ok(effect)
     }
 
-    /// Whether a change leaves the running deadline as it is, since those waited for are the same as before. In the
-    /// setup every seat has the same time, from the
-    /// creation to join, and from the last join to send its nonce.
-    fn waits_on(&self, change: &Change) -> bool {
+    /// Whether it waits for something else after a change. In the setup every seat has the same time, from the creation
+    /// to join, and from the last join to send its nonce.
+    fn waits_anew(&self, change: &Change) -> bool {
         match change {
-            Change::SeatJoined { .. } => self.absent_seats().next().is_some(),
-            Change::NonceGiven { .. } => self.missing_nonces().next().is_some(),
-            Change::Faulted { .. } | Change::SeatForfeited { .. } => true,
-            _ => false,
+            Change::SeatJoined { .. } => self.all_joined(),
+            Change::NonceGiven { .. } => self.missing_nonces().next().is_none(),
+            Change::DealSetJoined | Change::Started(_) | Change::Acted { .. } => true,
+            Change::Created(_)
+            | Change::Faulted { .. }
+            | Change::SeatForfeited { .. }
+            | Change::Aborted(_)
+            | Change::Ended(_)
+            | Change::SeatTokenRotated { .. } => false,
         }
     }
 
@@ -138,10 +149,11 @@ impl Table {
                 setup.nonce = Some(nonce.clone());
             }
             Change::Started(started) => self.start(started, &mut effect)?,
-            Change::Acted { seat, decision, action, by } => {
+            Change::Acted { seat, decision, action, by, ledger } => {
                 let shuffler = self.shuffler.clone();
+                check_decision(self.play_mut()?, *decision)?;
+                self.charge_action(*seat, *by, ledger.as_ref(), &mut effect)?;
                 let play = self.play_mut()?;
-                check_decision(play, *decision)?;
                 let legal_index = play.game.legal_actions().iter().position(|legal| legal == *action);
                 let mut events = Vec::new();
                 play.game.play(*seat, action, &mut events)?;
@@ -169,10 +181,10 @@ impl Table {
                 effect.events.extend(events.into_iter().map(Happened::Game));
                 effect.actor = Some((*seat, *decision));
             }
-            Change::SeatForfeited { seat, reason: _ } => {
+            Change::SeatForfeited { seat, reason, ledger } => {
+                self.charge_forfeit(*seat, *reason, ledger.as_ref(), &mut effect)?;
                 let mut events = Vec::new();
                 self.play_mut()?.game.forfeit(*seat, &mut events)?;
-                effect.events.push(Happened::Table(TableEvent::Resigned { seat: *seat }));
                 effect.events.extend(events.into_iter().map(Happened::Game));
             }
             Change::Aborted(abort) => {
@@ -194,6 +206,50 @@ impl Table {
             }
         }
         Ok(effect)
+    }
+
+    /// Charges the decision that an action closes.
+    fn charge_action(
+        &mut self,
+        seat: Seat,
+        by: PlayedBy,
+        ledger: Option<&LedgerEntry>,
+        effect: &mut Effect,
+    ) -> Result<(), Misfit> {
+        let timed_out = ledger.map(|ledger| self.apply_charge(seat, ledger)).transpose()?;
+        match (by, timed_out) {
+            (PlayedBy::Player, Some(None)) => Ok(()),
+            (PlayedBy::Autoplay, Some(Some((TimedOut::PlayedFor, strikes)))) => {
+                effect.events.push(self.timed_out(seat, strikes));
+                Ok(())
+            }
+            (PlayedBy::Autoplay, None) if self.play_mut()?.game.public().forfeited.contains(seat) => Ok(()),
+            _ => Err(Misfit::Misplaced("the ledger does not fit who chose the action")),
+        }
+    }
+
+    /// Charges the decision that a seat did not take before it forfeited, and says why it did.
+    fn charge_forfeit(
+        &mut self,
+        seat: Seat,
+        reason: ForfeitReason,
+        ledger: Option<&LedgerEntry>,
+        effect: &mut Effect,
+    ) -> Result<(), Misfit> {
+        let timed_out = ledger.map(|ledger| self.apply_charge(seat, ledger)).transpose()?;
+        effect.events.push(match (reason, timed_out) {
+            (ForfeitReason::Resigned, None) => Happened::Table(TableEvent::Resigned { seat }),
+            (reason, Some(Some((TimedOut::Forfeits(why), strikes)))) if reason == why => {
+                self.timed_out(seat, strikes)
+            }
+            _ => return Err(Misfit::Misplaced("the ledger does not fit why the seat forfeited")),
+        });
+        Ok(())
+    }
+
+    fn timed_out(&self, seat: Seat, strikes: u32) -> Happened {
+        let decision = self.decision().unwrap_or_default();
+        Happened::Table(TableEvent::TimedOut { seat, decision, strikes })
     }
 
     fn everyone_joined(&mut self, effect: &mut Effect) {
@@ -224,7 +280,12 @@ impl Table {
         }
         effect.events.extend(events.into_iter().map(Happened::Game));
         let entrants = started.entrants.clone();
-        self.stage = Stage::Playing(Box::new(Play { game, seed, dealer, entrants, deal_scores: Vec::new() }));
+        let clocks = match self.created.time_control.clock() {
+            Some(control) => rules.seats().map(|_| SeatClock::new(*control)).collect(),
+            None => Vec::new(),
+        };
+        let play = Play { game, seed, dealer, entrants, deal_scores: Vec::new(), clocks };
+        self.stage = Stage::Playing(Box::new(play));
         Ok(())
     }
 
@@ -258,7 +319,7 @@ impl Table {
         self.seats.get_mut(seat.index()).ok_or(Misfit::Misplaced("there is no such seat"))
     }
 
-    fn play_mut(&mut self) -> Result<&mut Play, Misfit> {
+    pub(super) fn play_mut(&mut self) -> Result<&mut Play, Misfit> {
         match &mut self.stage {
             Stage::Playing(play) => Ok(play),
             Stage::Joining | Stage::Nonces | Stage::Over { .. } => {
@@ -268,7 +329,7 @@ impl Table {
     }
 }
 
-fn check_decision(play: &Play, decision: u32) -> Result<(), Misfit> {
+pub(super) fn check_decision(play: &Play, decision: u32) -> Result<(), Misfit> {
     if play.game.public().decision == decision {
         Ok(())
     } else {

@@ -1,7 +1,7 @@
 //! What changes a match, as it is journaled before it is applied.
 
 use zetema_rules::fair::{Nonce, NonceHash};
-use zetema_rules::{Action, Card, Deck, ForfeitReason, MatchResult, PlayedBy, Seat};
+use zetema_rules::{Action, Card, Deck, ForfeitReason, LedgerEntry, MatchResult, PlayedBy, Seat};
 
 use super::{Abort, Created};
 use crate::journal::{MatchId, UnixMillis};
@@ -49,6 +49,8 @@ pub enum Change {
         action: Action,
         /// Who chose the action.
         by: PlayedBy,
+        /// How the time of the decision was charged; `None` if the seat had forfeited.
+        ledger: Option<LedgerEntry>,
     },
     /// A seat offered a discard out of turn (R28).
     Faulted {
@@ -65,6 +67,8 @@ pub enum Change {
         seat: Seat,
         /// Why.
         reason: ForfeitReason,
+        /// How the time of the decision was charged that it did not take, if its time was out.
+        ledger: Option<LedgerEntry>,
     },
     /// The match ended without a result.
     Aborted(Abort),
@@ -80,6 +84,14 @@ pub enum Change {
 }
 
 impl Change {
+    /// How the time of the decision was charged that it closes, or that its seat did not take.
+    pub const fn ledger(&self) -> Option<&LedgerEntry> {
+        match self {
+            Self::Acted { ledger, .. } | Self::SeatForfeited { ledger, .. } => ledger.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Whether a match ends with it.
     pub const fn ends_match(&self) -> bool {
         matches!(self, Self::Aborted(_) | Self::Ended(_))

@@ -116,4 +116,7 @@ pub enum Decided {
     Already(Done),
     /// These changes are to be made durable, together, and then applied. One at least.
     Write(Vec<Change>),
+    /// It came when the time was out: these changes, which close the decision by the clock, are to be made durable and
+    /// applied first. Then it is to be decided again.
+    TimedOut(Vec<Change>),
 }

@@ -1,25 +1,29 @@
 //! Deciding what is asked: refused, done already, or changes to make durable.
 
 use zetema_rules::fair::{Nonce, NonceHash};
-use zetema_rules::{AbortReason, Action, Event, ForfeitReason, Game, PlayError, PlayedBy, Seat, autoplay};
+use zetema_rules::{
+    AbortReason, Action, Event, ForfeitReason, Game, LedgerEntry, PlayError, PlayedBy, Seat, autoplay,
+};
 
 use super::state::{Join, Logged, Play, Stage};
 use super::{
-    Abort, Change, Choice, Command, Deals, Decided, Done, Entrant, Moment, Receipt, Rejection, SeatAccess,
-    Started, Table,
+    Abort, Arrival, Change, Choice, ClosedBy, Command, Deals, Decided, Done, Entrant, Receipt, Rejection,
+    SeatAccess, Started, Table,
 };
 
 impl Table {
-    /// Decides a command, without changing anything. Once the changes that it answers are applied, deciding the
+    /// Decides a command that came in then, without changing anything. Once the changes that it answers are applied, deciding the
     /// same command again finds it done (I2).
     ///
     /// # Errors
     /// [`Rejection`] says why the match does not allow it.
-    pub fn decide(&self, command: &Command) -> Result<Decided, Rejection> {
+    pub fn decide(&self, command: &Command, arrival: Arrival) -> Result<Decided, Rejection> {
         match command {
             Command::Join { access, nonce_hash } => self.decide_join(*access, *nonce_hash),
             Command::GiveNonce { access, nonce } => self.decide_nonce(*access, nonce),
-            Command::Act { access, decision, choice } => self.decide_act(*access, *decision, *choice),
+            Command::Act { access, decision, choice } => {
+                self.decide_act(*access, *decision, *choice, arrival)
+            }
             Command::Resign { access } => self.decide_resign(*access),
             Command::Cancel => self.decide_cancel(),
             Command::RotateToken { seat } => self.decide_rotation(*seat),
@@ -41,13 +45,13 @@ impl Table {
     }
 
     /// What an applied command came to; `None` if it was not applied.
-    pub fn done(&self, command: &Command) -> Option<Done> {
+    pub fn done(&self, command: &Command, arrival: Arrival) -> Option<Done> {
         if let Command::RotateToken { seat } = command {
             return self.generation(*seat).map(|generation| Done::TokenRotated { generation });
         }
-        match self.decide(command) {
+        match self.decide(command, arrival) {
             Ok(Decided::Already(done)) => Some(done),
-            Ok(Decided::Write(_)) | Err(_) => None,
+            Ok(Decided::Write(_) | Decided::TimedOut(_)) | Err(_) => None,
         }
     }
 
@@ -62,18 +66,12 @@ impl Table {
                 (Some(result), _) => Some(vec![Change::Ended(result)]),
                 (None, Some(seat)) if play.game.public().forfeited.contains(seat) => {
                     let action = autoplay(&play.game.legal_actions())?;
-                    acted(play, seat, action, PlayedBy::Autoplay).ok()
+                    acted(&play.game, seat, action, PlayedBy::Autoplay, None).ok()
                 }
                 (None, _) => None,
             },
             Stage::Joining | Stage::Nonces | Stage::Over { .. } => None,
         }
-    }
-
-    /// The change that the clock brings, if the deadline has passed: the end of the match.
-    pub fn expired(&self, now: Moment) -> Option<Vec<Change>> {
-        let passed = self.deadline.is_some_and(|deadline| deadline <= now);
-        self.abort_if_late().filter(|_| passed).map(|abort| vec![Change::Aborted(abort)])
     }
 
     fn decide_join(&self, access: SeatAccess, nonce_hash: Option<NonceHash>) -> Result<Decided, Rejection> {
@@ -109,7 +107,13 @@ impl Table {
         }
     }
 
-    fn decide_act(&self, access: SeatAccess, decision: u32, choice: Choice) -> Result<Decided, Rejection> {
+    fn decide_act(
+        &self,
+        access: SeatAccess,
+        decision: u32,
+        choice: Choice,
+        arrival: Arrival,
+    ) -> Result<Decided, Rejection> {
         self.check_access(access)?;
         let seat = access.seat;
         let current = self.decision();
@@ -124,8 +128,13 @@ impl Table {
             }
             // Another answer to a decision that this seat has closed. After a fault it is still open (R28).
             if current != Some(decision) {
-                return Err(Rejection::DecisionOver { current });
+                let closed_by = self.closed(decision).map(|(_, closed_by)| closed_by);
+                return Err(Rejection::DecisionOver { current, closed_by });
             }
+        } else if current != Some(decision)
+            && let Some((_, closed_by)) = self.closed(decision).filter(|(closed, _)| *closed == seat)
+        {
+            return Err(Rejection::DecisionOver { current, closed_by: Some(closed_by) });
         }
         let (play, current) = match (&self.stage, current) {
             (Stage::Joining | Stage::Nonces, _) => return Err(Rejection::NotStarted),
@@ -133,7 +142,8 @@ impl Table {
             (Stage::Playing(_) | Stage::Over { .. }, _) => return Err(Rejection::MatchOver),
         };
         if decision < current {
-            return Err(Rejection::DecisionOver { current: Some(current) });
+            let closed_by = self.closed(decision).map(|(_, closed_by)| closed_by);
+            return Err(Rejection::DecisionOver { current: Some(current), closed_by });
         }
         if decision > current {
             return Err(Rejection::DecisionAhead { current: Some(current) });
@@ -144,11 +154,14 @@ impl Table {
         match play.game.to_act() {
             Some(to_act) if to_act != seat => decide_fault(play, seat, to_act, choice),
             _ => {
+                let Ok(ledger) = self.charge(play, seat, arrival) else {
+                    return self.time_out(play, seat).map(Decided::TimedOut).ok_or(Rejection::Damaged);
+                };
                 let action = match choice {
                     Choice::Action(action) => action,
                     Choice::LegalIndex(index) => pick(&play.game, current, index)?,
                 };
-                acted(play, seat, action, PlayedBy::Player)
+                acted(&play.game, seat, action, PlayedBy::Player, Some(ledger))
                     .map(Decided::Write)
                     .map_err(|error| Rejection::Illegal { current, error })
             }
@@ -171,7 +184,7 @@ impl Table {
                 after
                     .forfeit(seat, &mut Vec::new())
                     .map_err(|error| Rejection::Illegal { current, error })?;
-                let change = Change::SeatForfeited { seat, reason: ForfeitReason::Resigned };
+                let change = Change::SeatForfeited { seat, reason: ForfeitReason::Resigned, ledger: None };
                 Ok(Decided::Write(with_end(change, &after)))
             }
         }
@@ -199,7 +212,9 @@ impl Table {
         // The decisions of the log ascend, so the search from the end is over at the first smaller one.
         for logged in self.log.iter().rev() {
             let (by, of, action) = match logged.entry.change {
-                Change::Acted { seat, decision, action, by: PlayedBy::Player } => (seat, decision, action),
+                Change::Acted { seat, decision, action, by: PlayedBy::Player, .. } => {
+                    (seat, decision, action)
+                }
                 Change::Faulted { seat, decision, card } => (seat, decision, Action::Discard(card)),
                 _ => continue,
             };
@@ -211,6 +226,28 @@ impl Table {
             }
         }
         None
+    }
+
+    /// Whose decision this was, and how it came to be over; `None` if it is not over, or there was none.
+    fn closed(&self, decision: u32) -> Option<(Seat, ClosedBy)> {
+        let mut played_for = None;
+        for logged in self.log.iter().rev() {
+            match &logged.entry.change {
+                Change::SeatForfeited { seat, ledger: Some(ledger), .. } if ledger.decision == decision => {
+                    return Some((*seat, ClosedBy::Clock));
+                }
+                Change::Acted { decision: of, .. } if *of < decision => break,
+                Change::Acted { seat, decision: of, by, ledger, .. } if *of == decision => match (by, ledger)
+                {
+                    (PlayedBy::Player, _) => return Some((*seat, ClosedBy::Answer)),
+                    (PlayedBy::Autoplay, Some(_)) => return Some((*seat, ClosedBy::Clock)),
+                    // If it forfeited in this decision, that stands before.
+                    (PlayedBy::Autoplay, None) => played_for = Some((*seat, ClosedBy::Forfeit)),
+                },
+                _ => {}
+            }
+        }
+        played_for
     }
 
     fn first_deal(&self, nonces: Vec<Nonce>, entrants: Vec<Entrant>) -> Change {
@@ -235,14 +272,20 @@ fn decide_fault(play: &Play, seat: Seat, to_act: Seat, choice: Choice) -> Result
 }
 
 /// An action, and with it the end of the match if that is what it brings.
-fn acted(play: &Play, seat: Seat, action: Action, by: PlayedBy) -> Result<Vec<Change>, PlayError> {
-    let mut after = play.game.clone();
+pub(super) fn acted(
+    game: &Game,
+    seat: Seat,
+    action: Action,
+    by: PlayedBy,
+    ledger: Option<LedgerEntry>,
+) -> Result<Vec<Change>, PlayError> {
+    let mut after = game.clone();
     after.play(seat, &action, &mut Vec::<Event>::new())?;
-    let decision = play.game.public().decision;
-    Ok(with_end(Change::Acted { seat, decision, action, by }, &after))
+    let decision = game.public().decision;
+    Ok(with_end(Change::Acted { seat, decision, action, by, ledger }, &after))
 }
 
-fn with_end(change: Change, after: &Game) -> Vec<Change> {
+pub(super) fn with_end(change: Change, after: &Game) -> Vec<Change> {
     let end = after.public().result.map(Change::Ended);
     std::iter::once(change).chain(end).collect()
 }

@@ -17,6 +17,7 @@
 mod apply;
 mod arrival;
 mod change;
+mod clock;
 mod command;
 mod decide;
 mod info;
@@ -31,6 +32,7 @@ mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
+mod time;
 
 pub use apply::{Effect, ReplayError};
 pub use arrival::Arrival;
@@ -40,7 +42,8 @@ pub use info::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
 pub use moment::Moment;
 pub use observation::{Observation, Receipt, Setup, SetupStage, Snapshot, TableEvent};
 pub use outcome::Abort;
-pub use rejection::Rejection;
+pub use rejection::{ClosedBy, Rejection};
 pub use shuffle::{FairShuffler, Shuffler};
 pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, MatchSpec, NoDealSetId, SeatSpec};
 pub use state::Table;
+pub use time::ClockReading;

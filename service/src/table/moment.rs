@@ -25,6 +25,12 @@ impl Moment {
         Self(self.0.saturating_add(time))
     }
 
+    /// The moment so much earlier, at the earliest the clock's start.
+    #[must_use]
+    pub const fn before(self, time: Duration) -> Self {
+        Self(self.0.saturating_sub(time))
+    }
+
     /// The time from `earlier` to this moment; zero if it is the later one.
     pub const fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)

@@ -3,7 +3,7 @@
 use zetema_rules::fair::{Commitment, Nonce, NonceHash, ServerSeed};
 use zetema_rules::{LegalActions, Outcome, Seat, SeatEvent, View};
 
-use super::Abort;
+use super::{Abort, ClockReading};
 use crate::journal::MatchId;
 
 /// One thing that changed a match, as one seat, or a spectator, may see it.
@@ -20,6 +20,8 @@ pub struct Observation {
     pub view: Option<Box<View>>,
     /// Everything that the viewer may do, if it is to act.
     pub to_decide: Option<Box<LegalActions>>,
+    /// How long it may take, if it is to act and the match has a clock.
+    pub clock: Option<ClockReading>,
     /// The receipt, if the viewer's own action is what happened.
     pub receipt: Option<Receipt>,
 }
@@ -36,6 +38,15 @@ pub enum TableEvent {
     NoncesPublished {
         /// One for each seat, seat 0 first.
         nonces: Vec<Nonce>,
+    },
+    /// A seat's time was out. That it forfeited, or what was played for it, follows.
+    TimedOut {
+        /// The seat.
+        seat: Seat,
+        /// The number of the decision that it did not take.
+        decision: u32,
+        /// How often that has happened to the seat in this match, from 1.
+        strikes: u32,
     },
     /// A seat resigned. That it forfeited follows.
     Resigned {
@@ -66,6 +77,8 @@ pub struct Snapshot {
     pub view: Option<Box<View>>,
     /// Everything that the viewer may do, if it is to act.
     pub to_decide: Option<Box<LegalActions>>,
+    /// How long it may take, if it is to act and the match has a clock.
+    pub clock: Option<ClockReading>,
     /// How the match ended, once it has.
     pub outcome: Option<Outcome>,
     /// The seed, once it is revealed.

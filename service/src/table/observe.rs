@@ -1,10 +1,12 @@
 //! What each viewer is shown.
 
-use zetema_rules::Viewer;
+use zetema_rules::{Seat, Viewer};
 
 use super::apply::Happened;
-use super::state::Stage;
-use super::{Deals, Effect, Observation, Receipt, Setup, SetupStage, Snapshot, Table, TableEvent};
+use super::state::{Play, Stage};
+use super::{
+    ClockReading, Deals, Effect, Moment, Observation, Receipt, Setup, SetupStage, Snapshot, Table, TableEvent,
+};
 
 impl Table {
     /// What this viewer observes of the entry that was applied last, `None` if it sees nothing of it.
@@ -27,12 +29,13 @@ impl Table {
             events: effect.events.iter().map(event).collect(),
             view: view.filter(|_| effect.new_decision).map(Box::new),
             to_decide: self.to_decide(viewer),
+            clock: self.clock_reading(viewer),
             receipt: effect.actor.and_then(receipt),
         })
     }
 
     /// Everything that this viewer may know of the match now.
-    pub fn snapshot(&self, viewer: Viewer) -> Snapshot {
+    pub fn snapshot(&self, viewer: Viewer, now: Moment) -> Snapshot {
         let stage = match self.stage {
             Stage::Nonces => SetupStage::WaitingForNonces,
             Stage::Playing(_) | Stage::Over { play: Some(_), .. } => SetupStage::Complete,
@@ -58,16 +61,29 @@ impl Table {
             setup,
             view: self.game().map(|game| Box::new(game.view(viewer))),
             to_decide: self.to_decide(viewer),
+            clock: self
+                .clock_reading(viewer)
+                .map(|reading| ClockReading { elapsed_ms: self.elapsed_ms(now).unwrap_or(0), ..reading }),
             outcome: self.outcome().cloned(),
             revealed: shows_seed.then(|| self.created.server_seed.clone()),
         }
     }
 
     fn to_decide(&self, viewer: Viewer) -> Option<Box<zetema_rules::LegalActions>> {
+        let (play, _) = self.decides(viewer)?;
+        Some(Box::new(play.game.view(viewer).legal_actions()))
+    }
+
+    fn clock_reading(&self, viewer: Viewer) -> Option<ClockReading> {
+        self.decides(viewer).and_then(|(play, seat)| play.reading(seat))
+    }
+
+    /// The game and the viewer's seat, if it has to take the current decision.
+    fn decides(&self, viewer: Viewer) -> Option<(&Play, Seat)> {
         let Stage::Playing(play) = &self.stage else { return None };
         let seat = play.game.to_act()?;
         // A seat that has forfeited decides nothing more (R25).
         let decides = viewer == Viewer::Seat(seat) && !play.game.public().forfeited.contains(seat);
-        decides.then(|| Box::new(play.game.view(viewer).legal_actions()))
+        decides.then_some((play, seat))
     }
 }

@@ -19,7 +19,10 @@ impl Table {
             deals: play.map(|play| self.deals(play)).unwrap_or_default(),
             steps: self.log.iter().filter_map(step).collect(),
             outcome: outcome.clone(),
-            clocks: Some(Clocks { control: self.created.time_control, ledger: Vec::new() }),
+            clocks: Some(Clocks {
+                control: self.created.time_control,
+                ledger: self.log.iter().filter_map(|logged| logged.entry.change.ledger()).copied().collect(),
+            }),
         })
     }
 
@@ -73,7 +76,7 @@ fn step(logged: &Logged) -> Option<Step> {
             Some(Step::Play { seat, action, points: play.points, by: play.by })
         }
         Change::Faulted { seat, card, .. } => Some(Step::Fault { seat, card }),
-        Change::SeatForfeited { seat, reason } => Some(Step::Forfeit { seat, reason }),
+        Change::SeatForfeited { seat, reason, .. } => Some(Step::Forfeit { seat, reason }),
         _ => None,
     }
 }

@@ -51,10 +51,12 @@ pub enum Rejection {
         count: usize,
     },
     /// The decision is over, and this is not the seat's own answer to it.
-    #[error("the decision is over, and was not answered so: look at the current one")]
+    #[error("{}: look at the current one", over(*.closed_by))]
     DecisionOver {
         /// The current decision, if one is open.
         current: Option<u32>,
+        /// How the decision came to be over; `None` if there was none of this number.
+        closed_by: Option<ClosedBy>,
     },
     /// The decision has not come yet.
     #[error("the decision has not come yet: answer the current one")]
@@ -104,6 +106,25 @@ pub enum Rejection {
     /// The match can't be read, or does not replay. The log says more.
     #[error("a fault of the server")]
     Damaged,
+}
+
+/// How a decision came to be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// Its seat answered it.
+    Answer,
+    /// Its seat's time was out.
+    Clock,
+    /// Its seat had forfeited, and the server played for it.
+    Forfeit,
+}
+
+const fn over(closed_by: Option<ClosedBy>) -> &'static str {
+    match closed_by {
+        Some(ClosedBy::Answer) | None => "the decision is over, and was not answered so",
+        Some(ClosedBy::Clock) => "the decision is over, since its seat's time was out",
+        Some(ClosedBy::Forfeit) => "the decision is over, since its seat has forfeited and was played for",
+    }
 }
 
 impl Rejection {

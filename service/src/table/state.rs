@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
-use zetema_rules::{AbortReason, DecisionTime, Game, Outcome, PlayedBy, Seat, TimeControl, Viewer};
+use zetema_rules::{Game, Outcome, PlayedBy, Seat, SeatClock, Viewer};
 
+use super::clock::MatchClock;
 use super::{
-    Abort, Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection,
-    ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
+    Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection, ReplayError,
+    SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
 
@@ -24,7 +26,11 @@ pub struct Table {
     /// The number of the last observation of each seat, and behind the seats that of the spectators.
     pub(super) seqs: Vec<u64>,
     pub(super) log: Vec<Logged>,
-    pub(super) deadline: Option<Moment>,
+    pub(super) clock: MatchClock,
+    /// Since when, by the match's clock, it waits for what it waits for: when the current decision was published.
+    pub(super) waits_since_ms: u64,
+    /// Whether the server was down while the current decision was open.
+    pub(super) interrupted: bool,
 }
 
 /// How far a seat's setup is.
@@ -66,6 +72,8 @@ pub(super) struct Play {
     pub(super) entrants: Vec<Entrant>,
     /// The points by side of each deal that is over.
     pub(super) deal_scores: Vec<[u16; Seat::MAX]>,
+    /// The clock of each seat, seat 0 first; empty if the match has none.
+    pub(super) clocks: Vec<SeatClock>,
 }
 
 /// An entry, with what receipts and records need of the moment at which it was applied.
@@ -85,13 +93,16 @@ pub(super) struct LoggedPlay {
     pub(super) by: PlayedBy,
 }
 
+/// The moment does not matter to a clock that stands.
+const STANDS: Moment = Moment::since_start(Duration::ZERO);
+
 impl Table {
-    /// The table of a match that was just created, from its first entry.
+    /// The table of a match that was just created, from its first entry. Its clock stands until [`Table::run_clock`].
     ///
     /// # Errors
     /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match, [`ReplayError::Revision`] if the
     /// match needs rules of another revision.
-    pub fn new(first: Arc<Entry>, now: Moment, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
+    pub fn new(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
         let Change::Created(created) = &first.change else {
             return Err(ReplayError::FirstEntry);
         };
@@ -101,35 +112,35 @@ impl Table {
         let created = Arc::new((**created).clone());
         let setup = |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1 };
         let seats: Vec<SeatSetup> = created.rules.seats().map(setup).collect();
-        let mut table = Self {
+        Ok(Self {
             shuffler,
             stage: Stage::Joining,
             seqs: vec![0; seats.len() + 1],
             seats,
             log: vec![Logged { entry: first, seq: 0, play: None }],
-            deadline: None,
+            clock: MatchClock::NEW,
+            waits_since_ms: 0,
+            interrupted: false,
             created,
-        };
-        table.restart_clock(now);
-        Ok(table)
+        })
     }
 
-    /// The table of a match that goes on after a restart. Its waiting times begin anew at `now`: an outage is
-    /// charged to nobody.
+    /// The table of a match that goes on after a restart. What it waits for now begins anew, a decision with the bank
+    /// that is journaled, since an outage is charged to nobody. Its clock stands until [`Table::run_clock`].
     ///
     /// # Errors
     /// [`ReplayError`] if the entries are none, or not those of a match.
     pub fn replay(
         entries: impl IntoIterator<Item = Arc<Entry>>,
-        now: Moment,
         shuffler: Arc<dyn Shuffler>,
     ) -> Result<Self, ReplayError> {
         let mut entries = entries.into_iter();
         let first = entries.next().ok_or(ReplayError::FirstEntry)?;
-        let mut table = Self::new(first, now, shuffler)?;
+        let mut table = Self::new(first, shuffler)?;
         for entry in entries {
-            table.apply(&entry, now)?;
+            table.apply(&entry, STANDS)?;
         }
+        table.interrupted = table.decision().is_some();
         Ok(table)
     }
 
@@ -137,9 +148,9 @@ impl Table {
     ///
     /// # Errors
     /// None that this table did not have: see [`Table::new`].
-    pub fn restart(&self, now: Moment) -> Result<Self, ReplayError> {
+    pub fn restart(&self) -> Result<Self, ReplayError> {
         let first = self.log.first().ok_or(ReplayError::FirstEntry)?;
-        Self::new(first.entry.clone(), now, self.shuffler.clone())
+        Self::new(first.entry.clone(), self.shuffler.clone())
     }
 
     /// The match's id.
@@ -197,44 +208,6 @@ impl Table {
         match &self.stage {
             Stage::Playing(play) | Stage::Over { play: Some(play), .. } => &play.entrants,
             Stage::Joining | Stage::Nonces | Stage::Over { play: None, .. } => &[],
-        }
-    }
-
-    /// When something happens by itself if nothing else does before; `None`: never.
-    pub const fn deadline(&self) -> Option<Moment> {
-        self.deadline
-    }
-
-    /// Begins the waiting time of the current stage anew. Its owner asks for it when it could take no input for a
-    /// while, which is charged to nobody.
-    pub fn restart_clock(&mut self, now: Moment) {
-        let time_control = self.created.time_control;
-        let limit_ms = self.abort_if_late().map(|abort| match abort.reason {
-            AbortReason::NoShow | AbortReason::NonceMissing => time_control.join_timeout_ms(),
-            _ => match time_control.decisions() {
-                DecisionTime::Unlimited { idle_timeout_ms } => idle_timeout_ms,
-                DecisionTime::Clock(_) => TimeControl::DEFAULT_IDLE_TIMEOUT_MS,
-            },
-        });
-        self.deadline = limit_ms.map(|ms| now.after_ms(ms.into()));
-    }
-
-    /// How the match ends if nothing happens until the deadline: by those that it waits for. `None` if it is over.
-    pub(super) fn abort_if_late(&self) -> Option<Abort> {
-        let absent: Vec<Seat> = self.absent_seats().collect();
-        let silent: Vec<Seat> = self.missing_nonces().collect();
-        match self.stage {
-            Stage::Joining if !absent.is_empty() => {
-                Some(Abort { reason: AbortReason::NoShow, seats: absent })
-            }
-            Stage::Nonces if !silent.is_empty() => {
-                Some(Abort { reason: AbortReason::NonceMissing, seats: silent })
-            }
-            // In the setup it waits for other matches of its deal set, which have deadlines of their own.
-            Stage::Joining | Stage::Nonces | Stage::Playing(_) => {
-                Some(Abort { reason: AbortReason::Idle, seats: Vec::new() })
-            }
-            Stage::Over { .. } => None,
         }
     }
 

@@ -19,7 +19,7 @@ async fn resumed_after_any_number_a_stream_gives_the_rest_of_the_whole() {
     let last = whole[1].last().unwrap().seq;
     for after in 0..=last {
         let mut subscription = observe(&matches, id, 1, Some(after)).await;
-        assert_eq!(*subscription.start(), Start::Resumed { after_seq: after });
+        assert_eq!(*subscription.start(), Start::Resumed { after_seq: after, decision_elapsed_ms: None });
         let (rest, end) = drain(&mut subscription).await;
         assert_eq!(rest[..], whole[1][usize::try_from(after).unwrap()..], "after {after}");
         assert!(matches!(end, End::Over(Outcome::Result(_))));

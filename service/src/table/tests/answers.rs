@@ -3,7 +3,7 @@
 use zetema_rules::{Action, PlayError, Preset, Viewer};
 
 use super::harness::*;
-use crate::table::{Choice, Command, Done, Rejection};
+use crate::table::{Choice, ClosedBy, Command, Done, Rejection};
 
 #[test]
 fn the_same_answer_gets_the_first_receipt_for_ever_and_another_the_current_decision() {
@@ -11,7 +11,7 @@ fn the_same_answer_gets_the_first_receipt_for_ever_and_another_the_current_decis
     let mut given = Vec::new();
     while let Some(decision) = harness.table.decision().filter(|&decision| decision <= 30) {
         let index = harness.to_act();
-        let snapshot = harness.table.snapshot(Viewer::Seat(seat(index)));
+        let snapshot = harness.table.snapshot(Viewer::Seat(seat(index)), at_ms(0));
         let legal = snapshot.to_decide.unwrap();
         let action = legal.get(0).unwrap();
         let receipt = harness.act(index, decision, Choice::Action(action)).unwrap();
@@ -22,7 +22,7 @@ fn the_same_answer_gets_the_first_receipt_for_ever_and_another_the_current_decis
     for (index, decision, action, receipt) in given {
         assert_eq!(harness.act(index, decision, Choice::Action(action)), Ok(receipt));
         assert_eq!(harness.act(index, decision, Choice::LegalIndex(0)), Ok(receipt), "by its index");
-        let over = Err(Rejection::DecisionOver { current });
+        let over = Err(Rejection::DecisionOver { current, closed_by: Some(ClosedBy::Answer) });
         assert_eq!(harness.act(index, decision, Choice::LegalIndex(1)), over);
         assert_eq!(harness.act(1 - index, decision, Choice::Action(action)), over, "another seat's decision");
     }
@@ -34,13 +34,13 @@ fn refusals_name_what_is_wrong_and_change_nothing() {
     let mut harness = Harness::dealt(Preset::Sackson.rules(2, None).unwrap(), 2);
     let (turn, other) = (harness.to_act(), 1 - harness.to_act());
     let before = harness.table.entry_count();
-    let count = harness.table.snapshot(Viewer::Seat(seat(turn))).to_decide.unwrap().len();
-    let hand = harness.table.snapshot(Viewer::Seat(seat(turn))).view.unwrap().hand;
+    let count = harness.table.snapshot(Viewer::Seat(seat(turn)), at_ms(0)).to_decide.unwrap().len();
+    let hand = harness.table.snapshot(Viewer::Seat(seat(turn)), at_ms(0)).view.unwrap().hand;
     let not_held = zetema_rules::Card::all().find(|&card| !hand.contains(card)).unwrap();
     let index = u32::try_from(count).unwrap();
     let cases = [
         (turn, 2, Choice::LegalIndex(0), Rejection::DecisionAhead { current: Some(1) }),
-        (turn, 0, Choice::LegalIndex(0), Rejection::DecisionOver { current: Some(1) }),
+        (turn, 0, Choice::LegalIndex(0), Rejection::DecisionOver { current: Some(1), closed_by: None }),
         (turn, 1, Choice::LegalIndex(index), Rejection::NoSuchIndex { current: 1, index, count }),
         (other, 1, Choice::LegalIndex(0), Rejection::NotYourTurn { current: 1, to_act: seat(turn) }),
         (
@@ -76,7 +76,8 @@ fn a_seat_that_has_forfeited_acts_no_more_and_keeps_its_receipts() {
         harness.act(turn, decision, Choice::LegalIndex(0)).unwrap();
     }
     for decision in current..current + 3 {
-        let over = Err(Rejection::DecisionOver { current: harness.table.decision() });
+        let closed_by = Some(if decision == current + 2 { ClosedBy::Forfeit } else { ClosedBy::Answer });
+        let over = Err(Rejection::DecisionOver { current: harness.table.decision(), closed_by });
         assert_eq!(harness.act(index, decision, Choice::LegalIndex(0)), over);
     }
 }
@@ -88,7 +89,8 @@ fn over_is_over() {
     let receipt = harness.act(index, 1, Choice::LegalIndex(2)).unwrap();
     harness.play_out(4);
     assert_eq!(harness.act(index, 1, Choice::LegalIndex(2)), Ok(receipt));
-    assert_eq!(harness.act(index, 1, Choice::LegalIndex(0)), Err(Rejection::DecisionOver { current: None }));
+    let over = Err(Rejection::DecisionOver { current: None, closed_by: Some(ClosedBy::Answer) });
+    assert_eq!(harness.act(index, 1, Choice::LegalIndex(0)), over);
     assert_eq!(harness.act(index, 100_000, Choice::LegalIndex(0)), Err(Rejection::MatchOver));
     assert_eq!(harness.send(&Command::Cancel), Err(Rejection::MatchOver));
     assert_eq!(harness.send(&Command::Resign { access: access(0) }), Err(Rejection::MatchOver));

@@ -3,7 +3,7 @@
 use zetema_rules::{Action, Declaration, PlayError, Preset, Rank, Viewer};
 
 use super::harness::*;
-use crate::table::{Choice, Rejection};
+use crate::table::{Choice, ClosedBy, Rejection};
 
 fn discard(card: zetema_rules::Card) -> Choice {
     Choice::Action(Action::Discard(card))
@@ -13,7 +13,7 @@ fn discard(card: zetema_rules::Card) -> Choice {
 fn a_fault_has_a_receipt_of_its_own_and_leaves_the_decision_open() {
     let mut harness = Harness::dealt(Preset::Victorian.rules(2, None).unwrap(), 1);
     let (turn, other) = (harness.to_act(), 1 - harness.to_act());
-    let hand = harness.table.snapshot(Viewer::Seat(seat(other))).view.unwrap().hand;
+    let hand = harness.table.snapshot(Viewer::Seat(seat(other)), at_ms(0)).view.unwrap().hand;
     let mut cards = hand.faces_in_order();
     let (first, second) = (cards.next().unwrap(), cards.next().unwrap());
     let receipt = harness.act(other, 1, discard(first)).unwrap();
@@ -30,11 +30,14 @@ fn a_fault_has_a_receipt_of_its_own_and_leaves_the_decision_open() {
     harness.act(turn, 1, Choice::LegalIndex(0)).unwrap();
     assert_eq!(harness.act(other, 1, discard(first)), Ok(receipt), "after the decision too");
     let current = harness.table.decision();
-    assert_eq!(harness.act(other, 1, discard(second)), Err(Rejection::DecisionOver { current }));
+    assert_eq!(
+        harness.act(other, 1, discard(second)),
+        Err(Rejection::DecisionOver { current, closed_by: Some(ClosedBy::Answer) })
+    );
     let index = |card| u32::from(card == first);
     assert_eq!(
         harness.act(other, 1, Choice::LegalIndex(index(first))),
-        Err(Rejection::DecisionOver { current }),
+        Err(Rejection::DecisionOver { current, closed_by: Some(ClosedBy::Answer) }),
         "a fault is no legal action and has no index"
     );
 }
@@ -43,7 +46,7 @@ fn a_fault_has_a_receipt_of_its_own_and_leaves_the_decision_open() {
 fn a_fault_has_an_observation_for_all_and_a_receipt_for_its_seat() {
     let mut harness = Harness::dealt(Preset::Victorian.rules(3, None).unwrap(), 2);
     let other = (harness.to_act() + 1) % 3;
-    let hand = harness.table.snapshot(Viewer::Seat(seat(other))).view.unwrap().hand;
+    let hand = harness.table.snapshot(Viewer::Seat(seat(other)), at_ms(0)).view.unwrap().hand;
     let receipt = harness.act(other, 1, discard(hand.faces_in_order().next().unwrap())).unwrap();
     for (viewer, observed) in &harness.observed {
         let last = observed.last().unwrap();

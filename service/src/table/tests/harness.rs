@@ -9,8 +9,8 @@ use zetema_rules::{Players, Preset, Rules, Seat, Teams, Viewer};
 
 use crate::journal::{MatchId, UnixMillis, Visibility};
 use crate::table::{
-    Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, Moment, Observation,
-    Receipt, Rejection, SeatAccess, SeatSpec, Shuffler, Table,
+    Arrival, Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, Moment,
+    Observation, Receipt, Rejection, SeatAccess, SeatSpec, Shuffler, Table,
 };
 
 pub(super) fn at_ms(ms: u64) -> Moment {
@@ -29,7 +29,7 @@ pub(super) fn nonce(index: usize) -> Nonce {
     Nonce::new(format!("nonce {index}").as_bytes()).unwrap()
 }
 
-pub(super) fn created(rules: Rules, deals: Deals, seed: u8) -> Arc<Entry> {
+pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeControl) -> Arc<Entry> {
     let at = UnixMillis::new(1_700_000_000_000);
     let created = Created {
         match_id: MatchId::from_bytes([seed ^ 0xFF; 16]),
@@ -39,7 +39,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8) -> Arc<Entry> {
         seats: rules.seats().map(|_| SeatSpec::Token).collect(),
         deals,
         server_seed: ServerSeed::new([seed; 32]),
-        time_control: TimeControl::named(NamedTimeControl::None),
+        time_control,
         visibility: Visibility::Private,
         client_reference: None,
         owner: None,
@@ -56,8 +56,15 @@ pub(super) struct Harness {
 
 impl Harness {
     pub(super) fn new(rules: Rules, deals: Deals, seed: u8, shuffler: Arc<dyn Shuffler>) -> Self {
+        Self::of(created(rules, deals, seed, TimeControl::named(NamedTimeControl::None)), shuffler)
+    }
+
+    pub(super) fn of(created: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Self {
         let now = at_ms(0);
-        let table = Table::new(created(rules, deals, seed), now, shuffler).unwrap();
+        let Change::Created(change) = &created.change else { panic!("not a creation") };
+        let rules = change.rules;
+        let mut table = Table::new(created, shuffler).unwrap();
+        table.run_clock(now);
         let viewers = rules.seats().map(Viewer::Seat).chain([Viewer::Spectator]);
         Self { table, now, observed: viewers.map(|viewer| (viewer, Vec::new())).collect() }
     }
@@ -82,17 +89,31 @@ impl Harness {
 
     /// Does what the owner of a table does, with a journal that never fails.
     pub(super) fn send(&mut self, command: &Command) -> Result<Done, Rejection> {
-        let done = match self.table.decide(command)? {
-            Decided::Already(done) => done,
-            Decided::Write(changes) => {
-                self.apply(changes);
-                self.table.done(command).expect("what is applied is done")
+        let arrival = Arrival { at: self.now, round_trip_ms: None };
+        self.send_at(command, arrival)
+    }
+
+    pub(super) fn send_at(&mut self, command: &Command, arrival: Arrival) -> Result<Done, Rejection> {
+        let done = loop {
+            match self.table.decide(command, arrival) {
+                Err(rejection) => break Err(rejection),
+                Ok(Decided::Already(done)) => break Ok(done),
+                Ok(Decided::Write(changes)) => {
+                    self.apply(changes);
+                    break Ok(self.table.done(command, arrival).expect("what is applied is done"));
+                }
+                Ok(Decided::TimedOut(changes)) => self.apply(changes),
             }
         };
+        self.follow();
+        done
+    }
+
+    /// Does what is due by itself.
+    pub(super) fn follow(&mut self) {
         while let Some(changes) = self.table.next_change() {
             self.apply(changes);
         }
-        Ok(done)
     }
 
     pub(super) fn act(&mut self, index: usize, decision: u32, choice: Choice) -> Result<Receipt, Rejection> {
@@ -121,7 +142,7 @@ impl Harness {
     pub(super) fn play_out(&mut self, mut random: u32) {
         while let (Some(seat), Some(decision)) = (self.table.to_act(), self.table.decision()) {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let count = self.table.snapshot(Viewer::Seat(seat)).to_decide.unwrap().len();
+            let count = self.table.snapshot(Viewer::Seat(seat), at_ms(0)).to_decide.unwrap().len();
             let choice = Choice::LegalIndex((random >> 8) % u32::try_from(count).unwrap());
             self.act(seat.index(), decision, choice).unwrap();
         }

@@ -38,7 +38,7 @@ fn two_matches_that_differ_in_what_a_seat_cannot_see_look_the_same_to_it() {
         let mut harness = Harness::new(rules, Deals::Joint, 9, Arc::new(Twin { swapped }));
         harness.join_all();
         // Seat 0 tries things, right and wrong, and then acts.
-        let hand = harness.table.snapshot(Viewer::Seat(seat(0))).view.unwrap().hand;
+        let hand = harness.table.snapshot(Viewer::Seat(seat(0)), at_ms(0)).view.unwrap().hand;
         let not_held = Card::all().filter(|&card| !hand.contains(card));
         let tried = not_held.map(|card| (1, Choice::Action(Action::Discard(card)))).chain([
             (0, Choice::LegalIndex(0)),
@@ -63,7 +63,7 @@ fn no_debug_output_shows_a_card_of_a_hand_a_seed_or_a_nonce() {
     let mut harness = Harness::dealt(Preset::Sackson.rules(2, None).unwrap(), 0xAB);
     harness.act(harness.to_act(), 1, Choice::LegalIndex(0)).unwrap();
     let mut shown = vec![format!("{:?}{:?}", harness.table, harness.table.created())];
-    let legal = harness.table.snapshot(Viewer::Seat(seat(harness.to_act()))).to_decide.unwrap();
+    let legal = harness.table.snapshot(Viewer::Seat(seat(harness.to_act())), at_ms(0)).to_decide.unwrap();
     shown.push(format!("{:?}", Choice::Action(legal.get(0).unwrap())));
     for entry in harness.table.entries_from(0).take(6) {
         shown.push(format!("{entry:?}"));
@@ -78,12 +78,12 @@ fn no_debug_output_shows_a_card_of_a_hand_a_seed_or_a_nonce() {
             }
         }
     }
-    shown.push(format!("{:?}", harness.table.snapshot(Viewer::Seat(seat(0))).to_decide));
+    shown.push(format!("{:?}", harness.table.snapshot(Viewer::Seat(seat(0)), at_ms(0)).to_decide));
     let shown = shown.concat();
     assert!(!shown.contains("171, 171"), "the seed");
     assert!(!shown.to_lowercase().contains("abab"), "the seed in hexadecimal");
-    let hand = harness.table.snapshot(Viewer::Seat(seat(0))).view.unwrap().hand;
-    let played = harness.table.snapshot(Viewer::Spectator).view.unwrap().public.tableau;
+    let hand = harness.table.snapshot(Viewer::Seat(seat(0)), at_ms(0)).view.unwrap().hand;
+    let played = harness.table.snapshot(Viewer::Spectator, at_ms(0)).view.unwrap().public.tableau;
     for card in hand.minus(played).faces_in_order() {
         assert!(!shown.contains(&card.to_string()), "{card}");
         assert!(!shown.contains(&format!("{card:?}")), "{card}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::harness::*;
-use crate::table::{Choice, Command, Deals, Decided, Entry, FairShuffler, SeatAccess, Table};
+use crate::table::{Arrival, Choice, Command, Deals, Decided, Entry, FairShuffler, SeatAccess, Table};
 
 #[derive(Clone, Debug)]
 enum Ask {
@@ -74,10 +74,10 @@ proptest! {
         for ask in &asks {
             let command = command(ask, &harness.table);
             let before = harness.table.entry_count();
-            let decided = harness.table.decide(&command);
+            let decided = harness.table.decide(&command, Arrival { at: harness.now, round_trip_ms: None });
             let sent = harness.send(&command);
             match decided {
-                Ok(Decided::Write(_)) => prop_assert!(sent.is_ok() && harness.table.entry_count() > before),
+                Ok(Decided::Write(_) | Decided::TimedOut(_)) => prop_assert!(sent.is_ok() && harness.table.entry_count() > before),
                 Ok(Decided::Already(done)) => {
                     prop_assert_eq!(sent, Ok(done));
                     prop_assert_eq!(harness.table.entry_count(), before);
@@ -89,9 +89,9 @@ proptest! {
             }
         }
         let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
-        let again = Table::replay(entries, harness.now, Arc::new(FairShuffler)).unwrap();
+        let again = Table::replay(entries, Arc::new(FairShuffler)).unwrap();
         for (viewer, observed) in &harness.observed {
-            prop_assert_eq!(again.snapshot(*viewer), harness.table.snapshot(*viewer));
+            prop_assert_eq!(again.snapshot(*viewer, at_ms(0)), harness.table.snapshot(*viewer, at_ms(0)));
             prop_assert_eq!(again.seq(*viewer), observed.len() as u64);
         }
         prop_assert_eq!(harness.table.outcome().is_some(), harness.table.deadline().is_none());

@@ -13,7 +13,7 @@ use crate::table::{Command, DealSet, DealSetId, Deals, Entry, FairShuffler, Obse
 
 /// What a viewer observes of these entries, and the table after them.
 fn replayed(entries: &[Arc<Entry>], viewer: Viewer) -> (Vec<Observation>, Table) {
-    let mut table = Table::new(entries[0].clone(), at_ms(0), Arc::new(FairShuffler)).unwrap();
+    let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
     let mut observed = Vec::new();
     for entry in &entries[1..] {
         let effect = table.apply(entry, at_ms(0)).unwrap();
@@ -57,7 +57,7 @@ fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() 
             for source in [&stored, &filed] {
                 let (again, table) = replayed(source, *viewer);
                 assert!(again == *observed, "{viewer:?} of {rules:?}");
-                assert_eq!(table.snapshot(*viewer), harness.table.snapshot(*viewer));
+                assert_eq!(table.snapshot(*viewer, at_ms(0)), harness.table.snapshot(*viewer, at_ms(0)));
                 assert_eq!(table.info(), harness.table.info());
             }
             assert!((1..).zip(observed).all(|(seq, observation)| observation.seq == seq));
@@ -90,7 +90,11 @@ fn an_abort_before_the_deal_replays_from_its_record_with_the_same_numbers() {
             for (viewer, observed) in &harness.observed {
                 let (again, replayed) = replayed(&filed, *viewer);
                 assert!(again == *observed, "{deals:?}, {steps} steps, {viewer:?}: {observed:?}, {again:?}");
-                assert_eq!(replayed.snapshot(*viewer), table.snapshot(*viewer), "{deals:?}, {steps} steps");
+                assert_eq!(
+                    replayed.snapshot(*viewer, at_ms(0)),
+                    table.snapshot(*viewer, at_ms(0)),
+                    "{deals:?}, {steps} steps"
+                );
             }
         }
     }
@@ -102,13 +106,13 @@ fn a_snapshot_says_what_the_observations_before_it_said() {
     harness.play_out(5);
     let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
     let viewer = Viewer::Seat(seat(1));
-    let mut table = Table::new(entries[0].clone(), at_ms(0), Arc::new(FairShuffler)).unwrap();
+    let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
     let mut view = None;
     for entry in &entries[1..] {
         let effect = table.apply(entry, at_ms(0)).unwrap();
         let Some(observation) = table.observe(&effect, viewer) else { continue };
         view = observation.view.or(view);
-        let snapshot = table.snapshot(viewer);
+        let snapshot = table.snapshot(viewer, at_ms(0));
         assert_eq!((snapshot.seq, snapshot.decision), (observation.seq, observation.decision));
         assert_eq!(snapshot.to_decide, observation.to_decide);
         assert_eq!(snapshot.view, view);
@@ -120,16 +124,16 @@ fn entries_that_do_not_follow_are_refused() {
     let harness = Harness::dealt(Preset::Sackson.rules(2, None).unwrap(), 6);
     let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
     let shuffler = || Arc::new(FairShuffler);
-    assert!(Table::replay(entries.clone(), at_ms(0), shuffler()).is_ok());
-    assert!(Table::replay(Vec::new(), at_ms(0), shuffler()).is_err(), "none");
+    assert!(Table::replay(entries.clone(), shuffler()).is_ok());
+    assert!(Table::replay(Vec::new(), shuffler()).is_err(), "none");
     for missing in 0..entries.len() - 1 {
         let mut some = entries.clone();
         some.remove(missing);
-        assert!(Table::replay(some, at_ms(0), shuffler()).is_err(), "without entry {missing}");
+        assert!(Table::replay(some, shuffler()).is_err(), "without entry {missing}");
     }
     for twice in 0..entries.len() {
         let mut more = entries.clone();
         more.insert(twice, entries[twice].clone());
-        assert!(Table::replay(more, at_ms(0), shuffler()).is_err(), "entry {twice} twice");
+        assert!(Table::replay(more, shuffler()).is_err(), "entry {twice} twice");
     }
 }

@@ -38,7 +38,7 @@ fn the_idle_limit_counts_from_the_decision_on() {
     let idle = u64::from(zetema_rules::TimeControl::DEFAULT_IDLE_TIMEOUT_MS);
     assert_eq!(harness.table.deadline(), Some(at_ms(idle)));
     harness.now = at_ms(5_000);
-    let hand = harness.table.snapshot(zetema_rules::Viewer::Seat(seat(other))).view.unwrap().hand;
+    let hand = harness.table.snapshot(zetema_rules::Viewer::Seat(seat(other)), at_ms(0)).view.unwrap().hand;
     let card = hand.faces_in_order().next().unwrap();
     harness.act(other, 1, Choice::Action(zetema_rules::Action::Discard(card))).unwrap();
     assert_eq!(harness.table.deadline(), Some(at_ms(idle)), "a fault gives nobody more time");

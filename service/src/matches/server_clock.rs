@@ -1,0 +1,119 @@
+//! The clock of a server that may be stopped and go on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use metrics::counter;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::{Clock, SystemClock};
+use crate::journal::UnixMillis;
+use crate::limits;
+use crate::metrics::STALLS;
+use crate::table::Moment;
+
+/// How far the clock runs past a heartbeat by itself.
+const BOUND: Duration = limits::HEARTBEAT_INTERVAL.saturating_add(limits::STALL_GAP);
+
+/// A monotonic clock that stands still while its server does.
+///
+/// It runs so little past its last heartbeat that whoever looks first after a stall, be it a timer, sees next to
+/// nothing of the stall. Without heartbeats it stands.
+#[derive(Debug)]
+pub struct ServerClock {
+    wall: SystemClock,
+    beat: Mutex<Beat>,
+}
+
+/// The last heartbeat.
+#[derive(Clone, Copy, Debug)]
+struct Beat {
+    /// When it was.
+    at: Instant,
+    /// What the clock showed.
+    shown: Moment,
+}
+
+impl ServerClock {
+    /// A clock that starts now, with a heartbeat.
+    pub fn new() -> Self {
+        let beat = Beat { at: Instant::now(), shown: Moment::since_start(Duration::ZERO) };
+        Self { wall: SystemClock::new(), beat: Mutex::new(beat) }
+    }
+
+    /// Keeps it running until it is told to stop, and counts the stalls.
+    pub async fn keep(self: Arc<Self>, stopped: CancellationToken) {
+        let mut beats = interval(limits::HEARTBEAT_INTERVAL);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while stopped.run_until_cancelled(beats.tick()).await.is_some() {
+            if let Some(gap) = self.beat() {
+                counter!(STALLS).increment(1);
+                let lost_ms = u64::try_from(gap.as_millis()).unwrap_or(u64::MAX);
+                tracing::warn!(lost_ms, "the server stalled: so much time is charged to nobody");
+            }
+        }
+    }
+
+    /// A heartbeat. The answer is how much time the clock did not count, if there was a stall.
+    fn beat(&self) -> Option<Duration> {
+        let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let since = now.saturating_duration_since(beat.at);
+        *beat = Beat { at: now, shown: beat.shown.after(since.min(BOUND)) };
+        since.checked_sub(BOUND).filter(|gap| !gap.is_zero())
+    }
+}
+
+impl Default for ServerClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for ServerClock {
+    fn now(&self) -> Moment {
+        let beat = *self.beat.lock().unwrap_or_else(PoisonError::into_inner);
+        beat.shown.after(beat.at.elapsed().min(BOUND))
+    }
+
+    fn wall(&self) -> UnixMillis {
+        self.wall.wall()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stall_is_not_counted_whoever_looks_first() {
+        let clock = ServerClock::new();
+        let ms = |ms| Moment::since_start(Duration::from_millis(ms));
+        let pass = |ms| tokio::time::advance(Duration::from_millis(ms));
+        assert_eq!(clock.now(), ms(0));
+        pass(25).await;
+        assert_eq!((clock.now(), clock.beat()), (ms(25), None));
+        pass(125).await;
+        assert_eq!((clock.now(), clock.beat(), clock.now()), (ms(150), None, ms(150)), "late, and no stall");
+        pass(10_000).await;
+        assert_eq!(clock.now(), ms(275), "before the heartbeat");
+        assert_eq!(clock.beat(), Some(Duration::from_millis(9_875)));
+        assert_eq!(clock.now(), ms(275), "after it");
+        pass(25).await;
+        assert_eq!((clock.now(), clock.beat()), (ms(300), None), "it runs on");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn kept_it_runs_as_time_does_and_left_alone_it_stands() {
+        let clock = Arc::new(ServerClock::new());
+        let stopped = CancellationToken::new();
+        let kept = tokio::spawn(Arc::clone(&clock).keep(stopped.clone()));
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        assert_eq!(clock.now(), Moment::since_start(Duration::from_mins(1)));
+        stopped.cancel();
+        kept.await.unwrap();
+        tokio::time::sleep(Duration::from_mins(1)).await;
+        assert_eq!(clock.now(), Moment::since_start(Duration::from_mins(1) + BOUND));
+    }
+}
