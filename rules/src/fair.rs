@@ -106,6 +106,12 @@ impl Nonce {
     }
 }
 
+impl From<[u8; 32]> for Nonce {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes.to_vec())
+    }
+}
+
 impl fmt::Debug for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Nonce({} bytes)", self.0.len())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zetema_rules::{Action, LegalActions, Rules, Seat, SeatEvent, View, Viewer};
 
+use crate::clock::Clock;
 use crate::end::End;
 
 /// A player of one seat in one match.
@@ -84,6 +85,7 @@ pub struct Decision {
     pub view: View,
     /// What it may do.
     pub legal: LegalActions,
+    clock: Option<Clock>,
     first: Action,
 }
 
@@ -94,13 +96,39 @@ impl Decision {
             return None;
         }
         let legal = view.legal_actions();
-        Self::with_legal(info, view, legal)
+        Self::with_legal(info, view, legal, None)
     }
 
-    /// As [`Decision::new`], with the legal actions as the server lists them.
-    pub(crate) fn with_legal(info: Arc<MatchInfo>, view: &View, legal: LegalActions) -> Option<Self> {
+    /// As [`Decision::new`], with the legal actions as the server lists them, and the clock.
+    pub(crate) fn with_legal(
+        info: Arc<MatchInfo>,
+        view: &View,
+        legal: LegalActions,
+        clock: Option<Clock>,
+    ) -> Option<Self> {
         let first = legal.get(0)?;
-        Some(Self { info, view: *view, legal, first })
+        Some(Self { info, view: *view, legal, clock, first })
+    }
+
+    /// The same decision with this clock, for a test of a bot or for play by other means than this crate's.
+    #[must_use]
+    pub const fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// How long the bot has for it; `None` in a match without a clock, and in [`simulate`](crate::simulate).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use zetema_sdk::Decision;
+    /// /// A fiftieth of all that is left, so that the bank lasts for the match, and a second without a clock.
+    /// fn time_to_think(decision: &Decision) -> Duration {
+    ///     decision.clock().map_or(Duration::from_secs(1), |clock| clock.left() / 50)
+    /// }
+    /// ```
+    pub const fn clock(&self) -> Option<Clock> {
+        self.clock
     }
 
     /// The decision's number: 1 for the first of the match, one for each action of anyone.
@@ -135,11 +163,12 @@ impl Decision {
 
 impl fmt::Debug for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { info, view, legal, first: _ } = self;
+        let Self { info, view, legal, clock, first: _ } = self;
         f.debug_struct("Decision")
             .field("info", info)
             .field("view", view)
             .field("legal", legal)
+            .field("clock", clock)
             .finish_non_exhaustive()
     }
 }

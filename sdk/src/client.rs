@@ -4,21 +4,20 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
-use futures::future::BoxFuture;
-use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
-use zetema_rules::Record;
-use zetema_rules::fair::Nonce;
 
 use crate::bot::{Bot, MatchInfo};
-use crate::error::{Error, Refusal};
+use crate::claim::Claim;
+use crate::driver::{Driver, Told};
+use crate::error::Error;
+use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
-use crate::session::{Core, CoreSettings, Key, Output, Records};
+use crate::random;
+use crate::session::{Core, CoreSettings, Records, Seats};
 use crate::thinkers::{Factory, Thinkers};
 use crate::tls::Tls;
-use crate::token::SeatToken;
+use crate::token::{BotToken, SeatToken};
 use crate::transport::Transport;
 
 /// How a [`Session`] behaves. The defaults suit most bots.
@@ -36,11 +35,14 @@ pub struct Settings {
     pub tls: Tls,
     /// Whether the record of a match is fetched and checked at its end.
     pub records: Records,
+    /// From what the nonces follow. Without it they are random, and a seat that joined before it was dealt can be
+    /// played to its deal by this session alone.
+    pub nonce_secret: Option<NonceSecret>,
 }
 
 impl Default for Settings {
     /// 32 bots at once, 15 seconds to the first connection, ten minutes to be connected again, the system's
-    /// CAs, records checked.
+    /// CAs, records checked, random nonces.
     fn default() -> Self {
         const THINKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
         Self {
@@ -50,6 +52,7 @@ impl Default for Settings {
             give_up_after: Duration::from_mins(10),
             tls: Tls::default(),
             records: Records::Checked,
+            nonce_secret: None,
         }
     }
 }
@@ -85,16 +88,28 @@ impl Default for Settings {
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    seats: UnboundedSender<(SeatToken, Nonce)>,
-    outcomes: UnboundedReceiver<Outcome>,
-    /// Seats whose outcome was not handed out.
+    given: UnboundedSender<SeatToken>,
+    told: UnboundedReceiver<Told>,
+    /// Seats that were given to the session and whose outcome was not handed out.
     open: usize,
+    taking: Taking,
     stop: Stop,
+}
+
+/// Whether a session takes the seats of a bot.
+#[derive(Debug)]
+enum Taking {
+    OfBot,
+    /// It never did, or was told not to, or can't.
+    No(Option<Error>),
 }
 
 /// Stops a session, from anywhere.
 #[derive(Clone, Debug)]
-pub struct Stop(CancellationToken);
+pub struct Stop {
+    now: CancellationToken,
+    finish: CancellationToken,
+}
 
 impl Stop {
     /// Ends the session: every seat that is being played ends with [`End::Stopped`](crate::End::Stopped).
@@ -102,13 +117,27 @@ impl Stop {
     ///
     /// A bot that is thinking is not waited for, and not told of the end.
     pub fn stop(&self) {
-        self.0.cancel();
+        self.now.cancel();
+    }
+
+    /// Takes no more seats of the bot: the session ends when those that are being played are over. The seats of a session
+    /// that has no bot's token are all given to it, so that this changes nothing.
+    pub fn finish(&self) {
+        self.finish.cancel();
+    }
+
+    pub(crate) const fn now(&self) -> &CancellationToken {
+        &self.now
+    }
+
+    pub(crate) const fn when_done(&self) -> &CancellationToken {
+        &self.finish
     }
 }
 
 impl Session {
-    /// Opens a session. `factory` makes a bot for each seat of each match, on the thread on which
-    /// the bot will think.
+    /// Opens a session for seats that are given to it. `factory` makes a bot for each seat of each match, on the
+    /// thread on which the bot will think.
     ///
     /// The connection is made with the first seat.
     ///
@@ -121,139 +150,141 @@ impl Session {
         settings: Settings,
         factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static,
     ) -> Result<Self, Error> {
+        Self::with(server, settings, None, Arc::new(move |info| Box::new(factory(info))))
+    }
+
+    /// Opens a session that plays every seat that matches have for a bot: those of matches that are under way, whoever
+    /// played them before, and each new one as it comes, until it is stopped.
+    ///
+    /// A stream carries as many seats as the server says. Those beyond it are joined as others are over, the oldest match
+    /// first.
+    ///
+    /// A seat that another program takes, by the same token, is left to it. Two programs with the same token take each new
+    /// seat from each other once, and whoever joins last plays it: give a bot's token to one program only.
+    ///
+    /// ```no_run
+    /// # use zetema_sdk::{Action, Bot, Decision, Error, Session, Settings};
+    /// # struct First;
+    /// # impl Bot for First {
+    /// #     fn choose(&mut self, decision: &Decision) -> Action {
+    /// #         decision.first()
+    /// #     }
+    /// # }
+    /// # async fn play(token: &str) -> Result<(), Error> {
+    /// let settings = Settings::default();
+    /// let mut session = Session::open_for_bot("http://127.0.0.1:4680", settings, token.into(), |_| First)?;
+    /// while let Some(outcome) = session.next().await {
+    ///     println!("{outcome}");
+    /// }
+    /// session.closed()
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Session::open`]; [`Error::BotToken`] if the token can't be sent.
+    pub fn open_for_bot<B: Bot + 'static>(
+        server: &str,
+        settings: Settings,
+        token: BotToken,
+        factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        Self::with(server, settings, Some(token), Arc::new(move |info| Box::new(factory(info))))
+    }
+
+    fn with(
+        server: &str,
+        settings: Settings,
+        bot: Option<BotToken>,
+        factory: Factory,
+    ) -> Result<Self, Error> {
         let runtime = tokio::runtime::Handle::try_current()
             .map_err(|error| Error::System { what: "tokio runtime", problem: error.to_string() })?;
-        let factory: Factory = Arc::new(move |info| Box::new(factory(info)));
-        let Settings { client_name, thinkers, first_connection_within, give_up_after, tls, records } =
-            settings;
+        let Settings {
+            client_name,
+            thinkers,
+            first_connection_within,
+            give_up_after,
+            tls,
+            records,
+            nonce_secret,
+        } = settings;
+        let (seats, taking) = match &bot {
+            Some(_) => (Seats::OfBot, Taking::OfBot),
+            None => (Seats::Given, Taking::No(None)),
+        };
         let core = CoreSettings {
             server: server.to_owned(),
             client_name,
             first_connection_within,
             give_up_after,
             records,
-            jitter_seed: u64::from_be_bytes(random_bytes()?),
+            jitter_seed: u64::from_be_bytes(random::bytes()?),
+            nonce_secret: nonce_secret.map_or_else(NonceSecret::generate, Ok)?,
+            seats,
         };
-        // Neither has a bound of its own: they hold as many seats as were given to the session.
-        let (seats, given) = unbounded_channel();
-        let (sender, outcomes) = unbounded_channel();
-        let stop = Stop(CancellationToken::new());
-        let driver = Driver {
-            core: Core::new(core, Instant::now()),
-            transport: Transport::new(server, &tls)?,
-            thinkers: Thinkers::new(factory, thinkers),
-            records: FuturesUnordered::new(),
-            given,
-            outcomes: sender,
-            stop: stop.0.clone(),
-        };
+        // Neither has a bound of its own: they hold as many seats as were given to the session, or taken by it.
+        let (given, seats) = unbounded_channel();
+        let (sender, told) = unbounded_channel();
+        let stop = Stop { now: CancellationToken::new(), finish: CancellationToken::new() };
+        let driver = Driver::new(
+            Core::new(core, Instant::now()),
+            Transport::new(server, &tls, bot)?,
+            Thinkers::new(factory, thinkers),
+            seats,
+            sender,
+            stop.clone(),
+        );
         runtime.spawn(driver.run());
-        Ok(Self { seats, outcomes, open: 0, stop })
+        Ok(Self { given, told, open: 0, taking, stop })
     }
 
     /// Plays one more seat, at any time.
     ///
     /// # Errors
-    /// [`Error::System`] if the system gives no random bytes for the nonce.
+    /// [`Error::System`] if the runtime of the session was shut down.
     pub fn play(&mut self, token: SeatToken) -> Result<(), Error> {
-        let bytes: [u8; 32] = random_bytes()?;
-        let nonce = Nonce::new(&bytes)
-            .map_err(|error| Error::System { what: "nonce", problem: error.to_string() })?;
-        if self.seats.send((token, nonce)).is_ok() {
-            self.open += 1;
-        }
+        self.given.send(token).map_err(|_| Error::System {
+            what: "task for the session",
+            problem: "its runtime was shut down".to_owned(),
+        })?;
+        self.open += 1;
         Ok(())
     }
 
-    /// The next outcome of a seat; `None` when every seat has had its own, until another is played.
+    /// The next outcome of a seat. `None` when every seat has had its own, until another is played; for a bot's seats when
+    /// the session is stopped, or can't go on, as [`Session::closed`] tells.
     pub async fn next(&mut self) -> Option<Outcome> {
-        if self.open == 0 {
-            return None;
+        while self.open > 0 || matches!(self.taking, Taking::OfBot) {
+            match self.told.recv().await {
+                Some(Told::Outcome(outcome)) => {
+                    if let Claim::Token(_) = outcome.claim {
+                        self.open = self.open.saturating_sub(1);
+                    }
+                    return Some(*outcome);
+                }
+                Some(Told::Closed { because }) => self.taking = Taking::No(because),
+                None => {
+                    self.open = 0;
+                    self.taking = Taking::No(None);
+                }
+            }
         }
-        let outcome = self.outcomes.recv().await;
-        self.open = if outcome.is_some() { self.open - 1 } else { 0 };
-        outcome
+        None
+    }
+
+    /// Why no more of a bot's seats are taken, when [`Session::next`] has given `None`.
+    ///
+    /// # Errors
+    /// [`Error`] if the session could not go on: its token is not valid any more, or the server was not reached for too long.
+    pub fn closed(&self) -> Result<(), Error> {
+        match &self.taking {
+            Taking::No(Some(error)) => Err(error.clone()),
+            Taking::No(None) | Taking::OfBot => Ok(()),
+        }
     }
 
     /// What stops the session.
     pub fn stopper(&self) -> Stop {
         self.stop.clone()
-    }
-}
-
-fn random_bytes<const N: usize>() -> Result<[u8; N], Error> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::System { what: "random bytes", problem: error.to_string() })?;
-    Ok(bytes)
-}
-
-type Fetched = (Key, Result<Box<Record>, Refusal>);
-
-/// Joins the core with its socket, its bots and the clock.
-struct Driver {
-    core: Core,
-    transport: Transport,
-    thinkers: Thinkers,
-    records: FuturesUnordered<BoxFuture<'static, Fetched>>,
-    given: UnboundedReceiver<(SeatToken, Nonce)>,
-    outcomes: UnboundedSender<Outcome>,
-    stop: CancellationToken,
-}
-
-impl Driver {
-    async fn run(mut self) {
-        loop {
-            while let Some(output) = self.core.next_output() {
-                self.perform(output);
-            }
-            let deadline = self.core.deadline();
-            let stopped = self.stop.is_cancelled();
-            tokio::select! {
-                given = self.given.recv() => match given {
-                    Some((token, nonce)) => {
-                        self.core.play(Instant::now(), token, nonce);
-                        if stopped {
-                            self.core.stop();
-                        }
-                    }
-                    // The session was dropped: nobody waits for an outcome.
-                    None => return,
-                },
-                () = self.stop.cancelled(), if !stopped => self.core.stop(),
-                message = self.transport.next() => match message {
-                    Ok(message) => self.core.received(Instant::now(), message),
-                    Err(why) => self.core.lost(Instant::now(), why),
-                },
-                (key, worked) = self.thinkers.next() => self.core.worked(key, worked),
-                Some((key, record)) = self.records.next() => self.core.record(key, record),
-                () = sleep_until(deadline) => self.core.tick(Instant::now()),
-            }
-        }
-    }
-
-    fn perform(&mut self, output: Output) {
-        match output {
-            Output::Connect => self.transport.connect(),
-            Output::Disconnect => self.transport.disconnect(),
-            Output::Send(message) => self.transport.send(*message),
-            Output::Work { key, calls } => self.thinkers.work(key, calls),
-            Output::FetchRecord { key, match_id, token } => {
-                let fetched = self.transport.fetch_record(match_id, token);
-                self.records.push(Box::pin(async move { (key, fetched.await) }));
-            }
-            Output::Finished { key, outcome } => {
-                self.thinkers.remove(key);
-                // If the session was dropped, the next turn of the loop ends this task.
-                let _ = self.outcomes.send(*outcome);
-            }
-        }
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong beyond a bot's own faults.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -56,6 +57,17 @@ pub enum Error {
     TlsOption {
         /// Which, and the file that it names.
         option: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The bot's token can't be sent.
+    #[error("the bot's token has characters that no token has: copy it again")]
+    BotToken,
+    /// The file of a [`NonceSecret`](crate::NonceSecret) is of no use.
+    #[error("the nonce secret {}: {problem}", .path.display())]
+    NonceSecretFile {
+        /// The file.
+        path: PathBuf,
         /// What is wrong with it.
         problem: String,
     },

@@ -1,10 +1,11 @@
 //! What went wrong at a seat without ending its match.
 
 use std::panic;
+use std::time::SystemTime;
 
 use thiserror::Error;
 
-use crate::error::{Disconnect, Refusal};
+use crate::error::{Disconnect, ErrorReason, Refusal};
 
 /// Something that the author of a bot should know of. The match went on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -25,11 +26,42 @@ pub enum Fault {
         /// The decision's number.
         decision: u32,
     },
-    /// The decision was closed before the bot's answer came.
-    #[error("decision {decision} was over before it was answered")]
+    /// The decision was closed before the bot's answer came: its time was out.
+    #[error("the answer to decision {decision} came too late: the decision was over")]
     TooLate {
         /// The decision's number.
         decision: u32,
+    },
+    /// The decision had another answer, from another program that has played the seat.
+    #[error("decision {decision} was answered otherwise, by another program that played the seat")]
+    AnsweredOtherwise {
+        /// The decision's number.
+        decision: u32,
+    },
+    /// The seat's time was out.
+    #[error("the seat's time was out at decision {decision}, {}", times(*.strikes))]
+    TimedOut {
+        /// The number of the decision that it did not take.
+        decision: u32,
+        /// How often that has happened to the seat in this match, from 1.
+        strikes: u32,
+    },
+    /// The seat forfeited the match, since its time was out, or had been so too often.
+    #[error("the seat forfeited the match: its time was out at decision {decision}")]
+    ForfeitedOnTime {
+        /// The number of the decision that it did not take.
+        decision: u32,
+    },
+    /// The server had cut the stream before this one that was opened with the same token. The seat had joined on it, or by
+    /// another program.
+    #[error("the server cut the stream before: {} ({message})", .reason.name())]
+    CutBefore {
+        /// When, by the server's clock.
+        time: SystemTime,
+        /// The reason that the stream ended with.
+        reason: ErrorReason,
+        /// For people: what was wrong, and what to do.
+        message: String,
     },
     /// The server refused something; what could be sent again was.
     #[error("the server refused to {asked}: {refusal}")]
@@ -61,6 +93,13 @@ pub enum Fault {
         "the seat joined before with another nonce: only the program that chose it can send it, and if it is still wanted and does not come, the match is aborted"
     )]
     NonceOfAnother,
+}
+
+fn times(strikes: u32) -> String {
+    match strikes {
+        1 => "the first time in this match".to_owned(),
+        n => format!("{n} times in this match"),
+    }
 }
 
 /// What a panic was called with, as text.

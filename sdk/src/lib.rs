@@ -22,13 +22,18 @@
 //! The crate says what it does through [`tracing`](https://docs.rs/tracing): connections, faults, outcomes.
 
 mod bot;
+mod claim;
 mod client;
+mod clock;
 mod deal_check;
 mod determiniser;
+mod driver;
 mod end;
 mod error;
 mod fault;
+mod nonce_secret;
 mod outcome;
+mod random;
 mod run;
 mod session;
 mod simulate;
@@ -42,18 +47,21 @@ pub use zetema_rules as rules;
 pub use zetema_rules::{Action, Declaration, LegalActions, MatchResult, Rules, Seat, SeatEvent, View};
 
 pub use bot::{Bot, Decision, MatchInfo};
+pub use claim::Claim;
 pub use client::{Session, Settings, Stop};
+pub use clock::Clock;
 pub use deal_check::{DealCheck, DealError, EventPlace, Unchecked};
 pub use determiniser::Determiniser;
 pub use end::End;
 pub use error::{Disconnect, Error, ErrorReason, Refusal};
 pub use fault::Fault;
+pub use nonce_secret::NonceSecret;
 pub use outcome::Outcome;
 pub use run::run;
 pub use session::Records;
 pub use simulate::{Simulated, numbered_seed, simulate};
 pub use tls::{Tls, TlsProblem};
-pub use token::SeatToken;
+pub use token::{BotToken, PlayerToken, SeatToken};
 
 /// The README's bot compiles.
 #[cfg(doctest)]

@@ -4,16 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::bot::MatchInfo;
+use crate::claim::Claim;
 use crate::deal_check::DealCheck;
 use crate::end::End;
 use crate::fault::Fault;
-use crate::token::SeatToken;
 
 /// What came of playing one seat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The seat's token.
-    pub token: SeatToken,
+    /// By what the seat was taken.
+    pub claim: Claim,
     /// The match and the seat; `None` if it was never joined.
     pub info: Option<Arc<MatchInfo>>,
     /// How the match ended.
@@ -27,9 +27,12 @@ pub struct Outcome {
 /// One line for people.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.info {
-            Some(info) => write!(f, "match {} seat {}: ", info.match_id, info.seat)?,
-            None => f.write_str("a seat that was not joined: ")?,
+        match (&self.info, &self.claim) {
+            (Some(info), _) => write!(f, "match {} seat {}: ", info.match_id, info.seat)?,
+            (None, Claim::Assigned { match_id, seat }) => {
+                write!(f, "match {match_id} seat {seat}, which was not joined: ")?;
+            }
+            (None, Claim::Token(_)) => f.write_str("a seat that was not joined: ")?,
         }
         write!(f, "{}; deals {}", self.end, self.deal)?;
         for fault in &self.faults {

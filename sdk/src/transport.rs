@@ -7,7 +7,8 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
-use tonic::metadata::MetadataValue;
+use tonic::metadata::errors::InvalidMetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 use zetema_proto::v1::match_service_client::MatchServiceClient;
@@ -15,10 +16,12 @@ use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::{record_from_wire, v1};
 use zetema_rules::Record;
 
+use crate::claim::Claim;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::{Tls, TlsProblem};
-use crate::token::SeatToken;
+use crate::token::BotToken;
 
+const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RECORD_WITHIN: Duration = Duration::from_secs(20);
 const RECORD_ATTEMPTS: u32 = 4;
@@ -31,6 +34,8 @@ pub(crate) struct Transport {
     tls: Tls,
     endpoint: Endpoint,
     channel: Channel,
+    /// The bot's token, in the form of the metadata.
+    bot: Option<MetadataValue<Ascii>>,
     stream: Stream,
     sender: Option<UnboundedSender<v1::PlayRequest>>,
 }
@@ -43,29 +48,16 @@ enum Stream {
 
 impl Transport {
     /// # Errors
-    /// [`Error::Address`] if it is none; [`Error::TlsOption`] if TLS can't be had as it is asked for.
-    pub(crate) fn new(server: &str, tls: &Tls) -> Result<Self, Error> {
-        let error = |problem: String| Error::Address { address: server.to_owned(), problem };
-        let endpoint =
-            Endpoint::from_shared(server.to_owned()).map_err(|problem| error(problem.to_string()))?;
-        let endpoint = match endpoint.uri().scheme_str() {
-            Some("http") => {
-                tls.check_plaintext(server)?;
-                endpoint
-            }
-            Some("https") => endpoint.tls_config(tls.config()).map_err(|problem| Error::TlsOption {
-                option: "TLS can't be set up".to_owned(),
-                problem: with_causes(&problem.to_string(), problem.source()),
-            })?,
-            Some(other) => return Err(error(format!("{other} is not supported"))),
-            None => return Err(error("it must begin with http:// or https://".to_owned())),
-        };
-        let endpoint = endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true);
+    /// [`Error::Address`] if it is none; [`Error::TlsOption`] if TLS can't be had as it is asked for;
+    /// [`Error::BotToken`] if the token can't be sent.
+    pub(crate) fn new(server: &str, tls: &Tls, bot: Option<BotToken>) -> Result<Self, Error> {
+        let endpoint = endpoint(server, tls)?;
         Ok(Self {
             server: server.to_owned(),
             tls: tls.clone(),
             channel: endpoint.connect_lazy(),
             endpoint,
+            bot: bot.map(|token| bearer(token.reveal())).transpose().map_err(|_| Error::BotToken)?,
             stream: Stream::None,
             sender: None,
         })
@@ -79,10 +71,15 @@ impl Transport {
         // resignation, and a pong for each ping.
         let (sender, requests) = unbounded_channel();
         let mut client = PlayServiceClient::new(self.channel.clone());
+        let bot = self.bot.clone();
         self.sender = Some(sender);
         let (server, tls) = (self.server.clone(), self.tls.clone());
         let opening = async move {
-            match client.play(UnboundedReceiverStream::new(requests)).await {
+            let mut request = Request::new(UnboundedReceiverStream::new(requests));
+            if let Some(bot) = bot {
+                request.metadata_mut().insert(AUTHORIZATION, bot);
+            }
+            match client.play(request).await {
                 Ok(response) => Ok(response.into_inner()),
                 Err(status) => Err(match disconnect(&status) {
                     // It may be for a reason that the server told and HTTP/2 lost.
@@ -133,13 +130,17 @@ impl Transport {
     pub(crate) fn fetch_record(
         &self,
         match_id: String,
-        token: SeatToken,
+        claim: &Claim,
     ) -> impl Future<Output = Result<Box<Record>, Refusal>> + use<> {
         let (mut channel, endpoint) = (self.channel.clone(), self.endpoint.clone());
+        let token = match (claim, &self.bot) {
+            (Claim::Token(token), _) => bearer(token.reveal()).ok(),
+            (Claim::Assigned { .. }, bot) => bot.clone(),
+        };
         async move {
             let mut attempt = 1;
             loop {
-                match record_once(channel.clone(), &match_id, &token).await {
+                match record_once(channel.clone(), &match_id, token.clone()).await {
                     Err(status) if attempt < RECORD_ATTEMPTS && is_passing(&status) => {
                         tokio::time::sleep(Duration::from_millis(100) * (1 << attempt)).await;
                         attempt += 1;
@@ -153,13 +154,49 @@ impl Transport {
     }
 }
 
-async fn record_once(channel: Channel, match_id: &str, token: &SeatToken) -> Result<Box<Record>, Status> {
+/// The server, as connections are made to it.
+///
+/// # Errors
+/// [`Error::Address`] if it is none; [`Error::TlsOption`] if TLS can't be had as it is asked for.
+pub(crate) fn endpoint(server: &str, tls: &Tls) -> Result<Endpoint, Error> {
+    let error = |problem: String| Error::Address { address: server.to_owned(), problem };
+    let endpoint = Endpoint::from_shared(server.to_owned()).map_err(|problem| error(problem.to_string()))?;
+    let endpoint = match endpoint.uri().scheme_str() {
+        Some("http") => {
+            tls.check_plaintext(server)?;
+            endpoint
+        }
+        Some("https") => endpoint.tls_config(tls.config()).map_err(|problem| Error::TlsOption {
+            option: "TLS can't be set up".to_owned(),
+            problem: with_causes(&problem.to_string(), problem.source()),
+        })?,
+        Some(other) => return Err(error(format!("{other} is not supported"))),
+        None => return Err(error("it must begin with http:// or https://".to_owned())),
+    };
+    Ok(endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true))
+}
+
+/// A token in the form of the metadata.
+///
+/// # Errors
+/// If it has characters that no token has.
+pub(crate) fn bearer(token: &str) -> Result<MetadataValue<Ascii>, InvalidMetadataValue> {
+    let mut bearer = MetadataValue::try_from(format!("Bearer {token}"))?;
+    bearer.set_sensitive(true);
+    Ok(bearer)
+}
+
+async fn record_once(
+    channel: Channel,
+    match_id: &str,
+    token: Option<MetadataValue<Ascii>>,
+) -> Result<Box<Record>, Status> {
     let mut client = MatchServiceClient::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
     let mut request = Request::new(v1::GetRecordRequest { match_id: match_id.to_owned() });
     request.set_timeout(RECORD_WITHIN);
-    let bearer = MetadataValue::try_from(format!("Bearer {}", token.reveal()))
-        .map_err(|_| Status::invalid_argument("the token is no ASCII text"))?;
-    request.metadata_mut().insert("authorization", bearer);
+    let token =
+        token.ok_or_else(|| Status::invalid_argument("the token has characters that no token has"))?;
+    request.metadata_mut().insert(AUTHORIZATION, token);
     let v1::GetRecordResponse { record } = client.get_record(request).await?.into_inner();
     let record = record.ok_or_else(|| Status::data_loss("the answer has no record"))?;
     let (record, _) = record_from_wire(&record)
@@ -185,7 +222,7 @@ fn is_passing(status: &Status) -> bool {
     }
 }
 
-fn refusal(status: &Status) -> Refusal {
+pub(crate) fn refusal(status: &Status) -> Refusal {
     match v1::Error::from_status(status) {
         Some(error) => {
             Refusal { reason: error.reason(), decision: error.decision_number, message: error.message }

@@ -37,8 +37,17 @@ struct Open {
     since: Instant,
     heard: Instant,
     silence: Option<Duration>,
-    most_seats: usize,
+    room: Room,
     progress: Progress,
+}
+
+/// What a server has room for on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Seats joined at once.
+    pub(crate) seats: usize,
+    /// Joins that wait for their answers at once.
+    pub(crate) joins: usize,
 }
 
 /// Whether a stream has brought a match on.
@@ -69,10 +78,10 @@ impl Link {
         self.ever_open
     }
 
-    /// How many seats may be joined, if the stream is open.
-    pub(crate) const fn most_seats(&self) -> Option<usize> {
+    /// What the server has room for, if the stream is open.
+    pub(crate) const fn room(&self) -> Option<Room> {
         match &self.state {
-            State::Open(open) => Some(open.most_seats),
+            State::Open(open) => Some(open.room),
             State::Idle | State::Waiting { .. } | State::Opening { .. } => None,
         }
     }
@@ -106,12 +115,11 @@ impl Link {
         self.state = State::Opening { until: now + OPEN_WITHIN };
     }
 
-    pub(crate) fn welcomed(&mut self, now: Instant, ping_interval: Duration, most_seats: usize) {
+    pub(crate) fn welcomed(&mut self, now: Instant, ping_interval: Duration, room: Room) {
         self.ever_open = true;
         // Without pings silence means nothing.
         let silence = (!ping_interval.is_zero()).then(|| ping_interval * SILENT_PINGS);
-        self.state =
-            State::Open(Open { since: now, heard: now, silence, most_seats, progress: Progress::None });
+        self.state = State::Open(Open { since: now, heard: now, silence, room, progress: Progress::None });
     }
 
     pub(crate) const fn heard(&mut self, now: Instant) {

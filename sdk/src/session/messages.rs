@@ -1,25 +1,35 @@
 //! What the server says, and what a session makes of it.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use zetema_proto::v1;
+use zetema_proto::{FieldError, Wire, v1};
+use zetema_rules::Seat;
 
+use super::link::Room;
 use super::seat::{SeatLink, end_from_wire};
 use super::tag::{Asked, Key, untag};
-use super::{Core, Output};
+use super::{Core, LastLoss, Output};
+use crate::claim::Claim;
 use crate::end::End;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::fault::Fault;
 
 /// How often the same is sent again after refusals that should not come, before the seat fails.
 const MOST_REFUSALS: u32 = 8;
+/// How many joins wait for their answers at once, if the server can queue as many: enough to keep it busy.
+const MOST_JOINS: usize = 64;
 
 impl Core {
     /// A message from the server.
     pub(crate) fn received(&mut self, now: Instant, message: v1::PlayResponse) {
         use v1::play_response::Kind;
         let v1::PlayResponse { tag, handle, kind } = message;
+        self.now = now;
         self.link.heard(now);
+        let about_join = untag(tag).filter(|(_, asked)| *asked == Asked::Join);
+        if let Some((key, _)) = about_join {
+            self.joining.remove(&key);
+        }
         let about = self.handles.get(&handle).copied();
         match kind {
             Some(Kind::Welcome(welcome)) => self.welcomed(now, &welcome),
@@ -28,7 +38,7 @@ impl Core {
                     && let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over())
                 {
                     self.handles.insert(handle, key);
-                    let joined = seat.joined(handle, &start);
+                    let joined = seat.joined(now, handle, &start);
                     self.react_or_fail(key, joined);
                 }
             }
@@ -38,7 +48,7 @@ impl Core {
                 if seat.link == SeatLink::Joining {
                     return;
                 }
-                let reaction = seat.observed(&observation);
+                let reaction = seat.observed(now, &observation);
                 self.link.progressed();
                 self.refusals.remove(&key);
                 self.react_or_fail(key, reaction);
@@ -69,9 +79,25 @@ impl Core {
                     self.end(key, End::Superseded);
                 }
             }
-            // The answer to a leave, what is for bots' tokens, and what a later version may send.
-            Some(Kind::Left(_) | Kind::SeatAssigned(_)) | None => {}
+            Some(Kind::SeatAssigned(seat)) => match claim_from_wire(&seat) {
+                Ok(claim) => {
+                    self.take(claim);
+                    self.join_more();
+                }
+                Err(error) => tracing::warn!(%error, "the server assigned what is no seat"),
+            },
+            // The answer to a leave, and what a later version may send.
+            Some(Kind::Left(_)) | None => {}
         }
+        if about_join.is_some() {
+            self.join_more();
+        }
+    }
+
+    /// Plays a seat of the bot, if it is a new one.
+    fn take(&mut self, claim: Claim) -> Option<Key> {
+        let new = self.assigned.as_mut()?.take(&claim);
+        new.then(|| self.add(claim))
     }
 
     fn welcomed(&mut self, now: Instant, welcome: &v1::Welcome) {
@@ -80,9 +106,9 @@ impl Core {
             server_version,
             ping_interval_ms,
             limits,
-            live_seats: _,
-            previous_cut: _,
-            live_seat_count: _,
+            live_seats,
+            previous_cut,
+            live_seat_count,
             next_live_seats_token: _,
         } = welcome;
         let own = zetema_proto::PROTOCOL_REVISION;
@@ -91,9 +117,62 @@ impl Core {
             return;
         }
         tracing::info!(server = self.settings.server, server_version, "connected");
-        let most = limits.as_ref().map_or(usize::MAX, |limits| limits.max_seats as usize);
-        self.link.welcomed(now, Duration::from_millis((*ping_interval_ms).into()), most);
+        let room = limits.as_ref().map_or(Room { seats: usize::MAX, joins: MOST_JOINS }, |limits| {
+            let v1::PlayLimits { max_seats, max_message_bytes: _, max_queued_messages } = limits;
+            let queued = usize::try_from(*max_queued_messages).unwrap_or(usize::MAX);
+            Room {
+                seats: usize::try_from(*max_seats).unwrap_or(usize::MAX),
+                joins: if queued == 0 { MOST_JOINS } else { queued.min(MOST_JOINS) },
+            }
+        });
+        self.link.welcomed(now, Duration::from_millis((*ping_interval_ms).into()), room);
+        let cut = previous_cut.as_ref().and_then(|cut| self.cut_before(cut));
+        self.live_seats(live_seats, usize::try_from(*live_seat_count).unwrap_or(usize::MAX), cut.as_ref());
         self.join_more();
+    }
+
+    /// What the server says of the cut of an earlier stream, if it is news.
+    fn cut_before(&mut self, cut: &v1::StreamCut) -> Option<Fault> {
+        let v1::StreamCut { time, reason: _, message } = cut;
+        let time = time.and_then(|time| SystemTime::try_from(time).ok())?;
+        let told = self.last_loss == LastLoss::Told || self.last_cut.is_some_and(|last| last >= time);
+        self.last_cut = self.last_cut.max(Some(time));
+        if told {
+            return None;
+        }
+        let reason = cut.reason();
+        tracing::warn!(reason = reason.name(), "the server had cut the stream before");
+        Some(Fault::CutBefore { time, reason, message: message.clone() })
+    }
+
+    /// The welcome's list of the bot's seats: those that were joined before are resumed, whoever joined them.
+    fn live_seats(&mut self, live: &[v1::LiveSeat], count: usize, cut: Option<&Fault>) {
+        if self.assigned.is_none() {
+            return;
+        }
+        let mut claims = Vec::with_capacity(live.len());
+        for seat in live {
+            match claim_from_wire(seat) {
+                Ok(claim) => claims.push((claim, seat.seat_state() == v1::SeatState::Joined)),
+                Err(error) => tracing::warn!(%error, "the server lists what is no seat"),
+            }
+        }
+        if let Some(cut) = cut {
+            for seat in self.seats.values_mut().filter(|seat| seat.cursor.is_some() && !seat.is_over()) {
+                seat.fault(cut.clone());
+            }
+        }
+        for (claim, joined) in &claims {
+            if let Some(key) = self.take(claim.clone())
+                && let (true, Some(cut), Some(seat)) = (*joined, cut, self.seats.get_mut(&key))
+            {
+                seat.fault(cut.clone());
+            }
+        }
+        let claims: Vec<Claim> = claims.into_iter().map(|(claim, _)| claim).collect();
+        if let Some(assigned) = &mut self.assigned {
+            assigned.listed(&claims, count);
+        }
     }
 
     fn acknowledged(&mut self, about: Option<Key>, acknowledgement: &v1::Acknowledgement) {
@@ -113,11 +192,11 @@ impl Core {
     fn rejected(&mut self, now: Instant, tag: u64, error: v1::Error) {
         let reason = error.reason();
         let wait = error.retry_after_ms.map(|ms| Duration::from_millis(ms.into()));
-        let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _, closed_by: _ } =
+        let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _, closed_by } =
             error;
         let refusal = Refusal { reason, message, decision: decision_number };
         let Some((key, asked)) = untag(tag) else {
-            if self.link.most_seats().is_none() {
+            if self.link.room().is_none() {
                 self.fail_all(&Error::Refused { asked: "open a stream", refusal });
             } else {
                 tracing::warn!(reason = reason.name(), "the server refused a message of the session");
@@ -136,7 +215,10 @@ impl Core {
                 self.send_join(key);
             }
             (Asked::Act, ErrorReason::DecisionOver) => {
-                if let Some(decision) = seat.open_answer() {
+                if closed_by == i32::from(v1::DecisionClosedBy::Answer) {
+                    // The other answer's receipt may have come before.
+                    seat.fault(Fault::AnsweredOtherwise { decision: seat.last_answered() });
+                } else if let Some(decision) = seat.open_answer() {
                     seat.fault(Fault::TooLate { decision });
                 }
                 seat.answer_is_settled(None);
@@ -179,6 +261,12 @@ impl Core {
         };
         self.retries.insert((now + wait, key, asked));
     }
+}
+
+fn claim_from_wire(message: &v1::LiveSeat) -> Result<Claim, FieldError> {
+    let v1::LiveSeat { match_id, seat, match_state: _, seat_state: _ } = message;
+    let seat = Seat::from_wire(seat).map_err(|error| error.within("seat"))?;
+    Ok(Claim::Assigned { match_id: match_id.clone(), seat })
 }
 
 /// Whether the same may be answered otherwise in a moment.

@@ -4,6 +4,7 @@
 //! done about it comes out of [`Core::next_output`]. The core knows no clock and no socket, so that
 //! a test can cut the stream at every point.
 
+mod assigned;
 mod backoff;
 mod link;
 mod messages;
@@ -14,19 +15,20 @@ mod tests;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use zetema_proto::{FieldError, v1};
 use zetema_rules::Record;
-use zetema_rules::fair::Nonce;
 
+use crate::claim::Claim;
 use crate::end::End;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::fault::Fault;
+use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
-use crate::token::SeatToken;
+use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
-use link::Link;
+use link::{Link, Room};
 use seat::{Reaction, SeatCore, SeatLink};
 pub(crate) use tag::Key;
 use tag::{Asked, tag};
@@ -41,6 +43,17 @@ pub(crate) struct CoreSettings {
     pub(crate) give_up_after: Duration,
     pub(crate) records: Records,
     pub(crate) jitter_seed: u64,
+    pub(crate) nonce_secret: NonceSecret,
+    pub(crate) seats: Seats,
+}
+
+/// Which seats a session plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seats {
+    /// Those that it is given.
+    Given,
+    /// Those of the bot whose token its streams are opened with, too.
+    OfBot,
 }
 
 /// Whether the record of a match is fetched and checked when it is over.
@@ -64,10 +77,12 @@ pub(crate) enum Output {
     Send(Box<v1::PlayRequest>),
     /// Have the seat's bot do this.
     Work { key: Key, calls: Vec<Call> },
-    /// Fetch the record of this match with this token.
-    FetchRecord { key: Key, match_id: String, token: SeatToken },
+    /// Fetch the record of this match, as the player of this seat.
+    FetchRecord { key: Key, match_id: String, claim: Claim },
     /// The seat is over.
     Finished { key: Key, outcome: Box<Outcome> },
+    /// No more of the bot's seats are taken, and all that were are over.
+    Closed { because: Option<Error> },
 }
 
 /// A session without its sockets.
@@ -79,26 +94,56 @@ pub(crate) struct Core {
     last_key: u64,
     /// Seats that are to be joined on the current stream.
     apart: BTreeSet<Key>,
+    /// Seats whose join is not answered yet.
+    joining: BTreeSet<Key>,
+    /// The bot's seats, if the streams are opened with a bot's token.
+    assigned: Option<AssignedSeats>,
+    /// When the last cut that the server told of was.
+    last_cut: Option<SystemTime>,
+    /// Why the last stream was lost, as far as it told.
+    last_loss: LastLoss,
+    /// The time that was told last.
+    now: Instant,
     handles: BTreeMap<u32, Key>,
     retries: BTreeSet<(Instant, Key, Asked)>,
     refusals: BTreeMap<Key, u32>,
     out: VecDeque<Output>,
 }
 
+/// Whether a stream that was lost said why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastLoss {
+    Told,
+    Untold,
+}
+
 impl Core {
     pub(crate) fn new(settings: CoreSettings, now: Instant) -> Self {
-        Self {
+        let assigned = match settings.seats {
+            Seats::Given => None,
+            Seats::OfBot => Some(AssignedSeats::new()),
+        };
+        let mut core = Self {
             backoff: Backoff::new(settings.jitter_seed),
             link: Link::new(now),
             settings,
             seats: BTreeMap::new(),
             last_key: 0,
             apart: BTreeSet::new(),
+            joining: BTreeSet::new(),
+            assigned,
+            last_cut: None,
+            last_loss: LastLoss::Untold,
+            now,
             handles: BTreeMap::new(),
             retries: BTreeSet::new(),
             refusals: BTreeMap::new(),
             out: VecDeque::new(),
+        };
+        if core.assigned.is_some() {
+            core.connect(now);
         }
+        core
     }
 
     /// The next thing to do; `None` until something comes in.
@@ -121,11 +166,9 @@ impl Core {
     // What comes in.
 
     /// Plays one more seat.
-    pub(crate) fn play(&mut self, now: Instant, token: SeatToken, nonce: Nonce) -> Key {
-        self.last_key += 1;
-        let key = Key(self.last_key);
-        self.seats.insert(key, SeatCore::new(token, nonce));
-        self.apart.insert(key);
+    pub(crate) fn play(&mut self, now: Instant, claim: Claim) -> Key {
+        self.now = now;
+        let key = self.add(claim);
         if self.link.is_idle() {
             self.link.rest(now);
             self.connect(now);
@@ -134,8 +177,18 @@ impl Core {
         key
     }
 
+    fn add(&mut self, claim: Claim) -> Key {
+        self.last_key += 1;
+        let key = Key(self.last_key);
+        let nonce = self.settings.nonce_secret.nonce(&claim);
+        self.seats.insert(key, SeatCore::new(claim, nonce));
+        self.apart.insert(key);
+        key
+    }
+
     /// Time has passed.
     pub(crate) fn tick(&mut self, now: Instant) {
+        self.now = now;
         match self.link.expired(now) {
             None => {}
             Some(link::Expired::Wait) => self.connect(now),
@@ -154,22 +207,22 @@ impl Core {
 
     /// The stream is gone, or could not be opened.
     pub(crate) fn lost(&mut self, now: Instant, why: Disconnect) {
+        self.now = now;
         let waited = self.link.lost(now, &mut self.backoff);
         tracing::warn!(server = self.settings.server, reason = %why, "the connection was lost");
-        for (key, seat) in &mut self.seats {
-            if seat.is_over() {
-                continue;
-            }
-            if matches!(seat.link, SeatLink::Joined { .. }) {
+        self.last_loss =
+            if matches!(why, Disconnect::Refused(_)) { LastLoss::Told } else { LastLoss::Untold };
+        for seat in self.seats.values_mut() {
+            if !seat.is_over() && matches!(seat.link, SeatLink::Joined { .. }) {
                 seat.fault(Fault::Disconnected(why.clone()));
             }
-            seat.link = SeatLink::Apart;
-            self.apart.insert(*key);
         }
-        self.handles.clear();
-        self.retries.clear();
+        self.part();
         if let Disconnect::Refused(refusal) = &why
-            && matches!(refusal.reason, ErrorReason::ProtocolRevision | ErrorReason::NotSupported)
+            && matches!(
+                refusal.reason,
+                ErrorReason::ProtocolRevision | ErrorReason::NotSupported | ErrorReason::Unauthenticated
+            )
         {
             self.fail_all(&Error::Refused { asked: "open a stream", refusal: refusal.clone() });
             return;
@@ -191,6 +244,19 @@ impl Core {
             let server = self.settings.server.clone();
             self.fail_all(&Error::NoConnection { server, waited, last: why });
         }
+    }
+
+    /// No seat is on a stream any more.
+    fn part(&mut self) {
+        for (key, seat) in &mut self.seats {
+            if !seat.is_over() {
+                seat.link = SeatLink::Apart;
+                self.apart.insert(*key);
+            }
+        }
+        self.handles.clear();
+        self.retries.clear();
+        self.joining.clear();
     }
 
     /// A bot has done what it was asked.
@@ -216,6 +282,7 @@ impl Core {
 
     /// Ends all seats, at once: a bot that is at work is left to itself.
     pub(crate) fn stop(&mut self) {
+        self.finish();
         let keys: Vec<Key> = self.seats.keys().copied().collect();
         for key in keys {
             if let Some(seat) = self.seats.get_mut(&key) {
@@ -224,6 +291,14 @@ impl Core {
             }
             self.end(key, End::Stopped);
         }
+    }
+
+    /// Takes no more of the bot's seats.
+    pub(crate) fn finish(&mut self) {
+        if let Some(assigned) = &mut self.assigned {
+            assigned.take_no_more(None);
+        }
+        self.close_if_done();
     }
 
     // What it comes to.
@@ -245,18 +320,32 @@ impl Core {
         self.send_now(0, 0, v1::play_request::Kind::Hello(hello));
     }
 
-    /// Joins seats that are apart, as many as the server allows on a stream.
+    /// Joins seats that are apart: as many as the server allows on a stream, and so many at once that it can queue the
+    /// answers.
     fn join_more(&mut self) {
-        let Some(most) = self.link.most_seats() else { return };
-        while self.seats.len() - self.apart.len() < most
+        let Some(Room { seats, joins }) = self.link.room() else { return };
+        while self.joining.len() < joins
+            && self.seats.len() - self.apart.len() < seats
             && let Some(key) = self.apart.pop_first()
         {
             self.send_join(key);
         }
     }
 
+    /// Opens another stream: the welcome of this one had no room for all the bot's seats, and there is some now.
+    fn renew(&mut self) {
+        tracing::info!(
+            server = self.settings.server,
+            "opening another stream for the seats that had no room"
+        );
+        self.out.push_back(Output::Disconnect);
+        self.part();
+        self.connect(self.now);
+    }
+
     fn send_join(&mut self, key: Key) {
-        if let Some(seat) = self.seats.get_mut(&key) {
+        if let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over()) {
+            self.joining.insert(key);
             seat.link = SeatLink::Joining;
             let join = seat.join();
             self.send(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join));
@@ -294,18 +383,42 @@ impl Core {
             && let Some(seat) = self.seats.remove(&key)
         {
             self.apart.remove(&key);
+            self.joining.remove(&key);
             self.refusals.remove(&key);
             let outcome = Box::new(seat.into_outcome());
+            if let Some(assigned) = &mut self.assigned {
+                assigned.over(&outcome.claim, &outcome.end);
+            }
             let match_id = outcome.info.as_ref().map(|info| info.match_id.as_str());
             let seat = outcome.info.as_ref().map(|info| info.seat.index());
             tracing::info!(match_id, seat, end = %outcome.end, deal = %outcome.deal, "a seat is over");
             self.out.push_back(Output::Finished { key, outcome });
-            if self.seats.is_empty() && !self.link.is_idle() {
-                self.link.close();
-                self.handles.clear();
-                self.out.push_back(Output::Disconnect);
+            self.close_if_done();
+            if let Some(Room { seats, .. }) = self.link.room()
+                && self.assigned.as_ref().is_some_and(|assigned| assigned.wants_welcome(seats))
+            {
+                self.renew();
             }
             self.join_more();
+        }
+    }
+
+    /// Closes the stream when there is nothing to play on it, and nothing to come.
+    fn close_if_done(&mut self) {
+        let taking = self.assigned.as_ref().map(|assigned| &assigned.taking);
+        if !self.seats.is_empty() || taking == Some(&Taking::All) {
+            return;
+        }
+        if !self.link.is_idle() {
+            self.link.close();
+            self.handles.clear();
+            self.out.push_back(Output::Disconnect);
+        }
+        if let Some(assigned) = &mut self.assigned
+            && let Taking::NoMore { because } = &assigned.taking
+        {
+            self.out.push_back(Output::Closed { because: because.clone() });
+            assigned.taking = Taking::Ended;
         }
     }
 
@@ -333,7 +446,7 @@ impl Core {
     }
 
     fn send(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
-        if self.link.most_seats().is_some() {
+        if self.link.room().is_some() {
             self.send_now(tag, handle, kind);
         }
     }
@@ -349,8 +462,8 @@ impl Core {
         seat.wait_for_record(end);
         match (records, seat.info()) {
             (Records::Checked, Some(info)) => {
-                let (match_id, token) = (info.match_id.clone(), seat.token.clone());
-                self.out.push_back(Output::FetchRecord { key, match_id, token });
+                let (match_id, claim) = (info.match_id.clone(), seat.claim.clone());
+                self.out.push_back(Output::FetchRecord { key, match_id, claim });
             }
             _ => seat.close(None),
         }
@@ -378,9 +491,13 @@ impl Core {
     }
 
     fn fail_all(&mut self, error: &Error) {
+        if let Some(assigned) = &mut self.assigned {
+            assigned.take_no_more(Some(error.clone()));
+        }
         let keys: Vec<Key> = self.seats.keys().copied().collect();
         for key in keys {
             self.end(key, End::Failed(error.clone()));
         }
+        self.close_if_done();
     }
 }

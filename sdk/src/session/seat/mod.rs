@@ -12,11 +12,11 @@ use zetema_rules::fair::Nonce;
 use super::tag::Asked;
 use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
+use crate::claim::Claim;
 use crate::deal_check::{DealCheck, Transcript, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
-use crate::token::SeatToken;
 pub(crate) use observed::end_from_wire;
 
 /// How many faults an outcome holds at most.
@@ -24,7 +24,7 @@ const MOST_FAULTS: usize = 64;
 
 /// One seat of a session.
 pub(crate) struct SeatCore {
-    pub(crate) token: SeatToken,
+    pub(crate) claim: Claim,
     nonce: Nonce,
     /// Whether the joins commit to the nonce.
     commit: Commit,
@@ -34,6 +34,12 @@ pub(crate) struct SeatCore {
     known: Option<Known>,
     /// The last decision that the bot was asked.
     asked: u32,
+    /// The last decision that it answered.
+    answered: u32,
+    /// The decision that is open, whoever is to take it.
+    current: Option<u32>,
+    /// The decision for which the seat's time was out, until something was played for it.
+    timed_out: Option<u32>,
     debts: Debts,
     bot: BotState,
     calls: VecDeque<Call>,
@@ -113,15 +119,18 @@ pub(crate) struct Owed {
 }
 
 impl SeatCore {
-    pub(crate) fn new(token: SeatToken, nonce: Nonce) -> Self {
+    pub(crate) fn new(claim: Claim, nonce: Nonce) -> Self {
         Self {
-            token,
+            claim,
             nonce,
             commit: Commit::ToOurs,
             link: SeatLink::Apart,
             cursor: None,
             known: None,
             asked: 0,
+            answered: 0,
+            current: None,
+            timed_out: None,
             debts: Debts::default(),
             bot: BotState::Idle,
             calls: VecDeque::new(),
@@ -142,7 +151,7 @@ impl SeatCore {
             Commit::ToNothing => Vec::new(),
         };
         v1::Join {
-            by: Some(v1::join::By::SeatToken(self.token.reveal().to_owned())),
+            by: Some(self.claim.to_wire()),
             nonce_hash,
             after_seq: self.cursor,
             views: Some(v1::Views::EveryDecision.into()),
@@ -161,6 +170,7 @@ impl SeatCore {
         self.fault(Fault::LostObservations { after_seq: self.cursor.unwrap_or_default() });
         self.cursor = None;
         self.asked = 0;
+        self.current = None;
         self.debts.answer = None;
         self.calls.clear();
         if self.bot == BotState::Busy {
@@ -169,8 +179,11 @@ impl SeatCore {
     }
 
     pub(crate) fn fault(&mut self, fault: Fault) {
-        let match_id = self.info().map(|info| info.match_id.as_str());
-        let seat = self.info().map(|info| info.seat.index());
+        let (match_id, seat) = match (self.info(), &self.claim) {
+            (Some(info), _) => (Some(&info.match_id), Some(info.seat.index())),
+            (None, Claim::Assigned { match_id, seat }) => (Some(match_id), Some(seat.index())),
+            (None, Claim::Token(_)) => (None, None),
+        };
         match &fault {
             // The server's words to a seat may name its cards, which are not for a log.
             Fault::Refused { asked, refusal } => {
@@ -225,6 +238,10 @@ impl SeatCore {
         self.debts.answer.map(|answer| answer.decision)
     }
 
+    pub(crate) const fn last_answered(&self) -> u32 {
+        self.answered
+    }
+
     // The bot.
 
     fn call(&mut self, call: Call) {
@@ -252,7 +269,13 @@ impl SeatCore {
         match worked {
             Worked::Done => Reaction::Fine,
             Worked::Chose(_) if before == BotState::BusyInVain || self.is_over() => Reaction::Fine,
-            Worked::Chose(answer) if answer.decision == self.asked && self.debts.resign == Resign::No => {
+            // An answer to a decision that is over would only be refused.
+            Worked::Chose(answer)
+                if answer.decision == self.asked
+                    && self.current.is_none_or(|current| current <= answer.decision)
+                    && self.debts.resign == Resign::No =>
+            {
+                self.answered = answer.decision;
                 self.debts.answer = Some(answer);
                 Reaction::Send(Asked::Act)
             }
@@ -332,7 +355,7 @@ impl SeatCore {
 
     pub(crate) fn into_outcome(self) -> Outcome {
         Outcome {
-            token: self.token,
+            claim: self.claim,
             info: self.known.map(|known| known.info),
             end: self.end.unwrap_or(End::Stopped),
             deal: self.deal,

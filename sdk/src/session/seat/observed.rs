@@ -1,6 +1,7 @@
 //! What a seat makes of its subscription: the start, the observations, the end.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use zetema_proto::{FieldError, Wire, seat_event_from_wire, v1, view_from_wire};
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
@@ -8,6 +9,7 @@ use zetema_rules::{DealingKind, LegalActions, Outcome as MatchOutcome, Rules, Se
 
 use super::{Known, Reaction, Resign, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
+use crate::clock::Clock;
 use crate::deal_check::{From, Transcript};
 use crate::end::End;
 use crate::fault::Fault;
@@ -18,6 +20,7 @@ impl SeatCore {
     /// The first message of a subscription.
     pub(crate) fn joined(
         &mut self,
+        now: Instant,
         handle: u32,
         start: &v1::SubscriptionStart,
     ) -> Result<Reaction, FieldError> {
@@ -37,7 +40,7 @@ impl SeatCore {
                 let described = described.as_ref().ok_or_else(|| FieldError::missing("match"))?;
                 let seat = seat.as_ref().ok_or_else(|| FieldError::missing("seat"))?;
                 let seat = Seat::from_wire(seat).map_err(|error| error.within("seat"))?;
-                self.snapshot(described, seat, snapshot)?;
+                self.snapshot(now, described, seat, snapshot)?;
             }
         }
         Ok(Reaction::SendAll)
@@ -45,11 +48,12 @@ impl SeatCore {
 
     fn snapshot(
         &mut self,
+        now: Instant,
         described: &v1::Match,
         seat: Seat,
         snapshot: &v1::Snapshot,
     ) -> Result<(), FieldError> {
-        let v1::Snapshot { seq, decision_number: _, setup, view, decision, outcome: _, revealed } = snapshot;
+        let v1::Snapshot { seq, decision_number, setup, view, decision, outcome: _, revealed } = snapshot;
         let rules = described.rules.as_ref().ok_or_else(|| FieldError::missing("match.rules"))?;
         let rules = Rules::from_wire(rules).map_err(|error| error.within("match.rules"))?;
         let setup = setup.as_ref().ok_or_else(|| FieldError::missing("setup"))?;
@@ -71,14 +75,15 @@ impl SeatCore {
             transcript.seed = Some(seed_from_wire(server_seed)?);
         }
         self.cursor = Some(*seq);
+        self.current = *decision_number;
         if transcript.nonces.is_empty() {
             self.nonces_wanted(seat, kind, &transcript.hashes);
         }
         self.known = Some(Known { info: Arc::clone(&info), transcript });
         self.call(Call::Start { info, view: view.map(Box::new) });
-        if let Some(v1::Decision { legal_actions, clock: _ }) = decision {
+        if let Some(decision) = decision {
             let view = view.ok_or_else(|| FieldError::missing("view"))?;
-            self.decide(&view, legal_actions.as_ref())?;
+            self.decide(now, &view, decision)?;
         }
         Ok(())
     }
@@ -95,7 +100,11 @@ impl SeatCore {
         }
     }
 
-    pub(crate) fn observed(&mut self, observation: &v1::Observation) -> Result<Reaction, FieldError> {
+    pub(crate) fn observed(
+        &mut self,
+        now: Instant,
+        observation: &v1::Observation,
+    ) -> Result<Reaction, FieldError> {
         let v1::Observation { seq, decision_number, events, view, decision, receipt } = observation;
         let Some(cursor) = self.cursor else { return Err(FieldError::invalid("", "came before the start")) };
         if *seq != cursor + 1 {
@@ -114,6 +123,7 @@ impl SeatCore {
             }
         }
         self.cursor = Some(*seq);
+        self.current = *decision_number;
         if let Some(v1::Receipt { match_id: _, decision_number, seq: _ }) = receipt {
             self.answer_is_settled(Some(*decision_number));
         }
@@ -125,11 +135,11 @@ impl SeatCore {
             self.fault(Fault::TooLate { decision: answered });
             self.answer_is_settled(Some(answered));
         }
-        if let (Some(v1::Decision { legal_actions, clock: _ }), Some(view)) = (decision, view) {
+        if let (Some(decision), Some(view)) = (decision, view) {
             let rules = self.known.as_ref().map(|known| known.info.rules);
             let rules = rules.ok_or_else(|| FieldError::invalid("", "came before the start"))?;
             let view = view_from_wire(view, &rules).map_err(|error| error.within("view"))?;
-            self.decide(&view, legal_actions.as_ref())?;
+            self.decide(now, &view, decision)?;
         }
         Ok(reaction)
     }
@@ -141,11 +151,19 @@ impl SeatCore {
         };
         if let Some(event) = seat_event_from_wire(event)? {
             transcript.events.push(event);
-            let own = matches!(event, SeatEvent::Forfeited { seat } if seat == info.seat);
+            let seat = info.seat;
             self.call(Call::Observe(event));
-            if own {
-                self.debts.resign = Resign::Confirmed;
-                self.debts.answer = None;
+            match event {
+                SeatEvent::Forfeited { seat: forfeited } if forfeited == seat => {
+                    if let Some(decision) = self.timed_out.take() {
+                        self.fault(Fault::ForfeitedOnTime { decision });
+                    }
+                    self.debts.resign = Resign::Confirmed;
+                    self.debts.answer = None;
+                }
+                // The server has played for it.
+                SeatEvent::Discarded { seat: played, .. } if played == seat => self.timed_out = None,
+                _ => {}
             }
             // Before the first deal a resignation is refused.
             let dealt = matches!(event, SeatEvent::DealStarted { .. });
@@ -166,6 +184,13 @@ impl SeatCore {
                 transcript.nonces = nonces_from_wire(nonces)?;
                 self.debts.nonce = false;
             }
+            Some(Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes })) => {
+                let seat = Seat::from_wire(seat).map_err(|error| error.within("timed_out.seat"))?;
+                if seat == info.seat {
+                    self.timed_out = Some(*decision_number);
+                    self.fault(Fault::TimedOut { decision: *decision_number, strikes: *strikes });
+                }
+            }
             Some(Kind::Revealed(v1::Revealed { server_seed })) => {
                 transcript.seed = Some(seed_from_wire(server_seed)?);
             }
@@ -176,20 +201,30 @@ impl SeatCore {
         Ok(Reaction::Fine)
     }
 
-    fn decide(&mut self, view: &View, legal: Option<&v1::LegalActions>) -> Result<(), FieldError> {
-        let legal = legal.ok_or_else(|| FieldError::missing("decision.legal_actions"))?;
+    fn decide(&mut self, now: Instant, view: &View, decision: &v1::Decision) -> Result<(), FieldError> {
+        let v1::Decision { legal_actions, clock } = decision;
+        let clock = clock.as_ref().map(|clock| clock_from_wire(now, clock));
+        let legal = legal_actions.as_ref().ok_or_else(|| FieldError::missing("decision.legal_actions"))?;
         let legal = LegalActions::from_wire(legal).map_err(|error| error.within("decision.legal_actions"))?;
         let Some(known) = &self.known else { return Err(FieldError::invalid("", "came before the start")) };
         let number = view.public.decision;
         if number <= self.asked || self.debts.resign != Resign::No {
             return Ok(());
         }
-        let decision = Decision::with_legal(Arc::clone(&known.info), view, legal)
+        let decision = Decision::with_legal(Arc::clone(&known.info), view, legal, clock)
             .ok_or_else(|| FieldError::invalid("decision.legal_actions", "has no action"))?;
         self.asked = number;
         self.call(Call::Choose(Box::new(decision)));
         Ok(())
     }
+}
+
+/// The clock of a decision that came now.
+fn clock_from_wire(now: Instant, message: &v1::Clock) -> Clock {
+    let v1::Clock { budget_ms, bank_ms, elapsed_ms, strikes_left } = message;
+    let budget = Duration::from_millis((*budget_ms).into());
+    Clock::new(budget, Duration::from_millis(*bank_ms), *strikes_left, now)
+        .with_elapsed(Duration::from_millis(*elapsed_ms))
 }
 
 /// The end of a match as the last message of a subscription tells it.

@@ -6,7 +6,9 @@
     reason = "tests of small numbers"
 )]
 
+mod bots;
 mod server;
+mod table;
 mod world;
 
 use std::time::Duration;
@@ -46,7 +48,8 @@ fn check_whole(world: &World) {
         assert_eq!(outcome.deal, DealCheck::Verified);
         let told = &world.told[key];
         assert_eq!((told.starts, told.ends), (1, 1));
-        let events = world.server.observations(index).iter().flat_map(|observation| &observation.events);
+        let events =
+            world.server.first().observations(index).iter().flat_map(|observation| &observation.events);
         let events: Vec<_> = events.filter_map(|event| seat_event_from_wire(event).unwrap()).collect();
         assert_eq!(told.events, events);
         assert!(told.decisions.is_sorted_by(|a, b| a < b), "{:?}", told.decisions);
@@ -63,7 +66,7 @@ fn a_match_is_played_and_verified_without_a_word_from_the_bots() {
         assert_eq!(outcome.faults, []);
     }
     let asked: usize = world.told.values().map(|told| told.decisions.len()).sum();
-    assert_eq!(asked, world.server.steps.len());
+    assert_eq!(asked, world.server.first().steps.len());
 }
 
 /// Cuts the stream each time that so many messages have gone, and compares with a match without cuts.
@@ -79,7 +82,7 @@ fn check_cuts(players: usize, cuts: impl Fn(usize) -> bool, whole: &World) {
         }
     }
     assert_eq!(world.outcomes.len(), players);
-    assert_eq!(world.server.steps, whole.server.steps, "the same match, cut at {cut_at:?}");
+    assert_eq!(world.server.first().steps, whole.server.first().steps, "the same match, cut at {cut_at:?}");
     check_whole(&world);
 }
 
@@ -135,7 +138,7 @@ fn a_bot_that_falls_has_its_seat_resigned_even_over_a_cut() {
                 world.cut();
             }
         }
-        let forfeits = world.server.steps.iter().filter(|step| matches!(step, Step::Forfeit { .. }));
+        let forfeits = world.server.first().steps.iter().filter(|step| matches!(step, Step::Forfeit { .. }));
         assert_eq!(forfeits.count(), 1);
         for (key, outcome) in &world.outcomes {
             let End::Result(result) = &outcome.end else { panic!("{:?}", outcome.end) };
@@ -220,14 +223,14 @@ fn a_server_that_lost_observations_gets_a_new_bot_and_the_match_goes_on() {
     let mut world = World::new(rules, Records::Checked);
     world.play_all(rules);
     while world.step() {
-        if world.server.steps.len() == 10 {
+        if world.server.first().steps.len() == 10 {
             break;
         }
     }
     world.run_some(40);
     // Seat 1's log is shorter than what it saw; its state is the same.
-    let lost = world.server.observations(1).len().min(3);
-    world.server.lose_observations(1, lost);
+    let lost = world.server.first().observations(1).len().min(3);
+    world.server.first_mut().lose_observations(1, lost);
     world.cut();
     world.run();
     let outcome = &world.outcomes[&Key(2)];
@@ -242,7 +245,7 @@ fn a_superseded_seat_ends_and_does_not_join_again() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Checked);
     world.play_all(rules);
-    while world.server.steps.len() < 4 && world.step() {}
+    while world.server.first().steps.len() < 4 && world.step() {}
     let connections = world.connections;
     let superseded = v1::Superseded { reason: v1::SupersededReason::JoinedElsewhere.into() };
     world.server.outbox.clear();
@@ -263,7 +266,7 @@ fn stopping_ends_every_seat_and_the_stream() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Checked);
     world.play_all(rules);
-    while world.server.steps.len() < 4 && world.step() {}
+    while world.server.first().steps.len() < 4 && world.step() {}
     world.core.stop();
     world.run();
     assert_eq!(world.outcomes.len(), 2);
@@ -276,8 +279,8 @@ fn a_server_that_shows_another_seed_is_found_out() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Ignored);
     world.play_all(rules);
-    while world.server.steps.len() < 4 && world.step() {}
-    world.server.seed = zetema_rules::fair::ServerSeed::new([8; 32]);
+    while world.server.first().steps.len() < 4 && world.step() {}
+    world.server.first_mut().seed = zetema_rules::fair::ServerSeed::new([8; 32]);
     world.run();
     for outcome in world.outcomes.values() {
         assert_eq!(outcome.deal, DealCheck::Failed(DealError::Commitment));
@@ -292,7 +295,7 @@ fn seats_beyond_what_a_stream_may_carry_wait_for_their_turn() {
     world.play_all(rules);
     world.run();
     assert!(world.outcomes.is_empty(), "the match waits for seat 1");
-    assert!(world.server.observations(0).is_empty());
+    assert!(world.server.first().observations(0).is_empty());
     world.server.max_seats = 2;
     world.cut();
     world.run();
@@ -339,7 +342,7 @@ fn a_draining_server_is_left_and_joined_again_after_the_wait_that_it_names() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Ignored);
     world.play_all(rules);
-    while world.server.steps.len() < 4 && world.step() {}
+    while world.server.first().steps.len() < 4 && world.step() {}
     let draining = v1::Draining { reconnect_after_ms: 2_000 };
     world.server.outbox.push_front(v1::PlayResponse {
         tag: 0,

@@ -1,55 +1,69 @@
-//! A server in a few lines: what the protocol says about Play, for one match, without a clock.
+//! A server in a few lines: its matches, and the stream to its one client.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use zetema_proto::{Wire, seat_event_to_wire, v1, view_to_wire};
-use zetema_rules::fair::{MatchSeed, Nonce, NonceHash, ServerSeed};
-use zetema_rules::{
-    Action, Dealing, DealingKind, Entrant, Event, ForfeitReason, Game, Phase, PlayedBy, Record, Rules, Seat,
-    Step, Viewer,
-};
+use zetema_proto::v1;
+use zetema_rules::{Rules, Seat};
 
-use v1::event::Kind as EventKind;
 use v1::play_request::Kind as Request;
 use v1::play_response::Kind as Response;
 
-/// One match, and the stream to its one client.
+use super::table::Table;
+use crate::session::Seats;
+
+/// The matches, and the stream to the one client.
 pub(super) struct Server {
+    pub(super) tables: Vec<Table>,
     rules: Rules,
-    pub(super) seed: ServerSeed,
-    seats: Vec<SeatState>,
-    game: Option<Game>,
-    pub(super) steps: Vec<Step>,
+    seats: Seats,
     /// What the client is still to receive, on the stream that is open.
     pub(super) outbox: VecDeque<v1::PlayResponse>,
     pub(super) max_seats: u32,
+    pub(super) max_queued_messages: u32,
+    pub(super) previous_cut: Option<v1::StreamCut>,
     /// Reasons with which the next messages of a kind are refused.
     pub(super) refuse: Vec<(crate::session::tag::Asked, v1::ErrorReason)>,
 }
 
-#[derive(Default)]
-struct SeatState {
-    joined: bool,
-    hash: Option<NonceHash>,
-    nonce: Option<Nonce>,
-    log: Vec<v1::Observation>,
-    answers: BTreeMap<u32, (v1::Action, u64)>,
-    resigned: Option<u64>,
-    /// On the open stream.
-    live: bool,
-}
-
 impl Server {
-    pub(super) fn new(rules: Rules) -> Self {
-        Self {
+    /// A server with one match, whose seats have tokens, or are a bot's.
+    pub(super) fn new(rules: Rules, seats: Seats) -> Self {
+        let mut server = Self {
+            tables: Vec::new(),
             rules,
-            seed: ServerSeed::new([9; 32]),
-            seats: rules.seats().map(|_| SeatState::default()).collect(),
-            game: None,
-            steps: Vec::new(),
+            seats,
             outbox: VecDeque::new(),
             max_seats: 100,
+            max_queued_messages: 0,
+            previous_cut: None,
             refuse: Vec::new(),
+        };
+        server.create(|table| table);
+        server
+    }
+
+    /// The match that is there from the beginning.
+    pub(super) fn first(&self) -> &Table {
+        &self.tables[0]
+    }
+
+    pub(super) fn first_mut(&mut self) -> &mut Table {
+        &mut self.tables[0]
+    }
+
+    /// Creates a match, and tells a bot whose stream is open of its seats.
+    pub(super) fn create(&mut self, with: impl FnOnce(Table) -> Table) {
+        let id = format!("m{}", self.tables.len());
+        let seats = u32::try_from(self.rules.player_count().count()).unwrap();
+        let first_handle = 1 + seats * u32::try_from(self.tables.len()).unwrap();
+        self.tables.push(with(Table::new(id, first_handle, self.rules)));
+    }
+
+    /// Tells the bot of a match that was created.
+    pub(super) fn announce(&mut self, table: usize) {
+        for seat in self.tables[table].players() {
+            let assigned = live_seat(&self.tables[table], seat);
+            self.say(0, Response::SeatAssigned(assigned));
         }
     }
 
@@ -59,33 +73,14 @@ impl Server {
 
     pub(super) fn cut(&mut self) {
         self.outbox.clear();
-        for seat in &mut self.seats {
-            seat.live = false;
+        for table in &mut self.tables {
+            table.outbox.clear();
+            table.cut();
         }
     }
 
-    /// Loses the last observations of a seat, as after a restored backup.
-    pub(super) fn lose_observations(&mut self, seat: usize, count: usize) {
-        let log = &mut self.seats[seat].log;
-        log.truncate(log.len() - count);
-    }
-
-    pub(super) fn observations(&self, seat: usize) -> &[v1::Observation] {
-        &self.seats[seat].log
-    }
-
-    fn say(&mut self, tag: u64, handle: u32, kind: Response) {
-        self.outbox.push_back(v1::PlayResponse { tag, handle, kind: Some(kind) });
-    }
-
-    fn reject(&mut self, tag: u64, handle: u32, reason: v1::ErrorReason) {
-        let error = v1::Error { decision_number: self.decision(), ..v1::Error::new(reason, "no") };
-        self.say(tag, handle, Response::Rejection(error));
-    }
-
-    fn decision(&self) -> Option<u32> {
-        let public = self.game.as_ref()?.public();
-        public.result.is_none().then_some(public.decision)
+    fn say(&mut self, tag: u64, kind: Response) {
+        self.outbox.push_back(v1::PlayResponse { tag, handle: 0, kind: Some(kind) });
     }
 
     pub(super) fn receive(&mut self, request: v1::PlayRequest) {
@@ -93,282 +88,100 @@ impl Server {
         let asked = crate::session::tag::untag(tag).map(|(_, asked)| asked);
         if let Some(at) = self.refuse.iter().position(|&(refused, _)| Some(refused) == asked) {
             let (_, reason) = self.refuse.remove(at);
-            self.reject(tag, handle, reason);
+            let error = v1::Error::new(reason, "no");
+            self.outbox.push_back(v1::PlayResponse { tag, handle, kind: Some(Response::Rejection(error)) });
             return;
         }
         match kind.unwrap() {
             Request::Hello(hello) => {
                 assert_eq!(hello.protocol_revision, 1);
-                let limits = v1::PlayLimits { max_seats: self.max_seats, ..Default::default() };
-                let welcome = v1::Welcome {
-                    live_seats: Vec::new(),
-                    previous_cut: None,
-                    live_seat_count: 0,
-                    next_live_seats_token: String::new(),
-                    protocol_revision: 1,
-                    server_version: "test".to_owned(),
-                    ping_interval_ms: 1_000,
-                    limits: Some(limits),
-                };
-                self.say(0, 0, Response::Welcome(welcome));
+                let welcome = self.welcome();
+                self.say(0, Response::Welcome(welcome));
             }
-            Request::Join(join) => self.join(tag, &join),
-            Request::Nonce(v1::GiveNonce { nonce }) => self.nonce(tag, handle, &nonce),
-            Request::Act(act) => self.act(tag, handle, act),
-            Request::Resign(v1::Resign {}) => self.resign(tag, handle),
-            Request::Leave(_) => self.seats[handle as usize - 1].live = false,
+            Request::Join(join) => {
+                self.join(tag, &join);
+                let answers =
+                    self.outbox.iter().filter(|message| matches!(message.kind, Some(Response::Joined(_))));
+                let queued = self.max_queued_messages as usize;
+                assert!(queued == 0 || answers.count() <= queued, "more answers to joins than can be queued");
+            }
             Request::Pong(_) => {}
+            kind => self.about_seat(tag, handle, kind),
+        }
+    }
+
+    /// Takes what the matches have to say.
+    pub(super) fn collect(&mut self) {
+        for table in &mut self.tables {
+            self.outbox.extend(table.outbox.drain(..));
+        }
+    }
+
+    fn welcome(&self) -> v1::Welcome {
+        let limits = v1::PlayLimits {
+            max_seats: self.max_seats,
+            max_queued_messages: self.max_queued_messages,
+            max_message_bytes: 0,
+        };
+        let live = self.tables.iter().filter(|table| !table.is_over());
+        let live = live.flat_map(|table| table.players().map(|seat| live_seat(table, seat)));
+        let mut live: Vec<v1::LiveSeat> = live.filter(|_| self.seats == Seats::OfBot).collect();
+        let count = live.len();
+        live.truncate(self.max_seats as usize);
+        v1::Welcome {
+            live_seats: live,
+            previous_cut: self.previous_cut.clone(),
+            live_seat_count: count as u32,
+            next_live_seats_token: String::new(),
+            protocol_revision: 1,
+            server_version: "test".to_owned(),
+            ping_interval_ms: 1_000,
+            limits: Some(limits),
         }
     }
 
     fn join(&mut self, tag: u64, join: &v1::Join) {
-        let seats = self.rules.seats();
-        let seat = seats.clone().find(|&seat| join.by == Some(v1::join::By::SeatToken(Self::token(seat))));
-        let Some(seat) = seat else { return self.reject(tag, 0, v1::ErrorReason::Unauthenticated) };
-        let (handle, hash) = (handle(seat), Option::from_wire(&join.nonce_hash).unwrap());
-        let state = &mut self.seats[seat.index()];
-        let first = !state.joined;
-        if first {
-            state.joined = true;
-            state.hash = hash;
-        } else if hash.is_some() && hash != state.hash {
-            return self.reject(tag, 0, v1::ErrorReason::NonceFixed);
-        }
-        let tail = match join.after_seq {
-            Some(after) if after as usize > state.log.len() => {
-                return self.reject(tag, 0, v1::ErrorReason::CursorAhead);
+        let claimed = match join.by.as_ref().unwrap() {
+            v1::join::By::SeatToken(token) => {
+                let seat = self.rules.seats().find(|&seat| *token == Self::token(seat));
+                seat.map(|seat| (0, seat))
             }
-            Some(after) => state.log[after as usize..].to_vec(),
-            None => Vec::new(),
-        };
-        state.live = true;
-        let kind = match join.after_seq {
-            Some(after_seq) => {
-                v1::subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms: None })
+            v1::join::By::Assigned(v1::AssignedSeat { match_id, seat }) => {
+                let table = self.tables.iter().position(|table| table.id == *match_id);
+                table.zip(Seat::new(*seat as usize))
             }
-            None => v1::subscription_start::Kind::Snapshot(self.snapshot(seat)),
         };
-        let start = v1::SubscriptionStart {
-            r#match: Some(self.describe()),
-            seat: Some(seat.to_wire()),
-            kind: Some(kind),
-        };
-        self.say(tag, handle, Response::Joined(start));
-        for observation in tail {
-            self.say(0, handle, Response::Observation(observation));
-        }
-        self.say_end(seat);
-        if first && self.seats.iter().all(|seat| seat.joined) {
-            let wanted = v1::NoncesWanted { hashes: self.hashes() };
-            self.observe(&[], &[EventKind::NoncesWanted(wanted)], None);
-            self.start();
+        if let Some((table, seat)) = claimed {
+            let table = &mut self.tables[table];
+            table.join(tag, seat, join);
+            self.outbox.extend(table.outbox.drain(..));
+        } else {
+            let error = v1::Error::new(v1::ErrorReason::Unauthenticated, "no");
+            self.say(tag, Response::Rejection(error));
         }
     }
 
-    fn describe(&self) -> v1::Match {
-        v1::Match {
-            match_id: "m".to_owned(),
-            rules: Some(self.rules.to_wire()),
-            deals: v1::DealsKind::Joint.into(),
-            commitment: self.seed.commitment().to_wire(),
-            ..Default::default()
+    fn about_seat(&mut self, tag: u64, handle: u32, kind: Request) {
+        let players = self.rules.player_count().count();
+        let table = &mut self.tables[(handle as usize - 1) / players];
+        let seat = table.seat_of(handle).unwrap();
+        match kind {
+            Request::Nonce(v1::GiveNonce { nonce }) => table.nonce(tag, seat, &nonce),
+            Request::Act(act) => table.act(tag, seat, act),
+            Request::Resign(v1::Resign {}) => table.resign(tag, seat),
+            Request::Leave(_) => table.leave(seat),
+            Request::Hello(_) | Request::Join(_) | Request::Pong(_) => panic!("about no seat"),
         }
-    }
-
-    fn hashes(&self) -> Vec<v1::SeatNonceHash> {
-        let hashes = (0..).zip(&self.seats);
-        hashes.map(|(seat, state)| v1::SeatNonceHash { seat, nonce_hash: state.hash.to_wire() }).collect()
-    }
-
-    fn nonces(&self) -> Vec<v1::SeatNonce> {
-        let nonces = (0..).zip(&self.seats);
-        nonces.map(|(seat, state)| v1::SeatNonce { seat, nonce: state.nonce().to_wire() }).collect()
-    }
-
-    fn snapshot(&self, seat: Seat) -> v1::Snapshot {
-        let all_joined = self.seats.iter().all(|seat| seat.joined);
-        let setup = v1::Setup {
-            stage: v1::SetupStage::Unspecified.into(),
-            commitment: self.seed.commitment().to_wire(),
-            hashes: if all_joined { self.hashes() } else { Vec::new() },
-            nonces: if self.game.is_some() { self.nonces() } else { Vec::new() },
-        };
-        v1::Snapshot {
-            seq: self.seats[seat.index()].log.len() as u64,
-            decision_number: self.decision(),
-            setup: Some(setup),
-            view: self.view(seat),
-            decision: self.to_decide(seat),
-            outcome: None,
-            revealed: self.is_over().then(|| v1::Revealed { server_seed: self.seed.to_wire() }),
-        }
-    }
-
-    fn view(&self, seat: Seat) -> Option<v1::View> {
-        self.game.as_ref().map(|game| view_to_wire(&game.view(Viewer::Seat(seat))))
-    }
-
-    fn to_decide(&self, seat: Seat) -> Option<v1::Decision> {
-        let game = self.game.as_ref().filter(|game| game.to_act() == Some(seat))?;
-        Some(v1::Decision { legal_actions: Some(game.legal_actions().to_wire()), clock: None })
-    }
-
-    fn is_over(&self) -> bool {
-        self.game.as_ref().is_some_and(|game| game.public().result.is_some())
-    }
-
-    fn nonce(&mut self, tag: u64, handle: u32, nonce: &[u8]) {
-        let nonce = Nonce::new(nonce).unwrap();
-        let state = &mut self.seats[handle as usize - 1];
-        assert_eq!(state.hash, Some(nonce.hash()));
-        let first = state.nonce.is_none();
-        state.nonce = Some(nonce);
-        let kind = v1::acknowledgement::Kind::Nonce(v1::NonceAccepted {});
-        self.say(tag, handle, Response::Acknowledgement(v1::Acknowledgement { kind: Some(kind) }));
-        if first {
-            self.start();
-        }
-    }
-
-    /// Deals when every nonce is there.
-    fn start(&mut self) {
-        if self.game.is_some() || self.seats.iter().any(|seat| seat.hash.is_some() && seat.nonce.is_none()) {
-            return;
-        }
-        let mut events = Vec::new();
-        let seed = self.match_seed();
-        let dealer = seed.dealer(self.rules.player_count());
-        let deck = seed.deck(0, self.rules.imperial_suit);
-        self.game = Some(Game::new(self.rules, dealer, &deck, &mut events).unwrap());
-        let published = v1::NoncesPublished { nonces: self.nonces() };
-        self.observe(&events, &[EventKind::NoncesPublished(published)], None);
-    }
-
-    fn match_seed(&self) -> MatchSeed {
-        let nonces: Vec<Nonce> = self.seats.iter().map(SeatState::nonce).collect();
-        MatchSeed::derive(&self.seed, &nonces)
-    }
-
-    fn act(&mut self, tag: u64, handle: u32, act: v1::Act) {
-        let Some(v1::act::Choice::Action(action)) = act.choice else { panic!("no action") };
-        let seat = Seat::new(handle as usize - 1).unwrap();
-        let number = act.decision_number;
-        if let Some((first, seq)) = self.seats[seat.index()].answers.get(&number) {
-            if *first != action {
-                return self.reject(tag, handle, v1::ErrorReason::DecisionOver);
-            }
-            let receipt = v1::Receipt { match_id: "m".to_owned(), decision_number: number, seq: *seq };
-            let kind = v1::acknowledgement::Kind::Action(receipt);
-            let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
-            return self.say(tag, handle, Response::Acknowledgement(acknowledgement));
-        }
-        self.apply(seat, number, action);
-    }
-
-    /// Applies what this seat answers, and the next deal if one is due.
-    pub(super) fn apply(&mut self, seat: Seat, number: u32, action: v1::Action) {
-        let played = Action::from_wire(&action).unwrap();
-        let game = self.game.as_mut().unwrap();
-        assert_eq!(game.public().decision, number, "each decision is answered once, in order");
-        let mut events = Vec::new();
-        game.play(seat, &played, &mut events).unwrap();
-        self.steps.push(Step::Play { seat, action: played, points: 0, by: PlayedBy::Player });
-        let state = &mut self.seats[seat.index()];
-        state.answers.insert(number, (action, state.log.len() as u64 + 1));
-        self.deal_if_due(&mut events);
-        self.observe(&events, &[], Some((seat, number)));
-        self.reveal();
-    }
-
-    fn deal_if_due(&mut self, events: &mut Vec<Event>) {
-        let seed = self.match_seed();
-        if let Some(game) = &mut self.game
-            && game.public().phase == Phase::DealOver
-        {
-            let deck = seed.deck(game.public().deal + 1, self.rules.imperial_suit);
-            game.deal(&deck, events).unwrap();
-        }
-    }
-
-    fn resign(&mut self, tag: u64, handle: u32) {
-        let seat = Seat::new(handle as usize - 1).unwrap();
-        let Some(game) = &mut self.game else {
-            return self.reject(tag, handle, v1::ErrorReason::MatchNotStarted);
-        };
-        if self.seats[seat.index()].resigned.is_none() {
-            let mut events = Vec::new();
-            game.forfeit(seat, &mut events).unwrap();
-            self.steps.push(Step::Forfeit { seat, reason: ForfeitReason::Resigned });
-            self.seats[seat.index()].resigned = Some(self.seats[seat.index()].log.len() as u64 + 1);
-            self.observe(&events, &[EventKind::Resigned(v1::Resigned { seat: seat.to_wire() })], None);
-        }
-        let seq = self.seats[seat.index()].resigned.unwrap();
-        let kind = v1::acknowledgement::Kind::Resignation(v1::ResignationAccepted { seq });
-        self.say(tag, handle, Response::Acknowledgement(v1::Acknowledgement { kind: Some(kind) }));
-        self.reveal();
-    }
-
-    fn reveal(&mut self) {
-        if self.is_over() {
-            let revealed = v1::Revealed { server_seed: self.seed.to_wire() };
-            self.observe(&[], &[EventKind::Revealed(revealed)], None);
-            for seat in self.rules.seats() {
-                self.say_end(seat);
-            }
-        }
-    }
-
-    fn say_end(&mut self, seat: Seat) {
-        if let Some(result) = self.game.as_ref().and_then(|game| game.public().result)
-            && self.seats[seat.index()].live
-        {
-            self.seats[seat.index()].live = false;
-            let outcome = zetema_rules::Outcome::Result(result).to_wire();
-            self.say(0, handle(seat), Response::End(v1::SubscriptionEnd { outcome: Some(outcome) }));
-        }
-    }
-
-    fn observe(&mut self, game: &[Event], about: &[EventKind], actor: Option<(Seat, u32)>) {
-        for seat in self.rules.seats() {
-            let about = about.iter().map(|kind| v1::Event { kind: Some(kind.clone()) });
-            let seen = game.iter().map(|event| event.seen_by(Viewer::Seat(seat)));
-            let seen = seen.map(|event| seat_event_to_wire(&event, &self.rules));
-            let seq = self.seats[seat.index()].log.len() as u64 + 1;
-            let receipt =
-                |(_, number)| v1::Receipt { match_id: "m".to_owned(), decision_number: number, seq };
-            let observation = v1::Observation {
-                seq,
-                decision_number: self.decision(),
-                events: about.chain(seen).collect(),
-                view: self.view(seat),
-                decision: self.to_decide(seat),
-                receipt: actor.filter(|&(actor, _)| actor == seat).map(receipt),
-            };
-            self.seats[seat.index()].log.push(observation.clone());
-            if self.seats[seat.index()].live {
-                self.say(0, handle(seat), Response::Observation(observation));
-            }
-        }
-    }
-
-    pub(super) fn record(&self) -> Record {
-        let entrants = self.seats.iter().map(|seat| Entrant { hash: seat.hash, nonce: Some(seat.nonce()) });
-        let dealing = Dealing {
-            kind: DealingKind::Joint,
-            commitment: self.seed.commitment(),
-            server_seed: self.seed.clone(),
-            entrants: entrants.collect(),
-        };
-        Record::complete(self.rules, dealing, self.steps.clone(), None).unwrap()
+        self.outbox.extend(table.outbox.drain(..));
     }
 }
 
-impl SeatState {
-    fn nonce(&self) -> Nonce {
-        self.nonce.clone().unwrap_or(Nonce::EMPTY)
+fn live_seat(table: &Table, seat: Seat) -> v1::LiveSeat {
+    let joined = if table.has_joined(seat) { v1::SeatState::Joined } else { v1::SeatState::Open };
+    v1::LiveSeat {
+        match_id: table.id.clone(),
+        seat: u32::try_from(seat.index()).unwrap(),
+        match_state: v1::MatchState::Playing.into(),
+        seat_state: joined.into(),
     }
-}
-
-fn handle(seat: Seat) -> u32 {
-    seat.to_wire() + 1
 }

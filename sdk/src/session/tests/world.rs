@@ -4,23 +4,30 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use zetema_proto::v1;
-use zetema_rules::fair::Nonce;
 use zetema_rules::{Rules, Seat, SeatEvent};
 
 use super::server::Server;
-use crate::error::Disconnect;
+use crate::clock::Clock;
+use crate::error::{Disconnect, Error};
+use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
-use crate::session::{Answer, Call, Core, CoreSettings, Key, Output, Records, Worked};
+use crate::session::{Answer, Call, Core, CoreSettings, Key, Output, Records, Seats, Worked};
+use crate::token::SeatToken;
 
 /// Everything, step by step.
 pub(super) struct World {
     pub(super) core: Core,
+    pub(super) settings: CoreSettings,
+    /// How often the session said that it takes no more seats, and why.
+    pub(super) closed: Vec<Option<Error>>,
     pub(super) server: Server,
     pub(super) now: Instant,
     uplink: VecDeque<v1::PlayRequest>,
     connected: bool,
     work: VecDeque<(Key, Vec<Call>)>,
     pub(super) outcomes: BTreeMap<Key, Outcome>,
+    /// The clock of each seat's last decision, as far as it has one.
+    pub(super) clocks: BTreeMap<Key, Clock>,
     /// What each seat's bot was told.
     pub(super) told: BTreeMap<Key, Told>,
     /// How many messages have gone either way.
@@ -41,6 +48,15 @@ pub(super) struct Told {
 
 impl World {
     pub(super) fn new(rules: Rules, records: Records) -> Self {
+        Self::with(rules, records, Seats::Given)
+    }
+
+    /// A session with a bot's token; the bot has the seats of one match.
+    pub(super) fn of_bot(rules: Rules, records: Records) -> Self {
+        Self::with(rules, records, Seats::OfBot)
+    }
+
+    fn with(rules: Rules, records: Records, seats: Seats) -> Self {
         let now = Instant::now();
         let settings = CoreSettings {
             server: "http://test".to_owned(),
@@ -49,15 +65,20 @@ impl World {
             give_up_after: Duration::from_mins(10),
             records,
             jitter_seed: 1,
+            nonce_secret: NonceSecret::new([3; 32]),
+            seats,
         };
         Self {
-            core: Core::new(settings, now),
-            server: Server::new(rules),
+            core: Core::new(settings.clone(), now),
+            settings,
+            server: Server::new(rules, seats),
+            closed: Vec::new(),
             now,
             uplink: VecDeque::new(),
             connected: false,
             work: VecDeque::new(),
             outcomes: BTreeMap::new(),
+            clocks: BTreeMap::new(),
             told: BTreeMap::new(),
             messages: 0,
             connections: 0,
@@ -74,8 +95,16 @@ impl World {
     }
 
     pub(super) fn play(&mut self, seat: Seat) -> Key {
-        let nonce = Nonce::new(&[u8::try_from(seat.index()).unwrap(); 32]).unwrap();
-        self.core.play(self.now, Server::token(seat).into(), nonce)
+        self.core.play(self.now, SeatToken::from(Server::token(seat)).into())
+    }
+
+    /// The program dies and is started again, with nothing but its settings.
+    pub(super) fn die(&mut self) {
+        self.drop_stream();
+        self.core = Core::new(self.settings.clone(), self.now);
+        self.work.clear();
+        self.told.clear();
+        self.outcomes.clear();
     }
 
     pub(super) fn perform(&mut self) {
@@ -90,10 +119,11 @@ impl World {
                 Output::Send(_) => {}
                 Output::Work { key, calls } => self.work.push_back((key, calls)),
                 Output::FetchRecord { key, match_id, .. } => {
-                    assert_eq!(match_id, "m");
-                    let record = Box::new(self.server.record());
+                    let table = self.server.tables.iter().find(|table| table.id == match_id).unwrap();
+                    let record = Box::new(table.record());
                     self.core.record(key, Ok(record));
                 }
+                Output::Closed { because } => self.closed.push(because),
                 Output::Finished { key, outcome } => {
                     assert!(self.outcomes.insert(key, *outcome).is_none(), "one outcome for each seat");
                 }
@@ -109,21 +139,42 @@ impl World {
 
     /// Cuts the stream: what was under way either way is lost.
     pub(super) fn cut(&mut self) {
+        self.cut_because(Disconnect::Ended);
+    }
+
+    pub(super) fn cut_because(&mut self, why: Disconnect) {
         if self.connected {
             self.drop_stream();
-            self.core.lost(self.now, Disconnect::Ended);
+            self.core.lost(self.now, why);
         }
+    }
+
+    /// Whether an answer has been sent, and not received.
+    pub(super) fn has_act_under_way(&self) -> bool {
+        self.uplink.iter().any(|request| matches!(request.kind, Some(v1::play_request::Kind::Act(_))))
+    }
+
+    /// Whether nothing goes on but that a bot chooses.
+    pub(super) fn is_choosing(&self) -> bool {
+        let choosing = |(_, calls): &(Key, Vec<Call>)| matches!(calls.last(), Some(Call::Choose(_)));
+        self.uplink.is_empty()
+            && self.server.outbox.is_empty()
+            && self.work.iter().all(choosing)
+            && !self.work.is_empty()
     }
 
     /// Does the next thing; `false` when nothing is left but to wait for ever.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
-        assert!(self.steps < 100_000, "it goes on for ever");
+        assert!(self.steps < 100_000 * self.server.tables.len(), "it goes on for ever");
         self.perform();
+        if self.server.outbox.is_empty() {
+            self.server.collect();
+        }
         if let Some(request) = self.uplink.pop_front() {
             self.messages += 1;
             self.server.receive(request);
-        } else if let Some(response) = self.server.outbox.pop_front() {
+        } else if let Some(response) = self.server.outbox.pop_front().filter(|_| self.connected) {
             self.messages += 1;
             self.core.received(self.now, response);
         } else if let Some((key, calls)) = self.work.pop_front() {
@@ -163,6 +214,9 @@ impl World {
                 Call::Choose(decision) => {
                     let number = decision.number();
                     told.decisions.push(number);
+                    if let Some(clock) = decision.clock() {
+                        self.clocks.insert(key, clock);
+                    }
                     if self.falls == Some((key, told.decisions.len() - 1)) {
                         return Worked::Fell(crate::fault::Fault::Panicked { message: "fell".to_owned() });
                     }
