@@ -15,7 +15,7 @@ pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 /// [`MAX_SEATS_PER_STREAM`] seats the largest, some 80 each.
 pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
 
-/// Bytes of one message to `RulesService` and to the standard services: a rules record is the largest.
+/// Bytes of one message to `RulesService`, `TokenService` and the standard services: a rules record is the largest.
 pub const MAX_SMALL_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Bytes of one answer. A page of a thousand matches is the largest.
@@ -177,8 +177,12 @@ pub const SILENT_PING_INTERVALS: u32 = 3;
 /// Answers that a Play stream buffers before its session waits for the reader.
 pub const PLAY_BUFFERED_ANSWERS: usize = 16;
 
-/// How long a rotation of a seat token that named itself is remembered.
-pub const ROTATIONS_KEPT: Duration = Duration::from_hours(24);
+/// Bearer tokens that are kept, void ones too, some 400 bytes each in memory. The oldest void ones make room for new
+/// ones.
+pub const MAX_TOKENS: usize = 10_000;
 
-/// Rotations of seat tokens that are remembered by their request ids, some 200 bytes each.
-pub const MAX_REMEMBERED_ROTATIONS: usize = 10_000;
+/// Bytes of a token's label, as the wire promises.
+pub const MAX_TOKEN_LABEL_BYTES: usize = 64;
+
+/// Characters of an owner's or a bot's name, as the wire promises.
+pub const MAX_ACCOUNT_NAME_CHARS: usize = 64;

@@ -68,7 +68,7 @@ pub(super) async fn open(
         let token = read(path)?.filter(|token| hash.is_of(token.expose()));
         return Ok((hash, token));
     }
-    let token = AdminToken(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(random()?)).into());
+    let token = AdminToken(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<32>()?)).into());
     write(&path, token.expose()).map_err(|cause| AccessError::File { path, cause })?;
     let hash = AdminHash::of(token.expose());
     insert(journal, META_KEY, &hash.0).await?;

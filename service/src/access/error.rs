@@ -32,3 +32,35 @@ pub enum AccessError {
         cause: io::Error,
     },
 }
+
+/// Why a token can't be made or revoked.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// There is no token with this id.
+    #[error("there is no such token")]
+    NotFound,
+    /// Neither a scope nor a token to replace was named.
+    #[error("name a scope, or a token to replace")]
+    NoScope,
+    /// A token is to be replaced by one of another scope.
+    #[error("the token that is replaced has another scope: give the same, or none")]
+    OtherScope,
+    /// The token would be void from the start.
+    #[error("is not in the future")]
+    Expired,
+    /// There are as many tokens as may be, and none of them is void.
+    #[error("there are {limit} tokens that are not void, as many as may be: revoke one")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// The request id was used for another request.
+    #[error("the request id was used for another request: use a new one")]
+    RequestReused,
+    /// Whether it is stored is not known yet.
+    #[error("whether the change is stored is not known yet: send the same again")]
+    OutcomeUnknown,
+    /// Something here is broken.
+    #[error(transparent)]
+    Broken(#[from] AccessError),
+}

@@ -1,24 +1,35 @@
-//! Who may do what: the admin's bearer token, and a token for each seat.
+//! Who may do what: bearer tokens of admins, owners and bots, and a token for each seat.
+//!
+//! Of a bearer token only the SHA-256 is stored; whoever makes it is told the secret, once. What it opened ends when it
+//! is revoked, replaced or expired ([`Pass::voided`]). The first admin token is made at the first start.
 //!
 //! A seat's token is an HMAC of the service key over match, seat and generation: nothing is stored for it, a
-//! retried creation returns the same one, and whoever has the key can check it. Of the admin token only the
-//! SHA-256 is stored; the token itself goes to a file that its owner alone can read, never to a log.
+//! retried creation returns the same one, and whoever has the key can check it. The first admin token
+//! itself goes to a file that its owner alone can read, never to a log.
 
 mod admin_token;
 mod bearer;
+mod bearer_token;
 mod error;
+mod pass;
 mod seat_token;
 mod service_key;
+mod tokens;
 
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};
 pub use bearer::Bearer;
-pub use error::AccessError;
+pub use bearer_token::BearerToken;
+pub use error::{AccessError, TokenError};
+pub use pass::Pass;
 pub use seat_token::{SeatGrant, SeatToken};
 pub use service_key::ServiceKey;
+pub use tokens::{TokenFilter, TokenSpec, Tokens, VoidTokens};
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::journal::Journal;
+use crate::matches::Clock;
 
 /// The keys of one server, from its journal.
 #[derive(Debug)]
@@ -26,6 +37,7 @@ pub struct Access {
     service_key: ServiceKey,
     admin_hash: admin_token::AdminHash,
     admin_token: Option<AdminToken>,
+    tokens: Tokens,
 }
 
 impl Access {
@@ -34,15 +46,25 @@ impl Access {
     ///
     /// # Errors
     /// An [`AccessError`] when the journal, the file or the system's randomness fails.
-    pub async fn open(journal: &dyn Journal, folder: &Path) -> Result<Self, AccessError> {
-        let service_key = ServiceKey::open(journal).await?;
-        let (admin_hash, admin_token) = admin_token::open(journal, folder).await?;
-        Ok(Self { service_key, admin_hash, admin_token })
+    pub async fn open(
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+        folder: &Path,
+    ) -> Result<Self, AccessError> {
+        let service_key = ServiceKey::open(&*journal).await?;
+        let (admin_hash, admin_token) = admin_token::open(&*journal, folder).await?;
+        let tokens = Tokens::open(journal, clock).await?;
+        Ok(Self { service_key, admin_hash, admin_token, tokens })
     }
 
     /// The admin token, when its file still holds it: an operator may have moved it elsewhere.
     pub fn admin_token(&self) -> Option<&AdminToken> {
         self.admin_token.as_ref()
+    }
+
+    /// The stored tokens.
+    pub const fn tokens(&self) -> &Tokens {
+        &self.tokens
     }
 
     /// The token of a seat.
@@ -56,15 +78,19 @@ impl Access {
         self.service_key.seat_grant(token)
     }
 
-    /// Who calls, by the token of the request's metadata.
+    /// Who calls, by the token of the request's metadata. Whether a seat's token was replaced, its match knows.
     ///
     /// # Errors
-    /// [`AccessError::UnknownToken`] for a token that is none of this server's.
-    pub fn bearer(&self, token: Option<&str>) -> Result<Bearer, AccessError> {
-        let Some(token) = token else { return Ok(Bearer::Anonymous) };
+    /// [`AccessError::UnknownToken`] for a token that is none of this server's, or void.
+    pub fn pass(&self, token: Option<&str>) -> Result<Pass, AccessError> {
+        let Some(token) = token else { return Ok(Pass::without_end(Bearer::Anonymous)) };
         if self.admin_hash.is_of(token) {
-            return Ok(Bearer::Admin);
+            return Ok(Pass::without_end(Bearer::Admin));
         }
-        self.seat_grant(token).map(Bearer::Seat).ok_or(AccessError::UnknownToken)
+        if let Some(pass) = self.tokens.pass(token) {
+            return Ok(pass);
+        }
+        let seat = self.seat_grant(token).ok_or(AccessError::UnknownToken)?;
+        Ok(Pass::without_end(Bearer::Seat(seat)))
     }
 }

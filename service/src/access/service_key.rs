@@ -32,7 +32,7 @@ impl ServiceKey {
     /// # Errors
     /// An [`AccessError`] when the journal or the system's randomness fails.
     pub async fn open(journal: &dyn Journal) -> Result<Self, AccessError> {
-        let stored = insert(journal, META_KEY, &random()?).await?;
+        let stored = insert(journal, META_KEY, &random::<KEY_BYTES>()?).await?;
         let bytes = <[u8; KEY_BYTES]>::try_from(stored.as_bytes().as_ref())
             .map_err(|_| AccessError::Damaged(META_KEY))?;
         Ok(Self::from_bytes(bytes))
@@ -48,9 +48,9 @@ impl ServiceKey {
     }
 }
 
-/// 32 random bytes from the system.
-pub(super) fn random() -> Result<[u8; KEY_BYTES], AccessError> {
-    let mut bytes = [0; KEY_BYTES];
+/// Random bytes from the system.
+pub(super) fn random<const N: usize>() -> Result<[u8; N], AccessError> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(AccessError::Randomness)?;
     Ok(bytes)
 }

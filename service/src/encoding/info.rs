@@ -181,10 +181,15 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         visibility: visibility_from_wire(*visibility)?,
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
-        created_at: millis(create_time.as_ref().ok_or_else(|| FieldError::missing("create_time"))?)?,
-        ended_at: end_time.as_ref().map(millis).transpose()?,
+        created_at: time("create_time", create_time.as_ref())?
+            .ok_or_else(|| FieldError::missing("create_time"))?,
+        ended_at: time("end_time", end_time.as_ref())?,
         outcome: outcome.as_ref().map(|outcome| value::<Outcome>("outcome", outcome)).transpose()?,
     })
+}
+
+fn time(field: &'static str, message: Option<&Timestamp>) -> Result<Option<UnixMillis>, FieldError> {
+    message.map(millis).transpose().map_err(|error| error.within(field))
 }
 
 fn stage(message: i32) -> Result<MatchStage, FieldError> {
@@ -211,17 +216,25 @@ fn seat_state(message: i32) -> Result<SeatState, FieldError> {
     }
 }
 
-fn timestamp(at: UnixMillis) -> Timestamp {
+/// A wall-clock time as a message.
+pub(crate) fn timestamp(at: UnixMillis) -> Timestamp {
     let (seconds, ms) = (at.get() / 1_000, at.get() % 1_000);
     #[allow(clippy::cast_possible_truncation)]
     let nanos = ms as i32 * 1_000_000;
     Timestamp { seconds: i64::try_from(seconds).unwrap_or(i64::MAX), nanos }
 }
 
-fn millis(timestamp: &Timestamp) -> Result<UnixMillis, FieldError> {
+/// The last second of the year 9999, where the timestamps of protobuf end.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// The wall-clock time of a message, cut to milliseconds.
+///
+/// # Errors
+/// A [`FieldError`] without a path if it is before 1970, after the year 9999, or no time.
+pub(crate) fn millis(timestamp: &Timestamp) -> Result<UnixMillis, FieldError> {
     let Timestamp { seconds, nanos } = timestamp;
-    let seconds = u64::try_from(*seconds).ok().and_then(|seconds| seconds.checked_mul(1_000));
-    let ms = u64::try_from(*nanos / 1_000_000).ok();
-    let at = seconds.zip(ms).and_then(|(seconds, ms)| seconds.checked_add(ms));
-    at.map(UnixMillis::new).ok_or_else(|| FieldError::invalid("create_time", "is before 1970"))
+    let seconds = u64::try_from(*seconds).ok().filter(|seconds| *seconds <= LAST_SECOND);
+    let nanos = u64::try_from(*nanos).ok().filter(|nanos| *nanos < 1_000_000_000);
+    let at = seconds.zip(nanos).map(|(seconds, nanos)| UnixMillis::new(seconds * 1_000 + nanos / 1_000_000));
+    at.ok_or_else(|| FieldError::invalid("", "is no time from 1970 to the year 9999"))
 }

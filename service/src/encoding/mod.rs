@@ -12,6 +12,7 @@ use zetema_proto::FieldError;
 
 pub use entry::{decode_entry, encode_entry};
 pub use info::{decode_created, decode_summary, encode_created, encode_summary, match_with_bots};
+pub(crate) use info::{millis, timestamp};
 pub use record::{decode_record, encode_record, record_entries};
 
 /// Why bytes of the journal can't be read.

@@ -1,45 +1,136 @@
 //! Who calls, and what that allows. Absent and forbidden look the same: `NOT_FOUND`.
 
-use tonic::metadata::MetadataMap;
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
+use tonic::{Status, metadata::MetadataMap};
 use zetema_proto::FieldError;
 
-use super::fault::Fault;
+use super::{backend::Backend, fault::Fault};
 use crate::{
-    access::{Access, Bearer, SeatGrant},
-    journal::{MatchId, Visibility},
-    table::{MatchInfo, SeatAccess},
+    access::{Access, Bearer, Pass, SeatGrant},
+    journal::{self, MatchId, Owner, Visibility},
+    matches::SeatTokenWatch,
+    table::{MatchInfo, Rejection, SeatAccess},
 };
 
-/// Who calls, by "authorization: Bearer TOKEN" of the metadata.
-pub(super) fn bearer(access: &Access, metadata: &MetadataMap) -> Result<Bearer, Fault> {
-    let Some(value) = metadata.get("authorization") else { return Ok(Bearer::Anonymous) };
-    let text = value.to_str().map_err(|_| Fault::unauthenticated())?;
-    let (scheme, token) = text.split_once(' ').ok_or_else(Fault::unauthenticated)?;
-    if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(Fault::unauthenticated());
-    }
-    Ok(access.bearer(Some(token.trim()))?)
+/// Who calls, and until when.
+pub(super) struct Caller {
+    pass: Pass,
+    /// Tells when a seat's token is replaced.
+    seat: Option<SeatTokenWatch>,
 }
 
-/// Lets the admin pass. Others learn no more than that they would need the admin's token.
-pub(super) fn admin_only(access: &Access, metadata: &MetadataMap) -> Result<(), Fault> {
-    match bearer(access, metadata)? {
-        Bearer::Admin => Ok(()),
-        Bearer::Seat(_) | Bearer::Anonymous => Err(Fault::unauthenticated()),
+impl Caller {
+    /// Who calls, by "authorization: Bearer TOKEN" of the metadata.
+    pub(super) async fn of(backend: &Backend, metadata: &MetadataMap) -> Result<Self, Fault> {
+        let pass = backend.access.pass(token(metadata)?)?;
+        let seat = match *pass.bearer() {
+            Bearer::Seat(SeatGrant { match_id, seat, generation }) => {
+                let access = SeatAccess { seat, generation };
+                let watch = backend.matches.watch_seat_token(match_id, access).await;
+                Some(watch.map_err(|rejection| match rejection {
+                    Rejection::NotFound => Fault::unauthenticated(),
+                    other => other.into(),
+                })?)
+            }
+            _ => None,
+        };
+        Ok(Self { pass, seat })
     }
-}
 
-/// Whether `bearer` may look at a match: everyone at a public one, the admin and its seats at any.
-pub(super) fn may_see(bearer: &Bearer, info: &MatchInfo) -> bool {
-    match (bearer, info.visibility) {
-        (Bearer::Admin, _) | (_, Visibility::Public) => true,
-        (Bearer::Seat(grant), Visibility::Private) => {
-            let holds = |seat: &crate::table::SeatInfo| {
-                seat.seat == grant.seat && seat.generation == grant.generation
-            };
-            grant.match_id == info.match_id && info.seats.iter().any(holds)
+    /// Whom the token stands for.
+    pub(super) const fn bearer(&self) -> &Bearer {
+        self.pass.bearer()
+    }
+
+    /// Lets the admin pass. Others learn no more than that they would need the admin's token.
+    pub(super) fn admin_only(&self) -> Result<(), Fault> {
+        match self.bearer() {
+            Bearer::Admin => Ok(()),
+            Bearer::Owner(_) | Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => {
+                Err(Fault::unauthenticated())
+            }
         }
-        (Bearer::Anonymous, Visibility::Private) => false,
+    }
+
+    /// Lets those pass who create matches. `None`: the admin, whose matches belong to no owner.
+    pub(super) fn creator(&self) -> Result<Option<&Owner>, Fault> {
+        match self.bearer() {
+            Bearer::Admin => Ok(None),
+            Bearer::Owner(owner) => Ok(Some(owner)),
+            Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => Err(Fault::unauthenticated()),
+        }
+    }
+
+    /// Within whom request ids are unique.
+    pub(super) fn account(&self) -> Result<journal::Caller, Fault> {
+        let account = match self.creator()? {
+            None => "admin".to_owned(),
+            // No name has a colon, so no owner is taken for another account.
+            Some(owner) => format!("owner:{owner}"),
+        };
+        journal::Caller::new(account).map_err(|error| Fault::internal(&error))
+    }
+
+    /// Whether a match is the caller's own: every match is the admin's.
+    pub(super) fn owns(&self, info: &MatchInfo) -> bool {
+        match self.bearer() {
+            Bearer::Admin => true,
+            Bearer::Owner(owner) => info.owner.as_ref() == Some(owner),
+            Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => false,
+        }
+    }
+
+    /// Whether the caller may look at a match: everyone at a public one, its owner, its seats and the admin at any.
+    pub(super) fn may_see(&self, info: &MatchInfo) -> bool {
+        if info.visibility == Visibility::Public {
+            return true;
+        }
+        match self.bearer() {
+            Bearer::Admin | Bearer::Owner(_) => self.owns(info),
+            Bearer::Bot(bot) => info.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot)),
+            Bearer::Anonymous => false,
+            // That it holds was found when the token was checked.
+            Bearer::Seat(grant) => grant.match_id == info.match_id,
+        }
+    }
+
+    /// Waits until the token is void: revoked, replaced or expired. For ever, if it never is.
+    pub(super) fn voided(self) -> BoxFuture<'static, ()> {
+        let Self { pass, seat } = self;
+        match seat {
+            None => pass.voided().boxed(),
+            Some(watch) => watch.replaced().boxed(),
+        }
+    }
+
+    /// A stream of answers that ends with `UNAUTHENTICATED` in the moment in which the caller's token is void.
+    pub(super) fn until_void<T: Send + 'static>(
+        self,
+        answers: BoxStream<'static, Result<T, Status>>,
+    ) -> BoxStream<'static, Result<T, Status>> {
+        let next = |(answers, mut voided): (
+            Option<BoxStream<'static, Result<T, Status>>>,
+            BoxFuture<'static, ()>,
+        )| async move {
+            let mut answers = answers?;
+            tokio::select! {
+                biased;
+                () = &mut voided => Some((Err(Fault::unauthenticated().into()), (None, voided))),
+                next = answers.next() => Some((next?, (Some(answers), voided))),
+            }
+        };
+        stream::unfold((Some(answers), self.voided()), next).boxed()
+    }
+}
+
+/// The token of the metadata, if there is one.
+fn token(metadata: &MetadataMap) -> Result<Option<&str>, Fault> {
+    let mut values = metadata.get_all("authorization").iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    let text = value.to_str().map_err(|_| Fault::unauthenticated())?;
+    match (text.split_once(' '), values.next()) {
+        (Some((scheme, token)), None) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        _ => Err(Fault::unauthenticated()),
     }
 }
 

@@ -14,9 +14,9 @@ use zetema_proto::{
 };
 
 use crate::{
-    access::AccessError,
+    access::{AccessError, TokenError},
     limits,
-    matches::CreateError,
+    matches::{CreateError, RotationError},
     metrics::REJECTIONS,
     table::{ClosedBy, Rejection},
 };
@@ -203,6 +203,33 @@ impl From<CreateError> for Fault {
             }
             CreateError::Stopping => Self::draining(),
             CreateError::Fault => Self::internal(&message),
+        }
+    }
+}
+
+impl From<RotationError> for Fault {
+    fn from(error: RotationError) -> Self {
+        match error {
+            RotationError::RequestReused => Self::new(ErrorReason::RequestIdReused, error.to_string()),
+            RotationError::Rejected(rejection) => rejection.into(),
+        }
+    }
+}
+
+impl From<TokenError> for Fault {
+    fn from(error: TokenError) -> Self {
+        let message = error.to_string();
+        match error {
+            TokenError::NotFound => Self::not_found("token"),
+            TokenError::NoScope => Self::from(FieldError::missing("scope")),
+            TokenError::OtherScope => Self::field("scope", message),
+            TokenError::Expired => Self::field("expire_time", message),
+            TokenError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
+            TokenError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
+            TokenError::OutcomeUnknown => {
+                Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
+            }
+            TokenError::Broken(error) => error.into(),
         }
     }
 }

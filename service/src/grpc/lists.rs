@@ -28,7 +28,8 @@ pub(super) fn filter(
 ) -> Result<ListFilter, Fault> {
     let reader = match bearer {
         Bearer::Admin => Reader::Admin,
-        Bearer::Seat(_) | Bearer::Anonymous => Reader::Anyone,
+        Bearer::Owner(owner) => Reader::Owner(owner.clone()),
+        Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => Reader::Anyone,
     };
     let Some(v1::MatchFilter { states, client_reference }) = filter else {
         return Ok(ListFilter { reader, stages: Vec::new(), client_reference: None });
@@ -98,7 +99,8 @@ pub(super) fn position(page_token: &str) -> Result<Option<PagePosition>, Fault> 
     }
 }
 
-fn wrong_token() -> Fault {
+/// A page token that the list has not given.
+pub(super) fn wrong_token() -> Fault {
     Fault::field("page_token", "is none of this list: give the next_page_token of the page before, or none")
 }
 

@@ -17,17 +17,16 @@ use zetema_rules::Seat;
 
 use super::{
     backend::Backend,
-    caller,
+    caller::{self, Caller},
     fault::Fault,
     heard::{self, Followed, Heard},
     lists::{self, Stages},
     result_streams::ResultStreams,
-    rotations::Rotations,
     wire,
 };
 use crate::{
     access::SeatGrant,
-    journal::{BodyHash, Caller, MatchId, RequestId, RequestKey},
+    journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, EndedMatch, ListCursor},
     metrics::{Open, StreamRpc},
@@ -38,28 +37,41 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct MatchAdapter {
     backend: Arc<Backend>,
-    rotations: Arc<Rotations>,
     results: ResultStreams,
 }
 
 impl MatchAdapter {
     /// An adapter over these matches.
     pub(crate) fn new(backend: Arc<Backend>) -> Self {
-        Self { backend, rotations: Arc::default(), results: ResultStreams::default() }
+        Self { backend, results: ResultStreams::default() }
+    }
+
+    async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Fault> {
+        Caller::of(&self.backend, metadata).await
     }
 
     /// A match that the caller may see.
-    async fn visible(&self, metadata: &MetadataMap, match_id: &str) -> Result<MatchInfo, Fault> {
-        let bearer = caller::bearer(&self.backend.access, metadata)?;
+    async fn visible(&self, caller: &Caller, match_id: &str) -> Result<MatchInfo, Fault> {
         let info = self.backend.matches.get(caller::match_id(match_id)?).await?;
-        if caller::may_see(&bearer, &info) { Ok(info) } else { Err(Fault::not_found("match")) }
+        if caller.may_see(&info) { Ok(info) } else { Err(Fault::not_found("match")) }
+    }
+
+    /// A match of the caller's own.
+    async fn owned(&self, caller: &Caller, match_id: MatchId) -> Result<(), Fault> {
+        let info = self.backend.matches.get(match_id).await?;
+        if caller.owns(&info) { Ok(()) } else { Err(Fault::not_found("match")) }
     }
 
     async fn create(
         &self,
-        specs: Vec<MatchSpec>,
+        caller: &Caller,
+        mut specs: Vec<MatchSpec>,
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
+        let owner = caller.creator()?;
+        for spec in &mut specs {
+            spec.owner = owner.cloned();
+        }
         let created = self.backend.matches.create(specs, key).await?;
         Ok(created.iter().map(|info| self.created(info)).collect())
     }
@@ -75,8 +87,13 @@ impl MatchAdapter {
     }
 }
 
-/// What names a request, if it names itself: who asks (the admin is the only one who may), its id, and what it asks.
-fn request_key(request_id: &str, rpc: &str, body: &impl Message) -> Result<Option<RequestKey>, Fault> {
+/// What names a request, if it names itself: who asks, its id, and what it asks.
+pub(super) fn request_key(
+    caller: &Caller,
+    request_id: &str,
+    rpc: &str,
+    body: &impl Message,
+) -> Result<Option<RequestKey>, Fault> {
     if request_id.is_empty() {
         return Ok(None);
     }
@@ -92,7 +109,7 @@ fn request_key(request_id: &str, rpc: &str, body: &impl Message) -> Result<Optio
     hash.update(body.encode_to_vec());
     let invalid = |error: crate::journal::JournalValueError| Fault::field("request_id", error.to_string());
     Ok(Some(RequestKey {
-        caller: Caller::new("admin").map_err(invalid)?,
+        caller: caller.account()?,
         request_id: RequestId::new(request_id).map_err(invalid)?,
         body_hash: BodyHash(hash.finalize().into()),
     }))
@@ -107,17 +124,18 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::CreateMatchRequest>,
     ) -> Result<Response<v1::CreateMatchResponse>, Status> {
-        caller::admin_only(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
+        caller.creator()?;
         let v1::CreateMatchRequest { request_id, r#match } = request.into_inner();
         let spec = r#match.ok_or_else(|| Fault::from(FieldError::missing("match")))?;
-        let key = request_key(&request_id, "CreateMatch", &spec)?;
+        let key = request_key(&caller, &request_id, "CreateMatch", &spec)?;
         let spec = wire::match_spec(&spec).map_err(|error| Fault::from(error.within("match")))?;
         if let DealSpec::Shared(_) = spec.deals {
             let problem = "one match alone shares its deals with none: use BatchCreateMatches";
             return Err(Fault::field("match.deals.shared", problem).into());
         }
-        let Some(v1::CreatedMatch { r#match, seat_tokens }) = self.create(vec![spec], key).await?.pop()
-        else {
+        let mut created = self.create(&caller, vec![spec], key).await?;
+        let Some(v1::CreatedMatch { r#match, seat_tokens }) = created.pop() else {
             return Err(Fault::internal(&"a creation made no match").into());
         };
         Ok(Response::new(v1::CreateMatchResponse { r#match, seat_tokens }))
@@ -127,7 +145,8 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::BatchCreateMatchesRequest>,
     ) -> Result<Response<v1::BatchCreateMatchesResponse>, Status> {
-        caller::admin_only(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
+        caller.creator()?;
         let v1::BatchCreateMatchesRequest { request_id, matches } = request.into_inner();
         if !(1..=limits::MAX_BATCH_MATCHES).contains(&matches.len()) {
             let problem = format!("has {} entries: give 1 to {}", matches.len(), limits::MAX_BATCH_MATCHES);
@@ -136,8 +155,8 @@ impl MatchService for MatchAdapter {
         let spec = |(i, spec)| wire::match_spec(spec).map_err(|error| error.at(i).within("matches"));
         let specs = matches.iter().enumerate().map(spec).collect::<Result<_, _>>().map_err(Fault::from)?;
         let body = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
-        let key = request_key(&request_id, "BatchCreateMatches", &body)?;
-        let matches = self.create(specs, key).await?;
+        let key = request_key(&caller, &request_id, "BatchCreateMatches", &body)?;
+        let matches = self.create(&caller, specs, key).await?;
         Ok(Response::new(v1::BatchCreateMatchesResponse { matches }))
     }
 
@@ -145,7 +164,8 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::GetMatchRequest>,
     ) -> Result<Response<v1::GetMatchResponse>, Status> {
-        let info = self.visible(request.metadata(), &request.get_ref().match_id).await?;
+        let caller = self.caller(request.metadata()).await?;
+        let info = self.visible(&caller, &request.get_ref().match_id).await?;
         Ok(Response::new(v1::GetMatchResponse { r#match: Some((&info).into()) }))
     }
 
@@ -153,9 +173,9 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::ListMatchesRequest>,
     ) -> Result<Response<v1::ListMatchesResponse>, Status> {
-        let bearer = caller::bearer(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
         let v1::ListMatchesRequest { filter, page_size, page_token } = request.get_ref();
-        let filter = lists::filter(&bearer, filter.as_ref(), Stages::Any)?;
+        let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Any)?;
         let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
         let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
         Ok(Response::new(v1::ListMatchesResponse {
@@ -168,9 +188,9 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::ListRecordsRequest>,
     ) -> Result<Response<v1::ListRecordsResponse>, Status> {
-        let bearer = caller::bearer(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
         let v1::ListRecordsRequest { filter, page_size, page_token } = request.get_ref();
-        let filter = lists::filter(&bearer, filter.as_ref(), Stages::Over)?;
+        let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Over)?;
         let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
         let matches = &self.backend.matches;
         let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
@@ -186,8 +206,10 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::CancelMatchRequest>,
     ) -> Result<Response<v1::CancelMatchResponse>, Status> {
-        caller::admin_only(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
+        caller.creator()?;
         let match_id = caller::match_id(&request.get_ref().match_id)?;
+        self.owned(&caller, match_id).await?;
         let (_, info) = self.backend.command(match_id, Command::Cancel).await?;
         Ok(Response::new(v1::CancelMatchResponse { r#match: Some((&info).into()) }))
     }
@@ -197,7 +219,8 @@ impl MatchService for MatchAdapter {
         request: Request<v1::WatchMatchRequest>,
     ) -> Result<Response<Self::WatchMatchStream>, Status> {
         let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
-        let info = self.visible(request.metadata(), match_id).await?;
+        let caller = self.caller(request.metadata()).await?;
+        let info = self.visible(&caller, match_id).await?;
         let views = wire::views(*views).map_err(Fault::from)?;
         let Followed { start, seq: _, heard } =
             heard::follow(&self.backend, info.match_id, Audience::Spectator, *after_seq, views).await?;
@@ -213,22 +236,25 @@ impl MatchService for MatchAdapter {
         });
         let told = heard::until_drained(&self.backend, told.boxed(), None);
         let start = stream::iter([Ok(watched(Kind::Start(start)))]);
-        Ok(Response::new(start.chain(told).boxed()))
+        Ok(Response::new(caller.until_void(start.chain(told).boxed())))
     }
 
     async fn watch_results(
         &self,
         request: Request<v1::WatchResultsRequest>,
     ) -> Result<Response<Self::WatchResultsStream>, Status> {
-        caller::admin_only(&self.backend.access, request.metadata())?;
-        Ok(Response::new(self.results.watch(&self.backend, None, request.get_ref())?))
+        let caller = self.caller(request.metadata()).await?;
+        let owner = caller.creator()?.cloned();
+        let results = self.results.watch(&self.backend, owner, request.get_ref())?;
+        Ok(Response::new(caller.until_void(results)))
     }
 
     async fn get_record(
         &self,
         request: Request<v1::GetRecordRequest>,
     ) -> Result<Response<v1::GetRecordResponse>, Status> {
-        let info = self.visible(request.metadata(), &request.get_ref().match_id).await?;
+        let caller = self.caller(request.metadata()).await?;
+        let info = self.visible(&caller, &request.get_ref().match_id).await?;
         let file = self.backend.matches.record(info.match_id).await.map_err(Fault::from)?;
         let record = v1::Record::decode(file.record).map_err(|error| Fault::internal(&error))?;
         Ok(Response::new(v1::GetRecordResponse { record: Some(record) }))
@@ -238,20 +264,20 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::RotateSeatTokenRequest>,
     ) -> Result<Response<v1::RotateSeatTokenResponse>, Status> {
-        caller::admin_only(&self.backend.access, request.metadata())?;
+        let caller = self.caller(request.metadata()).await?;
+        caller.creator()?;
         let v1::RotateSeatTokenRequest { match_id, seat, request_id } = request.into_inner();
         let body = v1::RotateSeatTokenRequest { match_id: match_id.clone(), seat, request_id: String::new() };
-        let key = request_key(&request_id, "RotateSeatToken", &body)?;
+        let key = request_key(&caller, &request_id, "RotateSeatToken", &body)?;
         let match_id = caller::match_id(&match_id)?;
         let seat = Seat::from_wire(&seat).map_err(|error| Fault::from(error.within("seat")))?;
-        let made = key.as_ref().map(|key| self.rotations.made(key)).transpose()?.flatten();
-        let generation = match made {
-            Some(generation) => generation,
+        self.owned(&caller, match_id).await?;
+        let generation = match key {
             None => self.backend.matches.rotate_token(match_id, seat).await.map_err(Fault::from)?,
+            Some(key) => {
+                self.backend.matches.rotate_token_once(match_id, seat, key).await.map_err(Fault::from)?
+            }
         };
-        if let Some(key) = &key {
-            self.rotations.remember(key, generation);
-        }
         let seat_token = Some(self.seat_token(match_id, seat, generation));
         Ok(Response::new(v1::RotateSeatTokenResponse { seat_token }))
     }

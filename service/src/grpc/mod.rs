@@ -9,8 +9,8 @@ mod lists;
 mod match_service;
 mod play;
 mod result_streams;
-mod rotations;
 mod rules_service;
+mod token_service;
 mod tonic_faults;
 mod wire;
 
@@ -18,4 +18,5 @@ pub(crate) use backend::Backend;
 pub(crate) use match_service::MatchAdapter;
 pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
+pub(crate) use token_service::TokenAdapter;
 pub(crate) use tonic_faults::{explain, unknown_method};

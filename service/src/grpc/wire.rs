@@ -1,6 +1,7 @@
 //! The core's types as messages, and the other way. Types are destructured whole, so that a new field breaks the build
 //! here.
 
+pub(crate) use crate::encoding::{millis, timestamp};
 use zetema_proto::{FieldError, Views, Wire, seat_event_to_wire, v1, view_to_wire};
 use zetema_rules::{
     Action, LegalActions, Rules, TimeControl,

@@ -54,7 +54,8 @@
 //! |---|---|---|
 //! | `log_1`, `log_2` … | position | the segments of the log: one row per record of a running match, in the form below |
 //! | `records` | result number | finished matches: what lists filter by, summary, record, hash over all columns |
-//! | `requests` | caller, request id | hash and answer of each creation that named itself, for 24 hours |
+//! | `requests` | caller, request id | hash and answer of each request that named itself, for 24 hours |
+//! | `tokens` | token number | bearer tokens: id, scope, label, times, and the SHA-256 of the secret, never the secret |
 //! | `quarantine` | match id | matches found damaged, and how many of their records are intact |
 //! | `meta` | name | schema version and epoch of the journal itself, and values of its users, such as the service key |
 //!
@@ -103,12 +104,13 @@ mod sqlite;
 mod store;
 #[cfg(test)]
 mod tests;
+mod token;
 mod values;
 
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
 pub use outcome::{
     AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome, Health,
-    Outcome, ReadError,
+    Outcome, ReadError, RequestReused,
 };
 pub use sqlite::{JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal};
 pub use store::{
@@ -116,7 +118,8 @@ pub use store::{
     NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultRow,
     StoredMatch, StoredRecord, Visibility,
 };
+pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};
 pub use values::{
     BodyHash, BotName, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,
-    PageSize, Payload, RecordBytes, RequestId, Response, Summary,
+    PageSize, Payload, RecordBytes, RequestId, Response, Summary, TokenLabel,
 };

@@ -72,6 +72,11 @@ pub enum CreateRefusal {
     RequestReused,
 }
 
+/// The caller has used the request id for another request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the request id was used for another request")]
+pub struct RequestReused;
+
 /// What went wrong outside of the journal, in words for a log: never for a client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cause(Arc<str>);

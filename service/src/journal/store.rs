@@ -8,7 +8,8 @@ use tokio::sync::watch;
 use super::{
     AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, Health,
     JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize, Payload, ReadError,
-    RecordBytes, RequestId, Response, ResultNumber, Summary, UnixMillis, Version,
+    RecordBytes, RequestId, RequestReused, Response, ResultNumber, StoredToken, Summary, TokenChange,
+    UnixMillis, Version,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -53,11 +54,24 @@ pub trait Journal: Send + Sync + 'static {
     /// What is known of a request. [`Journal::create`] decides again, so this only saves work.
     async fn request(&self, key: RequestKey, now: UnixMillis) -> Result<RequestState, ReadError>;
 
+    /// Remembers a request that came at `now`, with its answer, unless it was answered before; the answer is the one that
+    /// is there afterwards.
+    async fn remember(&self, request: Request, now: UnixMillis) -> Outcome<Response, RequestReused>;
+
+    /// Every token, void ones too, in the order in which they were made.
+    async fn tokens(&self) -> Result<Vec<StoredToken>, ReadError>;
+
+    /// Changes the tokens, all of the change or none of it.
+    async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused>;
+
     /// The value under a key, if there is one.
     async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError>;
 
     /// Stores a value under a key unless one is there; the answer is the one that is there afterwards.
     async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never>;
+
+    /// Stores a value under a key, in the place of what is there.
+    async fn replace_meta(&self, key: MetaKey, value: MetaValue) -> Outcome<(), Never>;
 
     /// The number of the latest durable result, as it changes.
     fn latest_result(&self) -> watch::Receiver<ResultNumber>;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
+use crate::limits;
+
 /// A value that the journal doesn't take.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalValueError {
@@ -161,7 +163,7 @@ macro_rules! account_name {
 
         impl $name {
             /// The most characters it may have.
-            pub const MAX_CHARS: usize = 64;
+            pub const MAX_CHARS: usize = limits::MAX_ACCOUNT_NAME_CHARS;
 
             /// This name.
             ///
@@ -208,7 +210,11 @@ short_text!(
 );
 short_text!(
     /// Who makes a request, within whom request ids are unique.
-    Caller, "a caller", 64
+    Caller, "a caller", 80
+);
+short_text!(
+    /// What a token is for, in the words of whoever made it.
+    TokenLabel, "a token's label", limits::MAX_TOKEN_LABEL_BYTES
 );
 short_text!(
     /// What a caller names a request by, so that it can be sent again.

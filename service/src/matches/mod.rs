@@ -22,6 +22,7 @@ mod past;
 mod recent_results;
 mod result_cursor;
 mod results;
+mod seat_token;
 mod server_clock;
 mod storage;
 mod subscribers;
@@ -48,6 +49,7 @@ pub use message::{Audience, Hold, Joined};
 pub use past::RecordFile;
 pub use result_cursor::{NoResultCursor, ResultCursor};
 pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFrom};
+pub use seat_token::{RotationError, SeatTokenWatch};
 pub use server_clock::ServerClock;
 pub use subscribers::End;
 pub use subscription::{Next, Start, Subscription};
@@ -89,6 +91,9 @@ struct Shared {
     /// Matches that have not ended and can't go on here. The log says why.
     lost: RwLock<HashSet<MatchId>>,
     recent_results: RecentResults,
+    /// Held while a seat's token is replaced by a request that names itself, so that of two retries the second finds
+    /// what the first has made.
+    rotating: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -124,6 +129,7 @@ impl Matches {
                 bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
                 recent_results: RecentResults::default(),
+                rotating: tokio::sync::Mutex::default(),
                 tasks: TaskTracker::new(),
                 stop: CancellationToken::new(),
             }),

@@ -109,7 +109,13 @@ impl Server {
         let (journal, recovery) = SqliteJournal::open(&config.data, journal::Options::default()).await?;
         report(&recovery);
         let journal = Arc::new(journal);
-        let access = Arc::new(Access::open(&*journal, &config.data).await?);
+        let clock = Arc::new(ServerClock::new());
+        let access = Access::open(
+            Arc::<SqliteJournal>::clone(&journal),
+            Arc::<ServerClock>::clone(&clock),
+            &config.data,
+        );
+        let access = Arc::new(access.await?);
 
         let limits = matches::Limits {
             live_matches: usize::try_from(config.max_live_matches).unwrap_or(usize::MAX),
@@ -117,7 +123,6 @@ impl Server {
         };
         let (draining, stopped, tasks) =
             (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
-        let clock = Arc::new(ServerClock::new());
         let matches = open_matches(&journal, &clock, limits).await?;
         // From then on time is charged to nobody, as the clients are told to come back later.
         tasks.spawn(clock.keep(draining.clone()));

@@ -13,13 +13,13 @@ use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
         match_service_server::MatchServiceServer, play_service_server::PlayServiceServer,
-        rules_service_server::RulesServiceServer,
+        rules_service_server::RulesServiceServer, token_service_server::TokenServiceServer,
     },
 };
 
 use super::StartError;
 use crate::{
-    grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, explain, unknown_method},
+    grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, explain, unknown_method},
     limits, metrics,
 };
 
@@ -37,6 +37,11 @@ pub(super) fn routes(backend: &Arc<Backend>, health: HealthService) -> Result<Ro
     )
     .add_service(
         RulesServiceServer::new(RulesAdapter)
+            .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+    )
+    .add_service(
+        TokenServiceServer::new(TokenAdapter::new(Arc::clone(backend)))
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );

@@ -5,12 +5,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
-use super::request::{Answer, Spoilt, Write};
+use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, Write};
+use super::tokens;
 use crate::journal::row::{RowHeader, RowKind};
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload, Request,
-    RequestState, ResultNumber, Version,
+    RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version,
 };
 
 /// How many forgotten requests are deleted with each new one: more than come in.
@@ -35,6 +36,13 @@ impl Commit<'_> {
             Write::Create(new, to) => Answer::Create(to, self.attempt(|c| c.create(&new))),
             Write::Append(append, to) => Answer::Append(to, self.attempt(|c| c.append(&append))),
             Write::Finish(finish, to) => Answer::Finish(to, self.attempt(|c| c.finish(&finish))),
+            Write::Remember(request, now, to) => {
+                Answer::Remember(to, self.attempt(|c| c.remember_first(&request, now)))
+            }
+            Write::Tokens(change, to) => Answer::Tokens(to, self.attempt(|c| c.change_tokens(&change))),
+            Write::ReplaceMeta(key, value, to) => {
+                Answer::ReplaceMeta(to, self.attempt(|c| c.replace_meta(&key, &value)))
+            }
             Write::Meta(key, value, to) => Answer::Meta(to, self.attempt(|c| c.meta(&key, value))),
         }
     }
@@ -98,6 +106,43 @@ impl Commit<'_> {
         columns.insert(self.conn, summary, record)?;
         self.live.ended(last.match_id);
         Ok(Outcome::Done(number))
+    }
+
+    fn remember_first(&mut self, request: &Request, now: UnixMillis) -> rusqlite::Result<RememberOutcome> {
+        match read::request(self.conn, &request.key, now)? {
+            RequestState::New => {
+                self.remember(request, now.get())?;
+                Ok(Outcome::Done(request.response.clone()))
+            }
+            RequestState::Answered(response) => Ok(Outcome::Done(response)),
+            RequestState::Reused => Ok(Outcome::Refused(RequestReused)),
+        }
+    }
+
+    fn change_tokens(&mut self, change: &TokenChange) -> rusqlite::Result<TokensOutcome> {
+        let TokenChange { now, made, revoked, forgotten, request } = change;
+        if let Some(request) = request {
+            if read::request(self.conn, &request.key, *now)? == RequestState::Reused {
+                return Ok(Outcome::Refused(RequestReused));
+            }
+            self.remember(request, now.get())?;
+        }
+        for id in revoked {
+            tokens::revoke(self.conn, *id, *now)?;
+        }
+        for id in forgotten {
+            tokens::forget(self.conn, *id)?;
+        }
+        if let Some(token) = made {
+            tokens::insert(self.conn, token)?;
+        }
+        Ok(Outcome::Done(()))
+    }
+
+    fn replace_meta(&mut self, key: &MetaKey, value: &MetaValue) -> rusqlite::Result<Outcome<(), Never>> {
+        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
+        self.conn.prepare_cached(sql)?.execute(params![key.as_str(), value.as_bytes().as_ref()])?;
+        Ok(Outcome::Done(()))
     }
 
     fn meta(&mut self, key: &MetaKey, value: MetaValue) -> rusqlite::Result<Outcome<MetaValue, Never>> {

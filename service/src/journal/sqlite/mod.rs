@@ -13,6 +13,7 @@ mod recover;
 mod request;
 mod schema;
 mod stats;
+mod tokens;
 mod writer;
 
 use std::path::Path;
@@ -28,8 +29,8 @@ pub use stats::JournalStats;
 use super::{
     Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage,
     Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition,
-    PageSize, ReadError, RequestKey, RequestState, ResultFilter, ResultNumber, ResultRow, StoredMatch,
-    UnixMillis, Version,
+    PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber,
+    ResultRow, StoredMatch, StoredToken, TokenChange, UnixMillis, Version,
 };
 use clean::Cleaning;
 use folder::Folder;
@@ -270,12 +271,28 @@ impl Journal for SqliteJournal {
         self.readers.read(move |conn| read::request(conn, &key, now).map_err(read::read_error)).await
     }
 
+    async fn remember(&self, request: super::Request, now: UnixMillis) -> Outcome<Response, RequestReused> {
+        self.write(|to| Write::Remember(request, now, to)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<StoredToken>, ReadError> {
+        self.readers.read(move |conn| tokens::all(conn).map_err(read::read_error)).await
+    }
+
+    async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused> {
+        self.write(|to| Write::Tokens(Box::new(change), to)).await
+    }
+
     async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
         self.readers.read(move |conn| read::meta(conn, &key).map_err(read::read_error)).await
     }
 
     async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
         self.write(|to| Write::Meta(key, value, to)).await
+    }
+
+    async fn replace_meta(&self, key: MetaKey, value: MetaValue) -> Outcome<(), Never> {
+        self.write(|to| Write::ReplaceMeta(key, value, to)).await
     }
 
     fn latest_result(&self) -> watch::Receiver<ResultNumber> {

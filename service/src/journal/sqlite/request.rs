@@ -8,10 +8,13 @@ use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never,
-    NewMatches, NewRecords, Outcome, ResultNumber,
+    NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestReused, Response, ResultNumber,
+    TokenChange, UnixMillis,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
+pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
+pub(super) type TokensOutcome = Outcome<(), RequestReused>;
 
 pub(super) enum Request {
     Write(Write),
@@ -23,7 +26,10 @@ pub(super) enum Write {
     Create(NewMatches, Sender<CreateOutcome>),
     Append(Append, Sender<AppendOutcome>),
     Finish(Box<Finish>, Sender<FinishOutcome>),
+    Remember(NamedRequest, UnixMillis, Sender<RememberOutcome>),
+    Tokens(Box<TokenChange>, Sender<TokensOutcome>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
+    ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
 }
 
 /// What the writer answers out of its memory, after all writes before it.
@@ -46,7 +52,10 @@ impl Write {
             Self::Create(_, to) => Answer::Create(to, by.outcome()),
             Self::Append(_, to) => Answer::Append(to, by.outcome()),
             Self::Finish(_, to) => Answer::Finish(to, by.outcome()),
+            Self::Remember(_, _, to) => Answer::Remember(to, by.outcome()),
+            Self::Tokens(_, to) => Answer::Tokens(to, by.outcome()),
             Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
+            Self::ReplaceMeta(_, _, to) => Answer::ReplaceMeta(to, by.outcome()),
         }
     }
 
@@ -56,10 +65,15 @@ impl Write {
             Self::Create(new, _) => new.matches.iter().map(|new| row_bytes(&new.records)).sum(),
             Self::Append(append, _) => row_bytes(&append.records),
             Self::Finish(finish, _) => row_bytes(&finish.last.records) + finish.record.as_bytes().len(),
-            Self::Meta(_, value, _) => value.as_bytes().len(),
+            Self::Remember(request, ..) => request.response.as_bytes().len(),
+            Self::Tokens(..) => TOKEN_BYTES,
+            Self::Meta(_, value, _) | Self::ReplaceMeta(_, value, _) => value.as_bytes().len(),
         }
     }
 }
+
+/// About how many bytes a change of the tokens takes.
+const TOKEN_BYTES: usize = 512;
 
 fn row_bytes(records: &NewRecords) -> usize {
     records.as_slice().iter().map(|payload| HEADER_BYTES + payload.as_bytes().len()).sum()
@@ -70,7 +84,10 @@ pub(super) enum Answer {
     Create(Sender<CreateOutcome>, CreateOutcome),
     Append(Sender<AppendOutcome>, AppendOutcome),
     Finish(Sender<FinishOutcome>, FinishOutcome),
+    Remember(Sender<RememberOutcome>, RememberOutcome),
+    Tokens(Sender<TokensOutcome>, TokensOutcome),
     Meta(Sender<MetaOutcome>, MetaOutcome),
+    ReplaceMeta(Sender<Outcome<(), Never>>, Outcome<(), Never>),
     Located(Sender<Option<Location>>, Option<Location>),
     Unfinished(Sender<Vec<MatchId>>, Vec<MatchId>),
     Closed(Sender<()>),
@@ -90,7 +107,10 @@ impl Answer {
             Self::Create(_, outcome) => *outcome = by.outcome(),
             Self::Append(_, outcome) => *outcome = by.outcome(),
             Self::Finish(_, outcome) => *outcome = by.outcome(),
+            Self::Remember(_, outcome) => *outcome = by.outcome(),
+            Self::Tokens(_, outcome) => *outcome = by.outcome(),
             Self::Meta(_, outcome) => *outcome = by.outcome(),
+            Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
             Self::Located(..) | Self::Unfinished(..) | Self::Closed(_) => {}
         }
     }
@@ -101,7 +121,10 @@ impl Answer {
             Self::Create(to, outcome) => drop(to.send(outcome)),
             Self::Append(to, outcome) => drop(to.send(outcome)),
             Self::Finish(to, outcome) => drop(to.send(outcome)),
+            Self::Remember(to, outcome) => drop(to.send(outcome)),
+            Self::Tokens(to, outcome) => drop(to.send(outcome)),
             Self::Meta(to, outcome) => drop(to.send(outcome)),
+            Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),
             Self::Located(to, location) => drop(to.send(location)),
             Self::Unfinished(to, matches) => drop(to.send(matches)),
             Self::Closed(to) => drop(to.send(())),

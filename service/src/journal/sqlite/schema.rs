@@ -13,8 +13,8 @@ use crate::journal::Epoch;
 const LEAST_SQLITE: i32 = 3_051_003;
 /// "ZTMA", in the header of the database.
 const APPLICATION_ID: i32 = 0x5a54_4d41;
-/// The layout of the tables. A later one is a later release's.
-const SCHEMA: u64 = 1;
+/// The layout of the tables: 1 had no tokens. A later one is a later release's.
+const SCHEMA: u64 = 2;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 
@@ -57,6 +57,21 @@ CREATE TABLE quarantine (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// What version 2 added.
+const TOKENS: &str = "
+CREATE TABLE tokens (
+    token_number INTEGER PRIMARY KEY,
+    token_id BLOB NOT NULL UNIQUE,
+    secret_sha256 BLOB NOT NULL,
+    scope INTEGER NOT NULL,
+    account TEXT,
+    label TEXT,
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER,
+    revoked_ms INTEGER
+) STRICT;
+";
+
 /// Opens the connection that writes, making the tables if there are none, and starts a new epoch.
 pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connection, Epoch), OpenError> {
     let version = rusqlite::version_number();
@@ -69,13 +84,13 @@ pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connect
     // Before anything is changed: whose is it?
     let application_id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (application_id, objects) {
+    let found = match (application_id, objects) {
         (APPLICATION_ID, _) => check_schema(&conn, database)?,
-        (0, 0) => {}
+        (0, 0) => 0,
         _ => {
             return Err(OpenError::NotAJournal { database: database.to_owned() });
         }
-    }
+    };
     // A page that is written before its transaction ends would leave frames behind when that fails.
     conn.pragma_update(None, "cache_spill", false)?;
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
@@ -94,16 +109,27 @@ pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connect
         conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;
     }
     conn.set_prepared_statement_cache_capacity(64);
-    if objects == 0 {
-        let tx = conn.transaction()?;
-        tx.execute_batch(TABLES)?;
-        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-        put_number(&tx, SCHEMA_KEY, SCHEMA)?;
-        tx.commit()?;
+    if found < SCHEMA {
+        upgrade(&mut conn, found)?;
     }
     let epoch = number(&conn, EPOCH_KEY)?.unwrap_or(0) + 1;
     put_number(&conn, EPOCH_KEY, epoch)?;
     Ok((conn, Epoch::new(epoch)))
+}
+
+/// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.
+fn upgrade(conn: &mut Connection, found: u64) -> Result<(), OpenError> {
+    let tx = conn.transaction()?;
+    if found < 1 {
+        tx.execute_batch(TABLES)?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    if found < 2 {
+        tx.execute_batch(TOKENS)?;
+    }
+    put_number(&tx, SCHEMA_KEY, SCHEMA)?;
+    tx.commit()?;
+    Ok(())
 }
 
 /// Opens a connection that only reads.
@@ -117,9 +143,10 @@ pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-fn check_schema(conn: &Connection, database: &Path) -> Result<(), OpenError> {
+/// The version of a journal's tables, if it can be opened.
+fn check_schema(conn: &Connection, database: &Path) -> Result<u64, OpenError> {
     match number(conn, SCHEMA_KEY)? {
-        Some(SCHEMA) => Ok(()),
+        Some(found @ 1..=SCHEMA) => Ok(found),
         Some(found) => Err(OpenError::OtherSchema { database: database.to_owned(), found, known: SCHEMA }),
         None => Err(OpenError::NotAJournal { database: database.to_owned() }),
     }

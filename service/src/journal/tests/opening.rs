@@ -24,12 +24,29 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000002' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000003' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 2, and this release knows version 1: \
+    let error = "FOLDER/journal.sqlite3 has schema version 3, and this release knows version 2: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
+}
+
+#[tokio::test]
+async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
+    let f = Fixture::new().await;
+    f.created([1]).await;
+    let f = f
+        .reopen_after(|database| {
+            database.execute_batch("DROP TABLE tokens").unwrap();
+            let earlier = "UPDATE meta SET value = x'0000000000000001' WHERE key = 'journal/schema'";
+            assert_eq!(database.execute(earlier, []).unwrap(), 1);
+        })
+        .await;
+    assert_eq!(f.recovery.unfinished, 1);
+    assert_eq!(f.journal.tokens().await.unwrap(), []);
+    let f = f.reopen().await;
+    assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
 }
 
 #[tokio::test]

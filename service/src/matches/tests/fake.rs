@@ -9,9 +9,9 @@ use tokio::sync::watch;
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, MatchId, MetaKey,
-    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, RequestKey,
-    RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord, UnixMillis,
-    Version,
+    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, Request, RequestKey,
+    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord,
+    StoredToken, TokenChange, UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -32,6 +32,7 @@ struct Inner {
     running: HashMap<MatchId, Vec<Payload>>,
     finished: Vec<FinishedMatch>,
     requests: HashMap<(String, String), (RequestKey, Response)>,
+    tokens: Vec<StoredToken>,
     fates: Vec<Fate>,
     unreadable: usize,
     result_pages: usize,
@@ -254,12 +255,56 @@ impl Journal for FakeJournal {
         })
     }
 
+    async fn remember(&self, request: Request, now: UnixMillis) -> Outcome<Response, RequestReused> {
+        match self.request(request.key.clone(), now).await {
+            Ok(RequestState::Answered(response)) => Outcome::Done(response),
+            Ok(RequestState::Reused) => Outcome::Refused(RequestReused),
+            Ok(RequestState::New) => {
+                let Request { key, response } = request;
+                let name = (key.caller.to_string(), key.request_id.to_string());
+                self.inner.lock().unwrap().requests.insert(name, (key, response.clone()));
+                Outcome::Done(response)
+            }
+            Err(error) => Outcome::Failed(Cause::new(error)),
+        }
+    }
+
+    async fn tokens(&self) -> Result<Vec<StoredToken>, ReadError> {
+        Ok(self.inner.lock().unwrap().tokens.clone())
+    }
+
+    async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused> {
+        let TokenChange { now, made, revoked, forgotten, request } = change;
+        let mut inner = self.inner.lock().unwrap();
+        if let Some(Request { key, response }) = request {
+            let name = (key.caller.to_string(), key.request_id.to_string());
+            match inner.requests.get(&name) {
+                Some((before, _)) if before.body_hash != key.body_hash => {
+                    return Outcome::Refused(RequestReused);
+                }
+                _ => inner.requests.insert(name, (key, response)),
+            };
+        }
+        for token in &mut inner.tokens {
+            if revoked.contains(&token.id) && token.revoked_at.is_none() {
+                token.revoked_at = Some(now);
+            }
+        }
+        inner.tokens.retain(|token| !forgotten.contains(&token.id));
+        inner.tokens.extend(made);
+        Outcome::Done(())
+    }
+
     async fn meta(&self, _key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
         Ok(None)
     }
 
     async fn meta_or_insert(&self, _key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
         Outcome::Done(value)
+    }
+
+    async fn replace_meta(&self, _key: MetaKey, _value: MetaValue) -> Outcome<(), Never> {
+        Outcome::Done(())
     }
 
     fn latest_result(&self) -> watch::Receiver<ResultNumber> {

@@ -1,0 +1,284 @@
+//! The stored tokens: made, checked, listed and revoked.
+//!
+//! The journal has them, and so does memory: there are few, and each call is checked against them. A change is
+//! durable before memory has it, and cuts what the token opened in the moment in which memory does.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::bearer_token::{BearerToken, id_of, is_of};
+use super::pass::{Pass, Until};
+use super::{AccessError, TokenError};
+use crate::journal::{
+    BotName, Journal, Outcome, Request, RequestKey, RequestState, Response, Scope, StoredToken, TokenChange,
+    TokenId, TokenLabel, TokenNumber, UnixMillis,
+};
+use crate::limits;
+use crate::matches::Clock;
+
+/// A token that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenSpec {
+    /// What it is to allow. `None`: as the one that it replaces.
+    pub scope: Option<Scope>,
+    /// What it is for.
+    pub label: Option<TokenLabel>,
+    /// From when on it is to be void.
+    pub expires_at: Option<UnixMillis>,
+    /// The token that it replaces.
+    pub replaces: Option<TokenId>,
+}
+
+/// Which tokens to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenFilter {
+    /// With exactly this scope, if one is given.
+    pub scope: Option<Scope>,
+    /// Whether those that are void are listed.
+    pub void: VoidTokens,
+}
+
+/// Whether tokens that are void are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoidTokens {
+    /// They are not.
+    LeftOut,
+    /// They are.
+    Listed,
+}
+
+/// The stored tokens of one server.
+pub struct Tokens {
+    journal: Arc<dyn Journal>,
+    clock: Arc<dyn Clock>,
+    known: RwLock<HashMap<TokenId, Known>>,
+    /// Held by whoever changes the tokens, so that memory has the changes in the journal's order.
+    changing: Mutex<Memory>,
+}
+
+#[derive(Clone)]
+struct Known {
+    token: StoredToken,
+    revoked: CancellationToken,
+}
+
+/// Whether memory has what the journal has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Fresh,
+    /// The outcome of a change is not known.
+    Stale,
+}
+
+impl Tokens {
+    /// Reads them from the journal.
+    pub(super) async fn open(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Result<Self, AccessError> {
+        let tokens = Self { journal, clock, known: RwLock::default(), changing: Mutex::new(Memory::Fresh) };
+        tokens.read().await?;
+        Ok(tokens)
+    }
+
+    /// Who holds this token, if it is one of these and holds.
+    pub(super) fn pass(&self, text: &str) -> Option<Pass> {
+        let id = id_of(text)?;
+        let Known { token, revoked } = self.known(&id)?;
+        if !is_of(&token.hash, text) || token.is_void(self.clock.wall()) {
+            return None;
+        }
+        let until = Until { revoked, expires_at: token.expires_at, clock: Arc::clone(&self.clock) };
+        Some(Pass::stored(token.scope.into(), until))
+    }
+
+    /// Whether a token was ever made for this bot.
+    pub fn know_bot(&self, name: &BotName) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().any(|known| matches!(&known.token.scope, Scope::Bot(bot) if bot == name))
+    }
+
+    /// Makes a token. When the same request comes again, the token that it made before is void.
+    ///
+    /// # Errors
+    /// [`TokenError`] says why not.
+    pub async fn create(
+        &self,
+        spec: TokenSpec,
+        request: Option<RequestKey>,
+    ) -> Result<(StoredToken, BearerToken), TokenError> {
+        let mut memory = self.changing.lock().await;
+        self.refresh(&mut memory).await?;
+        let now = self.clock.wall();
+        let TokenSpec { scope, label, expires_at, replaces } = spec;
+        let replaced = replaces.map(|id| self.known(&id).ok_or(TokenError::NotFound)).transpose()?;
+        let scope = match (scope, replaced) {
+            (None, None) => return Err(TokenError::NoScope),
+            (Some(scope), Some(old)) if scope != old.token.scope => return Err(TokenError::OtherScope),
+            (Some(scope), _) => scope,
+            (None, Some(old)) => old.token.scope,
+        };
+        if expires_at.is_some_and(|expires_at| expires_at <= now) {
+            return Err(TokenError::Expired);
+        }
+        let before = match &request {
+            Some(key) => self.made_before(key, now).await?,
+            None => None,
+        };
+        let revoked: Vec<TokenId> = replaces.into_iter().chain(before).collect();
+        let (number, forgotten) = self.room(&revoked, now)?;
+        let (id, secret) = BearerToken::draw(&scope)?;
+        let hash = secret.hash();
+        let token =
+            StoredToken { number, id, hash, scope, label, created_at: now, expires_at, revoked_at: None };
+        let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
+        let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
+        let made = Some(token.clone());
+        self.change(&mut memory, TokenChange { now, made, revoked, forgotten, request }).await?;
+        tracing::info!(token_id = %id, scope = ?token.scope, "a token was made");
+        Ok((token, secret))
+    }
+
+    /// Voids a token: what it opened ends at once. Once revoked, revoking again changes nothing.
+    ///
+    /// # Errors
+    /// [`TokenError::NotFound`], [`TokenError::OutcomeUnknown`].
+    pub async fn revoke(&self, id: TokenId) -> Result<StoredToken, TokenError> {
+        let mut memory = self.changing.lock().await;
+        self.refresh(&mut memory).await?;
+        let known = self.known(&id).ok_or(TokenError::NotFound)?;
+        if known.token.revoked_at.is_none() {
+            let now = self.clock.wall();
+            let change =
+                TokenChange { now, made: None, revoked: vec![id], forgotten: Vec::new(), request: None };
+            self.change(&mut memory, change).await?;
+            tracing::info!(token_id = %id, "a token was revoked");
+        }
+        self.known(&id).map(|known| known.token).ok_or(TokenError::NotFound)
+    }
+
+    /// Tokens that were made before the one with this number, the latest first, one more than `most` if there are.
+    pub fn list(&self, filter: &TokenFilter, before: Option<TokenNumber>, most: usize) -> Vec<StoredToken> {
+        let now = self.clock.wall();
+        let TokenFilter { scope, void } = filter;
+        let wanted = |token: &StoredToken| {
+            before.is_none_or(|before| token.number < before)
+                && scope.as_ref().is_none_or(|scope| token.scope == *scope)
+                && (*void == VoidTokens::Listed || !token.is_void(now))
+        };
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens: Vec<&StoredToken> =
+            known.values().map(|known| &known.token).filter(|token| wanted(token)).collect();
+        tokens.sort_unstable_by_key(|token| std::cmp::Reverse(token.number));
+        tokens.into_iter().take(most.saturating_add(1)).cloned().collect()
+    }
+
+    fn known(&self, id: &TokenId) -> Option<Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// The token that this request made when it came before.
+    async fn made_before(&self, key: &RequestKey, now: UnixMillis) -> Result<Option<TokenId>, TokenError> {
+        match self.journal.request(key.clone(), now).await {
+            Ok(RequestState::New) => Ok(None),
+            Ok(RequestState::Reused) => Err(TokenError::RequestReused),
+            Ok(RequestState::Answered(response)) => {
+                let id = response.as_bytes().as_ref().try_into();
+                id.map(TokenId::from_bytes).map(Some).map_err(|_| AccessError::Damaged("request").into())
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a request can't be looked up");
+                Err(TokenError::OutcomeUnknown)
+            }
+        }
+    }
+
+    /// The number of the next token, and the void tokens that make room for it: the oldest, when there are as many as
+    /// may be.
+    fn room(&self, revoked: &[TokenId], now: UnixMillis) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let last = known.values().map(|known| known.token.number.get()).max().unwrap_or(0);
+        let surplus = (known.len() + 1).saturating_sub(limits::MAX_TOKENS);
+        let mut void: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
+        void.retain(|token| token.is_void(now) && !revoked.contains(&token.id));
+        void.sort_unstable_by_key(|token| token.number);
+        let forgotten: Vec<TokenId> = void.iter().take(surplus).map(|token| token.id).collect();
+        if forgotten.len() < surplus {
+            return Err(TokenError::TooMany { limit: limits::MAX_TOKENS });
+        }
+        Ok((TokenNumber::new(last + 1), forgotten))
+    }
+
+    /// Makes a change durable, then takes it over.
+    async fn change(&self, memory: &mut Memory, change: TokenChange) -> Result<(), TokenError> {
+        match self.journal.change_tokens(change.clone()).await {
+            Outcome::Done(()) => {
+                self.apply(change);
+                Ok(())
+            }
+            Outcome::Refused(crate::journal::RequestReused) => Err(TokenError::RequestReused),
+            Outcome::Failed(cause) => {
+                tracing::warn!(%cause, "a change of the tokens could not be stored");
+                Err(TokenError::OutcomeUnknown)
+            }
+            Outcome::Unknown(cause) => {
+                tracing::warn!(%cause, "a change of the tokens may not have been stored");
+                *memory = Memory::Stale;
+                Err(TokenError::OutcomeUnknown)
+            }
+        }
+    }
+
+    fn apply(&self, change: TokenChange) {
+        let TokenChange { now, made, revoked, forgotten, request: _ } = change;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for id in revoked {
+            if let Some(known) = known.get_mut(&id) {
+                known.token.revoked_at.get_or_insert(now);
+                known.revoked.cancel();
+            }
+        }
+        for id in forgotten {
+            known.remove(&id);
+        }
+        if let Some(token) = made {
+            known.insert(token.id, Known { token, revoked: CancellationToken::new() });
+        }
+    }
+
+    async fn refresh(&self, memory: &mut Memory) -> Result<(), TokenError> {
+        if *memory == Memory::Stale {
+            self.read().await.map_err(|error| {
+                tracing::warn!(%error, "the tokens can't be read back yet");
+                TokenError::OutcomeUnknown
+            })?;
+            *memory = Memory::Fresh;
+        }
+        Ok(())
+    }
+
+    /// Takes over what the journal has.
+    async fn read(&self) -> Result<(), AccessError> {
+        let stored = self.journal.tokens().await?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut before = std::mem::take(&mut *known);
+        for token in stored {
+            let revoked = before.remove(&token.id).map_or_else(CancellationToken::new, |known| known.revoked);
+            if token.revoked_at.is_some() {
+                revoked.cancel();
+            }
+            known.insert(token.id, Known { token, revoked });
+        }
+        for gone in before.into_values() {
+            gone.revoked.cancel();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tokens")
+    }
+}

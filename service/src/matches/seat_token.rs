@@ -1,0 +1,121 @@
+//! The tokens of seats: whether one holds and until when, and its replacement.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use zetema_rules::Seat;
+
+use super::Matches;
+use crate::encoding::decode_summary;
+use crate::journal::{MatchId, Outcome, Request, RequestKey, RequestReused, RequestState, Response};
+use crate::table::{MatchInfo, Rejection, SeatAccess};
+
+/// Why a request that names itself does not replace a seat's token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RotationError {
+    /// The request id was used for another request.
+    #[error("the request id was used for another request: use a new one")]
+    RequestReused,
+    /// The match refuses.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+}
+
+/// A seat's token that holds now.
+pub struct SeatTokenWatch {
+    access: SeatAccess,
+    /// `None`: the match is over, so the token is not replaced any more.
+    info: Option<watch::Receiver<Arc<MatchInfo>>>,
+}
+
+impl SeatTokenWatch {
+    /// Waits until the token is replaced: for ever, if it never is.
+    pub async fn replaced(self) {
+        let Self { access, info } = self;
+        let Some(mut info) = info else { return std::future::pending().await };
+        let replaced = |info: &Arc<MatchInfo>| generation(info, access.seat) != Some(access.generation);
+        if info.wait_for(replaced).await.is_err() {
+            // The match is over, or the server stops.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Matches {
+    /// Checks a seat's token, and tells when it is replaced.
+    ///
+    /// # Errors
+    /// [`Rejection::TokenReplaced`], [`Rejection::NoSuchSeat`], [`Rejection::NotFound`], or why the match can't be read.
+    pub async fn watch_seat_token(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+    ) -> Result<SeatTokenWatch, Rejection> {
+        if let Some(handle) = self.handle(match_id) {
+            check(&handle.info.borrow(), access)?;
+            return Ok(SeatTokenWatch { access, info: Some(handle.info) });
+        }
+        let finished = self.finished(match_id).await?;
+        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| {
+            tracing::error!(%match_id, %error, "a summary can't be read");
+            Rejection::Damaged
+        })?;
+        check(&info, access)?;
+        Ok(SeatTokenWatch { access, info: None })
+    }
+}
+
+impl Matches {
+    /// As [`Matches::rotate_token`], but the same request gets the same answer for 24 hours, also after a restart.
+    ///
+    /// # Errors
+    /// [`RotationError`] says why not.
+    pub async fn rotate_token_once(
+        &self,
+        match_id: MatchId,
+        seat: Seat,
+        request: RequestKey,
+    ) -> Result<u32, RotationError> {
+        let _one_at_a_time = self.shared.rotating.lock().await;
+        let now = self.shared.config.clock.wall();
+        match self.journal().request(request.clone(), now).await {
+            Ok(RequestState::Answered(response)) => return Ok(answered(&response)?),
+            Ok(RequestState::Reused) => return Err(RotationError::RequestReused),
+            Ok(RequestState::New) => {}
+            Err(error) => {
+                tracing::warn!(%match_id, %error, "a request can't be looked up");
+                return Err(Rejection::OutcomeUnknown.into());
+            }
+        }
+        // If it is not remembered, nobody has heard of this token, and a retry makes another.
+        let generation = self.rotate_token(match_id, seat).await?;
+        let response = Response::new(generation.to_be_bytes().to_vec()).map_err(|_| Rejection::Damaged)?;
+        match self.journal().remember(Request { key: request, response }, now).await {
+            Outcome::Done(response) => Ok(answered(&response)?),
+            Outcome::Refused(RequestReused) => Err(RotationError::RequestReused),
+            Outcome::Failed(cause) | Outcome::Unknown(cause) => {
+                tracing::warn!(%match_id, %cause, "a rotation can't be remembered");
+                Err(Rejection::OutcomeUnknown.into())
+            }
+        }
+    }
+}
+
+fn answered(response: &Response) -> Result<u32, Rejection> {
+    response.as_bytes().as_ref().try_into().map(u32::from_be_bytes).map_err(|_| {
+        tracing::error!("the answer to a rotation can't be read");
+        Rejection::Damaged
+    })
+}
+
+fn check(info: &MatchInfo, access: SeatAccess) -> Result<(), Rejection> {
+    match generation(info, access.seat) {
+        Some(generation) if generation == access.generation => Ok(()),
+        Some(_) => Err(Rejection::TokenReplaced),
+        None => Err(Rejection::NoSuchSeat { seat: access.seat }),
+    }
+}
+
+fn generation(info: &MatchInfo, seat: Seat) -> Option<u32> {
+    info.seats.get(seat.index()).map(|info| info.generation)
+}
