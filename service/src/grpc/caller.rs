@@ -2,11 +2,12 @@
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use tonic::{Status, metadata::MetadataMap};
-use zetema_proto::FieldError;
+use zetema_proto::{FieldError, v1};
 
 use super::{backend::Backend, fault::Fault};
 use crate::{
     access::{Access, Bearer, Pass, SeatGrant},
+    encoding::match_with_bots,
     journal::{self, MatchId, Owner, Visibility},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
@@ -92,6 +93,11 @@ impl Caller {
             // That it holds was found when the token was checked.
             Bearer::Seat(grant) => grant.match_id == info.match_id,
         }
+    }
+
+    /// A match as the caller may see it: the admin and its owner see for which bots its seats are from the start.
+    pub(super) fn shown(&self, info: &MatchInfo) -> v1::Match {
+        if self.owns(info) { match_with_bots(info) } else { info.into() }
     }
 
     /// Waits until the token is void: revoked, replaced or expired. For ever, if it never is.

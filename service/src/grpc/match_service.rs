@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     access::SeatGrant,
+    encoding::match_with_bots,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, EndedMatch, ListCursor},
@@ -78,7 +79,7 @@ impl MatchAdapter {
 
     fn created(&self, info: &MatchInfo) -> v1::CreatedMatch {
         let tokens = info.seats.iter().map(|seat| self.seat_token(info.match_id, seat.seat, seat.generation));
-        v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(info.into()) }
+        v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(match_with_bots(info)) }
     }
 
     fn seat_token(&self, match_id: MatchId, seat: Seat, generation: u32) -> v1::SeatToken {
@@ -166,7 +167,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::GetMatchResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         let info = self.visible(&caller, &request.get_ref().match_id).await?;
-        Ok(Response::new(v1::GetMatchResponse { r#match: Some((&info).into()) }))
+        Ok(Response::new(v1::GetMatchResponse { r#match: Some(caller.shown(&info)) }))
     }
 
     async fn list_matches(
@@ -179,7 +180,7 @@ impl MatchService for MatchAdapter {
         let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
         let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
         Ok(Response::new(v1::ListMatchesResponse {
-            matches: page.matches.iter().map(Into::into).collect(),
+            matches: page.matches.iter().map(|info| caller.shown(info)).collect(),
             next_page_token: page.next.map(|next| next.to_string()).unwrap_or_default(),
         }))
     }
@@ -211,7 +212,7 @@ impl MatchService for MatchAdapter {
         let match_id = caller::match_id(&request.get_ref().match_id)?;
         self.owned(&caller, match_id).await?;
         let (_, info) = self.backend.command(match_id, Command::Cancel).await?;
-        Ok(Response::new(v1::CancelMatchResponse { r#match: Some((&info).into()) }))
+        Ok(Response::new(v1::CancelMatchResponse { r#match: Some(caller.shown(&info)) }))
     }
 
     async fn watch_match(
