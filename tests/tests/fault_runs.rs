@@ -10,7 +10,11 @@
 
 use clap::ValueEnum;
 use futures::StreamExt;
-use zetema_tests::fault_runs::{Bug, Case, Dealing, Problem, Scene, Transport, every_case};
+use zetema_proto::v1::ErrorReason;
+use zetema_rules::Action;
+use zetema_tests::fault_runs::{
+    Bug, Case, Chosen, Dealing, Ledger, Problem, Scene, Transport, Truth, every_case,
+};
 use zetema_tests::proxy::{Direction, Fault, Plan};
 
 /// Matches that are played at once.
@@ -21,7 +25,7 @@ const AT_ONCE: usize = 32;
 async fn check_many(transport: Transport) {
     let scene = Scene::start().await;
     for &dealing in Dealing::value_variants() {
-        let counts = scene.count(transport, dealing).await;
+        let counts = scene.run_whole(transport, dealing).await.counts;
         let chosen = (0..7).cycle().zip(every_case(transport, dealing, counts)).filter(|(i, _)| *i < 3);
         let cases: Vec<Case> = chosen.map(|(_, case)| case).collect();
         let (all, mut struck, mut failed) = (cases.len(), 0, Vec::new());
@@ -50,10 +54,89 @@ async fn no_fault_of_the_network_is_felt_in_a_match_by_observe_and_act() {
     check_many(Transport::Observe).await;
 }
 
+/// A ledger that was tampered with has this problem, and the whole one has none.
+fn check_tampered((truth, ledger): &(Truth, Ledger), tamper: impl Fn(&mut Ledger), problem: &str) {
+    assert_eq!(truth.problems(ledger), []);
+    let mut ledger = ledger.clone();
+    tamper(&mut ledger);
+    let problems: Vec<String> = truth.problems(&ledger).iter().map(ToString::to_string).collect();
+    assert!(problems.iter().any(|one| one == problem), "{problem}: {problems:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ledger_that_says_something_else_is_found_out() {
+    let scene = Scene::start().await;
+    for &transport in Transport::value_variants() {
+        let account = scene.run_whole(transport, Dealing::Fixed).await.account.unwrap();
+        scene_has_it_all(&account);
+        let check = |tamper: fn(&mut Ledger), problem: &str| check_tampered(&account, tamper, problem);
+        // The seat plays the second decision of the match first.
+        check(
+            |ledger| {
+                ledger.chosen.remove(0);
+            },
+            "the record holds an action for decision 2 that the player did not choose",
+        );
+        check(
+            |ledger| {
+                ledger.sent.remove(0);
+            },
+            "the record holds an action for decision 2 that the player did not choose",
+        );
+        check(
+            |ledger| ledger.chosen.push(Chosen { decision: 1_000, ..ledger.chosen[0] }),
+            "the player chose an action for decision 1000 that the record does not hold",
+        );
+        check(
+            |ledger| ledger.chosen.insert(1, ledger.chosen[0]),
+            "decision 2 was put to the player after decision 2",
+        );
+        check(
+            |ledger| ledger.sent.push(Chosen { action: ledger.sent[0].action, ..ledger.sent[1] }),
+            "an answer to decision 4 was sent that the player did not choose",
+        );
+        check(
+            |ledger| ledger.receipts.retain(|receipt| receipt.decision_number != 4),
+            "the action for decision 4 is in the record, and no receipt of it came",
+        );
+        check(
+            |ledger| ledger.receipts[0].seq = 1_000,
+            "a receipt for decision 2 names observation 1000, which shows no such action",
+        );
+        check(
+            |ledger| ledger.refused.push((2, ErrorReason::DecisionOver)),
+            "an answer to decision 2 was refused with DECISION_OVER",
+        );
+        check(|ledger| ledger.subscriptions.clear(), "no stream of observations began with a snapshot");
+        check(
+            |ledger| ledger.ends.push(ledger.ends[0].clone()),
+            "the player was told 2 ends of the match, the last of which is that of the record",
+        );
+        let told = account.1.seen.len();
+        check(
+            |ledger| {
+                ledger.seen.remove(3);
+            },
+            &format!(
+                "the player was told {} events where the match had {told} for it, the same up to event 3",
+                told - 1
+            ),
+        );
+    }
+    scene.stop().await;
+}
+
+/// The match has what the runs are to try: both kinds of action.
+fn scene_has_it_all((_, ledger): &(Truth, Ledger)) {
+    let declared = ledger.chosen.iter().filter(|chosen| matches!(chosen.action, Action::Declare(_)));
+    let declared = declared.count();
+    assert!(declared > 0 && declared < ledger.chosen.len(), "{declared} of {}", ledger.chosen.len());
+}
+
 /// What cuts at each third of the server's frames bring to light on a server with this bug.
 async fn found(bug: Bug, transport: Transport) -> Vec<Problem> {
     let scene = Scene::start_with(bug).await;
-    let counts = scene.count(transport, Dealing::Fixed).await;
+    let counts = scene.run_whole(transport, Dealing::Fixed).await.counts;
     let cuts = |case: &Case| {
         let Plan { fault, direction, frame } = case.plan;
         (fault, direction) == (Fault::Cut, Direction::ToClient) && frame.is_multiple_of(3)

@@ -55,7 +55,7 @@ async fn main() -> anyhow::Result<()> {
     let mut cases = Vec::new();
     for &transport in Transport::value_variants() {
         for &dealing in Dealing::value_variants() {
-            let counts = scene.count(transport, dealing).await;
+            let counts = scene.run_whole(transport, dealing).await.counts.at_least(args.frame.unwrap_or(0));
             cases.extend(every_case(transport, dealing, counts).filter(|case| args.takes(case)));
         }
     }

@@ -6,6 +6,7 @@ use zetema_rules::{Outcome, PlayedBy, Record, Seat, SeatEvent, Step};
 use super::{Chosen, Ledger, Problem, Subscription, game_events};
 
 /// What is known of a match that is over from elsewhere than its player.
+#[derive(Clone)]
 pub struct Truth {
     /// The record.
     pub record: Record,

@@ -12,7 +12,10 @@ pub enum Problem {
         /// Seconds.
         after_s: u64,
     },
-    /// The record contradicts itself.
+    /// A player panicked, or the check.
+    #[error("{0}")]
+    Panicked(String),
+    /// The record contradicts itself, or there is none.
     #[error("the record does not verify: {0}")]
     Record(String),
     /// The match ended otherwise than by its rules.

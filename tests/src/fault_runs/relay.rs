@@ -32,7 +32,8 @@ pub enum Bug {
     ReceiptNotRepeated,
     /// The first observation after a resume comes twice.
     ObservationTwice,
-    /// The first observation after a resume is left out, once in a match.
+    /// The first observation after a resume is left out, once in a match, if it asks nothing: otherwise the match
+    /// would stand still.
     ObservationSkipped,
     /// An Act that is sent again is taken for the decision that is open by then.
     ActionPlayedAnew,
@@ -110,11 +111,11 @@ impl State {
     }
 
     /// How often an observation is said.
-    fn times(&self, followed: &mut Followed) -> usize {
+    fn times(&self, followed: &mut Followed, observation: &v1::Observation) -> usize {
         let first = std::mem::take(&mut followed.resumed);
         match self.bug {
             Bug::ObservationTwice if first => 2,
-            Bug::ObservationSkipped if first => {
+            Bug::ObservationSkipped if first && observation.decision.is_none() => {
                 usize::from(std::mem::replace(&mut self.memory.lock().unwrap().skipped, true))
             }
             _ => 1,
@@ -166,7 +167,8 @@ impl PlayService for Relayed {
                 Some(Answer::Joined(start)) => followed.resumed = resumes(start),
                 Some(Answer::Observation(observation)) => {
                     observation.receipt.take_if(|receipt| forgets(receipt));
-                    return vec![Ok(response); state.times(&mut followed)];
+                    let times = state.times(&mut followed, observation);
+                    return vec![Ok(response); times];
                 }
                 Some(Answer::Acknowledgement(v1::Acknowledgement {
                     kind: Some(Acknowledged::Action(receipt)),
@@ -204,7 +206,10 @@ impl PlayService for Relayed {
         let said = responses.map(move |response| {
             match response.as_ref().map(|response| &response.kind) {
                 Ok(Some(Observed::Start(start))) => followed.resumed = resumes(start),
-                Ok(Some(Observed::Observation(_))) => return vec![response; state.times(&mut followed)],
+                Ok(Some(Observed::Observation(observation))) => {
+                    let times = state.times(&mut followed, observation);
+                    return vec![response; times];
+                }
                 _ => {}
             }
             vec![response]

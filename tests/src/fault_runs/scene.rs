@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 use zetema_proto::v1::time_control;
-use zetema_proto::{Wire, v1};
+use zetema_proto::{Wire, record_from_wire, v1};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{MatchEnd, Options, Preset, Rules, Seat};
 use zetema_sdk::{DealCheck, End, Fault, Outcome, Records, Session, Settings, Unchecked};
@@ -42,6 +44,16 @@ pub struct Run {
     pub struck: Option<Frame>,
     /// How long the match took.
     pub took: Duration,
+    /// What the problems were looked for in. `None` if the match was not over.
+    pub account: Option<(Truth, Ledger)>,
+}
+
+impl Run {
+    fn panicked(error: &JoinError) -> Self {
+        let problems = vec![Problem::Panicked(error.to_string())];
+        let counts = Counts { to_server: 0, to_client: 0 };
+        Self { problems, counts, struck: None, took: Duration::ZERO, account: None }
+    }
 }
 
 impl Scene {
@@ -68,16 +80,17 @@ impl Scene {
         let started = futures::stream::iter(cases).map(|case| {
             let place = self.place.clone();
             let Case { transport, dealing, plan } = case;
-            tokio::spawn(async move { (case, run(&place, transport, dealing, Some(plan)).await) })
+            let running = tokio::spawn(async move { run(&place, transport, dealing, Some(plan)).await });
+            running.map(move |ran| (case, ran.unwrap_or_else(|error| Run::panicked(&error))))
         });
-        started.buffer_unordered(at_once).map(|ran| ran.expect("a run tells of its problems"))
+        started.buffer_unordered(at_once)
     }
 
-    /// Plays the match without a fault, which must go well: how many frames there are.
-    pub async fn count(&self, transport: Transport, dealing: Dealing) -> Counts {
+    /// Plays the match without a fault, which must go well: what there is to strike.
+    pub async fn run_whole(&self, transport: Transport, dealing: Dealing) -> Run {
         let run = run(&self.place, transport, dealing, None).await;
         assert_eq!(run.problems, [], "the match goes well without a fault");
-        run.counts
+        run
     }
 }
 
@@ -107,7 +120,7 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     let began = Instant::now();
     let mut other = Backend::new(&clients.url(), &created.tokens[1], nonce(dealing, 1));
     other.join().await;
-    let other = tokio::spawn(other.play());
+    let other = AbortOnDropHandle::new(tokio::spawn(other.play()));
     let relay = match bug {
         Some(bug) => Some(Relay::start(*server, *bug).await),
         None => None,
@@ -131,15 +144,18 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     let played = tokio::time::timeout(OVER_WITHIN, played).await;
     let took = began.elapsed();
     let (counts, struck) = (proxy.counts(), proxy.struck());
-    let problems = match played {
-        Ok(Ok((ledger, mut problems, other))) => {
-            problems.extend(check(clients, &created, &ledger, &other).await);
-            problems
-        }
-        Ok(Err(problems)) => problems,
-        Err(_) => vec![Problem::NotOver { after_s: OVER_WITHIN.as_secs() }],
+    let (problems, account) = match played {
+        Ok(Ok((ledger, mut problems, other))) => match check(clients, &created, &ledger, &other).await {
+            Ok((truth, found)) => {
+                problems.extend(found);
+                (problems, Some((truth, ledger)))
+            }
+            Err(problem) => (vec![problem], None),
+        },
+        Ok(Err(problems)) => (problems, None),
+        Err(_) => (vec![Problem::NotOver { after_s: OVER_WITHIN.as_secs() }], None),
     };
-    Run { problems, counts, struck, took }
+    Run { problems, counts, struck, took, account }
 }
 
 /// Plays seat 0 by the SDK.
@@ -175,26 +191,31 @@ async fn observe(proxy: &Proxy, created: &Created, nonce: Option<Nonce>) -> Ledg
     ledger
 }
 
-/// Holds both ledgers against the record and against what the server shows.
-async fn check(clients: &Clients, created: &Created, ledger: &Ledger, other: &Ledger) -> Vec<Problem> {
-    let record = match clients.get_record(created.id()).await {
-        Ok(message) => zetema_proto::record_from_wire(&message).map(|(record, _)| record),
-        Err(status) => return vec![Problem::Record(status.to_string())],
-    };
-    let record = match record {
-        Ok(record) => record,
-        Err(error) => return vec![Problem::Record(error.to_string())],
-    };
+/// Holds both ledgers against the record and against what the server shows: what is true of seat 0, and all that
+/// is wrong.
+///
+/// # Errors
+/// If there is no record to hold them against.
+async fn check(
+    clients: &Clients,
+    created: &Created,
+    ledger: &Ledger,
+    other: &Ledger,
+) -> Result<(Truth, Vec<Problem>), Problem> {
+    let message = clients.get_record(created.id()).await;
+    let message = message.map_err(|status| Problem::Record(status.to_string()))?;
+    let (record, _) = record_from_wire(&message).map_err(|error| Problem::Record(error.to_string()))?;
     let mut whole = Table::resume(clients, &created.tokens, &[Some(0); 2]).await;
     while whole.read().await.unwrap() {}
-    let mut truths = whole.seats.into_iter().enumerate().map(|(seat, log)| Truth {
+    let truth = |seat: usize| Truth {
         record: record.clone(),
         seat: Seat::new(seat).unwrap(),
-        observations: log.observations,
-    });
-    let mut problems = truths.next().unwrap().problems(ledger);
+        observations: whole.seats[seat].observations.clone(),
+    };
+    let own = truth(0);
+    let mut problems = own.problems(ledger);
     let felt = other.felt.iter().cloned();
-    let wrong = truths.next().unwrap().problems(other);
+    let wrong = truth(1).problems(other);
     problems.extend(felt.chain(wrong.iter().map(ToString::to_string)).map(Problem::OtherSeat));
-    problems
+    Ok((own, problems))
 }

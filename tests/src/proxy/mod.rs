@@ -44,6 +44,12 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// So many in each direction, or more.
+    #[must_use]
+    pub fn at_least(self, frames: u64) -> Self {
+        Self { to_server: self.to_server.max(frames), to_client: self.to_client.max(frames) }
+    }
+
     /// The frames of a direction.
     pub const fn of(self, direction: Direction) -> u64 {
         match direction {
