@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use zetema_rules::fair::ServerSeed;
-use zetema_rules::{Preset, Record, Step};
+use zetema_rules::{Clocks, LedgerEntry, NamedTimeControl, Preset, Record, SeatClock, Step, TimeControl};
 use zetema_sdk::{Bot, Decision, numbered_seed, simulate};
 
 struct Last;
@@ -98,6 +98,59 @@ fn a_wrong_call_exits_with_2_and_says_what_to_give() {
 }
 
 #[test]
+fn time_controls_that_contradict_themselves_name_the_flag() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--time-control", "fast"], "possible values: bullet, blitz, standard, correspondence, none"),
+        (&["--time-control", "blitz", "--budget", "1"], "'--budget <SECONDS>'"),
+        (&["--time-control", "blitz", "--bank", "1"], "'--bank <SECONDS>'"),
+        (&["--bank", "1"], "--budget <SECONDS>"),
+        (&["--on-time-out", "forfeit"], "--budget <SECONDS>"),
+        (&["--budget", "0.0001"], "'--budget <SECONDS>': give seconds, with up to three decimals"),
+        (&["--budget", "0"], "--budget is 0 seconds: give 0.001 to 2592000"),
+        (&["--budget", "1", "--increment", "86400.001"], "--increment is 86400.001 seconds: give 0 to 86400"),
+        (&["--budget", "1", "--network-credit", "1.5"], "--network-credit is 1.5 seconds: give 0 to 1"),
+        (&["--budget", "1", "--on-time-out", "pass"], "neither forfeit nor autoplay:STRIKES"),
+        (&["--budget", "1", "--on-time-out", "autoplay:0"], "give autoplay:1 to autoplay:1000"),
+        (&["--idle-timeout", "5"], "--idle-timeout is for matches without a clock, and standard has one"),
+        (&["--idle-timeout", "5", "--time-control", "blitz"], "and blitz has one: give --time-control none"),
+        (&["--idle-timeout", "5", "--budget", "1"], "'--idle-timeout <SECONDS>'"),
+        (&["--idle-timeout", "0.5", "--time-control", "none"], "--idle-timeout is 0.5 seconds: give 1 to"),
+        (&["--join-timeout", "604801"], "--join-timeout is 604801 seconds: give 1 to 604800"),
+    ];
+    for (flags, says) in cases {
+        check(&[&["match", "create"], *flags].concat(), "", 2, "", says);
+        check(&[&["match", "batch", "2"], *flags].concat(), "", 2, "", says);
+        if !flags.contains(&"--join-timeout") && !says.contains("standard has one") {
+            check(&[&["demo"], *flags].concat(), "", 2, "", says);
+            check(&[&["play"], *flags].concat(), "", 2, "", says);
+        }
+    }
+    check(&["play", "--token", "t", "--bank", "1"], "", 2, "", "'--bank <SECONDS>'");
+    check(&["play", "--token", "t", "--time-control", "none"], "", 2, "", "'--time-control <NAME>'");
+}
+
+#[test]
+fn the_named_time_controls_are_listed_with_their_numbers() {
+    let listed = json(&["rules", "time-controls", "--format", "json"], "");
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|named| named["name"].as_str().unwrap()).collect();
+    assert_eq!(names, NamedTimeControl::ALL.map(NamedTimeControl::name));
+    let standard = serde_json::json!({
+        "budget_ms": 10_000, "first_budget_ms": 30_000, "bank_ms": 120_000, "increment_ms": 0,
+        "network_credit_ms": 100, "network_credit_total_ms": 10_000, "time_out": {"autoplay": {"strikes": 3}},
+    });
+    assert_eq!(listed[2]["clock"], standard);
+    assert_eq!(
+        (&listed[1]["clock"]["time_out"], &listed[4]["clock"]),
+        (&Value::from("forfeit"), &Value::Null)
+    );
+    let table = check(&["rules", "time-controls"], "", 0, "standard (default)", "");
+    for told in ["500 ms", "2 min", "3 d", "100 ms up to 10 s", "played for, time-out 3 forfeits"] {
+        assert!(table.contains(told), "{told}: {table}");
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_is_said_so() {
     let nobody = ["match", "list", "--server", "http://127.0.0.1:1"];
     check(&nobody, "", 1, "", "no server answers at http://127.0.0.1:1: start one by `zetema serve`");
@@ -163,6 +216,85 @@ fn a_record_verifies_in_every_form_that_export_writes() {
     assert_eq!(fs::read_to_string(file).unwrap(), text);
     check(&["record", "export", "-", "--output", file], &text, 1, "", "can't be made");
     check(&["record", "verify", file, file], "", 0, "verified", "");
+}
+
+/// The record with a clock. Each decision is published as the last one is answered, after 2 ms; the first takes 5,400 ms,
+/// 70 of which are the network's.
+fn timed() -> Record {
+    let mut record = record();
+    let control = TimeControl::named(NamedTimeControl::Bullet);
+    let mut clocks: Vec<SeatClock> =
+        record.rules.seats().map(|_| SeatClock::new(*control.clock().unwrap())).collect();
+    let mut published_ms = 0;
+    let entry = |(decision, step): (u32, &Step)| {
+        let elapsed_ms = if decision == 1 { 5_400 } else { 2 };
+        let charge = clocks[step.seat().index()].answer(elapsed_ms, Some(70)).unwrap();
+        let received_ms = published_ms + elapsed_ms;
+        let entry = LedgerEntry {
+            decision,
+            seat: step.seat(),
+            published_ms,
+            received_ms: Some(received_ms),
+            charge,
+            interrupted: false,
+        };
+        published_ms = received_ms;
+        entry
+    };
+    let ledger = (1..).zip(&record.steps).map(entry).collect();
+    record.clocks = Some(Clocks { control, ledger });
+    record
+}
+
+#[test]
+fn a_record_shows_its_time_control_and_its_ledger_and_keeps_them_in_text_and_json() {
+    let record = timed();
+    let text = record.to_string();
+    let decisions = record.steps.len();
+    let ledger = check(&["record", "show", "-", "--ledger"], &text, 0, "bullet: 100 ms a decision", "");
+    let first = ["1", "seat 0", "0", "5400", "5400", "70", "5330", "4670"];
+    let rows: Vec<Vec<&str>> =
+        ledger.lines().map(|line| line.trim_matches(['│', ' ']).split("  ").collect()).collect();
+    let words = |row: &[&str]| -> Vec<String> {
+        row.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+    };
+    assert!(rows.iter().any(|row| words(row) == first), "{ledger}");
+    let shown = check(&["record", "show", "-"], &text, 0, "time control", "decisions: --ledger");
+    assert!(!shown.contains("5330"), "the ledger of {decisions} decisions is long: {shown}");
+    let as_json = check(&["record", "export", "-", "--format", "json"], &text, 0, "\"ledger\"", "");
+    check(&["record", "export", "-"], &as_json, 0, &text, "");
+    let shown: Value = serde_json::from_str(&as_json).unwrap();
+    assert_eq!(shown["ledger"].as_array().map(Vec::len), Some(decisions));
+    assert_eq!(shown["time_control"]["clock"]["bank_ms"], 5_000);
+    for (from, to, says) in [
+        ("\"ledger\"", "\"ledgers\"", "unknown field `ledgers`"),
+        ("\"budget_ms\": 100", "\"budget_ms\": 0", "time_control: clock: budget_ms is 0: give 1 to"),
+        ("\"idle_timeout_ms\": null", "\"idle_timeout_ms\": 1000", "give either idle_timeout_ms or clock"),
+    ] {
+        assert!(as_json.contains(from), "{from}: {as_json}");
+        check(&["record", "show", "-"], &as_json.replacen(from, to, 1), 1, "", says);
+    }
+    let mut without = shown.clone();
+    without["ledger"] = Value::Null;
+    check(
+        &["record", "show", "-"],
+        &without.to_string(),
+        1,
+        "",
+        "ledger is missing: give it with time_control",
+    );
+}
+
+#[test]
+fn the_ledger_says_which_decisions_were_interrupted_or_ran_out_of_time() {
+    let mut record = timed();
+    if let Some(Clocks { ledger, .. }) = &mut record.clocks {
+        ledger.truncate(2);
+        ledger[0].interrupted = true;
+        ledger[1].received_ms = None;
+    }
+    let shown = check(&["record", "show", "-"], &record.to_string(), 0, "interrupted", "");
+    assert!(shown.contains("time out"), "{shown}");
 }
 
 #[test]

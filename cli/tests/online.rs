@@ -114,8 +114,34 @@ fn a_server_says_when_its_folder_does_not_hold_the_admin_token() {
 #[test]
 fn a_match_is_created_played_listed_watched_and_verified() {
     let server = Served::start();
-    let created =
-        server.json(&["match", "create", "--preset", "fosdick", "--players", "4", "--reference", "r1"]);
+    let created = server.json(&[
+        "match",
+        "create",
+        "--preset",
+        "fosdick",
+        "--players",
+        "4",
+        "--reference",
+        "r1",
+        "--budget",
+        "20.5",
+        "--bank",
+        "60",
+        "--on-time-out",
+        "autoplay:2",
+        "--join-timeout",
+        "30",
+    ]);
+    let control = serde_json::json!({
+        "join_timeout_ms": 30_000,
+        "idle_timeout_ms": null,
+        "clock": {
+            "budget_ms": 20_500, "first_budget_ms": 20_500, "bank_ms": 60_000, "increment_ms": 0,
+            "network_credit_ms": 100, "network_credit_total_ms": 10_000,
+            "time_out": {"autoplay": {"strikes": 2}},
+        },
+    });
+    assert_eq!(created["match"]["time_control"], control);
     let id = created["match"]["match_id"].as_str().unwrap();
     assert_eq!(created["match"]["state"], "waiting-for-seats");
     assert_eq!(created["match"]["rules"]["teams"], "pairs");
@@ -154,7 +180,33 @@ fn a_match_is_created_played_listed_watched_and_verified() {
         assert!(output.status.success(), "{command}: {}", text(&output.stderr));
     }
     let shown = zetema().args(["record", "show", "--format", "json"]).arg(&file).output().unwrap();
-    assert_eq!(parse(&shown)["match"]["match_id"], id);
+    let shown = parse(&shown);
+    assert_eq!(shown["match"]["match_id"], id);
+    assert_eq!(shown["time_control"], control);
+}
+
+#[test]
+fn matches_have_the_standard_clock_unless_another_or_none_is_given() {
+    let server = Served::start();
+    for (flags, told, clock, idle_timeout_ms) in [
+        (&[][..], "standard: 10 s a decision, ", true, Value::Null),
+        (&["--time-control", "correspondence"], "correspondence: 1 d a decision, ", true, Value::Null),
+        (&["--budget", "1"], "own: 1 s a decision, 1 s the first, 0 s in the bank, ", true, Value::Null),
+        (&["--time-control", "none"], "none: aborted when nothing happens for 1 d", false, 86_400_000.into()),
+        (
+            &["--time-control", "none", "--idle-timeout", "90"],
+            "none: aborted when nothing happens for 90 s",
+            false,
+            90_000.into(),
+        ),
+    ] {
+        let batch = server.json(&[&["match", "batch", "1"], flags].concat());
+        let created = &batch[0]["match"];
+        let control = &created["time_control"];
+        assert_eq!((control["clock"].is_object(), &control["idle_timeout_ms"]), (clock, &idle_timeout_ms));
+        let shown = text(&server.output(&["match", "show", created["match_id"].as_str().unwrap()]).stdout);
+        assert!(shown.contains("time control") && shown.contains(told), "{told}: {shown}");
+    }
 }
 
 #[test]

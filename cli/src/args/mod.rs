@@ -5,6 +5,7 @@ mod rules;
 mod seed;
 mod server;
 mod spec;
+mod time_control;
 mod tls;
 
 pub(crate) use bots::{BotsArgs, house};
@@ -12,6 +13,7 @@ pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
 pub(crate) use server::{AddressArgs, ServerArgs};
 pub(crate) use spec::{SpecArgs, spec};
+pub(crate) use time_control::{Seconds, TimeControlArgs};
 pub(crate) use tls::TlsArgs;
 
 use crate::output::Format;

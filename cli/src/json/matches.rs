@@ -3,9 +3,9 @@
 use anyhow::{Result, anyhow};
 use serde::Serialize;
 use zetema_proto::{Wire, v1};
-use zetema_rules::{Outcome, Rules, Seat};
+use zetema_rules::{Outcome, Rules, Seat, TimeControl};
 
-use super::{OutcomeJson, RulesJson, hex};
+use super::{OutcomeJson, RulesJson, TimeControlJson, hex};
 
 /// A match.
 #[derive(Clone, Debug, Serialize)]
@@ -15,6 +15,7 @@ pub(crate) struct MatchJson {
     pub(crate) state: &'static str,
     rules: RulesJson,
     rules_revision: u32,
+    time_control: TimeControlJson,
     pub(crate) seats: Vec<SeatJson>,
     /// `joint`, `shared` or `fixed`.
     pub(crate) deals: &'static str,
@@ -75,6 +76,7 @@ impl MatchJson {
             state: state(message.state()),
             rules: RulesJson::new(&rules(message)?),
             rules_revision: message.rules_revision,
+            time_control: TimeControlJson::new(&time_control(message)?),
             seats: message.seats.iter().map(SeatJson::new).collect(),
             deals: match message.deals() {
                 v1::DealsKind::Joint => "joint",
@@ -115,6 +117,14 @@ pub(crate) const fn state(state: v1::MatchState) -> &'static str {
 pub(crate) fn rules(message: &v1::Match) -> Result<Rules> {
     let rules = message.rules.as_ref().ok_or_else(|| anyhow!("the server sent a match without rules"))?;
     Rules::from_wire(rules).map_err(|error| anyhow!("the server sent rules that can't be played: {error}"))
+}
+
+/// How long a match waits for its players.
+pub(crate) fn time_control(message: &v1::Match) -> Result<TimeControl> {
+    let control = message.time_control.as_ref();
+    let control = control.ok_or_else(|| anyhow!("the server sent a match without a time control"))?;
+    TimeControl::from_wire(control)
+        .map_err(|error| anyhow!("the server sent a time control that is none: {error}"))
 }
 
 /// How a match ended, if it has.

@@ -16,6 +16,7 @@ mod view;
 
 pub(crate) use action::ActionJson;
 pub(crate) use bytes::{bytes_from_hex, hex};
+pub(crate) use clock::{ClockJson, TimeControlJson};
 pub(crate) use event::EventJson;
 pub(crate) use matches::{CreatedJson, MatchJson};
 pub(crate) use outcome::OutcomeJson;

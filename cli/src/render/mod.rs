@@ -10,6 +10,7 @@ mod names;
 pub(crate) mod option;
 mod outcome;
 mod tableau;
+mod time_control;
 mod view;
 
 pub(crate) use card::{cards, face};
@@ -18,6 +19,7 @@ pub(crate) use event::event;
 pub(crate) use help::help;
 pub(crate) use names::Names;
 pub(crate) use outcome::{outcome, result};
+pub(crate) use time_control::{network_credit, time, time_control, time_out};
 use view::WIDTH;
 pub(crate) use view::view;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use zetema_bots::House;
 use zetema_proto::v1;
-use zetema_rules::{Record, Rules};
+use zetema_rules::{Record, Rules, TimeControl};
 use zetema_sdk::{DealCheck, MatchInfo, SeatToken, Session, Settings};
 
 use crate::args::{Seed, spec};
@@ -23,6 +23,7 @@ pub(super) struct Arena {
     server: Embedded,
     client: Client,
     rules: Rules,
+    control: TimeControl,
     bots: Vec<House>,
     /// The number of the first match's fixed deals; joint deals without.
     seed: Option<u64>,
@@ -52,13 +53,14 @@ impl Arena {
     /// Starts the server.
     pub(super) async fn start(
         rules: Rules,
+        control: TimeControl,
         bots: Vec<House>,
         seed: Option<u64>,
         data: Option<&Path>,
     ) -> Result<Self> {
         let server = Embedded::start(data).await?;
         let client = server.client().await?;
-        Ok(Self { server, client, rules, bots, seed })
+        Ok(Self { server, client, rules, control, bots, seed })
     }
 
     /// Stops the server.
@@ -100,7 +102,7 @@ impl Arena {
     pub(super) async fn create(&self, numbers: Range<u64>) -> Result<Vec<Created>> {
         let matches = numbers.clone().map(|number| {
             let seed = self.seed.map(|seed| Seed::Number(seed).of_match(number));
-            spec(&self.rules, seed.as_ref())
+            spec(&self.rules, &self.control, seed.as_ref())
         });
         let matches: Vec<v1::MatchSpec> = matches.collect();
         let asked = matches.len();

@@ -12,7 +12,9 @@ use anyhow::{Result, bail};
 use zetema_service::server::termination;
 
 use self::arena::Arena;
-use crate::args::{BotsArgs, FormatArgs, RulesArgs};
+use zetema_rules::NamedTimeControl;
+
+use crate::args::{BotsArgs, FormatArgs, RulesArgs, TimeControlArgs};
 use crate::output::Format;
 
 /// Show a match between the house bots, or play many.
@@ -46,6 +48,8 @@ pub(crate) struct Demo {
     records: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgs,
+    #[command(flatten)]
+    time: TimeControlArgs,
 }
 
 impl Default for Demo {
@@ -58,6 +62,7 @@ impl Default for Demo {
             data: None,
             records: None,
             format: FormatArgs::default(),
+            time: TimeControlArgs::default(),
         }
     }
 }
@@ -65,9 +70,10 @@ impl Default for Demo {
 impl Demo {
     pub(super) async fn run(self) -> Result<()> {
         let rules = self.rules.rules()?;
+        let control = self.time.control(None, NamedTimeControl::Standard)?;
         let bots = self.bots.by_seat(&rules)?;
         crate::log::start_quietly("error")?;
-        let arena = Arena::start(rules, bots, self.seed, self.data.as_deref()).await?;
+        let arena = Arena::start(rules, control, bots, self.seed, self.data.as_deref()).await?;
         let done = tokio::select! {
             done = self.play(&arena) => done,
             told = termination() => told.map_err(Into::into).and_then(|()| bail!("stopped before the end")),

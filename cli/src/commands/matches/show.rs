@@ -13,9 +13,9 @@ use crate::render::{self, Names};
 /// Show where a match stands.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The JSON is one object: match_id, state, rules, rules_revision, seats (seat, side, state), deals,
-commitment, visibility, client_reference, create_time, end_time and outcome, which is null, or has the
-key result (reason, sides) or aborted (reason, seats).")]
+The JSON is one object: match_id, state, rules, rules_revision, time_control (join_timeout_ms,
+idle_timeout_ms, clock), seats (seat, side, state), deals, commitment, visibility, client_reference, create_time,
+end_time and outcome, which is null, or has the key result (reason, sides) or aborted (reason, seats).")]
 pub(crate) struct Show {
     /// The match's id
     #[arg(value_name = "ID")]
@@ -54,6 +54,7 @@ fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
     for (name, value) in [
         ("state", json.state.to_owned()),
         ("rules", rules.to_string()),
+        ("time control", render::time_control(&matches::time_control(message)?)),
         ("seats", seats.join(", ")),
         ("deals", json.deals.to_owned()),
         ("commitment", json.commitment),

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use zetema_proto::v1;
+use zetema_rules::NamedTimeControl;
 use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, SeatToken, Session, Settings};
 use zetema_service::server::termination;
 
 use self::person::{Person, Resignation};
-use crate::args::{AddressArgs, BotsArgs, RulesArgs, Seed, spec};
+use crate::args::{AddressArgs, BotsArgs, RulesArgs, Seed, TimeControlArgs, spec};
 use crate::client;
 use crate::embedded::Embedded;
 use crate::failure::Usage;
@@ -29,10 +30,15 @@ use crate::render::Names;
 At each turn your choices are listed: give a number, or a card such as KS. ? explains the game, q
 resigns.
 
+Unless you give a clock, you may think as long as you like: the match has none.
+
 Examples:
   zetema play
   zetema play --preset quick --players 4 --seat 2 --bots greedy,random
-  zetema play --server http://127.0.0.1:4680 --token TOKEN")]
+  zetema play --time-control blitz
+  zetema play --server http://127.0.0.1:4680 --token TOKEN",
+    mut_arg("time_control", |arg| arg.help("The clock of every decision; unless given, none"))
+)]
 pub(crate) struct Play {
     #[command(flatten)]
     rules: RulesArgs,
@@ -53,9 +59,15 @@ pub(crate) struct Play {
     #[arg(
         long,
         value_name = "TOKEN",
-        conflicts_with_all = ["preset", "players", "teams", "changes", "bots", "seat", "seed", "data"]
+        conflicts_with_all = [
+            "preset", "players", "teams", "changes", "bots", "seat", "seed", "data", "time_control", "budget",
+            "first_budget", "bank", "increment", "network_credit", "network_credit_total", "on_time_out",
+            "idle_timeout",
+        ]
     )]
     token: Option<SeatToken>,
+    #[command(flatten)]
+    time: TimeControlArgs,
 }
 
 impl Play {
@@ -74,14 +86,17 @@ impl Play {
 
     async fn embedded(self) -> Result<()> {
         let rules = self.rules.rules()?;
+        let control = self.time.control(None, NamedTimeControl::None)?;
         let bots = self.bots.by_seat(&rules)?;
         let own = rules.seats().nth(self.seat).ok_or_else(|| {
             Usage::new(format!("--seat {} is none of the match: give 0 to {}", self.seat, bots.len() - 1))
         })?;
         let server = Embedded::start(self.data.as_deref()).await?;
         let seed = self.seed.map(|seed| seed.of_match(0));
-        let request =
-            v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec(&rules, seed.as_ref())) };
+        let request = v1::CreateMatchRequest {
+            request_id: String::new(),
+            r#match: Some(spec(&rules, &control, seed.as_ref())),
+        };
         let created = server.client().await?.create_match(request).await?;
         let mut tokens: Vec<SeatToken> =
             created.seat_tokens.into_iter().map(|token| token.token.into()).collect();

@@ -3,6 +3,7 @@
 mod check;
 mod list;
 mod show;
+mod time_controls;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -16,6 +17,8 @@ pub(crate) enum RulesCommand {
     Show(show::Show),
     /// Check rules of your own
     Check(check::Check),
+    /// List the named time controls with their numbers
+    TimeControls(time_controls::TimeControls),
 }
 
 pub(super) fn run(command: RulesCommand) -> Result<()> {
@@ -23,5 +26,6 @@ pub(super) fn run(command: RulesCommand) -> Result<()> {
         RulesCommand::List(list) => list.run(),
         RulesCommand::Show(show) => show.run(),
         RulesCommand::Check(check) => check.run(),
+        RulesCommand::TimeControls(controls) => controls.run(),
     }
 }
