@@ -28,6 +28,27 @@ impl fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Another program has taken seats from this one: exit code 3, so that a supervisor can leave it at that.
+#[derive(Debug)]
+pub(crate) struct Superseded {
+    /// How many seats.
+    pub(crate) superseded: usize,
+    /// Of how many.
+    pub(crate) seats: usize,
+}
+
+impl fmt::Display for Superseded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "another program took {} of {} seats, or their tokens were replaced: run one program for each token, and              start this one again only when the other is gone",
+            self.superseded, self.seats
+        )
+    }
+}
+
+impl std::error::Error for Superseded {}
+
 /// Tells the user on stderr, and says which code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // Whoever reads stdout has heard enough, as `head` has.
@@ -41,7 +62,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let mark = console::style("error:").for_stderr().red().bold();
     let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
-    ExitCode::FAILURE
+    if error.downcast_ref::<Superseded>().is_some() { ExitCode::from(3) } else { ExitCode::FAILURE }
 }
 
 /// The error and what caused it. Some errors name their cause themselves: it is said once.

@@ -34,6 +34,12 @@ pub enum Error {
         /// What it should hold.
         meaning: &'static str,
     },
+    /// The variable of the environment for the tokens has a bot's and others.
+    #[error("{name} has a bot's token and others: give that one alone, or tokens of seats")]
+    MixedTokens {
+        /// Its name.
+        name: &'static str,
+    },
     /// The server could not be reached for too long.
     #[error("no connection to {server} for {}: check the address, and that the server runs ({last})", seconds(.waited))]
     NoConnection {

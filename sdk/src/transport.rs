@@ -21,7 +21,7 @@ use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::{Tls, TlsProblem};
 use crate::token::BotToken;
 
-const AUTHORIZATION: &str = "authorization";
+pub(crate) const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RECORD_WITHIN: Duration = Duration::from_secs(20);
 const RECORD_ATTEMPTS: u32 = 4;
@@ -235,7 +235,7 @@ pub(crate) fn refusal(status: &Status) -> Refusal {
     }
 }
 
-fn disconnect(status: &Status) -> Disconnect {
+pub(crate) fn disconnect(status: &Status) -> Disconnect {
     if v1::Error::from_status(status).is_some() {
         return Disconnect::Refused(refusal(status));
     }

@@ -1,31 +1,42 @@
 //! `zetema bot`.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use serde::Serialize;
 use zetema_bots::House;
-use zetema_sdk::{DealCheck, End, Outcome, SeatToken, Session, Settings};
+use zetema_sdk::{
+    BotToken, Claim, DealCheck, End, NonceSecret, Outcome, PlayerToken, SeatToken, Session, Settings,
+};
 use zetema_service::server::termination;
 
 use crate::args::{AddressArgs, FormatArgs, house};
+use crate::failure::{Superseded, Usage};
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
-/// Let a house bot take seats on a server, until their matches are over.
+/// Let a house bot take seats on a server: those whose tokens are given, until their matches are over, or all of a bot
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The connection is made again when it is lost, and the deals and the record are checked at the end. Ctrl-C
-leaves the seats as they are: the same command takes them up again. With --format json each seat is a
-line when it is done: match_id, seat, end, outcome, verified, message.
+With a bot's token it plays every seat that matches have for the bot, those of matches under way and each new
+one as it comes, until it is stopped. The connection is made again when it is lost, and the deals and the
+record are checked at the end. Ctrl-C leaves the seats as they are: the same command takes them up again,
+and with --nonce-secret even those that are not dealt yet. With --format json each seat is a line when it is
+done: match_id, seat, end, outcome, verified, faults, message.
 
-Example:
-  zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1")]
+Exit codes: 3 if another program took a seat, 1 if a seat could not be played to the end. A supervisor must
+not start it again after 3: two that are started again would take the seats from each other for ever.
+
+Examples:
+  zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1
+  zetema bot greedy --token TOKEN_OF_A_BOT --nonce-secret nonce-secret")]
 pub(crate) struct Bot {
     /// Which house bot
     #[arg(value_name = "NAME", value_parser = house())]
     name: House,
     #[command(flatten)]
     address: AddressArgs,
-    /// The token of a seat; repeatable
+    /// The token of a bot, or of a seat; of seats it is repeatable
     #[arg(
         long = "token",
         env = "ZETEMA_TOKEN",
@@ -34,7 +45,10 @@ pub(crate) struct Bot {
         value_delimiter = ',',
         required = true
     )]
-    tokens: Vec<SeatToken>,
+    tokens: Vec<PlayerToken>,
+    /// The file of the secret from which nonces follow, so that they outlive the process; it is made if it is not there
+    #[arg(long, env = "ZETEMA_NONCE_SECRET", value_name = "FILE")]
+    nonce_secret: Option<PathBuf>,
     /// What random choices follow from
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -52,6 +66,8 @@ struct SeatJson {
     outcome: Option<OutcomeJson>,
     /// Whether the deals were those that had been committed to.
     verified: bool,
+    /// What went wrong on the way, for people.
+    faults: Vec<String>,
     /// What happened, for people.
     message: String,
 }
@@ -65,47 +81,110 @@ impl SeatJson {
             End::Stopped => ("stopped", None),
             _ => ("failed", None),
         };
+        let (match_id, seat) = match (&outcome.info, &outcome.claim) {
+            (Some(info), _) => (Some(info.match_id.clone()), Some(info.seat.index())),
+            (None, Claim::Assigned { match_id, seat }) => (Some(match_id.clone()), Some(seat.index())),
+            (None, Claim::Token(_)) => (None, None),
+        };
         Self {
-            match_id: outcome.info.as_ref().map(|info| info.match_id.clone()),
-            seat: outcome.info.as_ref().map(|info| info.seat.index()),
+            match_id,
+            seat,
             end,
             outcome: result,
             verified: outcome.deal == DealCheck::Verified,
+            faults: outcome.faults.iter().map(ToString::to_string).collect(),
             message: outcome.to_string(),
         }
     }
+}
+
+/// Which seats are played.
+enum Played {
+    OfBot(BotToken),
+    Given(Vec<SeatToken>),
+}
+
+impl Played {
+    fn new(tokens: Vec<PlayerToken>) -> Result<Self, Usage> {
+        let mut seats = Vec::new();
+        let mut bots = Vec::new();
+        for token in tokens {
+            match token {
+                PlayerToken::Seat(token) => seats.push(token),
+                PlayerToken::Bot(token) => bots.push(token),
+            }
+        }
+        match bots.pop() {
+            None => Ok(Self::Given(seats)),
+            Some(bot) if bots.is_empty() && seats.is_empty() => Ok(Self::OfBot(bot)),
+            Some(_) => Err(Usage::new(
+                "--token is given a bot's token and others: give that one alone, or tokens of seats",
+            )),
+        }
+    }
+}
+
+/// How many seats did not end as they should.
+#[derive(Default)]
+struct Count {
+    seats: usize,
+    failed: usize,
+    superseded: usize,
 }
 
 impl Bot {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("warn")?;
         let (house, seed) = (self.name, self.seed);
+        let played = Played::new(self.tokens)?;
         let AddressArgs { server, tls } = self.address;
-        let client_name = format!("zetema-{house}");
-        let settings = Settings { client_name, tls: tls.settings()?, ..Settings::default() };
-        let mut session = Session::open(&server, settings, move |info| house.make(info, seed))?;
-        for token in &self.tokens {
-            session.play(token.clone())?;
-        }
+        let settings = Settings {
+            client_name: format!("zetema-{house}"),
+            tls: tls.settings()?,
+            nonce_secret: self.nonce_secret.map(NonceSecret::from_file).transpose()?,
+            ..Settings::default()
+        };
+        let factory = move |info: &_| house.make(info, seed);
+        let mut session = match played {
+            Played::OfBot(token) => Session::open_for_bot(&server, settings, token, factory)?,
+            Played::Given(tokens) => {
+                let mut session = Session::open(&server, settings, factory)?;
+                for token in tokens {
+                    session.play(token)?;
+                }
+                session
+            }
+        };
         let stop = session.stopper();
+        let until = stop.clone();
         tokio::spawn(async move {
             if termination().await.is_ok() {
-                stop.stop();
+                until.stop();
             }
         });
-        let mut failed = 0;
+        let mut count = Count::default();
         while let Some(outcome) = session.next().await {
-            failed += usize::from(!is_right(&outcome));
+            count.seats += 1;
+            match outcome.end {
+                End::Superseded => {
+                    count.superseded += 1;
+                    // Who has the bot's token takes its new seats too.
+                    stop.finish();
+                }
+                _ => count.failed += usize::from(!is_right(&outcome)),
+            }
             match self.format.format {
                 Format::Table => output::print(&outcome)?,
                 Format::Json => output::print_json_line(&SeatJson::new(&outcome))?,
             }
         }
+        let Count { seats, failed, superseded } = count;
+        if superseded > 0 {
+            return Err(Superseded { superseded, seats }.into());
+        }
+        session.closed()?;
         if failed > 0 {
-            bail!(
-                "{failed} of {} seats were not played to the end, or their deals don't verify",
-                self.tokens.len()
-            );
+            bail!("{failed} of {seats} seats were not played to the end, or their deals don't verify");
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod cancel;
 mod create;
+mod faults;
 mod list;
 mod show;
 mod watch;
@@ -23,6 +24,8 @@ pub(crate) enum MatchCommand {
     Show(show::Show),
     /// Watch a match as a spectator until it is over
     Watch(watch::Watch),
+    /// Show what went wrong for the player of a seat, or for a bot
+    Faults(faults::Faults),
     /// Abort a match that is not over
     Cancel(cancel::Cancel),
 }
@@ -34,6 +37,7 @@ pub(super) async fn run(command: MatchCommand) -> Result<()> {
         MatchCommand::List(list) => list.run().await,
         MatchCommand::Show(show) => show.run().await,
         MatchCommand::Watch(watch) => watch.run().await,
+        MatchCommand::Faults(faults) => faults.run().await,
         MatchCommand::Cancel(cancel) => cancel.run().await,
     }
 }

@@ -1,0 +1,60 @@
+//! `zetema match faults`.
+
+use anyhow::Result;
+use zetema_sdk::{PlayerToken, list_faults};
+
+use crate::args::{AddressArgs, FormatArgs};
+use crate::json::FaultJson;
+use crate::output::{self, Format};
+
+/// Show what went wrong for the player of a seat, or for a bot.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The latest comes first. The server remembers so much as its limits say, and until it restarts; time-outs are
+in the records too. The JSON is a list of objects: time, match_id, seat, kind (rejected, cut, lost,
+timed-out or other), reason, message, decision and strikes, of which the last four may be null.
+
+Examples:
+  zetema match faults --token TOKEN_OF_A_SEAT
+  zetema match faults MATCH_ID --token TOKEN_OF_A_BOT --format json")]
+pub(crate) struct Faults {
+    /// Only in this match
+    #[arg(value_name = "ID")]
+    match_id: Option<String>,
+    /// The token of the seat, or of the bot
+    #[arg(long, env = "ZETEMA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    token: PlayerToken,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    address: AddressArgs,
+}
+
+impl Faults {
+    pub(super) async fn run(self) -> Result<()> {
+        let AddressArgs { server, tls } = self.address;
+        // One more than is shown tells whether there are more.
+        let most = self.limit.saturating_add(1);
+        let faults =
+            list_faults(&server, &tls.settings()?, &self.token, self.match_id.as_deref(), most).await?;
+        let shown: Vec<FaultJson> = faults.iter().take(self.limit).map(FaultJson::new).collect();
+        match self.format.format {
+            Format::Json => output::print_json(&shown)?,
+            Format::Table => {
+                let mut table = output::table(["time", "match", "seat", "fault"]);
+                for (json, fault) in shown.iter().zip(&faults) {
+                    let seat = fault.seat.to_string();
+                    table.add_row([json.time.as_str(), &fault.match_id, &seat, &fault.kind.to_string()]);
+                }
+                output::print(table)?;
+            }
+        }
+        if faults.len() > self.limit {
+            output::note(format!("there are more: give a --limit over {}", self.limit));
+        }
+        Ok(())
+    }
+}
