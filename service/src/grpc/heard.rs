@@ -57,9 +57,11 @@ pub(super) async fn follow(
         },
         kind: Some(match subscription.start() {
             Start::Snapshot(snapshot) => subscription_start::Kind::Snapshot(wire::snapshot(snapshot)),
-            &Start::Resumed { after_seq, decision_elapsed_ms } => {
-                subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms })
-            }
+            &Start::Resumed { after_seq, running } => subscription_start::Kind::Resumed(v1::Resumed {
+                after_seq,
+                decision_elapsed_ms: running.map(|running| running.elapsed_ms),
+                decision_number: running.map(|running| running.decision),
+            }),
         }),
     };
     let seq = subscription.last_seq();

@@ -8,7 +8,7 @@ use zetema_rules::{Seat, Viewer};
 
 use super::End;
 use super::subscribers::Live;
-use super::subscription::Past;
+use super::subscription::{Past, Running};
 use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Rejection, SeatAccess, Snapshot};
 
 /// Who holds a seat: each join takes the seat from the join before it.
@@ -77,9 +77,9 @@ pub(super) enum Subscribed {
     /// With how the match ended.
     Over { snapshot: Box<Snapshot>, info: Arc<MatchInfo>, end: End },
     /// After a cursor, and nothing was missed.
-    Resumed { info: Arc<MatchInfo>, live: Live, elapsed_ms: Option<u64> },
+    Resumed { info: Arc<MatchInfo>, live: Live, running: Option<Running> },
     /// After a cursor that lies in the past.
-    Past { info: Arc<MatchInfo>, past: Past, elapsed_ms: Option<u64> },
+    Past { info: Arc<MatchInfo>, past: Past, running: Option<Running> },
 }
 
 /// How a subscription goes on that has replayed so many entries.

@@ -52,7 +52,7 @@ pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFro
 pub use seat_token::{RotationError, SeatTokenWatch};
 pub use server_clock::ServerClock;
 pub use subscribers::End;
-pub use subscription::{Next, Start, Subscription};
+pub use subscription::{Next, Running, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError};
 use crate::table::{

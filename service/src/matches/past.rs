@@ -64,7 +64,7 @@ impl PastMatch {
             }
             Some(after) => match self.table.seq(viewer) {
                 last if after > last => Err(Rejection::CursorAhead { last }),
-                _ => Ok(Subscribed::Past { info, past: self.replay()?, elapsed_ms: None }),
+                _ => Ok(Subscribed::Past { info, past: self.replay()?, running: None }),
             },
         }
     }

@@ -20,9 +20,18 @@ pub enum Start {
     Resumed {
         /// The number that was asked for.
         after_seq: u64,
-        /// How much of the current decision's time is over, in milliseconds; `None` where no clock runs.
-        decision_elapsed_ms: Option<u64>,
+        /// The current decision, if a clock runs.
+        running: Option<Running>,
     },
+}
+
+/// A decision whose clock runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Its number.
+    pub decision: u32,
+    /// How much of its time is over, in milliseconds.
+    pub elapsed_ms: u64,
 }
 
 /// What comes next in a subscription.
@@ -97,16 +106,14 @@ impl Subscription {
         subscribed: Subscribed,
     ) -> Self {
         let after_seq = after_seq.unwrap_or(0);
-        let resumed = |decision_elapsed_ms| Start::Resumed { after_seq, decision_elapsed_ms };
+        let resumed = |running| Start::Resumed { after_seq, running };
         let (info, start, feed) = match subscribed {
             Subscribed::Snapshot { snapshot, info, live } => {
                 (info, Start::Snapshot(snapshot), Feed::Live(live))
             }
             Subscribed::Over { snapshot, info, end } => (info, Start::Snapshot(snapshot), Feed::Ended(end)),
-            Subscribed::Resumed { info, live, elapsed_ms } => (info, resumed(elapsed_ms), Feed::Live(live)),
-            Subscribed::Past { info, past, elapsed_ms } => {
-                (info, resumed(elapsed_ms), Feed::Past(past, None))
-            }
+            Subscribed::Resumed { info, live, running } => (info, resumed(running), Feed::Live(live)),
+            Subscribed::Past { info, past, running } => (info, resumed(running), Feed::Past(past, None)),
         };
         let last_seq = match &start {
             Start::Snapshot(snapshot) => snapshot.seq,

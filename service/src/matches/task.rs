@@ -11,7 +11,7 @@ use super::deal_set::DealSetMember;
 use super::message::{Followed, Joined, Message, Subscribed};
 use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
-use super::subscription::Past;
+use super::subscription::{Past, Running};
 use super::{Audience, Clock, Hold, Limits};
 use crate::limits;
 use crate::table::{Arrival, Change, Command, Decided, Done, Entry, MatchInfo, Moment, Rejection, Table};
@@ -222,7 +222,8 @@ impl TableTask {
         let info = self.info.borrow().clone();
         let last = self.table.seq(viewer);
         let now = self.clock.now();
-        let elapsed_ms = self.table.elapsed_ms(now);
+        let running = self.table.elapsed_ms(now).zip(self.table.decision());
+        let running = running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms });
         match after_seq {
             None => {
                 let live = self.subscribers.add(audience)?;
@@ -230,12 +231,12 @@ impl TableTask {
             }
             Some(after) if after > last => Err(Rejection::CursorAhead { last }),
             Some(after) if after == last => {
-                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)?, elapsed_ms })
+                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)?, running })
             }
             Some(_) => {
                 let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
                 let entries = self.table.entries_from(1).cloned().collect();
-                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None), elapsed_ms })
+                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None), running })
             }
         }
     }

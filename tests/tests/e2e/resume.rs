@@ -129,7 +129,7 @@ async fn one_observation(clients: &Clients, token: &str, after: u64) -> v1::Obse
         ..v1::Join::default()
     };
     let (_, start) = stream.join(join).await;
-    assert_eq!(start.kind, Some(From::Resumed(v1::Resumed { after_seq: after, decision_elapsed_ms: None })));
+    assert_eq!(start.kind, Some(From::Resumed(v1::Resumed { after_seq: after, ..v1::Resumed::default() })));
     match stream.next().await.unwrap().and_then(|message| message.kind) {
         Some(Answer::Observation(observation)) => observation,
         other => panic!("{other:?} is no observation"),

@@ -4,6 +4,7 @@ mod observed;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use zetema_proto::{Wire, v1};
 use zetema_rules::Record;
@@ -38,6 +39,8 @@ pub(crate) struct SeatCore {
     answered: u32,
     /// The decision that is open, whoever is to take it.
     current: Option<u32>,
+    /// The decision whose clock ran when the stream was resumed.
+    running: Option<Running>,
     /// The decision for which the seat's time was out, until something was played for it.
     timed_out: Option<u32>,
     debts: Debts,
@@ -64,6 +67,15 @@ pub(crate) enum SeatLink {
     Apart,
     Joining,
     Joined { handle: u32 },
+}
+
+/// A decision whose clock runs, whoever is to take it.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    decision: u32,
+    elapsed: Duration,
+    /// When so much was over.
+    at: Instant,
 }
 
 /// What was learnt with the first join.
@@ -130,6 +142,7 @@ impl SeatCore {
             asked: 0,
             answered: 0,
             current: None,
+            running: None,
             timed_out: None,
             debts: Debts::default(),
             bot: BotState::Idle,

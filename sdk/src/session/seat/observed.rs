@@ -7,7 +7,7 @@ use zetema_proto::{FieldError, Wire, seat_event_from_wire, v1, view_from_wire};
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
 use zetema_rules::{DealingKind, LegalActions, Outcome as MatchOutcome, Rules, Seat, SeatEvent, View};
 
-use super::{Known, Reaction, Resign, SeatCore, SeatLink};
+use super::{Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
 use crate::clock::Clock;
 use crate::deal_check::{From, Transcript};
@@ -30,11 +30,18 @@ impl SeatCore {
             None => return Err(FieldError::missing("kind")),
             Some(v1::subscription_start::Kind::Resumed(v1::Resumed {
                 after_seq,
-                decision_elapsed_ms: _,
+                decision_elapsed_ms,
+                decision_number,
             })) => {
                 if Some(*after_seq) != self.cursor {
                     return Err(FieldError::invalid("resumed.after_seq", "is not the one asked for"));
                 }
+                let elapsed = decision_elapsed_ms.map(Duration::from_millis);
+                self.running = decision_number.zip(elapsed).map(|(decision, elapsed)| Running {
+                    decision,
+                    elapsed,
+                    at: now,
+                });
             }
             Some(v1::subscription_start::Kind::Snapshot(snapshot)) => {
                 let described = described.as_ref().ok_or_else(|| FieldError::missing("match"))?;
@@ -76,6 +83,7 @@ impl SeatCore {
         }
         self.cursor = Some(*seq);
         self.current = *decision_number;
+        self.running = None;
         if transcript.nonces.is_empty() {
             self.nonces_wanted(seat, kind, &transcript.hashes);
         }
@@ -203,7 +211,13 @@ impl SeatCore {
 
     fn decide(&mut self, now: Instant, view: &View, decision: &v1::Decision) -> Result<(), FieldError> {
         let v1::Decision { legal_actions, clock } = decision;
-        let clock = clock.as_ref().map(|clock| clock_from_wire(now, clock));
+        let mut clock = clock.as_ref().map(|clock| clock_from_wire(now, clock));
+        // One that had begun when the stream was resumed comes as if it began with its observation.
+        if let (Some(clock), Some(running)) = (&mut clock, &self.running)
+            && running.decision == view.public.decision
+        {
+            *clock = clock.with_elapsed(running.elapsed + now.saturating_duration_since(running.at));
+        }
         let legal = legal_actions.as_ref().ok_or_else(|| FieldError::missing("decision.legal_actions"))?;
         let legal = LegalActions::from_wire(legal).map_err(|error| error.within("decision.legal_actions"))?;
         let Some(known) = &self.known else { return Err(FieldError::invalid("", "came before the start")) };

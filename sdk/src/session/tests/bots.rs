@@ -227,6 +227,28 @@ fn a_decision_of_a_snapshot_has_what_is_left() {
     assert_eq!(clock.budget_left_at(world.now), Duration::from_millis(500));
 }
 
+#[test]
+fn a_decision_that_began_while_the_stream_was_down_has_what_is_left() {
+    let mut world = World::of_bot(rules(2), Records::Ignored);
+    world.server.first_mut().clock = Some(clock());
+    while !world.has_act_under_way() && world.step() {}
+    // The answer to the first decision arrives, and the stream is cut before anyone hears of it.
+    let answered = world.messages;
+    while world.messages == answered && world.step() {}
+    assert_eq!(world.server.first().steps.len(), 1);
+    world.server.first_mut().clock = Some(v1::Clock { elapsed_ms: 700, ..clock() });
+    world.cut();
+    let before = world.clocks.len();
+    while world.clocks.len() == before && world.step() {}
+    let left: Vec<Duration> = world.clocks.values().map(|clock| clock.budget_left_at(world.now)).collect();
+    assert!(left.contains(&Duration::from_millis(1_300)), "{left:?}");
+    // The next one begins when it comes.
+    world.clocks.clear();
+    while world.clocks.is_empty() && world.step() {}
+    let clock = world.clocks.values().next().unwrap();
+    assert_eq!(clock.budget_left_at(world.now), clock.budget());
+}
+
 /// The time of the first seat to act is out while its bot thinks.
 fn timed_out(then: Then) -> (World, Vec<Fault>) {
     let mut world = World::of_bot(rules(2), Records::Ignored);

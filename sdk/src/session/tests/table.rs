@@ -19,7 +19,7 @@ pub(super) struct Table {
     first_handle: u32,
     /// Seats that the server plays itself.
     house: BTreeSet<Seat>,
-    /// What every decision has, if there is a clock.
+    /// What every decision has, if there is a clock, and how much of the current one is over when a stream asks.
     pub(super) clock: Option<v1::Clock>,
     timed_out: BTreeSet<u32>,
     rules: Rules,
@@ -142,9 +142,11 @@ impl Table {
         };
         state.live = true;
         let kind = match join.after_seq {
-            Some(after_seq) => {
-                v1::subscription_start::Kind::Resumed(v1::Resumed { after_seq, decision_elapsed_ms: None })
-            }
+            Some(after_seq) => v1::subscription_start::Kind::Resumed(v1::Resumed {
+                after_seq,
+                decision_elapsed_ms: self.clock.map(|clock| clock.elapsed_ms),
+                decision_number: self.clock.and_then(|_| self.decision()),
+            }),
             None => v1::subscription_start::Kind::Snapshot(self.snapshot(seat)),
         };
         let start = v1::SubscriptionStart {
@@ -197,7 +199,7 @@ impl Table {
             decision_number: self.decision(),
             setup: Some(setup),
             view: self.view(seat),
-            decision: self.to_decide(seat),
+            decision: self.to_decide(seat, self.clock),
             outcome: None,
             revealed: self.is_over().then(|| v1::Revealed { server_seed: self.seed.to_wire() }),
         }
@@ -207,9 +209,9 @@ impl Table {
         self.game.as_ref().map(|game| view_to_wire(&game.view(Viewer::Seat(seat))))
     }
 
-    fn to_decide(&self, seat: Seat) -> Option<v1::Decision> {
+    fn to_decide(&self, seat: Seat, clock: Option<v1::Clock>) -> Option<v1::Decision> {
         let game = self.game.as_ref().filter(|game| game.to_act() == Some(seat))?;
-        Some(v1::Decision { legal_actions: Some(game.legal_actions().to_wire()), clock: self.clock })
+        Some(v1::Decision { legal_actions: Some(game.legal_actions().to_wire()), clock })
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -384,6 +386,7 @@ impl Table {
     }
 
     fn observe(&mut self, game: &[Event], about: &[EventKind], actor: Option<(Seat, u32)>) {
+        let fresh = self.clock.map(|clock| v1::Clock { elapsed_ms: 0, ..clock });
         for seat in self.rules.seats() {
             let about = about.iter().map(|kind| v1::Event { kind: Some(kind.clone()) });
             let seen = game.iter().map(|event| event.seen_by(Viewer::Seat(seat)));
@@ -396,7 +399,7 @@ impl Table {
                 decision_number: self.decision(),
                 events: about.chain(seen).collect(),
                 view: self.view(seat),
-                decision: self.to_decide(seat),
+                decision: self.to_decide(seat, fresh),
                 receipt: actor.filter(|&(actor, _)| actor == seat).map(receipt),
             };
             self.seats[seat.index()].log.push(observation.clone());

@@ -122,7 +122,7 @@ pub(super) async fn play(matches: Matches, match_id: MatchId, index: usize) -> (
     let audience = Audience::Player(access(index), joined.hold);
     let mut subscription =
         matches.subscribe(match_id, audience, Some(0), Views::EveryDecision).await.unwrap();
-    assert_eq!(*subscription.start(), Start::Resumed { after_seq: 0, decision_elapsed_ms: None });
+    assert_eq!(*subscription.start(), Start::Resumed { after_seq: 0, running: None });
     let mut observations = Vec::new();
     loop {
         let observation = match subscription.next().await {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use zetema_proto::Views;
-use zetema_rules::{Outcome, Preset};
+use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::matches::{Audience, End, Limits, Next, Start};
-use crate::table::{Choice, DealSpec, Rejection, SeatAccess};
+use crate::matches::{Audience, End, Limits, Next, Running, Start};
+use crate::table::{Choice, DealSpec, MatchSpec, Rejection, SeatAccess};
 
 #[tokio::test]
 async fn resumed_after_any_number_a_stream_gives_the_rest_of_the_whole() {
@@ -19,7 +19,7 @@ async fn resumed_after_any_number_a_stream_gives_the_rest_of_the_whole() {
     let last = whole[1].last().unwrap().seq;
     for after in 0..=last {
         let mut subscription = observe(&matches, id, 1, Some(after)).await;
-        assert_eq!(*subscription.start(), Start::Resumed { after_seq: after, decision_elapsed_ms: None });
+        assert_eq!(*subscription.start(), Start::Resumed { after_seq: after, running: None });
         let (rest, end) = drain(&mut subscription).await;
         assert_eq!(rest[..], whole[1][usize::try_from(after).unwrap()..], "after {after}");
         assert!(matches!(end, End::Over(Outcome::Result(_))));
@@ -27,6 +27,28 @@ async fn resumed_after_any_number_a_stream_gives_the_rest_of_the_whole() {
     let ahead =
         matches.subscribe(id, Audience::Observer(access(1)), Some(last + 1), Views::EveryDecision).await;
     assert_eq!(ahead.unwrap_err(), Rejection::CursorAhead { last });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_stream_says_which_decision_is_open_and_for_how_long() {
+    let matches = open(&FakeJournal::new()).await;
+    let blitz = TimeControl::named(NamedTimeControl::Blitz);
+    let spec = MatchSpec { time_control: blitz, ..spec(Preset::Quick, 2, DealSpec::Joint) };
+    let info = create_one(&matches, spec).await;
+    join_all(&matches, &info).await;
+    tokio::time::advance(Duration::from_millis(700)).await;
+    // Whether something was missed or nothing, and whoever is to act.
+    for seat in 0..2 {
+        let Start::Snapshot(snapshot) = observe(&matches, info.match_id, seat, None).await.start().clone()
+        else {
+            panic!("no snapshot")
+        };
+        for after in 0..=snapshot.seq {
+            let subscription = observe(&matches, info.match_id, seat, Some(after)).await;
+            let running = Some(Running { decision: 1, elapsed_ms: 700 });
+            assert_eq!(*subscription.start(), Start::Resumed { after_seq: after, running });
+        }
+    }
 }
 
 #[tokio::test]
