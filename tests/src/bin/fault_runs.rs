@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use anyhow::bail;
@@ -35,7 +36,7 @@ struct Args {
     frame: Option<u64>,
     /// How many matches are played at once.
     #[arg(long, default_value = "32")]
-    at_once: usize,
+    at_once: NonZeroUsize,
 }
 
 /// What came of the cases of one row.
@@ -63,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
         bail!("no frame has this number: leave --frame out to run all");
     }
     let mut rows: BTreeMap<(Transport, Dealing, Direction, Fault), Row> = BTreeMap::new();
-    let mut runs = std::pin::pin!(scene.run_all(cases, args.at_once));
+    let mut runs = std::pin::pin!(scene.run_all(cases, args.at_once.get()));
     while let Some((case, run)) = runs.next().await {
         let row =
             rows.entry((case.transport, case.dealing, case.plan.direction, case.plan.fault)).or_default();
@@ -73,21 +74,21 @@ async fn main() -> anyhow::Result<()> {
         "{:<10} {:<8} {:<10} {:<10} {:>7} {:>7} {:>7} {:>12} {:>9}",
         "transport", "deals", "direction", "fault", "frames", "passed", "failed", "not reached", "slowest"
     );
-    let mut failed = 0;
+    let mut all = Row::default();
     for ((transport, dealing, direction, fault), row) in &rows {
-        let Row { frames, passed, failed: wrong, not_reached, slowest } = row;
-        println!(
-            "{:<10} {:<8} {:<10} {:<10} {frames:>7} {passed:>7} {wrong:>7} {not_reached:>12} {:>6} ms",
-            name(transport),
-            name(dealing),
-            name(direction),
-            name(fault),
-            slowest.as_millis()
-        );
-        failed += wrong;
+        row.print([name(transport), name(dealing), name(direction), name(fault)]);
+        all.frames += row.frames;
+        all.passed += row.passed;
+        all.failed += row.failed;
+        all.not_reached += row.not_reached;
+        all.slowest = all.slowest.max(row.slowest);
     }
-    if failed > 0 {
-        bail!("{failed} cases failed");
+    all.print(["all".to_owned(), String::new(), String::new(), String::new()]);
+    if all.failed > 0 {
+        bail!("{} cases failed", all.failed);
+    }
+    if all.passed == 0 {
+        bail!("no match has a frame of this number: give a smaller one, or leave --frame out to run all");
     }
     Ok(())
 }
@@ -104,6 +105,15 @@ impl Args {
 }
 
 impl Row {
+    fn print(&self, [transport, dealing, direction, fault]: [String; 4]) {
+        let Self { frames, passed, failed, not_reached, slowest } = self;
+        println!(
+            "{transport:<10} {dealing:<8} {direction:<10} {fault:<10} {frames:>7} {passed:>7} {failed:>7} \
+             {not_reached:>12} {:>6} ms",
+            slowest.as_millis()
+        );
+    }
+
     fn add(&mut self, case: &Case, run: &Run) {
         self.frames += 1;
         self.slowest = self.slowest.max(run.took);
