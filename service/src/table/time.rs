@@ -158,7 +158,7 @@ impl Table {
             (None, None) => return Err(Misfit::Misplaced("time is out without a clock")),
             (None, Some(Some(elapsed_ms))) => (uncharged(elapsed_ms), None),
             (Some(clock), Some(Some(elapsed_ms))) => {
-                let right = clock.answer(elapsed_ms, Some(charge.credit_ms));
+                let right = clock.answer_with_credit(elapsed_ms, charge.credit_ms);
                 (right.map_err(|_| Misfit::Misplaced("the ledger has an answer that came too late"))?, None)
             }
             (Some(clock), None) => {

@@ -31,6 +31,6 @@ pub use process::Process;
 pub use seat_log::{Acted, Open, SeatLog};
 pub use server::TestServer;
 pub use soon::soon;
-pub use spec::{fixed, joint, own, preset, shared};
+pub use spec::{clocked, fixed, joint, own, preset, shared, unhurried};
 pub use stream_table::StreamTable;
 pub use table::{Table, join_all};

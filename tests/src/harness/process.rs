@@ -76,7 +76,21 @@ impl Process {
 
     /// Sends it SIGHUP.
     pub fn hang_up(&self) {
-        let sent = Command::new("kill").args(["-HUP", &self.child.id().to_string()]).status().unwrap();
+        self.signal("-HUP");
+    }
+
+    /// Stops it where it is (SIGSTOP), until it is told to go on.
+    pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets it go on (SIGCONT).
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success(), "the server runs");
     }
 

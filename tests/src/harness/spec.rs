@@ -1,6 +1,7 @@
 //! Matches to ask for.
 
 use zetema_proto::v1;
+use zetema_proto::v1::time_control::Decisions;
 use zetema_proto::v1::{deals, match_spec, seat_spec};
 
 /// A match by a preset's rules, with joint deals.
@@ -18,6 +19,21 @@ pub fn own(rules: v1::Rules) -> v1::MatchSpec {
 fn with_rules(rules: match_spec::Rules, players: usize) -> v1::MatchSpec {
     let seat = v1::SeatSpec { kind: Some(seat_spec::Kind::Token(v1::TokenSeat {})) };
     v1::MatchSpec { rules: Some(rules), seats: vec![seat; players], ..v1::MatchSpec::default() }
+}
+
+/// The same without a clock.
+pub fn unhurried(spec: v1::MatchSpec) -> v1::MatchSpec {
+    timed(spec, Decisions::Named(v1::NamedTimeControl::None.into()))
+}
+
+/// The same with this clock for its decisions.
+pub fn clocked(spec: v1::MatchSpec, clock: v1::DecisionClock) -> v1::MatchSpec {
+    timed(spec, Decisions::Clock(clock))
+}
+
+fn timed(spec: v1::MatchSpec, decisions: Decisions) -> v1::MatchSpec {
+    let time_control = v1::TimeControl { decisions: Some(decisions), ..v1::TimeControl::default() };
+    v1::MatchSpec { time_control: Some(time_control), ..spec }
 }
 
 /// The same with joint deals, said aloud.

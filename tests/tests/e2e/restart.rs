@@ -7,7 +7,9 @@ use zetema_proto::v1::{ErrorReason, MatchState, Preset};
 use zetema_proto::{Wire, v1};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{PlayedBy, Record, Step};
-use zetema_tests::harness::{Acted, Clients, Created, Process, SeatLog, Table, join_all, preset, soon};
+use zetema_tests::harness::{
+    Acted, Clients, Created, Process, SeatLog, Table, join_all, preset, soon, unhurried,
+};
 
 fn nonce(seat: usize) -> Nonce {
     Nonce::new(format!("nonce {seat}").as_bytes()).unwrap()
@@ -85,7 +87,7 @@ struct Played {
 
 impl Played {
     async fn new(clients: &Clients, players: usize) -> Self {
-        let created = clients.create(preset(Preset::Sackson, players)).await;
+        let created = clients.create(unhurried(preset(Preset::Sackson, players))).await;
         join_all(clients, &[&created], |seat| Some(nonce(seat))).await;
         let table = Table::resume(clients, &created.tokens, &vec![Some(0); players]).await;
         Self { created, table }

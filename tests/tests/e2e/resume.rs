@@ -7,7 +7,7 @@ use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::subscription_start::Kind as From;
 use zetema_proto::v1::watch_match_response::Kind as Watched;
 use zetema_tests::harness::{
-    Clients, Created, PlayStream, SeatLog, Table, TestServer, join_all, preset, soon,
+    Clients, Created, PlayStream, SeatLog, Table, TestServer, join_all, preset, soon, unhurried,
 };
 
 /// A spectator's stream.
@@ -48,7 +48,7 @@ impl Watcher {
 
 /// A match with joint deals whose seats have all joined, with a nonce each.
 async fn match_in_play(clients: &Clients, players: usize) -> Created {
-    let created = clients.create(preset(Preset::Quick, players)).await;
+    let created = clients.create(unhurried(preset(Preset::Quick, players))).await;
     join_all(clients, &[&created], |seat| {
         Some(zetema_rules::fair::Nonce::new(&[u8::try_from(seat).unwrap(); 32]).unwrap())
     })
@@ -76,7 +76,7 @@ async fn caught_up(table: &mut Table) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_cut_after_every_observation_equals_one_that_was_not() {
     let (server, clients) = TestServer::start().await;
-    let created = clients.create(preset(Preset::Quick, 2)).await;
+    let created = clients.create(unhurried(preset(Preset::Quick, 2))).await;
     // From before the first seat has joined.
     let mut whole = Table::open(&clients, &created.tokens).await;
     let spectator = Watcher::new(&clients, &created, None).await;

@@ -147,6 +147,9 @@ fn start_bytes(mut start: v1::SubscriptionStart) -> Vec<u8> {
     if let Some(From::Snapshot(snapshot)) = &mut start.kind {
         snapshot.setup.as_mut().unwrap().commitment.clear();
         assert_eq!(snapshot.revealed, None);
+        if let Some(clock) = snapshot.decision.as_mut().and_then(|decision| decision.clock.as_mut()) {
+            clock.elapsed_ms = 0;
+        }
     }
     start.encode_to_vec()
 }

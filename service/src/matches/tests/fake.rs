@@ -35,6 +35,7 @@ struct Inner {
     tokens: Vec<StoredToken>,
     fates: Vec<Fate>,
     unreadable: usize,
+    delay: Option<std::time::Duration>,
     result_pages: usize,
 }
 
@@ -58,6 +59,11 @@ impl FakeJournal {
     /// The next appends and ends meet these fates, the first one first.
     pub(super) fn doom(&self, fates: &[Fate]) {
         self.inner.lock().unwrap().fates = fates.to_vec();
+    }
+
+    /// The next append takes so long.
+    pub(super) fn delay(&self, time: std::time::Duration) {
+        self.inner.lock().unwrap().delay = Some(time);
     }
 
     /// The next reads fail.
@@ -160,6 +166,10 @@ impl Journal for FakeJournal {
     }
 
     async fn append(&self, append: Append) -> AppendOutcome {
+        let delay = self.inner.lock().unwrap().delay.take();
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
         self.inner.lock().unwrap().write(&append, |inner| inner.append(&append))
     }
 

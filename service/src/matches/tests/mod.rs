@@ -1,6 +1,7 @@
 //! Matches over a journal that can be told to fail.
 
 mod bot_seats;
+mod clocks;
 mod deal_sets;
 mod failures;
 mod fake;

@@ -1,6 +1,7 @@
 //! The table by itself: no clock, no journal, no task.
 
 mod answers;
+mod clocks;
 mod faults;
 mod harness;
 mod hidden;
