@@ -1,8 +1,7 @@
-//! What the time of a decision costs its seat (`SeatClock`, `LedgerEntry`). Arithmetic only: times come in as arguments,
-//! so that a server charges and a reader of the record checks by the same code.
+//! What the time of a decision costs its seat (`SeatClock`). Arithmetic only: times come in as arguments, so that a server
+//! charges and a reader of the record checks by the same code.
 
 use crate::record::ForfeitReason;
-use crate::seat::Seat;
 use crate::time_control::{DecisionClock, TimeOut};
 
 /// The clock of one seat in one match, between two of its decisions.
@@ -156,22 +155,4 @@ impl SeatClock {
         };
         (Charge { credit_ms: 0, charged_ms, bank_ms: 0 }, then)
     }
-}
-
-/// How the time of one decision was charged. Times are milliseconds on the match's own clock, which starts with the first
-/// decision at 0 and stands still while the server is down or stalls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LedgerEntry {
-    /// The number of the decision.
-    pub decision: u32,
-    /// The seat that had to take it.
-    pub seat: Seat,
-    /// When it was durable and published.
-    pub published_ms: u64,
-    /// When its answer was received; `None` if the time was out before.
-    pub received_ms: Option<u64>,
-    /// What it cost. Without a clock all of the time is charged, and the bank is 0.
-    pub charge: Charge,
-    /// Whether the server was down while it was open. Its clock began anew when the server was back.
-    pub interrupted: bool,
 }

@@ -46,6 +46,7 @@ mod error;
 mod event;
 pub mod fair;
 mod game;
+mod ledger;
 mod legal;
 pub mod notation;
 mod options;
@@ -55,6 +56,7 @@ mod preset;
 mod public;
 mod record;
 mod replay;
+mod replay_error;
 mod rules;
 mod seat;
 mod time_control;
@@ -64,11 +66,12 @@ pub use action::{Action, Declaration};
 pub use autoplay::autoplay;
 pub use card::{Card, ParseCardError, Rank, Suit};
 pub use cards::{Cards, Ranks};
-pub use clock::{Charge, LedgerEntry, OutOfTime, SeatClock, TimedOut};
+pub use clock::{Charge, OutOfTime, SeatClock, TimedOut};
 pub use deck::{Deck, DeckError, PACK};
 pub use error::PlayError;
 pub use event::{Event, OwnCards, SeatEvent, Viewer};
 pub use game::Game;
+pub use ledger::LedgerEntry;
 pub use legal::LegalActions;
 pub use options::{
     Ace, Assembly, AssemblyScores, Draw, ExtraTurn, FlushSuits, ImperialBonus, MarriageHandMin, MatchEnd,
@@ -80,7 +83,8 @@ pub use record::{
     AbortReason, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Outcome, PlayedBy, Record, RecordDeal,
     Step,
 };
-pub use replay::{Place, Problem, Replay, ReplayError};
+pub use replay::Replay;
+pub use replay_error::{Place, Problem, ReplayError};
 pub use rules::{RULES_REVISION, Rules, RulesError};
 pub use seat::{Players, Seat, Seats, Side, Teams};
 pub use time_control::{

@@ -2,11 +2,12 @@
 
 use crate::action::Action;
 use crate::card::Card;
-use crate::clock::LedgerEntry;
 use crate::deck::Deck;
 use crate::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
+use crate::ledger::LedgerEntry;
 use crate::public::MatchResult;
-use crate::replay::{Replay, ReplayError, complete};
+use crate::replay::{Replay, complete};
+use crate::replay_error::ReplayError;
 use crate::rules::Rules;
 use crate::seat::Seat;
 use crate::time_control::TimeControl;
@@ -53,6 +54,12 @@ impl Record {
     }
 
     /// Replays the record from its seed and checks every part of it.
+    ///
+    /// If it has [`Clocks`], each entry of the ledger is charged anew. Four things follow from nothing, and are only checked
+    /// against their bounds: when a decision was published (not before the last was over), when its answer was received
+    /// (not before it was published, nor when the time was out), how much was credited of an overrun (within the control's
+    /// numbers), and whether the server was down. So a ledger whose times are all shifted from some decision on, or whose
+    /// credit was given at the cost of what was charged, with every later bank, is as right as the true one.
     ///
     /// # Errors
     /// [`ReplayError`] names the first place that differs.

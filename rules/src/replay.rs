@@ -1,15 +1,15 @@
 //! A record played again, step by step, and checked.
 
-use std::fmt;
-
-use thiserror::Error;
-
-use crate::error::PlayError;
+use crate::action::Action;
+use crate::autoplay::autoplay;
+use crate::clock::TimedOut;
 use crate::event::{Event, SeatEvent, Viewer};
 use crate::fair::MatchSeed;
 use crate::game::Game;
+use crate::ledger::LedgerCheck;
 use crate::public::Phase;
-use crate::record::{Dealing, DealingKind, Outcome, PlayedBy, Record, RecordDeal, Step};
+use crate::record::{Dealing, DealingKind, ForfeitReason, Outcome, PlayedBy, Record, RecordDeal, Step};
+use crate::replay_error::{Place, Problem, ReplayError};
 use crate::rules::{RULES_REVISION, Rules};
 
 /// A record that is being played again. Every step is checked as it comes.
@@ -29,6 +29,7 @@ pub struct Replay<'a> {
     record: &'a Record,
     seed: Option<MatchSeed>,
     game: Option<Game>,
+    ledger: Option<LedgerCheck<'a>>,
     next: usize,
     events: Vec<Event>,
 }
@@ -41,7 +42,8 @@ impl<'a> Replay<'a> {
     pub fn new(record: &'a Record) -> Result<Self, ReplayError> {
         check_dealing(record)?;
         let seed = record.dealing.match_seed(&record.rules);
-        let mut replay = Self { record, seed, game: None, next: 0, events: Vec::new() };
+        let ledger = record.clocks.as_ref().map(|clocks| LedgerCheck::new(&record.rules, clocks));
+        let mut replay = Self { record, seed, game: None, ledger, next: 0, events: Vec::new() };
         replay.first_deal()?;
         Ok(replay)
     }
@@ -85,17 +87,14 @@ impl<'a> Replay<'a> {
         let Some(game) = &mut self.game else {
             return Err(place.problem(Problem::Undealt));
         };
+        let decided = Decided::new(game, step);
         let played = match *step {
             Step::Play { seat, action, .. } => game.play(seat, &action, &mut self.events),
             Step::Fault { seat, card } => game.fault(seat, card, &mut self.events),
             Step::Forfeit { seat, .. } => game.forfeit(seat, &mut self.events),
         };
         played.map_err(|error| place.problem(Problem::Play(error)))?;
-        if let Step::Play { seat, by: PlayedBy::Player, .. } = *step
-            && game.public().forfeited.contains(seat)
-        {
-            return Err(place.differs("autoplay, since the seat has forfeited", "the player's action"));
-        }
+        check_decided(place, step, decided, self.ledger.as_mut())?;
         if let Step::Play { points, .. } = *step {
             let scored = points_of(&self.events);
             if scored != points {
@@ -147,6 +146,9 @@ impl<'a> Replay<'a> {
             }
             self.deal_if_due()?;
         }
+        if let Some(ledger) = &self.ledger {
+            ledger.finish()?;
+        }
         let Some(game) = &self.game else {
             return match record.outcome {
                 Outcome::Aborted { .. } => Ok(()),
@@ -165,6 +167,85 @@ impl<'a> Replay<'a> {
             (given, Some(played)) => Err(Place::Outcome.differs(Outcome::Result(played), given)),
             (given, None) => Err(Place::Outcome.differs("an abort: the match is not over", given)),
         }
+    }
+}
+
+/// What a step found, which says who had to choose it and whose time it took.
+#[derive(Clone, Copy, Debug)]
+struct Decided {
+    decision: u32,
+    /// Whether the seat of the step had to act.
+    to_act: bool,
+    had_forfeited: bool,
+    /// What is played for the seat that had to act.
+    autoplay: Option<Action>,
+}
+
+impl Decided {
+    fn new(game: &Game, step: &Step) -> Self {
+        let autoplayed = matches!(step, Step::Play { by: PlayedBy::Autoplay, .. });
+        Self {
+            decision: game.public().decision,
+            to_act: game.to_act() == Some(step.seat()),
+            had_forfeited: game.public().forfeited.contains(step.seat()),
+            autoplay: if autoplayed { autoplay(&game.legal_actions()) } else { None },
+        }
+    }
+}
+
+/// Checks that whoever chose a step had to, and how the time of the decision was charged.
+fn check_decided(
+    place: Place,
+    step: &Step,
+    decided: Decided,
+    ledger: Option<&mut LedgerCheck<'_>>,
+) -> Result<(), ReplayError> {
+    let seat = step.seat();
+    let time_out = |ledger: Option<&mut LedgerCheck<'_>>| match ledger {
+        Some(ledger) => ledger.timed_out(decided.decision, seat),
+        None => Ok(None),
+    };
+    match *step {
+        Step::Play { by: PlayedBy::Player, .. } if decided.had_forfeited => {
+            Err(place.differs("autoplay, since the seat has forfeited", "the player's action"))
+        }
+        Step::Play { by: PlayedBy::Player, .. } => {
+            ledger.map_or(Ok(()), |ledger| ledger.answered(decided.decision, seat))
+        }
+        Step::Play { action, by: PlayedBy::Autoplay, .. } => {
+            if !decided.had_forfeited {
+                match time_out(ledger)? {
+                    Some(TimedOut::PlayedFor) => {}
+                    Some(TimedOut::Forfeits(reason)) => {
+                        return Err(place.differs(format!("{seat} forfeit {reason}"), step));
+                    }
+                    None => {
+                        return Err(place.differs("the player's action, since no clock runs,", "autoplay"));
+                    }
+                }
+            }
+            match decided.autoplay {
+                Some(right) if right == action => Ok(()),
+                right => {
+                    let right = right.map_or_else(|| "none".to_owned(), |right| right.to_string());
+                    Err(place.differs(format!("autoplay {right}"), format!("autoplay {action}")))
+                }
+            }
+        }
+        Step::Forfeit {
+            reason: given @ (ForfeitReason::OutOfTime | ForfeitReason::OutOfStrikes), ..
+        } => {
+            if !decided.to_act {
+                return Err(place.differs("no time-out, since the seat does not have to act,", given));
+            }
+            match time_out(ledger)? {
+                Some(TimedOut::Forfeits(reason)) if reason == given => Ok(()),
+                Some(TimedOut::Forfeits(reason)) => Err(place.differs(reason, given)),
+                Some(TimedOut::PlayedFor) => Err(place.differs("autoplay, since strikes are left,", given)),
+                None => Err(place.differs("no time-out, since no clock runs,", given)),
+            }
+        }
+        Step::Forfeit { reason: ForfeitReason::Resigned, .. } | Step::Fault { .. } => Ok(()),
     }
 }
 
@@ -266,89 +347,4 @@ fn check_dealing(record: &Record) -> Result<(), ReplayError> {
         }
     }
     Ok(())
-}
-
-/// Where a record differs from what its seed, its steps and the rules give.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {problem}")]
-pub struct ReplayError {
-    /// Where.
-    pub place: Place,
-    /// What is wrong there.
-    pub problem: Problem,
-}
-
-/// A place in a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The revision of the rules.
-    Revision,
-    /// The commitment to the server's seed.
-    Commitment,
-    /// The list of entrants.
-    Entrants,
-    /// The nonce of an entrant, from 0.
-    Nonce(usize),
-    /// The first dealer.
-    Dealer,
-    /// A deal, from 0.
-    Deal(u32),
-    /// A step, from 0.
-    Step(usize),
-    /// The outcome.
-    Outcome,
-}
-
-impl Place {
-    const fn problem(self, problem: Problem) -> ReplayError {
-        ReplayError { place: self, problem }
-    }
-
-    fn differs(self, expected: impl fmt::Display, given: impl fmt::Display) -> ReplayError {
-        self.problem(Problem::Differs { expected: expected.to_string(), given: given.to_string() })
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Revision => f.write_str("the rules' revision"),
-            Self::Commitment => f.write_str("the commitment"),
-            Self::Entrants => f.write_str("the entrants"),
-            Self::Nonce(entrant) => write!(f, "the nonce of entrant {entrant}"),
-            Self::Dealer => f.write_str("the dealer"),
-            Self::Deal(deal) => write!(f, "deal {deal}"),
-            Self::Step(step) => write!(f, "step {step}"),
-            Self::Outcome => f.write_str("the outcome"),
-        }
-    }
-}
-
-/// What is wrong at a place of a record.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// A value is not what it has to be.
-    #[error("{given} is recorded, {expected} is right")]
-    Differs {
-        /// What is right.
-        expected: String,
-        /// What is recorded.
-        given: String,
-    },
-    /// A value is not that of its hash.
-    #[error("it is not what its hash says")]
-    Hash,
-    /// A deck is not that of the seed.
-    #[error("the deck is not the one that the seed gives")]
-    Deck,
-    /// The rules don't allow a step.
-    #[error("the rules don't allow it: {0}")]
-    Play(PlayError),
-    /// A step before the first deal.
-    #[error("nothing was dealt before it")]
-    Undealt,
-    /// A step that was not replayed.
-    #[error("it was not replayed: call `step` until it gives none")]
-    Unplayed,
 }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use zetema_rules::fair::{Nonce, ServerSeed};
 use zetema_rules::{
     Dealing, DealingKind, Entrant, ForfeitReason, Game, Outcome, Phase, PlayedBy, Preset, Record, Rules,
-    Step, Teams,
+    Step, Teams, autoplay,
 };
 
 fn joint(seed: u8, players: usize) -> Dealing {
@@ -26,7 +26,7 @@ fn joint(seed: u8, players: usize) -> Dealing {
     }
 }
 
-/// A match played at random to its end, with a fault now and then where the rules know them.
+/// A match played at random to its end, with a resignation now and then, and a fault where the rules know them.
 fn played(rules: Rules, seed: u8) -> Record {
     let mut rng = SmallRng::seed_from_u64(seed.into());
     let dealing = joint(seed, rules.player_count().count());
@@ -43,10 +43,18 @@ fn played(rules: Rules, seed: u8) -> Record {
                     game.fault(other, card, &mut events).unwrap();
                     steps.push(Step::Fault { seat: other, card });
                 }
+                if !game.public().forfeited.contains(seat) && rng.random_ratio(1, 200) {
+                    game.forfeit(seat, &mut events).unwrap();
+                    steps.push(Step::Forfeit { seat, reason: ForfeitReason::Resigned });
+                    continue;
+                }
                 let legal = game.legal_actions();
-                let action = legal.get(rng.random_range(0..legal.len())).unwrap();
+                let (action, by) = if game.public().forfeited.contains(seat) {
+                    (autoplay(&legal).unwrap(), PlayedBy::Autoplay)
+                } else {
+                    (legal.get(rng.random_range(0..legal.len())).unwrap(), PlayedBy::Player)
+                };
                 game.play(seat, &action, &mut events).unwrap();
-                let by = if rng.random_ratio(1, 9) { PlayedBy::Autoplay } else { PlayedBy::Player };
                 steps.push(Step::Play { seat, action, points: 0, by });
             }
             Phase::DealOver => {

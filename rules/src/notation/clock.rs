@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::fields::{Fields, ParseFieldError};
 use super::outcome::read_seat;
-use crate::clock::{Charge, LedgerEntry};
+use crate::clock::Charge;
+use crate::ledger::LedgerEntry;
 use crate::seat::Seat;
 use crate::time_control::{
     ClockOptions, DecisionClock, DecisionTime, TimeControl, TimeControlError, TimeOut,

@@ -11,6 +11,7 @@ mod deals;
 mod fair_deals;
 mod hand_counts;
 mod hidden;
+mod ledger;
 mod legality;
 mod marriages;
 mod notation;
