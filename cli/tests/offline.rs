@@ -250,6 +250,7 @@ fn timed() -> Record {
 fn a_record_shows_its_time_control_and_its_ledger_and_keeps_them_in_text_and_json() {
     let record = timed();
     let text = record.to_string();
+    check(&["record", "verify", "-"], &text, 0, "verified -: ", "");
     let decisions = record.steps.len();
     let ledger = check(&["record", "show", "-", "--ledger"], &text, 0, "bullet: 100 ms a decision", "");
     let first = ["1", "seat 0", "0", "5400", "5400", "70", "5330", "4670"];
@@ -283,6 +284,18 @@ fn a_record_shows_its_time_control_and_its_ledger_and_keeps_them_in_text_and_jso
         "",
         "ledger is missing: give it with time_control",
     );
+}
+
+#[test]
+fn a_ledger_that_was_changed_names_the_first_entry_that_differs() {
+    let mut record = timed();
+    if let Some(Clocks { ledger, .. }) = &mut record.clocks {
+        ledger[7].charge.bank_ms += 1;
+        ledger[9].charge.bank_ms += 1;
+    }
+    let told =
+        check(&["record", "verify", "-"], &record.to_string(), 1, "ledger entry 7: bank_ms=", "1 of 1");
+    assert!(told.contains("is right (the entry is: decision=8 seat="), "{told}");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
 use zetema_rules::{
-    Action, Card, Cards, Declaration, EndReason, Options, Outcome, Preset, Rank, Record, Rules, Step, Suit,
-    Teams,
+    Action, Card, Cards, Declaration, EndReason, LedgerEntry, Options, Outcome, Preset, Rank, Record, Rules,
+    Step, Suit, Teams, TimeControl,
 };
 
 /// Reads, prints and reads again.
@@ -28,6 +28,8 @@ fuzz_target!(|text: &str| {
     check::<Action>(text);
     check::<Step>(text);
     check::<Outcome>(text);
+    check::<TimeControl>(text);
+    check::<LedgerEntry>(text);
     check::<Teams>(text);
     check::<EndReason>(text);
     check::<Preset>(text);

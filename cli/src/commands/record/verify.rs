@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use zetema_rules::Place;
+use zetema_rules::{Place, Record};
 
 use super::source::{Finder, Found};
 use crate::args::{FormatArgs, ServerArgs};
@@ -14,8 +14,8 @@ use crate::render::{self, Names};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Checked are the seed against its commitment, every nonce against its hash, the dealer, every deck,
-every step with its points, the scores of each deal, and the result. What differs first is named, and
-the exit code is 1. The JSON is a list: record, verified, error, rules, deals, steps, outcome.
+every step with its points, the scores of each deal, the ledger of the clocks, and the result. What differs
+first is named, and the exit code is 1. The JSON is a list: record, verified, error, rules, deals, steps, outcome.
 
 Examples:
   zetema record verify MATCH_ID
@@ -74,15 +74,20 @@ impl Verify {
     }
 }
 
-/// What differs first, and the step itself if it is one.
+/// What differs first, and the step or the entry itself if it is one.
 pub(crate) fn problem(found: &Found) -> Option<String> {
+    let Record { steps, clocks, .. } = &found.record;
     let error = found.record.verify().err()?;
-    let step = match error.place {
-        Place::Step(number) => found.record.steps.get(number),
+    let itself = match error.place {
+        Place::Step(number) => steps.get(number).map(|step| format!("the step is: {step}")),
+        Place::Ledger(number) => {
+            let entry = clocks.as_ref().and_then(|clocks| clocks.ledger.get(number));
+            entry.map(|entry| format!("the entry is: {entry}"))
+        }
         _ => None,
     };
-    Some(match step {
-        Some(step) => format!("{error} (the step is: {step})"),
+    Some(match itself {
+        Some(itself) => format!("{error} ({itself})"),
         None => error.to_string(),
     })
 }
