@@ -99,6 +99,15 @@ impl Client {
         let answer = self.matches.clone().watch_match(request).await;
         Ok(answer.map_err(|status| explain(&status))?.into_inner())
     }
+
+    /// Follows the results of matches that are over.
+    pub(crate) async fn watch_results(
+        &self,
+        request: v1::WatchResultsRequest,
+    ) -> Result<tonic::Streaming<v1::WatchResultsResponse>> {
+        let answer = self.matches.clone().watch_results(request).await;
+        Ok(answer.map_err(|status| explain(&status))?.into_inner())
+    }
 }
 
 /// Forfeits the match of the seat that has this token.

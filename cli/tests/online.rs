@@ -210,6 +210,48 @@ fn matches_have_the_standard_clock_unless_another_or_none_is_given() {
 }
 
 #[test]
+fn results_are_read_once_each_from_wherever_one_begins() {
+    let server = Served::start();
+    let end = |reference: &str| {
+        let id = server.json(&["match", "create", "--reference", reference])["match"]["match_id"].clone();
+        server.json(&["match", "cancel", id.as_str().unwrap()]);
+        id
+    };
+    let ended = [end("x"), end("y"), end("x")];
+    let numbered = |results: &Value| -> Vec<(u64, Value)> {
+        let results = results.as_array().unwrap().iter();
+        results
+            .map(|one| (one["result_number"].as_u64().unwrap(), one["match"]["match_id"].clone()))
+            .collect()
+    };
+    let all = server.json(&["match", "results"]);
+    assert_eq!(numbered(&all), [1, 2, 3].into_iter().zip(ended.clone()).collect::<Vec<_>>());
+    let x = server.json(&["match", "results", "--client-reference", "x"]);
+    assert_eq!(numbered(&x), [(1, ended[0].clone()), (3, ended[2].clone())]);
+    let first = all[0]["cursor"].as_str().unwrap();
+    let rest = server.json(&["match", "results", "--after", first]);
+    assert_eq!(numbered(&rest), [(2, ended[1].clone()), (3, ended[2].clone())]);
+    assert_eq!(server.json(&["match", "results", "--from-now"]), Value::Array(Vec::new()));
+
+    let table = server.output(&["match", "results"]);
+    assert!(text(&table.stdout).contains("cancelled"), "{}", text(&table.stdout));
+    let last = all[2]["cursor"].as_str().unwrap();
+    assert!(text(&table.stderr).contains(&format!("--after {last}")), "{}", text(&table.stderr));
+    let wrong = server.output(&["match", "results", "--after", "x"]);
+    assert!(!wrong.status.success() && text(&wrong.stderr).contains("cursor"), "{}", text(&wrong.stderr));
+
+    let mut following =
+        server.command(&["match", "results", "--follow", "--format", "json", "--after", last]);
+    let mut child = following.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let next = end("z");
+    let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+    assert_eq!((line["result_number"].as_u64(), &line["match"]["match_id"]), (Some(4), &next));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_match_that_is_cancelled_is_aborted_and_keeps_its_record() {
     let server = Served::start();
     let batch = server.json(&["match", "batch", "3", "--seed", "5"]);

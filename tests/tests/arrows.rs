@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// Each package with the packages of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("zetema-rules", &[]),
     ("zetema-proto", &["zetema-rules"]),
     ("zetema-service", &["zetema-rules", "zetema-proto"]),
     ("zetema-sdk", &["zetema-rules", "zetema-proto"]),
     ("zetema-bots", &["zetema-sdk"]),
     ("zetema-cli", &["zetema-rules", "zetema-proto", "zetema-service", "zetema-sdk", "zetema-bots"]),
+    ("backend-rust", &["zetema-proto"]),
     ("zetema-tests", &["zetema-rules", "zetema-proto", "zetema-service", "zetema-sdk", "zetema-bots"]),
 ];
 

@@ -1,8 +1,8 @@
 //! `zetema bot`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use zetema_bots::House;
 use zetema_sdk::{
@@ -29,6 +29,7 @@ not start it again after 3: two that are started again would take the seats from
 
 Examples:
   zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1
+  zetema bot random --token-file seat-tokens.txt
   zetema bot greedy --token TOKEN_OF_A_BOT --nonce-secret nonce-secret")]
 pub(crate) struct Bot {
     /// Which house bot
@@ -43,9 +44,12 @@ pub(crate) struct Bot {
         hide_env_values = true,
         value_name = "TOKEN",
         value_delimiter = ',',
-        required = true
+        required_unless_present = "token_file"
     )]
     tokens: Vec<PlayerToken>,
+    /// A file with tokens, one on each line, instead
+    #[arg(long, value_name = "FILE", conflicts_with = "tokens")]
+    token_file: Option<PathBuf>,
     /// The file of the secret from which nonces follow, so that they outlive the process; it is made if it is not there
     #[arg(long, env = "ZETEMA_NONCE_SECRET", value_name = "FILE")]
     nonce_secret: Option<PathBuf>,
@@ -136,7 +140,10 @@ impl Bot {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("warn")?;
         let (house, seed) = (self.name, self.seed);
-        let played = Played::new(self.tokens)?;
+        let played = Played::new(match &self.token_file {
+            Some(file) => read_tokens(file)?,
+            None => self.tokens,
+        })?;
         let AddressArgs { server, tls } = self.address;
         let settings = Settings {
             client_name: format!("zetema-{house}"),
@@ -188,6 +195,15 @@ impl Bot {
         }
         Ok(())
     }
+}
+
+/// The tokens of a file, one on each line.
+fn read_tokens(file: &Path) -> Result<Vec<PlayerToken>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+    let tokens: Vec<PlayerToken> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PlayerToken::from).collect();
+    ensure!(!tokens.is_empty(), "{} has no token: write one on each line", file.display());
+    Ok(tokens)
 }
 
 /// A seat that was stopped is as its user wanted it.

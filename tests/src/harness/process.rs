@@ -2,48 +2,25 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
 use std::thread::JoinHandle;
 
-use cargo_metadata::Message;
 use tempfile::TempDir;
 use tokio::sync::{oneshot, watch};
 use zetema_service::access::ADMIN_TOKEN_FILE;
 
-use super::{Clients, soon};
+use super::{Clients, built, soon};
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at ";
-
-/// The program of this build. Built with the tests of the whole workspace, it has been built already when
-/// they all run, and is never an older one when this package's run alone.
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-    let build = Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--no-run", "--locked", "--message-format", "json"])
-        .args(profile)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo runs");
-    assert!(build.status.success(), "the program does not build");
-    let messages = Message::parse_stream(&build.stdout[..]).map(Result::unwrap);
-    let program = messages.filter_map(|message| match message {
-        Message::CompilerArtifact(built) if built.target.name == "zetema" && !built.profile.test => {
-            built.executable
-        }
-        _ => None,
-    });
-    program.last().expect("cargo says where the program is").into()
-});
 
 /// A server in a process of its own.
 pub struct Process {
     child: Child,
     folder: TempDir,
     url: String,
+    /// What the log is of.
+    level: &'static str,
     log: watch::Receiver<String>,
     reader: JoinHandle<()>,
 }
@@ -104,16 +81,38 @@ impl Process {
     /// A server with the data of this folder.
     pub async fn start_in(folder: TempDir) -> (Self, Clients) {
         let process = Self::start_with(folder, &[]).await;
-        let address = process.url.strip_prefix("http://").unwrap().parse().unwrap();
-        let clients = Clients::connect(address, &process.admin_token()).await;
+        let clients = process.connect().await;
         (process, clients)
+    }
+
+    /// Another connection to it.
+    pub async fn connect(&self) -> Clients {
+        let address = self.url.strip_prefix("http://").unwrap().parse().unwrap();
+        Clients::connect(address, &self.admin_token()).await
     }
 
     /// A server with the data of this folder and these flags.
     pub async fn start_with(folder: TempDir, flags: &[&OsStr]) -> Self {
+        Self::start_at("127.0.0.1:0", "debug", folder, flags).await
+    }
+
+    /// A server with an empty folder, which says nothing of what goes well.
+    pub async fn start_quietly() -> Self {
+        Self::start_at("127.0.0.1:0", "warn", tempfile::tempdir().unwrap(), &[]).await
+    }
+
+    /// Kills the server (SIGKILL), and starts another with its data at its address.
+    pub async fn restart(self) -> Self {
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        let level = self.level;
+        let (folder, _) = self.kill();
+        Self::start_at(&address, level, folder, &[]).await
+    }
+
+    async fn start_at(address: &str, level: &'static str, folder: TempDir, flags: &[&OsStr]) -> Self {
         let data = folder.path().join("data");
-        let mut child = Command::new(&*PROGRAM)
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "debug", "--data"])
+        let mut child = Command::new(built("zetema"))
+            .args(["serve", "--listen", address, "--log", level, "--data"])
             .arg(&data)
             .args(flags)
             .env_remove("ZETEMA_CONFIG")
@@ -139,7 +138,7 @@ impl Process {
             }
         });
         let url = soon("the server to serve", serves).await.expect("the server says its address");
-        Self { child, folder, url, log, reader }
+        Self { child, folder, url, level, log, reader }
     }
 }
 

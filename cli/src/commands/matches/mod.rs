@@ -5,6 +5,7 @@ mod cancel;
 mod create;
 mod faults;
 mod list;
+mod results;
 mod show;
 mod watch;
 
@@ -26,6 +27,8 @@ pub(crate) enum MatchCommand {
     Watch(watch::Watch),
     /// Show what went wrong for the player of a seat, or for a bot
     Faults(faults::Faults),
+    /// Read the results of matches that are over, in the order in which they ended
+    Results(results::Results),
     /// Abort a match that is not over
     Cancel(cancel::Cancel),
 }
@@ -38,6 +41,7 @@ pub(super) async fn run(command: MatchCommand) -> Result<()> {
         MatchCommand::Show(show) => show.run().await,
         MatchCommand::Watch(watch) => watch.run().await,
         MatchCommand::Faults(faults) => faults.run().await,
+        MatchCommand::Results(results) => results.run().await,
         MatchCommand::Cancel(cancel) => cancel.run().await,
     }
 }
