@@ -6,6 +6,7 @@ use crate::commands::demo::Demo;
 use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
+use crate::commands::token::TokenCommand;
 use crate::commands::{bot::Bot, play::Play, serve::Serve};
 
 /// Zetema: a card game that bots play over gRPC
@@ -55,6 +56,9 @@ pub(crate) enum Command {
     /// Look up the rules and check your own
     #[command(subcommand)]
     Rules(RulesCommand),
+    /// Make, list and void the tokens of a server
+    #[command(subcommand)]
+    Token(TokenCommand),
 }
 
 #[cfg(test)]

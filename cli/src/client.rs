@@ -1,4 +1,4 @@
-//! Calls to a server's `MatchService`.
+//! Calls to a server's `MatchService` and `TokenService`.
 
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use tonic_types::StatusExt;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
+use zetema_proto::v1::token_service_client::TokenServiceClient;
 
 use crate::args::{AddressArgs, ServerArgs};
 
@@ -26,6 +27,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(crate) struct Client {
     matches: MatchServiceClient<InterceptedService<Channel, Bearer>>,
+    tokens: TokenServiceClient<InterceptedService<Channel, Bearer>>,
 }
 
 /// Puts the token into every call.
@@ -41,10 +43,10 @@ impl Interceptor for Bearer {
 
 /// Makes an RPC a method that takes the request and explains an error.
 macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident($request:ident) -> $response:ident;)*) => {$(
+    ($service:ident: $($(#[$doc:meta])* $name:ident($request:ident) -> $response:ident;)*) => {$(
         $(#[$doc])*
         pub(crate) async fn $name(&self, request: v1::$request) -> Result<v1::$response> {
-            let answer = self.matches.clone().$name(request).await;
+            let answer = self.$service.clone().$name(request).await;
             Ok(answer.map_err(|status| explain(&status))?.into_inner())
         }
     )*};
@@ -69,12 +71,24 @@ impl Client {
         let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))
             .map_err(|_| anyhow!("the token has characters that no token has: copy it again"))?;
         bearer.set_sensitive(true);
-        let matches = MatchServiceClient::with_interceptor(channel, Bearer(bearer))
+        let bearer = Bearer(bearer);
+        let matches = MatchServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_ANSWER_BYTES);
-        Ok(Self { matches })
+        let tokens =
+            TokenServiceClient::with_interceptor(channel, bearer).max_decoding_message_size(MAX_ANSWER_BYTES);
+        Ok(Self { matches, tokens })
     }
 
-    calls! {
+    calls! { tokens:
+        /// Makes a token.
+        create_token(CreateTokenRequest) -> CreateTokenResponse;
+        /// Reads a page of tokens.
+        list_tokens(ListTokensRequest) -> ListTokensResponse;
+        /// Voids a token.
+        revoke_token(RevokeTokenRequest) -> RevokeTokenResponse;
+    }
+
+    calls! { matches:
         /// Creates a match.
         create_match(CreateMatchRequest) -> CreateMatchResponse;
         /// Creates many matches, all or none.

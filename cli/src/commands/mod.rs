@@ -8,6 +8,7 @@ pub(crate) mod record;
 pub(crate) mod rules;
 pub(crate) mod serve;
 mod source;
+pub(crate) mod token;
 
 use anyhow::{Context, Result};
 
@@ -25,6 +26,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Match(command) => matches::run(command).await,
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
+            Command::Token(command) => token::run(command).await,
         }
     });
     // A thread that waits for a person to type would hold the program up for ever.

@@ -13,6 +13,7 @@ pub(crate) mod matches;
 mod outcome;
 mod record;
 mod rules;
+mod tokens;
 mod view;
 
 pub(crate) use action::ActionJson;
@@ -24,6 +25,7 @@ pub(crate) use matches::{CreatedJson, MatchJson};
 pub(crate) use outcome::OutcomeJson;
 pub(crate) use record::RecordJson;
 pub(crate) use rules::{PresetJson, RulesJson};
+pub(crate) use tokens::{CreatedTokenJson, TokenJson};
 pub(crate) use view::ViewJson;
 
 use zetema_rules::{Cards, Ranks};

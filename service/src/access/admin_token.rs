@@ -15,7 +15,7 @@ use super::{
     AccessError,
     service_key::{insert, random},
 };
-use crate::journal::{Journal, MetaKey};
+use crate::journal::{Journal, MetaKey, MetaValue, Outcome};
 
 /// The file in the data folder that holds the admin token.
 pub const ADMIN_TOKEN_FILE: &str = "admin-token";
@@ -65,6 +65,7 @@ pub(super) async fn open(
     if let Some(stored) = journal.meta(key).await? {
         let bytes = stored.as_bytes().as_ref().try_into().map_err(|_| AccessError::Damaged(META_KEY))?;
         let hash = AdminHash(bytes);
+        warn_of_readers(&path);
         let token = read(path)?.filter(|token| hash.is_of(token.expose()));
         return Ok((hash, token));
     }
@@ -74,6 +75,36 @@ pub(super) async fn open(
     insert(journal, META_KEY, &hash.0).await?;
     Ok((hash, Some(token)))
 }
+
+/// Makes another token, whose file takes the place of the one there was: the file first, as at the first start.
+pub(super) async fn reset(journal: &dyn Journal, folder: &Path) -> Result<PathBuf, AccessError> {
+    let path = folder.join(ADMIN_TOKEN_FILE);
+    let token = AdminToken(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<32>()?)).into());
+    write(&path, token.expose()).map_err(|cause| AccessError::File { path: path.clone(), cause })?;
+    let damaged = |_| AccessError::Damaged(META_KEY);
+    let key = MetaKey::new(META_KEY).map_err(damaged)?;
+    let hash = MetaValue::new(AdminHash::of(token.expose()).0.to_vec()).map_err(damaged)?;
+    match journal.replace_meta(key, hash).await {
+        Outcome::Done(()) => Ok(path),
+        Outcome::Failed(cause) | Outcome::Unknown(cause) => Err(AccessError::Store(cause)),
+        Outcome::Refused(never) => match never {},
+    }
+}
+
+/// Warns when others than the file's owner can read it.
+#[cfg(unix)]
+fn warn_of_readers(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Ok(file) = fs::metadata(path)
+        && file.permissions().mode() & 0o077 != 0
+    {
+        let path = path.display();
+        tracing::warn!(%path, "others can read the admin token: chmod 600 the file, and replace the token if they may have");
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_of_readers(_path: &Path) {}
 
 fn read(path: PathBuf) -> Result<Option<AdminToken>, AccessError> {
     match fs::read_to_string(&path) {

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::journal::{Cause, ReadError};
+use crate::journal::{Cause, OpenError, ReadError};
 
 /// Why the keys can't be had, or a token is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -63,4 +63,21 @@ pub enum TokenError {
     /// Something here is broken.
     #[error(transparent)]
     Broken(#[from] AccessError),
+}
+
+/// Why the first admin token can't be replaced.
+#[derive(Debug, thiserror::Error)]
+pub enum ResetError {
+    /// The folder is no server's.
+    #[error("{} is no server's data folder: give the one that `zetema serve --data` was given", folder.display())]
+    NoJournal {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The journal can't be opened: the server may be running.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// The token can't be made or stored.
+    #[error(transparent)]
+    Access(#[from] AccessError),
 }

@@ -19,17 +19,32 @@ mod tokens;
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};
 pub use bearer::Bearer;
 pub use bearer_token::BearerToken;
-pub use error::{AccessError, TokenError};
+pub use error::{AccessError, ResetError, TokenError};
 pub use pass::Pass;
 pub use seat_token::{SeatGrant, SeatToken};
 pub use service_key::ServiceKey;
 pub use tokens::{TokenFilter, TokenSpec, Tokens, VoidTokens};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::journal::Journal;
+use crate::journal::{Journal, Options, SqliteJournal};
 use crate::matches::Clock;
+
+/// Makes another first admin token for a server that does not run, whose data is in `folder`, and says in which file it
+/// is. The one before is void; all other tokens hold.
+///
+/// # Errors
+/// A [`ResetError`] says what is in the way, such as the server itself.
+pub async fn reset_admin_token(folder: &Path) -> Result<PathBuf, ResetError> {
+    if !SqliteJournal::is_in(folder) {
+        return Err(ResetError::NoJournal { folder: folder.to_owned() });
+    }
+    let (journal, _) = SqliteJournal::open(folder, Options::default()).await?;
+    let reset = admin_token::reset(&journal, folder).await;
+    journal.close().await;
+    Ok(reset?)
+}
 
 /// The keys of one server, from its journal.
 #[derive(Debug)]

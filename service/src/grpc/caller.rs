@@ -29,7 +29,9 @@ impl Caller {
                 let access = SeatAccess { seat, generation };
                 let watch = backend.matches.watch_seat_token(match_id, access).await;
                 Some(watch.map_err(|rejection| match rejection {
-                    Rejection::NotFound => Fault::unauthenticated(),
+                    Rejection::TokenReplaced | Rejection::NoSuchSeat { .. } | Rejection::NotFound => {
+                        Fault::unauthenticated()
+                    }
                     other => other.into(),
                 })?)
             }
@@ -155,7 +157,6 @@ pub(super) fn seat(access: &Access, token: &str, path: &str) -> Result<(MatchId,
     if token.is_empty() {
         return Err(FieldError::missing(path).into());
     }
-    let SeatGrant { match_id, seat, generation } =
-        access.seat_grant(token).ok_or_else(|| Fault::seat_token(path))?;
+    let SeatGrant { match_id, seat, generation } = access.seat_grant(token).ok_or_else(Fault::seat_token)?;
     Ok((match_id, SeatAccess { seat, generation }))
 }

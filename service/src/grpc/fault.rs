@@ -50,12 +50,12 @@ impl Fault {
         )
     }
 
-    /// A field holds what is no seat's token.
-    pub(crate) fn seat_token(path: &str) -> Self {
-        let message = format!(
-            "{path} is no seat's token here: give one of those that CreateMatch or RotateSeatToken returned"
-        );
-        Self::new(ErrorReason::Unauthenticated, message)
+    /// A field holds what is no seat's token, or one that was replaced: the two look the same.
+    pub(crate) fn seat_token() -> Self {
+        Self::new(
+            ErrorReason::Unauthenticated,
+            "no valid seat token: give the last one that CreateMatch or RotateSeatToken returned for the seat",
+        )
     }
 
     /// A bound of the server is reached: the same may be sent again after a while.
@@ -159,7 +159,7 @@ impl From<Rejection> for Fault {
         match rejection {
             Rejection::NotFound => Self::not_found("match"),
             Rejection::NoSuchSeat { .. } => Self::field("seat", message),
-            Rejection::TokenReplaced => Self::unauthenticated(),
+            Rejection::TokenReplaced => Self::seat_token(),
             Rejection::NotStarted => Self::new(R::MatchNotStarted, message),
             Rejection::MatchOver => Self::new(R::MatchOver, message),
             Rejection::NotYourTurn { current, .. } => {

@@ -5,9 +5,9 @@ use zetema_proto::{FieldError, v1};
 use super::{fault::Fault, wire};
 use crate::{
     access::Bearer,
-    journal::{ClientReference, PagePosition, PageSize, Reader},
+    journal::{ClientReference, PagePosition, PageSize},
     limits,
-    matches::{EndedMatch, ListCursor, ListFilter},
+    matches::{EndedMatch, ListCursor, ListFilter, ListReader},
     table::MatchStage,
 };
 
@@ -27,9 +27,11 @@ pub(super) fn filter(
     allowed: Stages,
 ) -> Result<ListFilter, Fault> {
     let reader = match bearer {
-        Bearer::Admin => Reader::Admin,
-        Bearer::Owner(owner) => Reader::Owner(owner.clone()),
-        Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => Reader::Anyone,
+        Bearer::Admin => ListReader::Admin,
+        Bearer::Owner(owner) => ListReader::Owner(owner.clone()),
+        Bearer::Bot(bot) => ListReader::Bot(bot.clone()),
+        Bearer::Seat(grant) => ListReader::Seat(grant.match_id),
+        Bearer::Anonymous => ListReader::Anyone,
     };
     let Some(v1::MatchFilter { states, client_reference }) = filter else {
         return Ok(ListFilter { reader, stages: Vec::new(), client_reference: None });

@@ -79,7 +79,7 @@ impl TokenService for TokenAdapter {
         let size = usize::from(lists::page_size(page_size)?.get());
         let before = match page_token.as_str() {
             "" => None,
-            text => Some(TokenNumber::new(text.parse().map_err(|_| lists::wrong_token())?)),
+            text => Some(token_number(text).ok_or_else(lists::wrong_token)?),
         };
         let mut tokens = self.backend.access.tokens().list(&filter, before, size);
         let more = tokens.len() > size;
@@ -108,6 +108,12 @@ impl TokenService for TokenAdapter {
 fn token_id(text: &str) -> Result<TokenId, Fault> {
     // What is no id is the id of nothing.
     text.parse().map_err(|_| Fault::not_found("token"))
+}
+
+/// The number in a page token.
+fn token_number(text: &str) -> Option<TokenNumber> {
+    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| only_digits).map(TokenNumber::new)
 }
 
 fn scope_of(scope: &v1::TokenScope) -> Result<Scope, FieldError> {

@@ -313,6 +313,8 @@ pub enum Reader {
     Admin,
     /// Sees public matches and its own.
     Owner(Owner),
+    /// Sees public matches and this one.
+    Seat(MatchId),
     /// Sees public matches.
     Anyone,
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 
 use super::{EndedMatch, Matches};
 use crate::journal::{
-    ClientReference, FinishedFilter, MatchId, PagePosition, PageSize, Reader, UnixMillis, Visibility,
+    BotName, ClientReference, FinishedFilter, MatchId, Owner, PagePosition, PageSize, Reader, UnixMillis,
+    Visibility,
 };
 use crate::table::{MatchInfo, MatchStage, Rejection};
 
@@ -14,23 +15,55 @@ use crate::table::{MatchInfo, MatchStage, Rejection};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFilter {
     /// Who asks: only what the reader may see is listed.
-    pub reader: Reader,
+    pub reader: ListReader,
     /// In one of these stages. Empty: in any.
     pub stages: Vec<MatchStage>,
     /// With exactly this reference, if one is given.
     pub client_reference: Option<ClientReference>,
 }
 
+/// For whom a list is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListReader {
+    /// Sees everything.
+    Admin,
+    /// Sees public matches and its own.
+    Owner(Owner),
+    /// Sees public matches and those in which it has a seat.
+    Bot(BotName),
+    /// Sees public matches and the one that it plays in.
+    Seat(MatchId),
+    /// Sees public matches.
+    Anyone,
+}
+
+impl ListReader {
+    fn may_see(&self, info: &MatchInfo) -> bool {
+        let own = match self {
+            Self::Admin => true,
+            Self::Owner(owner) => info.owner.as_ref() == Some(owner),
+            Self::Bot(bot) => info.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot)),
+            Self::Seat(match_id) => info.match_id == *match_id,
+            Self::Anyone => false,
+        };
+        own || info.visibility == Visibility::Public
+    }
+
+    /// What the journal is to leave out. It does not know which bots play: what is not this bot's is left out here, so
+    /// its pages are shorter.
+    fn of_journal(&self) -> Reader {
+        match self {
+            Self::Admin | Self::Bot(_) => Reader::Admin,
+            Self::Owner(owner) => Reader::Owner(owner.clone()),
+            Self::Seat(match_id) => Reader::Seat(*match_id),
+            Self::Anyone => Reader::Anyone,
+        }
+    }
+}
+
 impl ListFilter {
     fn wants(&self, info: &MatchInfo) -> bool {
-        let may_see = match &self.reader {
-            Reader::Admin => true,
-            Reader::Owner(owner) => {
-                info.visibility == Visibility::Public || info.owner.as_ref() == Some(owner)
-            }
-            Reader::Anyone => info.visibility == Visibility::Public,
-        };
-        may_see
+        self.reader.may_see(info)
             && (self.stages.is_empty() || self.stages.contains(&info.stage))
             && (self.client_reference.is_none() || self.client_reference == info.client_reference)
     }
@@ -163,7 +196,7 @@ impl Matches {
         page: PageSize,
     ) -> Result<RecordPage, Rejection> {
         let finished = FinishedFilter {
-            reader: filter.reader.clone(),
+            reader: filter.reader.of_journal(),
             owner: None,
             client_reference: filter.client_reference.clone(),
             visibility: None,

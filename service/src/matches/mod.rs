@@ -44,7 +44,7 @@ pub use bot_seats::{Assignments, BotSeats, LiveSeat, NoSeatPlace, SeatPlace};
 pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
 pub use create::CreateError;
 pub use limits::Limits;
-pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
+pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Hold, Joined};
 pub use past::RecordFile;
 pub use result_cursor::{NoResultCursor, ResultCursor};

@@ -57,12 +57,23 @@ pub async fn call(
     token: Option<&str>,
     bodies: Vec<Vec<u8>>,
 ) -> (Vec<Vec<u8>>, Result<(), Status>) {
+    let authorization: Vec<String> = token.map(|token| format!("Bearer {token}")).into_iter().collect();
+    call_as(channel, method, &authorization, bodies).await
+}
+
+/// The same, with any number of `authorization` headers, whatever they say.
+pub async fn call_as(
+    channel: &Channel,
+    method: &str,
+    authorization: &[String],
+    bodies: Vec<Vec<u8>>,
+) -> (Vec<Vec<u8>>, Result<(), Status>) {
     let mut grpc = Grpc::new(channel.clone());
     soon("a connection", grpc.ready()).await.expect("the server is there");
     let mut request = Request::new(tokio_stream::iter(bodies));
-    if let Some(token) = token {
-        let value = MetadataValue::try_from(format!("Bearer {token}")).expect("tokens are ASCII");
-        request.metadata_mut().insert("authorization", value);
+    for value in authorization {
+        let value = MetadataValue::try_from(value.as_str()).expect("headers are ASCII");
+        request.metadata_mut().append("authorization", value);
     }
     let path = PathAndQuery::try_from(method).expect("a path");
     let mut messages = Vec::new();

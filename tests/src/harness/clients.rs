@@ -12,6 +12,7 @@ use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::rules_service_client::RulesServiceClient;
+use zetema_proto::v1::token_service_client::TokenServiceClient;
 use zetema_rules::Record;
 
 use super::soon;
@@ -99,6 +100,47 @@ impl Clients {
     pub fn matches(&self) -> MatchServiceClient<InterceptedService<Channel, Bearer>> {
         let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
         MatchServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// The same connection, with another token in the place of the admin's.
+    #[must_use]
+    pub fn by(&self, token: &str) -> Self {
+        Self { admin_token: token.to_owned(), ..self.clone() }
+    }
+
+    /// Tokens, as the admin.
+    pub fn tokens(&self) -> TokenServiceClient<InterceptedService<Channel, Bearer>> {
+        let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
+        TokenServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// Makes a token.
+    pub async fn create_token(&self, request: v1::CreateTokenRequest) -> (v1::Token, String) {
+        let answer = soon("CreateToken", self.tokens().create_token(request)).await.unwrap().into_inner();
+        (answer.token.unwrap(), answer.secret)
+    }
+
+    /// Makes a token of this scope, which does not expire.
+    pub async fn token(&self, kind: v1::token_scope::Kind) -> (v1::Token, String) {
+        let scope = Some(v1::TokenScope { kind: Some(kind) });
+        self.create_token(v1::CreateTokenRequest { scope, ..v1::CreateTokenRequest::default() }).await
+    }
+
+    /// Makes the token of an owner.
+    pub async fn owner_token(&self, name: &str) -> (v1::Token, String) {
+        self.token(v1::token_scope::Kind::Owner(v1::OwnerScope { owner: name.to_owned() })).await
+    }
+
+    /// Makes the token of a bot.
+    pub async fn bot_token(&self, name: &str) -> (v1::Token, String) {
+        self.token(v1::token_scope::Kind::Bot(v1::BotScope { bot: name.to_owned() })).await
+    }
+
+    /// Voids a token.
+    pub async fn revoke(&self, token: &v1::Token) -> v1::Token {
+        let request = v1::RevokeTokenRequest { token_id: token.token_id.clone() };
+        let answer = soon("RevokeToken", self.tokens().revoke_token(request)).await;
+        answer.unwrap().into_inner().token.unwrap()
     }
 
     /// Playing.

@@ -23,7 +23,7 @@ mod spec;
 mod stream_table;
 mod table;
 
-pub use bytes_codec::call;
+pub use bytes_codec::{call, call_as};
 pub use certificates::{Authority, Certificate};
 pub use clients::{Bearer, Clients, Created};
 pub use judge::check_by_reference;

@@ -6,6 +6,7 @@
     reason = "a failed expectation is the test's failure"
 )]
 
+mod access;
 mod backend;
 mod bad_input;
 mod exactly_once;

@@ -219,7 +219,7 @@ async fn metrics_and_the_log_show_no_card_no_seed_no_nonce_and_no_token() {
     check_text("the log", &log, &secrets);
 }
 
-async fn metrics(clients: &Clients) -> String {
+pub(crate) async fn metrics(clients: &Clients) -> String {
     let address = clients.url().replace("http://", "");
     let mut stream = soon("a connection", TcpStream::connect(&address)).await.unwrap();
     let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");

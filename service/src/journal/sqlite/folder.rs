@@ -39,8 +39,13 @@ impl Folder {
 
     /// The path of the database.
     pub(super) fn database(&self) -> PathBuf {
-        self.path.join(DATABASE)
+        database(&self.path)
     }
+}
+
+/// The path of the database in a folder.
+pub(super) fn database(folder: &Path) -> PathBuf {
+    folder.join(DATABASE)
 }
 
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.

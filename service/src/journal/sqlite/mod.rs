@@ -112,6 +112,11 @@ impl SqliteJournal {
         })
     }
 
+    /// Whether a folder holds a journal.
+    pub fn is_in(folder: &Path) -> bool {
+        folder::database(folder).is_file()
+    }
+
     /// What the writer has done since the journal was opened.
     pub fn stats(&self) -> JournalStats {
         self.stats.get()

@@ -150,6 +150,11 @@ pub(super) fn list(
             clauses.push("visibility = ?");
             values.push(Box::new(public));
         }
+        Reader::Seat(match_id) => {
+            clauses.push("(visibility = ? OR match_id = ?)");
+            values.push(Box::new(public));
+            values.push(Box::new(*match_id.as_bytes()));
+        }
         Reader::Owner(reader) => {
             clauses.push("(visibility = ? OR owner = ?)");
             values.push(Box::new(public));

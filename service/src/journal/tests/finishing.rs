@@ -144,9 +144,10 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.iter().copied().map(id).collect::<Vec<_>>(), "{name:?} {reference:?}");
     }
-    let cases: [(FinishedFilter, &[u32]); 9] = [
+    let cases: [(FinishedFilter, &[u32]); 10] = [
         (everything(), &[5, 4, 3, 2, 1]),
         (FinishedFilter { reader: Reader::Anyone, ..everything() }, &[5, 1]),
+        (FinishedFilter { reader: Reader::Seat(id(3)), ..everything() }, &[5, 3, 1]),
         (FinishedFilter { reader: ann.clone(), ..everything() }, &[5, 2, 1]),
         (FinishedFilter { reader: ann.clone(), owner: Some(owner("bob")), ..everything() }, &[]),
         (FinishedFilter { reader: ann.clone(), visibility: Some(private), ..everything() }, &[2]),

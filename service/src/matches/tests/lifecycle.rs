@@ -7,8 +7,8 @@ use zetema_rules::{NamedTimeControl, TimeControl};
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::{BodyHash, Caller, PageSize, Reader, RequestId, RequestKey};
-use crate::matches::{CreateError, Limits, ListCursor, ListFilter};
+use crate::journal::{BodyHash, Caller, PageSize, RequestId, RequestKey};
+use crate::matches::{CreateError, Limits, ListCursor, ListFilter, ListReader};
 use crate::table::{Choice, DealSpec, MatchStage, Rejection, SeatState, TableEvent};
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn lists_show_what_runs_and_then_what_is_over_page_by_page() {
         matches.cancel(info.match_id).await.unwrap();
     }
     let filter = |stages: &[MatchStage]| ListFilter {
-        reader: Reader::Anyone,
+        reader: ListReader::Anyone,
         stages: stages.to_vec(),
         client_reference: None,
     };

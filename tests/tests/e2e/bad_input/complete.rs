@@ -26,7 +26,7 @@ const NOT_BY_INPUT: [(ErrorReason, &str); 6] = [
 const WITHOUT_FIELDS: [&str; 2] = ["RulesService/ListPresets", "RulesService/ListTimeControls"];
 
 /// What the protocol has and the server does not serve yet.
-const NOT_SERVED: [&str; 2] = ["TokenService/", "PlayService/ListFaults"];
+const NOT_SERVED: [&str; 1] = ["PlayService/ListFaults"];
 
 /// Every method of the protocol, as `MatchService/GetMatch`.
 fn methods() -> Vec<&'static str> {
@@ -48,7 +48,7 @@ pub(crate) fn of_every_method() -> Vec<Case> {
         let long = vec![0; limits::MAX_REQUEST_BYTES + 1];
         cases.push(case("what is no message", vec![garbage()], Expected::reason(Undecodable)));
         cases.push(case("too large a message", vec![long], Expected::reason(MessageTooLarge)));
-        if method.starts_with("MatchService/") {
+        if method.starts_with("MatchService/") || method.starts_with("TokenService/") {
             let unknown = Caller::Token("nobody's".to_owned());
             let by = |name, caller| case(name, vec![vec![]], Expected::reason(Unauthenticated)).by(caller);
             cases.push(by("a token of nobody's", unknown));

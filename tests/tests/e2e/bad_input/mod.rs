@@ -9,6 +9,7 @@ mod rules_cases;
 mod scene;
 mod spec_cases;
 mod stream_cases;
+mod token_cases;
 mod undecodable;
 
 use std::collections::BTreeSet;
@@ -66,11 +67,13 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
     let request = v1::GetPresetRequest { preset: Some(sackson), players: 2 };
     let answer = soon("GetPreset", scene.clients.rules().get_preset(request)).await.unwrap();
     let rules = answer.into_inner().rules.unwrap();
+    let (token, _) = scene.clients.owner_token("shop").await;
     [
         rules_cases::cases(),
         spec_cases::cases(rules),
         match_cases::cases(scene),
         play_cases::cases(scene),
+        token_cases::cases(scene, &token),
         complete::of_every_method(),
     ]
     .concat()

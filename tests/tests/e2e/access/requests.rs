@@ -1,0 +1,121 @@
+//! A request for every RPC, and who may make it.
+
+use prost::Message;
+use prost_types::FileDescriptorSet;
+use zetema_proto::FILE_DESCRIPTOR_SET;
+use zetema_proto::PROTOCOL_REVISION;
+use zetema_proto::v1;
+use zetema_tests::harness::preset;
+
+/// Every method of the protocol, as `MatchService/GetMatch`.
+pub(super) fn methods() -> Vec<String> {
+    let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
+    let ours = set.file.iter().filter(|file| file.package() == "zetema.v1");
+    let methods = ours.flat_map(|file| &file.service).flat_map(|service| {
+        service.method.iter().map(|method| format!("{}/{}", service.name(), method.name()))
+    });
+    methods.collect()
+}
+
+/// Who may call a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Door {
+    /// Everyone, with whatever token.
+    Open,
+    /// The admin.
+    Admin,
+    /// The admin and every owner.
+    Creators,
+    /// Everyone: it lists what the token may see.
+    Lists,
+    /// Whoever may see the match.
+    Viewers,
+    /// The admin and the match's owner.
+    Owners,
+    /// Whoever has the seat's token, in a field.
+    Seat,
+}
+
+/// What a request is about.
+pub(super) struct Target<'a> {
+    pub(super) match_id: &'a str,
+    pub(super) seat_token: &'a str,
+    pub(super) token_id: &'a str,
+}
+
+/// Who may call a method, and a request for it. A method without a line here fails the table.
+#[expect(clippy::too_many_lines, reason = "one line for each method")]
+pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>) {
+    let match_id = target.match_id.to_owned();
+    let seat_token = target.seat_token.to_owned();
+    let token_id = target.token_id.to_owned();
+    let spec = || preset(v1::Preset::Sackson, 2);
+    let (door, body) = match method {
+        "RulesService/ListPresets" => (Door::Open, v1::ListPresetsRequest {}.encode_to_vec()),
+        "RulesService/ListTimeControls" => (Door::Open, v1::ListTimeControlsRequest {}.encode_to_vec()),
+        "RulesService/GetPreset" => {
+            let preset =
+                v1::PresetRules { preset: v1::Preset::Sackson.into(), teams: None, imperial_suit: None };
+            (Door::Open, v1::GetPresetRequest { preset: Some(preset), players: 2 }.encode_to_vec())
+        }
+        "RulesService/CheckRules" => (Door::Open, v1::CheckRulesRequest::default().encode_to_vec()),
+        "TokenService/CreateToken" => {
+            let kind = Some(v1::token_scope::Kind::Admin(v1::AdminScope {}));
+            let scope = Some(v1::TokenScope { kind });
+            let request = v1::CreateTokenRequest { scope, ..v1::CreateTokenRequest::default() };
+            (Door::Admin, request.encode_to_vec())
+        }
+        "TokenService/ListTokens" => (Door::Admin, v1::ListTokensRequest::default().encode_to_vec()),
+        "TokenService/RevokeToken" => (Door::Admin, v1::RevokeTokenRequest { token_id }.encode_to_vec()),
+        "MatchService/CreateMatch" => {
+            let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec()) };
+            (Door::Creators, request.encode_to_vec())
+        }
+        "MatchService/BatchCreateMatches" => {
+            let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches: vec![spec()] };
+            (Door::Creators, request.encode_to_vec())
+        }
+        "MatchService/WatchResults" => (Door::Creators, v1::WatchResultsRequest::default().encode_to_vec()),
+        "MatchService/ListMatches" => (Door::Lists, v1::ListMatchesRequest::default().encode_to_vec()),
+        "MatchService/ListRecords" => (Door::Lists, v1::ListRecordsRequest::default().encode_to_vec()),
+        "MatchService/GetMatch" => (Door::Viewers, v1::GetMatchRequest { match_id }.encode_to_vec()),
+        "MatchService/GetRecord" => (Door::Viewers, v1::GetRecordRequest { match_id }.encode_to_vec()),
+        "MatchService/WatchMatch" => {
+            let request = v1::WatchMatchRequest { match_id, ..v1::WatchMatchRequest::default() };
+            (Door::Viewers, request.encode_to_vec())
+        }
+        "MatchService/CancelMatch" => (Door::Owners, v1::CancelMatchRequest { match_id }.encode_to_vec()),
+        "MatchService/RotateSeatToken" => {
+            let request = v1::RotateSeatTokenRequest { match_id, ..v1::RotateSeatTokenRequest::default() };
+            (Door::Owners, request.encode_to_vec())
+        }
+        "PlayService/JoinSeat" => {
+            (Door::Seat, v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new() }.encode_to_vec())
+        }
+        "PlayService/SendNonce" => {
+            (Door::Seat, v1::SendNonceRequest { seat_token, nonce: Vec::new() }.encode_to_vec())
+        }
+        "PlayService/Observe" => {
+            let seats = vec![v1::ObserveSeat { seat_token, after_seq: None, views: None }];
+            (Door::Seat, v1::ObserveRequest { seats }.encode_to_vec())
+        }
+        "PlayService/Act" => {
+            let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
+            (Door::Seat, v1::ActRequest { seat_token, act: Some(act) }.encode_to_vec())
+        }
+        "PlayService/Resign" => (Door::Seat, v1::ResignRequest { seat_token }.encode_to_vec()),
+        "PlayService/ListFaults" => {
+            let request = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };
+            (Door::Seat, request.encode_to_vec())
+        }
+        "PlayService/Play" => {
+            let hello = v1::Hello { protocol_revision: PROTOCOL_REVISION, ..v1::Hello::default() };
+            let join = v1::Join { by: Some(v1::join::By::SeatToken(seat_token)), ..v1::Join::default() };
+            let kinds = [v1::play_request::Kind::Hello(hello), v1::play_request::Kind::Join(join)];
+            let request = |kind| v1::PlayRequest { tag: 1, handle: 0, kind: Some(kind) }.encode_to_vec();
+            return (Door::Seat, kinds.map(request).to_vec());
+        }
+        other => panic!("{other} is not in the table: say here who may call it"),
+    };
+    (door, vec![body])
+}
