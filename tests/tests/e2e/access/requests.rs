@@ -44,7 +44,6 @@ pub(super) struct Target<'a> {
 }
 
 /// Who may call a method, and a request for it. A method without a line here fails the table.
-#[expect(clippy::too_many_lines, reason = "one line for each method")]
 pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>) {
     let match_id = target.match_id.to_owned();
     let seat_token = target.seat_token.to_owned();

@@ -77,21 +77,16 @@ fn expected(door: Door, fault: Fault) -> Expected {
     );
     match (door, fault) {
         (Door::Open, _) => Answered,
-        // The field is the token: whoever has it plays the seat, of this match or of another.
-        (Door::Seat, Fault::AnotherMatch | Fault::AnotherSeat) => NotWrong,
+        // In a field the token is the seat, of this match or of another. An owner creates and follows its own. A seat
+        // may see its match, in lists too.
+        (Door::Seat | Door::Lists, Fault::AnotherMatch | Fault::AnotherSeat)
+        | (Door::Creators, Fault::AnotherOwner)
+        | (Door::Viewers, Fault::AnotherSeat) => NotWrong,
         (Door::Seat, Fault::None) => InvalidField,
-        (Door::Seat, _) | (Door::Admin, _) => Unauthenticated,
-        (_, _) if void => Unauthenticated,
-        // It creates and follows its own.
-        (Door::Creators, Fault::AnotherOwner) => NotWrong,
-        (Door::Creators, _) => Unauthenticated,
-        (Door::Viewers, Fault::AnotherSeat) => NotWrong,
-        (Door::Viewers, _) => NotFound,
-        // Its own match is in the list of the seat.
-        (Door::Lists, Fault::AnotherSeat | Fault::AnotherMatch) => NotWrong,
-        (Door::Lists, _) => Nothing,
+        (Door::Viewers, _) if !void => NotFound,
         (Door::Owners, Fault::AnotherOwner) => NotFound,
-        (Door::Owners, _) => Unauthenticated,
+        (Door::Lists, _) if !void => Nothing,
+        _ => Unauthenticated,
     }
 }
 
@@ -144,11 +139,11 @@ impl Scene {
             ),
             ("PlayService/Play", Ok(())) => {
                 let answers = messages.iter().map(|bytes| v1::PlayResponse::decode(&bytes[..]).unwrap());
-                let error = answers.filter_map(|answer| match answer.kind {
+                let mut error = answers.filter_map(|answer| match answer.kind {
                     Some(Answer::Rejection(error)) => Some(error),
                     _ => None,
                 });
-                match error.last() {
+                match error.next_back() {
                     None => Outcome::Done(messages.clone()),
                     Some(error) => {
                         let reason = error.reason();

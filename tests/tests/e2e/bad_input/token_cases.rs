@@ -16,16 +16,12 @@ const NO_TOKEN: &str = "00000000000000000000000000000000";
 /// A value that no enum of the protocol has.
 const UNKNOWN: i32 = 99;
 
-fn scope(kind: Kind) -> Option<v1::TokenScope> {
-    Some(v1::TokenScope { kind: Some(kind) })
+fn owner(name: &str) -> v1::TokenScope {
+    v1::TokenScope { kind: Some(Kind::Owner(v1::OwnerScope { owner: name.to_owned() })) }
 }
 
-fn owner(name: &str) -> Option<v1::TokenScope> {
-    scope(Kind::Owner(v1::OwnerScope { owner: name.to_owned() }))
-}
-
-fn bot(name: &str) -> Option<v1::TokenScope> {
-    scope(Kind::Bot(v1::BotScope { bot: name.to_owned() }))
+fn bot(name: &str) -> v1::TokenScope {
+    v1::TokenScope { kind: Some(Kind::Bot(v1::BotScope { bot: name.to_owned() })) }
 }
 
 /// `existing` is the token of an owner.
@@ -37,25 +33,27 @@ fn creations(scene: &Scene, existing: &v1::Token) -> Vec<Case> {
     let ask = |scope| v1::CreateTokenRequest { scope, ..v1::CreateTokenRequest::default() };
     let expiring = |seconds, nanos| v1::CreateTokenRequest {
         expire_time: Some(Timestamp { seconds, nanos }),
-        ..ask(owner("shop"))
+        ..ask(Some(owner("shop")))
     };
     let replacing = |scope, token_id: &str| v1::CreateTokenRequest {
         replaces_token_id: token_id.to_owned(),
         ..ask(scope)
     };
-    let named =
-        |request_id: &str| v1::CreateTokenRequest { request_id: request_id.to_owned(), ..ask(owner("shop")) };
-    let labelled = v1::CreateTokenRequest { label: "x".repeat(65), ..ask(owner("shop")) };
+    let named = |request_id: &str| v1::CreateTokenRequest {
+        request_id: request_id.to_owned(),
+        ..ask(Some(owner("shop")))
+    };
+    let labelled = v1::CreateTokenRequest { label: "x".repeat(65), ..ask(Some(owner("shop"))) };
     let time = || Expected::field("expire_time");
     let rows = vec![
         ("no scope", ask(None), Expected::field("scope")),
         ("a scope of no kind", ask(Some(v1::TokenScope { kind: None })), Expected::field("scope.kind")),
-        ("an owner without a name", ask(owner("")), Expected::field("scope.owner.owner")),
-        ("an owner with a colon", ask(owner("a:b")), Expected::field("scope.owner.owner")),
-        ("an owner with capitals", ask(owner("Shop")), Expected::field("scope.owner.owner")),
-        ("too long a name", ask(owner(&"x".repeat(65))), Expected::field("scope.owner.owner")),
-        ("a bot without a name", ask(bot("")), Expected::field("scope.bot.bot")),
-        ("a bot with a blank", ask(bot("a bot")), Expected::field("scope.bot.bot")),
+        ("an owner without a name", ask(Some(owner(""))), Expected::field("scope.owner.owner")),
+        ("an owner with a colon", ask(Some(owner("a:b"))), Expected::field("scope.owner.owner")),
+        ("an owner with capitals", ask(Some(owner("Shop"))), Expected::field("scope.owner.owner")),
+        ("too long a name", ask(Some(owner(&"x".repeat(65)))), Expected::field("scope.owner.owner")),
+        ("a bot without a name", ask(Some(bot(""))), Expected::field("scope.bot.bot")),
+        ("a bot with a blank", ask(Some(bot("a bot"))), Expected::field("scope.bot.bot")),
         ("too long a label", labelled, Expected::field("label")),
         ("an expiry in the past", expiring(1_000_000_000, 0), time()),
         ("an expiry before 1970", expiring(-1, 0), time()),
@@ -68,14 +66,14 @@ fn creations(scene: &Scene, existing: &v1::Token) -> Vec<Case> {
         ("to replace what is no id", replacing(None, "x"), Expected::reason(NotFound)),
         (
             "to replace with another scope",
-            replacing(owner("rival"), &existing.token_id),
+            replacing(Some(owner("rival")), &existing.token_id),
             Expected::field("scope"),
         ),
-        ("to replace by a bot's", replacing(bot("shop"), &existing.token_id), Expected::field("scope")),
+        ("to replace by a bot's", replacing(Some(bot("shop")), &existing.token_id), Expected::field("scope")),
     ];
     let seat = Caller::Token(scene.playing.actor().to_owned());
     let refused = || Expected::reason(Unauthenticated);
-    let by = |name, caller| Case::new(CREATE, name, &ask(owner("shop")), refused()).by(caller);
+    let by = |name, caller| Case::new(CREATE, name, &ask(Some(owner("shop"))), refused()).by(caller);
     rows.into_iter()
         .map(|(name, request, expected)| Case::new(CREATE, name, &request, expected))
         .chain([by("nobody makes a token", Caller::Nobody), by("a seat makes a token", seat)])
@@ -96,7 +94,11 @@ fn lists() -> Vec<Case> {
             filtered(Some(v1::TokenScope { kind: None }), None),
             Expected::field("filter.scope.kind"),
         ),
-        ("an owner without a name", filtered(owner(""), None), Expected::field("filter.scope.owner.owner")),
+        (
+            "an owner without a name",
+            filtered(Some(owner("")), None),
+            Expected::field("filter.scope.owner.owner"),
+        ),
         ("void tokens unspecified", filtered(None, Some(0)), void()),
         ("void tokens unknown", filtered(None, Some(UNKNOWN)), void()),
         ("a page token of no list", paged("x"), Expected::field("page_token")),
