@@ -14,6 +14,8 @@ mod error;
 mod pass;
 mod seat_token;
 mod service_key;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};

@@ -199,7 +199,11 @@ impl Tokens {
     fn room(&self, revoked: &[TokenId], now: UnixMillis) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let last = known.values().map(|known| known.token.number.get()).max().unwrap_or(0);
+        let number = TokenNumber::new(last + 1);
         let surplus = (known.len() + 1).saturating_sub(limits::MAX_TOKENS);
+        if surplus == 0 {
+            return Ok((number, Vec::new()));
+        }
         let mut void: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
         void.retain(|token| token.is_void(now) && !revoked.contains(&token.id));
         void.sort_unstable_by_key(|token| token.number);
@@ -207,7 +211,7 @@ impl Tokens {
         if forgotten.len() < surplus {
             return Err(TokenError::TooMany { limit: limits::MAX_TOKENS });
         }
-        Ok((TokenNumber::new(last + 1), forgotten))
+        Ok((number, forgotten))
     }
 
     /// Makes a change durable, then takes it over.
@@ -225,6 +229,8 @@ impl Tokens {
             Outcome::Unknown(cause) => {
                 tracing::warn!(%cause, "a change of the tokens may not have been stored");
                 *memory = Memory::Stale;
+                // If it can't be read back now, whoever sends the same again will.
+                self.refresh(memory).await?;
                 Err(TokenError::OutcomeUnknown)
             }
         }

@@ -29,7 +29,7 @@ mod subscribers;
 mod subscription;
 mod task;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};

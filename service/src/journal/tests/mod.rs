@@ -5,6 +5,7 @@ mod finishing;
 mod log;
 mod model;
 mod opening;
+mod tokens;
 mod writing;
 
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ use crate::journal::{
 
 /// What becomes of the next write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// Nothing is written.
     Fails,
     /// It is written, and the answer is lost.
@@ -41,14 +41,14 @@ struct Inner {
 
 /// A journal in memory. A clone is the same journal.
 #[derive(Clone)]
-pub(super) struct FakeJournal {
+pub(crate) struct FakeJournal {
     inner: Arc<Mutex<Inner>>,
     results: watch::Sender<ResultNumber>,
     health: watch::Sender<Health>,
 }
 
 impl FakeJournal {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             inner: Arc::default(),
             results: watch::Sender::new(ResultNumber::ZERO),
@@ -57,7 +57,7 @@ impl FakeJournal {
     }
 
     /// The next appends and ends meet these fates, the first one first.
-    pub(super) fn doom(&self, fates: &[Fate]) {
+    pub(crate) fn doom(&self, fates: &[Fate]) {
         self.inner.lock().unwrap().fates = fates.to_vec();
     }
 
@@ -67,17 +67,17 @@ impl FakeJournal {
     }
 
     /// The next reads fail.
-    pub(super) fn blind(&self, reads: usize) {
+    pub(crate) fn blind(&self, reads: usize) {
         self.inner.lock().unwrap().unreadable = reads;
     }
 
     /// How many pages of results were read.
-    pub(super) fn result_pages(&self) -> usize {
+    pub(crate) fn result_pages(&self) -> usize {
         self.inner.lock().unwrap().result_pages
     }
 
     /// Another journal that holds what this one does with the last records of a running match cut off.
-    pub(super) fn cut(&self, match_id: MatchId, records: usize) -> Self {
+    pub(crate) fn cut(&self, match_id: MatchId, records: usize) -> Self {
         let other = Self::new();
         let mut running = self.inner.lock().unwrap().running.clone();
         if let Some(kept) = running.get_mut(&match_id) {
@@ -88,11 +88,11 @@ impl FakeJournal {
     }
 
     /// Appends a record that no table has asked for.
-    pub(super) fn sneak(&self, match_id: MatchId, payload: Payload) {
+    pub(crate) fn sneak(&self, match_id: MatchId, payload: Payload) {
         self.inner.lock().unwrap().running.get_mut(&match_id).unwrap().push(payload);
     }
 
-    pub(super) fn records(&self, match_id: MatchId) -> Vec<Payload> {
+    pub(crate) fn records(&self, match_id: MatchId) -> Vec<Payload> {
         self.inner.lock().unwrap().running.get(&match_id).cloned().unwrap_or_default()
     }
 }
@@ -280,12 +280,23 @@ impl Journal for FakeJournal {
     }
 
     async fn tokens(&self) -> Result<Vec<StoredToken>, ReadError> {
-        Ok(self.inner.lock().unwrap().tokens.clone())
+        let mut inner = self.inner.lock().unwrap();
+        if inner.unreadable > 0 {
+            inner.unreadable -= 1;
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
+        Ok(inner.tokens.clone())
     }
 
     async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused> {
         let TokenChange { now, made, revoked, forgotten, request } = change;
         let mut inner = self.inner.lock().unwrap();
+        let fate = if inner.fates.is_empty() { None } else { Some(inner.fates.remove(0)) };
+        match fate {
+            Some(Fate::Fails | Fate::Fenced) => return Outcome::Failed(Cause::new("as told")),
+            Some(Fate::LostUnknown) => return Outcome::Unknown(Cause::new("as told")),
+            Some(Fate::WrittenUnknown) | None => {}
+        }
         if let Some(Request { key, response }) = request {
             let name = (key.caller.to_string(), key.request_id.to_string());
             match inner.requests.get(&name) {
@@ -302,7 +313,7 @@ impl Journal for FakeJournal {
         }
         inner.tokens.retain(|token| !forgotten.contains(&token.id));
         inner.tokens.extend(made);
-        Outcome::Done(())
+        if fate.is_some() { Outcome::Unknown(Cause::new("as told")) } else { Outcome::Done(()) }
     }
 
     async fn meta(&self, _key: MetaKey) -> Result<Option<MetaValue>, ReadError> {

@@ -4,7 +4,7 @@ mod bot_seats;
 mod clocks;
 mod deal_sets;
 mod failures;
-mod fake;
+pub(crate) mod fake;
 mod harness;
 mod lifecycle;
 mod results;

@@ -1,0 +1,116 @@
+//! Tokens, and requests that are remembered by themselves.
+
+use super::*;
+use crate::journal::{
+    BodyHash, BotName, Caller, MetaKey, MetaValue, Owner, RequestId, RequestKey, RequestReused, Response,
+    Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenLabel, TokenNumber,
+};
+
+fn at(ms: u64) -> UnixMillis {
+    UnixMillis::new(ms)
+}
+
+fn token(number: u8, scope: Scope) -> StoredToken {
+    StoredToken {
+        number: TokenNumber::new(number.into()),
+        id: TokenId::from_bytes([number; 16]),
+        hash: SecretHash([number; 32]),
+        scope,
+        label: None,
+        created_at: at(u64::from(number) * 1_000),
+        expires_at: None,
+        revoked_at: None,
+    }
+}
+
+fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
+    TokenChange {
+        now: at(now),
+        made: made.cloned(),
+        revoked: Vec::new(),
+        forgotten: Vec::new(),
+        request: None,
+    }
+}
+
+fn request(body: u8, response: &'static str) -> Request {
+    let key = RequestKey {
+        caller: Caller::new("admin").unwrap(),
+        request_id: RequestId::new("one").unwrap(),
+        body_hash: BodyHash([body; 32]),
+    };
+    Request { key, response: Response::new(response).unwrap() }
+}
+
+#[tokio::test]
+async fn tokens_are_kept_as_they_were_made_until_they_are_revoked_or_forgotten() {
+    let mut f = Fixture::new().await;
+    let mut wanted = vec![
+        token(1, Scope::Admin),
+        StoredToken {
+            label: Some(TokenLabel::new("a shop").unwrap()),
+            expires_at: Some(at(9_000)),
+            ..token(2, Scope::Owner(Owner::new("shop").unwrap()))
+        },
+        token(3, Scope::Bot(BotName::new("greedy").unwrap())),
+    ];
+    for made in &wanted {
+        assert_eq!(f.journal.change_tokens(change(0, Some(made))).await, Outcome::Done(()));
+    }
+    f = f.reopen().await;
+    assert_eq!(f.journal.tokens().await.unwrap(), wanted);
+
+    // Revoked once, at the first time.
+    for now in [4_000, 5_000] {
+        let revoked = vec![wanted[1].id];
+        let changed = f.journal.change_tokens(TokenChange { revoked, ..change(now, None) }).await;
+        assert_eq!(changed, Outcome::Done(()));
+    }
+    wanted[1].revoked_at = Some(at(4_000));
+    let made = token(4, Scope::Admin);
+    let forgotten = vec![wanted.remove(0).id];
+    let changed = f.journal.change_tokens(TokenChange { forgotten, ..change(6_000, Some(&made)) }).await;
+    assert_eq!(changed, Outcome::Done(()));
+    wanted.push(made);
+    assert_eq!(f.journal.tokens().await.unwrap(), wanted);
+    f = f.reopen().await;
+    assert_eq!(f.journal.tokens().await.unwrap(), wanted);
+}
+
+#[tokio::test]
+async fn a_change_of_tokens_by_a_request_of_another_body_changes_nothing() {
+    let f = Fixture::new().await;
+    let made = token(1, Scope::Admin);
+    let named =
+        |body, response| TokenChange { request: Some(request(body, response)), ..change(0, Some(&made)) };
+    assert_eq!(f.journal.change_tokens(named(1, "first")).await, Outcome::Done(()));
+    let other = token(2, Scope::Admin);
+    let reused = TokenChange { made: Some(other), revoked: vec![made.id], ..named(2, "second") };
+    assert_eq!(f.journal.change_tokens(reused).await, Outcome::Refused(RequestReused));
+    assert_eq!(f.journal.tokens().await.unwrap(), [made]);
+}
+
+#[tokio::test]
+async fn the_first_answer_to_a_request_is_remembered_for_its_time() {
+    let mut f = Fixture::new().await;
+    let first = Outcome::Done(Response::new("first").unwrap());
+    assert_eq!(f.journal.remember(request(1, "first"), at(0)).await, first);
+    assert_eq!(f.journal.remember(request(1, "second"), at(1)).await, first);
+    f = f.reopen().await;
+    let last = Request::KEPT_MS - 1;
+    assert_eq!(f.journal.remember(request(1, "second"), at(last)).await, first);
+    assert_eq!(f.journal.remember(request(2, "second"), at(last)).await, Outcome::Refused(RequestReused));
+    let third = Outcome::Done(Response::new("third").unwrap());
+    assert_eq!(f.journal.remember(request(2, "third"), at(last + 1)).await, third);
+}
+
+#[tokio::test]
+async fn a_value_of_the_small_store_can_be_replaced() {
+    let f = Fixture::new().await;
+    let key = MetaKey::new("a key").unwrap();
+    let value = |text: &'static str| MetaValue::new(text).unwrap();
+    assert_eq!(f.journal.meta_or_insert(key.clone(), value("first")).await, Outcome::Done(value("first")));
+    assert_eq!(f.journal.replace_meta(key.clone(), value("second")).await, Outcome::Done(()));
+    let f = f.reopen().await;
+    assert_eq!(f.journal.meta(key).await.unwrap(), Some(value("second")));
+}
