@@ -552,6 +552,6 @@ fn a_lost_admin_token_is_replaced_on_a_stopped_server() {
     let list = |token: &str| server.command(&["token", "list"]).env("ZETEMA_TOKEN", token).output().unwrap();
     assert!(list(new.trim()).status.success());
     assert!(!list(old.trim()).status.success());
-    let owned = server.command(&["match", "list"]).env("ZETEMA_TOKEN", owner).output().unwrap();
-    assert!(owned.status.success(), "{owned:?}");
+    let list = server.command(&["match", "list"]).env("ZETEMA_TOKEN", owner).output().unwrap();
+    assert!(list.status.success(), "{list:?}");
 }
