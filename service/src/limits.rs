@@ -133,12 +133,6 @@ pub const HTTP2_MAX_PENDING_RESETS: usize = 64;
 /// limit unless told.
 pub const HTTP2_MAX_LOCAL_ERROR_RESETS: usize = 256;
 
-/// How often a silent HTTP/2 connection is pinged.
-pub const HTTP2_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
-
-/// How long the answer to such a ping may take.
-pub const HTTP2_KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
-
 /// How long a new connection may take to say a whole HTTP/2 preface or HTTP/1 request line: nothing else
 /// closes one that never does.
 pub const CONNECTION_PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -171,7 +165,8 @@ pub const RETRY_AFTER_MS: u32 = 1_000;
 /// How often the histograms of the metrics are tidied.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A Play stream without a sign of life for so many ping intervals is cut, as the wire tells clients to do too.
+/// A Play stream without a sign of life for so many ping intervals is cut, as the wire tells clients to do too, and so is
+/// an HTTP/2 connection that does not answer the pings of HTTP/2.
 pub const SILENT_PING_INTERVALS: u32 = 3;
 
 /// Answers that a Play stream buffers before its session waits for the reader.
@@ -186,3 +181,18 @@ pub const MAX_TOKEN_LABEL_BYTES: usize = 64;
 
 /// Characters of an owner's or a bot's name, as the wire promises.
 pub const MAX_ACCOUNT_NAME_CHARS: usize = 64;
+
+/// Faults that are remembered of one seat, some 300 bytes each: enough to see how it began to go wrong.
+pub const FAULTS_PER_SEAT: usize = 16;
+
+/// Seats of which faults are remembered: the one whose latest fault is the oldest is forgotten first.
+pub const MAX_SEATS_WITH_FAULTS: usize = 10_000;
+
+/// How long the faults of a match are remembered after its end.
+pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
+
+/// Streams of whose cut the next stream with the same token is told, some 300 bytes each.
+pub const MAX_REMEMBERED_CUTS: usize = 10_000;
+
+/// Round trips of a Play stream that are remembered: the smallest counts.
+pub const ROUND_TRIPS_KEPT: usize = 8;

@@ -263,8 +263,14 @@ async fn a_seat_that_is_joined_elsewhere_is_lost_to_the_first_stream() {
     server.shutdown().await;
 }
 
+/// What comes next but pings.
 async fn next(answers: &mut Streaming<v1::PlayResponse>) -> v1::PlayResponse {
-    answers.message().await.unwrap().unwrap()
+    loop {
+        let answer = answers.message().await.unwrap().unwrap();
+        if !matches!(answer.kind, Some(play_response::Kind::Ping(_))) {
+            return answer;
+        }
+    }
 }
 
 #[tokio::test]

@@ -59,13 +59,6 @@ impl From<&MatchInfo> for v1::Match {
             ended_at,
             outcome,
         } = info;
-        let state = match stage {
-            MatchStage::WaitingForSeats => v1::MatchState::WaitingForSeats,
-            MatchStage::WaitingForNonces => v1::MatchState::WaitingForNonces,
-            MatchStage::Playing => v1::MatchState::Playing,
-            MatchStage::Finished => v1::MatchState::Finished,
-            MatchStage::Aborted => v1::MatchState::Aborted,
-        };
         let (deals, deal_set_id) = match deals {
             DealsKind::Joint => (v1::DealsKind::Joint, String::new()),
             DealsKind::Shared(set) => (v1::DealsKind::Shared, set.to_string()),
@@ -73,7 +66,7 @@ impl From<&MatchInfo> for v1::Match {
         };
         Self {
             match_id: match_id.to_string(),
-            state: state.into(),
+            state: stage_to_wire(*stage).into(),
             rules: Some(rules.to_wire()),
             rules_revision: *rules_revision,
             seats: seats.iter().map(|seat| seat_to_wire(seat, *stage)).collect(),
@@ -87,6 +80,26 @@ impl From<&MatchInfo> for v1::Match {
             outcome: outcome.as_ref().map(Wire::to_wire),
             deal_set_id,
         }
+    }
+}
+
+/// Where a match stands, as the wire says it.
+pub const fn stage_to_wire(stage: MatchStage) -> v1::MatchState {
+    match stage {
+        MatchStage::WaitingForSeats => v1::MatchState::WaitingForSeats,
+        MatchStage::WaitingForNonces => v1::MatchState::WaitingForNonces,
+        MatchStage::Playing => v1::MatchState::Playing,
+        MatchStage::Finished => v1::MatchState::Finished,
+        MatchStage::Aborted => v1::MatchState::Aborted,
+    }
+}
+
+/// Whether a seat has joined, as the wire says it.
+pub const fn seat_state_to_wire(state: SeatState) -> v1::SeatState {
+    match state {
+        SeatState::Open => v1::SeatState::Open,
+        SeatState::Joined => v1::SeatState::Joined,
+        SeatState::Forfeited => v1::SeatState::Forfeited,
     }
 }
 
@@ -109,14 +122,14 @@ fn seat_to_wire(info: &SeatInfo, at: MatchStage) -> v1::MatchSeat {
         MatchStage::WaitingForSeats | MatchStage::WaitingForNonces => None,
         MatchStage::Playing | MatchStage::Finished | MatchStage::Aborted => bot.as_ref(),
     };
-    let state = match state {
-        SeatState::Open => v1::SeatState::Open,
-        SeatState::Joined => v1::SeatState::Joined,
-        SeatState::Forfeited => v1::SeatState::Forfeited,
-    };
     #[allow(clippy::cast_possible_truncation)]
     let side = side.index() as u32;
-    v1::MatchSeat { seat: seat.to_wire(), side, state: state.into(), bot_name: bot_name(shown) }
+    v1::MatchSeat {
+        seat: seat.to_wire(),
+        side,
+        state: seat_state_to_wire(*state).into(),
+        bot_name: bot_name(shown),
+    }
 }
 
 fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {

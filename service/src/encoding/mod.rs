@@ -11,7 +11,10 @@ mod record;
 use zetema_proto::FieldError;
 
 pub use entry::{decode_entry, encode_entry};
-pub use info::{decode_created, decode_summary, encode_created, encode_summary, match_with_bots};
+pub use info::{
+    decode_created, decode_summary, encode_created, encode_summary, match_with_bots, seat_state_to_wire,
+    stage_to_wire,
+};
 pub(crate) use info::{millis, timestamp};
 pub use record::{decode_record, encode_record, record_entries};
 

@@ -50,6 +50,27 @@ impl Fault {
         )
     }
 
+    /// The token that opened a stream holds no longer.
+    pub(crate) fn token_void() -> Self {
+        Self::new(
+            ErrorReason::Unauthenticated,
+            "the token that opened this stream was revoked or replaced, or has expired: connect again with a valid one",
+        )
+    }
+
+    /// Another has joined a seat.
+    pub(crate) fn superseded() -> Self {
+        Self::new(
+            ErrorReason::Superseded,
+            "the seat was joined elsewhere, by another process of yours as it seems: run one process for each seat, and do not take it back unasked",
+        )
+    }
+
+    /// A seat has a new token.
+    pub(crate) fn seat_token_replaced() -> Self {
+        Self::new(ErrorReason::Unauthenticated, "the seat has a newer token: use that one")
+    }
+
     /// A field holds what is no seat's token, or one that was replaced: the two look the same.
     pub(crate) fn seat_token() -> Self {
         Self::new(
@@ -120,6 +141,11 @@ impl Fault {
             })
             .into();
         self
+    }
+
+    /// What the client is told.
+    pub(crate) const fn error(&self) -> &v1::Error {
+        &self.0
     }
 
     /// The fault as a client gets it on a Play stream.

@@ -1,6 +1,6 @@
 //! `MatchService`: matches and their records, for organisers, backends and spectators.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use futures::{
     StreamExt,
@@ -31,7 +31,7 @@ use crate::{
     limits,
     matches::{Audience, EndedMatch, ListCursor},
     metrics::{Open, StreamRpc},
-    table::{Command, DealSpec, MatchInfo, MatchSpec},
+    table::{Command, DealSpec, MatchInfo, MatchSpec, SeatSpec},
 };
 
 /// The adapter of `MatchService`.
@@ -58,9 +58,9 @@ impl MatchAdapter {
     }
 
     /// A match of the caller's own.
-    async fn owned(&self, caller: &Caller, match_id: MatchId) -> Result<(), Fault> {
+    async fn owned(&self, caller: &Caller, match_id: MatchId) -> Result<MatchInfo, Fault> {
         let info = self.backend.matches.get(match_id).await?;
-        if caller.owns(&info) { Ok(()) } else { Err(Fault::not_found("match")) }
+        if caller.owns(&info) { Ok(info) } else { Err(Fault::not_found("match")) }
     }
 
     async fn create(
@@ -77,8 +77,29 @@ impl MatchAdapter {
         Ok(created.iter().map(|info| self.created(info)).collect())
     }
 
+    /// Refuses seats for bots that no token was ever made for. `path` names a match of the request.
+    fn check_bots(&self, specs: &[MatchSpec], path: impl Fn(usize) -> String) -> Result<(), Fault> {
+        let mut known = HashSet::new();
+        for (at, spec) in specs.iter().enumerate() {
+            for (seat, spec) in spec.seats.iter().enumerate() {
+                let SeatSpec::Bot(bot) = spec else { continue };
+                if known.contains(bot) {
+                    continue;
+                }
+                if !self.backend.access.tokens().know_bot(bot) {
+                    let problem =
+                        format!("no token was ever made for a bot `{bot}`: make one by CreateToken first");
+                    return Err(Fault::field(format!("{}.seats[{seat}].bot.name", path(at)), problem));
+                }
+                known.insert(bot);
+            }
+        }
+        Ok(())
+    }
+
     fn created(&self, info: &MatchInfo) -> v1::CreatedMatch {
-        let tokens = info.seats.iter().map(|seat| self.seat_token(info.match_id, seat.seat, seat.generation));
+        let by_token = info.seats.iter().filter(|seat| seat.bot.is_none());
+        let tokens = by_token.map(|seat| self.seat_token(info.match_id, seat.seat, seat.generation));
         v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(match_with_bots(info)) }
     }
 
@@ -135,7 +156,9 @@ impl MatchService for MatchAdapter {
             let problem = "one match alone shares its deals with none: use BatchCreateMatches";
             return Err(Fault::field("match.deals.shared", problem).into());
         }
-        let mut created = self.create(&caller, vec![spec], key).await?;
+        let specs = vec![spec];
+        self.check_bots(&specs, |_| "match".to_owned())?;
+        let mut created = self.create(&caller, specs, key).await?;
         let Some(v1::CreatedMatch { r#match, seat_tokens }) = created.pop() else {
             return Err(Fault::internal(&"a creation made no match").into());
         };
@@ -154,7 +177,9 @@ impl MatchService for MatchAdapter {
             return Err(Fault::field("matches", problem).into());
         }
         let spec = |(i, spec)| wire::match_spec(spec).map_err(|error| error.at(i).within("matches"));
-        let specs = matches.iter().enumerate().map(spec).collect::<Result<_, _>>().map_err(Fault::from)?;
+        let specs: Vec<MatchSpec> =
+            matches.iter().enumerate().map(spec).collect::<Result<_, _>>().map_err(Fault::from)?;
+        self.check_bots(&specs, |at| format!("matches[{at}]"))?;
         let body = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
         let key = request_key(&caller, &request_id, "BatchCreateMatches", &body)?;
         let matches = self.create(&caller, specs, key).await?;
@@ -272,7 +297,12 @@ impl MatchService for MatchAdapter {
         let key = request_key(&caller, &request_id, "RotateSeatToken", &body)?;
         let match_id = caller::match_id(&match_id)?;
         let seat = Seat::from_wire(&seat).map_err(|error| Fault::from(error.within("seat")))?;
-        self.owned(&caller, match_id).await?;
+        let info = self.owned(&caller, match_id).await?;
+        if let Some(bot) = info.seats.get(seat.index()).and_then(|seat| seat.bot.as_ref()) {
+            let problem =
+                format!("is the seat of the bot `{bot}`, which plays it by its own token: replace that one");
+            return Err(Fault::field("seat", problem).into());
+        }
         let generation = match key {
             None => self.backend.matches.rotate_token(match_id, seat).await.map_err(Fault::from)?,
             Some(key) => {

@@ -9,7 +9,7 @@ use zetema_rules::{
 };
 
 use crate::{
-    journal::{ClientReference, Visibility},
+    journal::{BotName, ClientReference, Visibility},
     table::{
         Choice, ClockReading, DealSpec, MatchSpec, Observation, Receipt, SeatSpec, Setup, SetupStage,
         Snapshot, TableEvent,
@@ -114,10 +114,11 @@ pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> 
     for (i, v1::SeatSpec { kind }) in seats.iter().enumerate() {
         match kind {
             Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) => taken.push(SeatSpec::Token),
-            Some(v1::seat_spec::Kind::Bot(_)) => {
-                return Err(FieldError::invalid("bot", "no seats of bots in this version: give token")
-                    .at(i)
-                    .within("seats"));
+            Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name })) => {
+                let invalid = |error: crate::journal::JournalValueError| {
+                    FieldError::invalid("bot.name", error.to_string()).at(i).within("seats")
+                };
+                taken.push(SeatSpec::Bot(BotName::new(name.as_str()).map_err(invalid)?));
             }
             None => return Err(FieldError::missing("kind").at(i).within("seats")),
         }

@@ -202,6 +202,14 @@ impl Matches {
         Some(LiveSeat { match_id, seat, stage: info.stage, state })
     }
 
+    /// The seat that a token is of, if it is that token still and the match is not over.
+    pub fn live_seat_of(&self, match_id: MatchId, access: SeatAccess) -> Option<LiveSeat> {
+        let handle = self.handle(match_id)?;
+        let info = handle.info.borrow();
+        let seat = info.seats.get(access.seat.index()).filter(|seat| seat.generation == access.generation)?;
+        Some(LiveSeat { match_id, seat: seat.seat, stage: info.stage, state: seat.state })
+    }
+
     /// How a bot plays a seat of its own, in a match that runs or is over.
     ///
     /// # Errors

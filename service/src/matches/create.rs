@@ -312,6 +312,7 @@ impl Matches {
                 }
                 matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
                 matches.shared.bot_seats.remove(&info);
+                matches.shared.faults.over(match_id);
             });
         }
     }
@@ -333,6 +334,7 @@ impl Matches {
             inbox,
             info,
             holds,
+            faults: self.shared.faults.clone(),
             clock: config.clock.clone(),
             limits,
             stop: self.shared.stop.child_token(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::FaultLimits;
 use crate::limits;
 
 /// The bounds of the tables (I5).
@@ -20,6 +21,8 @@ pub struct Limits {
     pub follow_gap_entries: usize,
     /// How long the clocks of the matches that go on after a restart stand still, for their players to come back.
     pub restart_grace: Duration,
+    /// What is remembered of what went wrong for players.
+    pub faults: FaultLimits,
     /// The first wait before a journal that failed is asked again; it doubles each time.
     pub first_retry: Duration,
     /// The longest such wait.
@@ -35,6 +38,11 @@ impl Default for Limits {
             subscribers: limits::TABLE_SUBSCRIBERS,
             follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
             restart_grace: limits::RESTART_GRACE,
+            faults: FaultLimits {
+                per_seat: limits::FAULTS_PER_SEAT,
+                seats: limits::MAX_SEATS_WITH_FAULTS,
+                kept: limits::FAULTS_KEPT_AFTER_MATCH,
+            },
             first_retry: limits::JOURNAL_FIRST_RETRY,
             last_retry: limits::JOURNAL_LAST_RETRY,
         }

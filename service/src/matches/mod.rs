@@ -19,6 +19,7 @@ mod limits;
 mod list;
 mod message;
 mod past;
+mod player_faults;
 mod recent_results;
 mod result_cursor;
 mod results;
@@ -47,6 +48,7 @@ pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Hold, Joined};
 pub use past::RecordFile;
+pub use player_faults::{FaultLimits, FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault};
 pub use result_cursor::{NoResultCursor, ResultCursor};
 pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFrom};
 pub use seat_token::{RotationError, SeatTokenWatch};
@@ -54,12 +56,13 @@ pub use server_clock::ServerClock;
 pub use subscribers::End;
 pub use subscription::{Next, Running, Start, Subscription};
 
-use crate::journal::{Journal, MatchId, ReadError};
+use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
 use message::{Handle, Message};
+use player_faults::PlayerFaults;
 use recent_results::RecentResults;
 
 /// All matches. A clone is another handle to the same.
@@ -88,6 +91,8 @@ struct Shared {
     live: RwLock<HashMap<MatchId, Handle>>,
     /// The seats of bots in the matches that run.
     bot_seats: AllBotSeats,
+    /// What went wrong for players.
+    faults: Arc<PlayerFaults>,
     /// Matches that have not ended and can't go on here. The log says why.
     lost: RwLock<HashSet<MatchId>>,
     recent_results: RecentResults,
@@ -122,9 +127,11 @@ impl Matches {
     /// # Errors
     /// [`OpenError`] if the journal can't be read.
     pub async fn open(config: Config) -> Result<(Self, Recovered), OpenError> {
+        let faults = Arc::new(PlayerFaults::new(config.limits.faults));
         let matches = Self {
             shared: Arc::new(Shared {
                 config,
+                faults,
                 live: RwLock::default(),
                 bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
@@ -169,6 +176,19 @@ impl Matches {
     pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
         let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
         Ok(info)
+    }
+
+    /// Checks that a token speaks for a seat, and was not replaced.
+    ///
+    /// # Errors
+    /// [`Rejection::TokenReplaced`], [`Rejection::NoSuchSeat`], and what [`Matches::get`] gives.
+    pub async fn check_access(&self, match_id: MatchId, access: SeatAccess) -> Result<(), Rejection> {
+        let info = self.get(match_id).await?;
+        match info.seats.get(access.seat.index()) {
+            None => Err(Rejection::NoSuchSeat { seat: access.seat }),
+            Some(seat) if seat.generation != access.generation => Err(Rejection::TokenReplaced),
+            Some(_) => Ok(()),
+        }
     }
 
     /// A seat joins, or is taken over by another player of the same token: the subscription of the player before
@@ -288,6 +308,11 @@ impl Matches {
             return Some(Err(held));
         }
         handle.ask(|reply| Message::Subscribe { audience, after_seq, reply }).await
+    }
+
+    /// The time by the wall clock.
+    pub(crate) fn wall(&self) -> UnixMillis {
+        self.shared.config.clock.wall()
     }
 
     /// That something has come in now, on a connection with this round trip in milliseconds: `None` if none was

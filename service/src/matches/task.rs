@@ -5,16 +5,22 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use zetema_proto::Wire;
+use zetema_proto::v1::{self, player_fault};
 use zetema_rules::Viewer;
 
 use super::deal_set::DealSetMember;
 use super::message::{Followed, Joined, Message, Subscribed};
+use super::player_faults::PlayerFaults;
 use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
 use super::subscription::{Past, Running};
-use super::{Audience, Clock, Hold, Limits};
+use super::{Audience, Clock, Hold, Limits, PlayerFault};
+use crate::journal::UnixMillis;
 use crate::limits;
-use crate::table::{Arrival, Change, Command, Decided, Done, Entry, MatchInfo, Moment, Rejection, Table};
+use crate::table::{
+    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, Table, TableEvent,
+};
 
 /// A running match: its table, where it is stored, and who looks on.
 pub(super) struct TableTask {
@@ -25,6 +31,7 @@ pub(super) struct TableTask {
     pub(super) info: watch::Sender<Arc<MatchInfo>>,
     /// Who holds each seat, as a count of its joins.
     pub(super) holds: Vec<u64>,
+    pub(super) faults: Arc<PlayerFaults>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
     pub(super) stop: CancellationToken,
@@ -199,6 +206,7 @@ impl TableTask {
                 self.info.send_replace(Arc::new(self.table.info()));
             }
             self.subscribers.publish(&self.table, &effect);
+            self.note_timeouts(&effect, entry.at);
             if let Some(seat) = rotated {
                 self.subscribers.replace_token(seat);
             }
@@ -207,6 +215,18 @@ impl TableTask {
             deal_set.report(&self.table);
         }
         Ok(())
+    }
+
+    /// Notes what was not decided in time, for the author of the seat.
+    fn note_timeouts(&self, effect: &Effect, at: UnixMillis) {
+        for event in effect.table_events() {
+            let &TableEvent::TimedOut { seat, decision, strikes } = event else { continue };
+            let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
+            let kind = player_fault::Kind::TimedOut(timed_out);
+            let fault = PlayerFault { at, match_id: self.table.match_id(), seat, kind };
+            // It runs as long as this does.
+            self.faults.note(&self.info.borrow().clone(), fault, || true);
+        }
     }
 
     fn take_seat(&mut self, seat: zetema_rules::Seat) -> Joined {

@@ -10,6 +10,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use hyper_util::{
@@ -42,12 +43,13 @@ pub(super) async fn accept(
     transport: Transport,
     router: axum::Router,
     max_connections: u32,
+    ping_interval: Duration,
     draining: CancellationToken,
     stopped: CancellationToken,
 ) {
     let room = Arc::new(Semaphore::new(usize::try_from(max_connections).unwrap_or(Semaphore::MAX_PERMITS)));
     let connections = TaskTracker::new();
-    let http = Arc::new(http());
+    let http = Arc::new(http(ping_interval));
     while let Some(stream) = draining.run_until_cancelled(next(&listener)).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
@@ -143,7 +145,9 @@ enum Stage {
 /// keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
 const PREFACE_BYTES: usize = 24;
 
-fn http() -> auto::Builder<TokioExecutor> {
+/// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and two
+/// that wait for the answer to a ping of HTTP/2.
+fn http(ping_interval: Duration) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -162,8 +166,8 @@ fn http() -> auto::Builder<TokioExecutor> {
         .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
         .max_pending_accept_reset_streams(limits::HTTP2_MAX_PENDING_RESETS)
         .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
-        .keep_alive_interval(limits::HTTP2_KEEPALIVE_INTERVAL)
-        .keep_alive_timeout(limits::HTTP2_KEEPALIVE_TIMEOUT);
+        .keep_alive_interval(ping_interval)
+        .keep_alive_timeout(ping_interval * (limits::SILENT_PING_INTERVALS - 1));
     builder
 }
 
@@ -223,13 +227,15 @@ mod tests {
 
     use super::*;
 
+    const INTERVAL: Duration = Duration::from_secs(20);
+
     /// What a client that says only this is answered before it is closed, and how long that takes.
-    async fn check(said: &[u8]) -> (Vec<u8>, std::time::Duration) {
+    async fn check(said: &[u8]) -> (Vec<u8>, Duration) {
         let (mut client, host) = duplex(1024);
         let router = axum::Router::new().route("/", get(async || "here"));
         let begun = Instant::now();
         let served =
-            tokio::spawn(async move { serve(&http(), host, router, CancellationToken::new()).await });
+            tokio::spawn(async move { serve(&http(INTERVAL), host, router, CancellationToken::new()).await });
         client.write_all(said).await.unwrap();
         let mut answer = Vec::new();
         client.read_to_end(&mut answer).await.unwrap();
@@ -254,7 +260,8 @@ mod tests {
         let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
         let (answer, elapsed) = check(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat()).await;
         assert!(!answer.is_empty(), "settings and a ping");
-        assert!(elapsed >= limits::HTTP2_KEEPALIVE_INTERVAL, "{elapsed:?}");
+        let silence = INTERVAL * limits::SILENT_PING_INTERVALS;
+        assert!((INTERVAL..=silence + INTERVAL / 10).contains(&elapsed), "{elapsed:?}");
     }
 
     #[tokio::test]

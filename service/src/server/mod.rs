@@ -142,6 +142,7 @@ impl Server {
             transport.clone(),
             router,
             config.max_connections,
+            config.ping_interval,
             draining.clone(),
             stopped.clone(),
         ));

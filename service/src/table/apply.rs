@@ -20,6 +20,16 @@ pub struct Effect {
     pub(super) new_decision: bool,
 }
 
+impl Effect {
+    /// What everyone sees of it beside the game.
+    pub(crate) fn table_events(&self) -> impl Iterator<Item = &TableEvent> {
+        self.events.iter().filter_map(|happened| match happened {
+            Happened::Table(event) => Some(event),
+            Happened::Game(_) => None,
+        })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Happened {
     /// Everyone sees it as it is.

@@ -6,14 +6,20 @@ use futures::{
     FutureExt, StreamExt,
     stream::{AbortHandle, Abortable},
 };
+use tokio::time::Instant;
 use zetema_proto::{
-    FieldError, PROTOCOL_REVISION, Views, Wire,
+    FieldError, Views, Wire,
     v1::{self, ErrorReason, acknowledgement, join, play_request, play_response::Kind},
 };
-use zetema_rules::fair::{Nonce, NonceHash};
+use zetema_rules::{
+    Seat,
+    fair::{Nonce, NonceHash},
+};
 
 use super::{
+    faults,
     handles::{Held, SeatKey},
+    opener::Opener,
     session::Session,
 };
 use crate::{
@@ -24,8 +30,7 @@ use crate::{
         heard::{self, Followed},
         wire,
     },
-    journal::MatchId,
-    limits,
+    journal::{BotName, MatchId},
     matches::{self, Audience},
     table::{Command, Done, SeatAccess},
 };
@@ -52,7 +57,9 @@ impl Session {
     pub(super) fn read(&mut self, request: v1::PlayRequest) {
         let v1::PlayRequest { tag, handle, kind } = request;
         if let Err(fault) = self.take(tag, handle, kind) {
-            self.said.push_back(rejection(tag, handle, fault));
+            let about = self.handles.get(handle).map(Held::key);
+            let rejection = self.rejection(tag, handle, about, fault);
+            self.said.push_back(rejection);
         }
     }
 
@@ -86,74 +93,28 @@ impl Session {
                 self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
-            // Any message is a sign of life.
-            Asked::Pong(v1::Pong { number: _ }) => Ok(()),
+            Asked::Pong(v1::Pong { number }) => {
+                self.round_trips.pong(number, Instant::now());
+                Ok(())
+            }
         }
-    }
-
-    fn hello(&mut self, tag: u64, hello: &v1::Hello) -> Result<(), Fault> {
-        let v1::Hello { client_name, protocol_revision, capacity, live_seats_token } = hello;
-        if *protocol_revision != PROTOCOL_REVISION {
-            let message = format!(
-                "this server speaks revision {PROTOCOL_REVISION} of the protocol, not {protocol_revision}: use a \
-                 client of that revision"
-            );
-            return Err(Fault::new(ErrorReason::ProtocolRevision, message));
-        }
-        let fits = client_name.len() <= limits::MAX_CLIENT_NAME_CHARS
-            && client_name.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
-        if !fits {
-            let problem =
-                format!("give at most {} printable ASCII characters", limits::MAX_CLIENT_NAME_CHARS);
-            return Err(Fault::field("hello.client_name", problem));
-        }
-        let wanted = capacity.map_or(usize::MAX, |seats| usize::try_from(seats).unwrap_or(usize::MAX));
-        if wanted == 0 {
-            return Err(Fault::field("hello.capacity", "give 1 or more, or leave it out"));
-        }
-        if !live_seats_token.is_empty() {
-            let problem = "is of no welcome of this token: leave it empty";
-            return Err(Fault::field("hello.live_seats_token", problem));
-        }
-        let capacity = wanted.min(limits::MAX_SEATS_PER_STREAM);
-        self.capacity = Some(capacity);
-        tracing::debug!(client_name, capacity, "a Play stream is open");
-        let number = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
-        let welcome = v1::Welcome {
-            protocol_revision: PROTOCOL_REVISION,
-            server_version: env!("CARGO_PKG_VERSION").to_owned(),
-            ping_interval_ms: u32::try_from(self.backend.ping_interval.as_millis()).unwrap_or(u32::MAX),
-            limits: Some(v1::PlayLimits {
-                max_seats: number(limits::MAX_SEATS_PER_STREAM),
-                max_message_bytes: number(limits::MAX_PLAY_REQUEST_BYTES),
-                max_queued_messages: number(self.backend.queued_observations),
-            }),
-            live_seats: Vec::new(),
-            previous_cut: None,
-            live_seat_count: 0,
-            next_live_seats_token: String::new(),
-        };
-        self.said.push_back(v1::PlayResponse { tag, handle: 0, kind: Some(Kind::Welcome(welcome)) });
-        Ok(())
     }
 
     fn join(&mut self, tag: u64, join: &v1::Join) -> Result<(), Fault> {
         let v1::Join { by, nonce_hash, after_seq, views } = join;
         let within = |error: FieldError| error.within("join");
-        let (match_id, access) = match by {
+        let (seat, by) = match by {
             None => return Err(FieldError::missing("join.by").into()),
-            Some(join::By::SeatToken(token)) => caller::seat(&self.backend.access, token, "join.seat_token")?,
-            Some(join::By::Assigned(_)) => {
-                return Err(Fault::new(
-                    ErrorReason::NotSupported,
-                    "no seats of bots in this version: give a seat_token",
-                ));
+            Some(join::By::SeatToken(token)) => {
+                let (match_id, access) = caller::seat(&self.backend.access, token, "join.seat_token")?;
+                ((match_id, access.seat), By::Token(access))
             }
+            Some(join::By::Assigned(assigned)) => self.assigned_seat(assigned)?,
         };
         let nonce_hash = wire::nonce_hash(nonce_hash).map_err(within)?;
         let views = wire::views(*views).map_err(within)?;
         let after_seq = *after_seq;
-        let (seat, taken) = ((match_id, access.seat), self.handles.taken());
+        let taken = self.handles.taken();
         if !self.handles.has(&seat) && taken >= self.capacity.unwrap_or(0) {
             return Err(Fault::new(
                 ErrorReason::LimitExceeded,
@@ -164,13 +125,29 @@ impl Session {
         let backend = Arc::clone(&self.backend);
         let joined = async move {
             let _turn = turn.lock().await;
-            let followed = take_seat(&backend, match_id, access, nonce_hash, after_seq, views).await;
-            let result =
-                followed.map(|followed| Told::Joined { match_id, access, followed: Box::new(followed) });
+            let result = take_seat(&backend, seat, by, nonce_hash, after_seq, views).await;
             Answer { tag, handle: 0, joined: Some(seat), result }
         };
         self.asked.push(joined.boxed());
         Ok(())
+    }
+
+    /// A seat of the bot that opened the stream. Whether it is the bot's, the match knows.
+    fn assigned_seat(&self, assigned: &v1::AssignedSeat) -> Result<(SeatKey, By), Fault> {
+        let Opener::Bot(bot) = &self.opener else {
+            let problem =
+                "is for streams that a bot's token opened: send one in the metadata, or give a seat_token";
+            return Err(Fault::field("join.assigned", problem));
+        };
+        let v1::AssignedSeat { match_id, seat } = assigned;
+        let within = |error: FieldError| error.within("assigned").within("join");
+        if match_id.is_empty() {
+            return Err(within(FieldError::missing("match_id")).into());
+        }
+        // What is no id is the id of nothing.
+        let match_id = match_id.parse().map_err(|_| Fault::not_found("match"))?;
+        let seat = Seat::from_wire(seat).map_err(|error| within(error.within("seat")))?;
+        Ok(((match_id, seat), By::Bot(bot.clone())))
     }
 
     fn held(&self, handle: u32) -> Result<&Held, Fault> {
@@ -190,7 +167,7 @@ impl Session {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
         let backend = Arc::clone(&self.backend);
-        let arrival = backend.matches.arrival(None);
+        let arrival = backend.matches.arrival(self.round_trips.smallest_ms());
         let done = async move {
             let result = backend
                 .command_at(match_id, command, arrival)
@@ -208,14 +185,23 @@ impl Session {
         let lost = joined.and_then(|seat| self.handles.end_join(&seat));
         if let (Some(lost), Err(_)) = (lost, &result) {
             // It was another stream that joined after all.
-            self.handles.remove(lost);
+            if let Some(held) = self.handles.remove(lost) {
+                faults::cut(
+                    &self.backend,
+                    held.key(),
+                    faults::stream_cut(&self.backend, &Fault::superseded()),
+                );
+            }
             let superseded = v1::Superseded { reason: v1::SupersededReason::JoinedElsewhere.into() };
             let message = v1::PlayResponse { tag: 0, handle: lost, kind: Some(Kind::Superseded(superseded)) };
             self.said.push_back(message);
         }
         let told = match result {
             Ok(told) => told,
-            Err(fault) => return Some(rejection(tag, handle, fault)),
+            Err(fault) => {
+                let about = joined.or_else(|| self.handles.get(handle).map(Held::key));
+                return Some(self.rejection(tag, handle, about, fault));
+            }
         };
         let kind = match told {
             Told::Joined { match_id, access, followed } => {
@@ -235,15 +221,20 @@ impl Session {
                 acknowledgement::Kind::Resignation(v1::ResignationAccepted { seq })
             }
             Told::Done { done, .. } => {
-                return Some(rejection(
-                    tag,
-                    handle,
-                    Fault::internal(&format_args!("a seat was answered {done:?}")),
-                ));
+                let fault = Fault::internal(&format_args!("a seat was answered {done:?}"));
+                return Some(self.rejection(tag, handle, None, fault));
             }
         };
         let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
         Some(v1::PlayResponse { tag, handle, kind: Some(Kind::Acknowledgement(acknowledgement)) })
+    }
+
+    /// What is refused, noted if it is known whose it is.
+    fn rejection(&self, tag: u64, handle: u32, about: Option<SeatKey>, fault: Fault) -> v1::PlayResponse {
+        if let Some(seat) = about {
+            faults::refused(&self.backend, seat, &fault);
+        }
+        v1::PlayResponse { tag, handle, kind: Some(Kind::Rejection(fault.into_rejection())) }
     }
 
     fn joined(
@@ -262,24 +253,31 @@ impl Session {
     }
 }
 
+/// By what a seat is joined.
+enum By {
+    Token(SeatAccess),
+    Bot(BotName),
+}
+
 /// Joins a seat, which takes it from any other stream, and follows it.
 async fn take_seat(
     backend: &Backend,
-    match_id: MatchId,
-    access: SeatAccess,
+    (match_id, seat): SeatKey,
+    by: By,
     nonce_hash: Option<NonceHash>,
     after_seq: Option<u64>,
     views: Views,
-) -> Result<Followed, Fault> {
+) -> Result<Told, Fault> {
+    let access = match by {
+        By::Token(access) => access,
+        By::Bot(bot) => backend.matches.bot_access(match_id, seat, &bot).await?,
+    };
     if after_seq.is_some() {
         // A cursor that is refused must take the seat from nobody. Observations only grow in number, so what is
         // not ahead now will not be.
         backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
     }
     let matches::Joined { hold, info: _ } = backend.matches.join(match_id, access, nonce_hash).await?;
-    heard::follow(backend, match_id, Audience::Player(access, hold), after_seq, views).await
-}
-
-fn rejection(tag: u64, handle: u32, fault: Fault) -> v1::PlayResponse {
-    v1::PlayResponse { tag, handle, kind: Some(Kind::Rejection(fault.into_rejection())) }
+    let followed = heard::follow(backend, match_id, Audience::Player(access, hold), after_seq, views).await?;
+    Ok(Told::Joined { match_id, access, followed: Box::new(followed) })
 }

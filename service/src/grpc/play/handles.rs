@@ -46,6 +46,13 @@ pub(super) struct Held {
     pub(super) lost: bool,
 }
 
+impl Held {
+    /// The match and the seat.
+    pub(super) const fn key(&self) -> SeatKey {
+        (self.match_id, self.access.seat)
+    }
+}
+
 impl Handles {
     /// How many seats there are, those that are being joined included.
     pub(super) fn taken(&self) -> usize {
@@ -89,6 +96,11 @@ impl Handles {
     /// The seat of a handle.
     pub(super) fn get(&self, handle: u32) -> Option<&Held> {
         self.held.get(&handle)
+    }
+
+    /// All seats of the stream.
+    pub(super) fn seats(&self) -> impl Iterator<Item = SeatKey> {
+        self.of_seat.keys().copied()
     }
 
     /// Notes how far the stream has shown a seat's observations.

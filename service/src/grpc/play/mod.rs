@@ -1,8 +1,12 @@
 //! `PlayService`: Play for bots, and the same thing in single calls for browsers, scripts and `grpcurl`.
 
 mod ask;
+mod faults;
 mod handles;
+mod hello;
 mod observe;
+mod opener;
+mod round_trips;
 mod session;
 
 use std::sync::Arc;
@@ -17,25 +21,32 @@ use zetema_proto::{
 };
 use zetema_rules::fair::Nonce;
 
-use super::{backend::Backend, caller, fault::Fault, wire};
+use super::{
+    backend::Backend,
+    caller::{self, Caller},
+    fault::Fault,
+    wire,
+};
 use crate::{
     journal::MatchId,
     limits,
-    matches::Joined,
+    matches::{FaultsOf, Joined},
     table::{Command, Done, SeatAccess},
 };
+use opener::{Cuts, Opener, TokenKey};
 use session::{Outgoing, Session};
 
 /// The adapter of `PlayService`.
 #[derive(Clone)]
 pub(crate) struct PlayAdapter {
     backend: Arc<Backend>,
+    cuts: Arc<Cuts>,
 }
 
 impl PlayAdapter {
     /// An adapter over these matches.
     pub(crate) fn new(backend: Arc<Backend>) -> Self {
-        Self { backend }
+        Self { backend, cuts: Arc::default() }
     }
 
     /// Asks the table of a seat, by its token.
@@ -45,8 +56,13 @@ impl PlayAdapter {
         command: impl FnOnce(SeatAccess) -> Command,
     ) -> Result<(MatchId, SeatAccess, Done), Fault> {
         let (match_id, access) = caller::seat(&self.backend.access, seat_token, "seat_token")?;
-        let (done, _) = self.backend.command(match_id, command(access)).await?;
-        Ok((match_id, access, done))
+        match self.backend.command(match_id, command(access)).await {
+            Ok((done, _)) => Ok((match_id, access, done)),
+            Err(fault) => {
+                faults::refused(&self.backend, (match_id, access.seat), &fault);
+                Err(fault)
+            }
+        }
     }
 }
 
@@ -64,8 +80,11 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
+        let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata()));
+        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token);
         let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
-        tokio::spawn(Session::new(Arc::clone(&self.backend)).run(request.into_inner(), out));
+        tokio::spawn(session.run(request.into_inner(), out, caller.voided()));
         Ok(Response::new(ReceiverStream::new(responses)))
     }
 
@@ -77,7 +96,11 @@ impl PlayService for PlayAdapter {
         let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
         let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
         let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
-        let Joined { hold: _, info } = joined.map_err(Fault::from)?;
+        let Joined { hold: _, info } = joined.map_err(|rejection| {
+            let fault = Fault::from(rejection);
+            faults::refused(&self.backend, (match_id, access.seat), &fault);
+            fault
+        })?;
         Ok(Response::new(v1::JoinSeatResponse { r#match: Some((&info).into()), seat: access.seat.to_wire() }))
     }
 
@@ -127,8 +150,18 @@ impl PlayService for PlayAdapter {
 
     async fn list_faults(
         &self,
-        _request: Request<v1::ListFaultsRequest>,
+        request: Request<v1::ListFaultsRequest>,
     ) -> Result<Response<v1::ListFaultsResponse>, Status> {
-        Err(Fault::new(v1::ErrorReason::NotSupported, "faults are not listed in this version").into())
+        let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token } = request.into_inner();
+        let of = match (Opener::from(caller.bearer()), seat_token.as_str()) {
+            (Opener::Bot(bot), "") => FaultsOf::Bot(bot),
+            (_, token) => {
+                let (match_id, access) = caller::seat(&self.backend.access, token, "seat_token")?;
+                self.backend.matches.check_access(match_id, access).await.map_err(Fault::from)?;
+                FaultsOf::Seat(match_id, access.seat)
+            }
+        };
+        Ok(Response::new(faults::list(&self.backend, &of, &match_id, page_size, &page_token)?))
     }
 }

@@ -9,19 +9,27 @@ use std::{collections::VecDeque, sync::Arc};
 use futures::{
     StreamExt,
     future::BoxFuture,
-    stream::{BoxStream, FuturesUnordered, SelectAll},
+    stream::{self, BoxStream, FuturesUnordered, SelectAll},
 };
 use tokio::{
     sync::mpsc::{Permit, Sender},
-    time::{Instant, Interval, MissedTickBehavior, interval_at},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until},
 };
 use tonic::{Status, Streaming};
-use zetema_proto::v1::{self, play_response::Kind};
+use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
-use super::{ask::Answer, handles::Handles};
+use super::{
+    ask::Answer,
+    faults,
+    handles::Handles,
+    hello::live_seat_to_wire,
+    opener::{Cuts, Opener, TokenKey},
+    round_trips::RoundTrips,
+};
 use crate::{
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
     limits,
+    matches::LiveSeat,
     metrics::{Open, StreamRpc},
 };
 
@@ -30,7 +38,7 @@ pub(super) type Outgoing = Result<v1::PlayResponse, Status>;
 
 /// How a stream ends.
 enum End {
-    /// The client has closed its side, or the connection is gone.
+    /// The client has closed its side, or the connection is gone. A client with seats would have left them.
     Closed,
     /// With this status.
     Fault(Fault),
@@ -39,6 +47,9 @@ enum End {
 /// One Play stream.
 pub(super) struct Session {
     pub(super) backend: Arc<Backend>,
+    pub(super) cuts: Arc<Cuts>,
+    pub(super) opener: Opener,
+    pub(super) token: Option<TokenKey>,
     pub(super) handles: Handles,
     /// Seats that the client may have at once. `None`: it has not said hello.
     pub(super) capacity: Option<usize>,
@@ -48,35 +59,59 @@ pub(super) struct Session {
     pub(super) said: VecDeque<v1::PlayResponse>,
     /// What the seats hear, by handle.
     pub(super) heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
-    pings: Interval,
-    pings_sent: u64,
+    /// The seats that a bot gets while its stream is open.
+    pub(super) assigned: BoxStream<'static, LiveSeat>,
+    pub(super) round_trips: RoundTrips,
+    pub(super) pings: Interval,
+    pings_said: u64,
     last_sign: Instant,
     _open: Open,
 }
 
 impl Session {
     /// A new stream.
-    pub(super) fn new(backend: Arc<Backend>) -> Self {
+    pub(super) fn new(
+        backend: Arc<Backend>,
+        cuts: Arc<Cuts>,
+        opener: Opener,
+        token: Option<TokenKey>,
+    ) -> Self {
         let now = Instant::now();
         let mut pings = interval_at(now + backend.ping_interval, backend.ping_interval);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             backend,
+            cuts,
+            opener,
+            token,
             handles: Handles::default(),
             capacity: None,
             asked: FuturesUnordered::new(),
             said: VecDeque::new(),
             heard: SelectAll::new(),
+            assigned: stream::pending().boxed(),
+            round_trips: RoundTrips::default(),
             pings,
-            pings_sent: 0,
+            pings_said: 0,
             last_sign: now,
             _open: Open::stream(StreamRpc::Play),
         }
     }
 
-    /// Runs until the stream ends.
-    pub(super) async fn run(mut self, mut requests: Streaming<v1::PlayRequest>, out: Sender<Outgoing>) {
-        let end = self.serve(&mut requests, &out).await;
+    /// Runs until the stream ends, or the token that opened it holds no longer.
+    pub(super) async fn run(
+        mut self,
+        mut requests: Streaming<v1::PlayRequest>,
+        out: Sender<Outgoing>,
+        voided: BoxFuture<'static, ()>,
+    ) {
+        let end = tokio::select! {
+            // First, so that nothing is done any more with a token that is void.
+            biased;
+            () = voided => End::Fault(Fault::token_void()),
+            end = self.serve(&mut requests, &out) => end,
+        };
+        self.note(&end);
         // The seats are given up first: the last word may have to wait for its reader.
         drop(self);
         if let End::Fault(fault) = end {
@@ -87,17 +122,15 @@ impl Session {
 
     async fn serve(&mut self, requests: &mut Streaming<v1::PlayRequest>, out: &Sender<Outgoing>) -> End {
         let backend = Arc::clone(&self.backend);
+        let silence = backend.ping_interval * limits::SILENT_PING_INTERVALS;
         loop {
             let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT;
             tokio::select! {
                 () = out.closed() => return End::Closed,
                 () = backend.draining.cancelled() => return self.drain(out).await,
-                _ = self.pings.tick() => {
-                    if let Err(end) = self.ping() {
-                        return end;
-                    }
-                }
-                next = next(out, &mut self.said, &mut self.asked, &mut self.heard) => {
+                _ = self.pings.tick() => if self.capacity.is_some() { self.say_ping() },
+                () = sleep_until(self.last_sign + silence) => return End::Fault(Fault::silent_client()),
+                next = next(out, &mut self.said, &mut self.asked, &mut self.heard, &mut self.assigned) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
@@ -120,8 +153,15 @@ impl Session {
             Next::Said(response) => Some(response),
             Next::Answer(answer) => self.answered(answer),
             Next::Heard(handle, heard) => self.tell(handle, heard)?,
+            Next::Assigned(seat) => {
+                let kind = Some(Kind::SeatAssigned(live_seat_to_wire(&seat)));
+                Some(v1::PlayResponse { tag: 0, handle: 0, kind })
+            }
         };
         if let Some(response) = response {
+            if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
+                self.round_trips.ping(number, Instant::now());
+            }
             permit.send(Ok(response));
         }
         Ok(())
@@ -143,7 +183,13 @@ impl Session {
                 return Ok(None);
             }
             Heard::Superseded(reason) => {
-                self.handles.remove(handle);
+                if let Some(held) = self.handles.remove(handle) {
+                    let fault = match reason {
+                        v1::SupersededReason::TokenRotated => Fault::seat_token_replaced(),
+                        _ => Fault::superseded(),
+                    };
+                    faults::cut(&self.backend, held.key(), faults::stream_cut(&self.backend, &fault));
+                }
                 Kind::Superseded(v1::Superseded { reason: reason.into() })
             }
             Heard::Cut(fault) => return Err(End::Fault(fault)),
@@ -151,23 +197,34 @@ impl Session {
         Ok(Some(v1::PlayResponse { tag: 0, handle, kind: Some(kind) }))
     }
 
-    /// Pings, unless the last signs of life are too long ago.
-    fn ping(&mut self) -> Result<(), End> {
-        if self.last_sign.elapsed() > self.backend.ping_interval * limits::SILENT_PING_INTERVALS {
-            return Err(End::Fault(Fault::silent_client()));
+    pub(super) fn say_ping(&mut self) {
+        self.pings_said += 1;
+        let ping = v1::Ping { number: self.pings_said };
+        self.said.push_back(v1::PlayResponse { tag: 0, handle: 0, kind: Some(Kind::Ping(ping)) });
+    }
+
+    /// Notes, for the authors of the seats that the stream has, how it ends.
+    fn note(&self, end: &End) {
+        let cut = match end {
+            End::Fault(fault) if fault.error().reason() == ErrorReason::Draining => return,
+            End::Fault(fault) => Some(faults::stream_cut(&self.backend, fault)),
+            End::Closed => None,
+        };
+        for seat in self.handles.seats() {
+            match &cut {
+                Some(cut) => faults::cut(&self.backend, seat, cut.clone()),
+                None => faults::lost(&self.backend, seat),
+            }
         }
-        if self.capacity.is_some() {
-            self.pings_sent += 1;
-            let ping = v1::Ping { number: self.pings_sent };
-            self.said.push_back(v1::PlayResponse { tag: 0, handle: 0, kind: Some(Kind::Ping(ping)) });
+        if let Some(token) = self.token {
+            self.cuts.ended(token, cut);
         }
-        Ok(())
     }
 
     /// The client will say no more: what it asked is answered, then the stream ends.
     async fn answer_the_rest(&mut self, out: &Sender<Outgoing>) -> End {
         while !(self.said.is_empty() && self.asked.is_empty()) {
-            let next = next(out, &mut self.said, &mut self.asked, &mut self.heard).await;
+            let next = next(out, &mut self.said, &mut self.asked, &mut self.heard, &mut self.assigned).await;
             let Some((permit, next)) = next else { return End::Closed };
             if let Err(end) = self.send(permit, next) {
                 return end;
@@ -196,6 +253,7 @@ enum Next {
     Said(v1::PlayResponse),
     Answer(Answer),
     Heard(u32, Heard),
+    Assigned(LiveSeat),
 }
 
 /// Waits for room and for something to fill it with. `None`: nobody reads any more. Dropped, it loses nothing.
@@ -204,6 +262,7 @@ async fn next<'out>(
     said: &mut VecDeque<v1::PlayResponse>,
     asked: &mut FuturesUnordered<BoxFuture<'static, Answer>>,
     heard: &mut SelectAll<BoxStream<'static, (u32, Heard)>>,
+    assigned: &mut BoxStream<'static, LiveSeat>,
 ) -> Option<(Permit<'out, Outgoing>, Next)> {
     let permit = out.reserve().await.ok()?;
     if let Some(response) = said.pop_front() {
@@ -213,6 +272,7 @@ async fn next<'out>(
         biased;
         Some(answer) = asked.next() => Some((permit, Next::Answer(answer))),
         Some((handle, heard)) = heard.next() => Some((permit, Next::Heard(handle, heard))),
+        Some(seat) = assigned.next() => Some((permit, Next::Assigned(seat))),
         else => std::future::pending().await,
     }
 }

@@ -7,5 +7,6 @@ mod failures;
 pub(crate) mod fake;
 mod harness;
 mod lifecycle;
+mod player_faults;
 mod results;
 mod streams;

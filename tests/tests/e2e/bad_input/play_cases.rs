@@ -3,7 +3,8 @@
 use prost::Message;
 use zetema_proto::v1::ErrorReason::{
     CursorAhead, DecisionAhead, DecisionOver, IllegalAction, MatchNotStarted, MatchOver, MessageTooLarge,
-    NonceFixed, NonceMismatch, NonceNotWanted, NotYourTurn, SeatForfeited, Unauthenticated, Undecodable,
+    NonceFixed, NonceMismatch, NonceNotWanted, NotFound, NotYourTurn, SeatForfeited, Unauthenticated,
+    Undecodable,
 };
 use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::play_request::Kind as Ask;
@@ -22,6 +23,7 @@ const NONCE: &str = "PlayService/SendNonce";
 const OBSERVE: &str = "PlayService/Observe";
 const ACT: &str = "PlayService/Act";
 const RESIGN: &str = "PlayService/Resign";
+const FAULTS: &str = "PlayService/ListFaults";
 
 pub(crate) fn cases(scene: &Scene) -> Vec<Case> {
     [
@@ -31,6 +33,7 @@ pub(crate) fn cases(scene: &Scene) -> Vec<Case> {
         observations(scene),
         acts(scene),
         resignations(scene),
+        faults(scene),
         streams(),
     ]
     .concat()
@@ -70,7 +73,8 @@ fn tokens(scene: &Scene) -> Vec<Case> {
                 expected.clone(),
             ),
             Case::new(ACT, name, &v1::ActRequest { seat_token: seat_token.clone(), act }, expected.clone()),
-            Case::new(RESIGN, name, &v1::ResignRequest { seat_token }, expected),
+            Case::new(RESIGN, name, &v1::ResignRequest { seat_token: seat_token.clone() }, expected.clone()),
+            Case::new(FAULTS, name, &v1::ListFaultsRequest { seat_token, ..Default::default() }, expected),
             Case::new(OBSERVE, name, &v1::ObserveRequest { seats: vec![seat] }, of_seat),
         ]
     };
@@ -114,6 +118,21 @@ fn nonces(scene: &Scene) -> Vec<Case> {
             &send(&scene.over.tokens[0], other()),
             Expected::reason(NonceFixed),
         ),
+    ]
+}
+
+fn faults(scene: &Scene) -> Vec<Case> {
+    let seat_token = scene.playing.actor().to_owned();
+    let list = || v1::ListFaultsRequest { seat_token: seat_token.clone(), ..Default::default() };
+    let match_id = v1::ListFaultsRequest { match_id: "no id".to_owned(), ..list() };
+    let row = |name, page_token: &str| {
+        let request = v1::ListFaultsRequest { page_token: page_token.to_owned(), ..list() };
+        Case::new(FAULTS, name, &request, Expected::field("page_token"))
+    };
+    vec![
+        Case::new(FAULTS, "what is no match's id", &match_id, Expected::reason(NotFound)),
+        row("a page token of another list", "o"),
+        row("a page token with a sign", "f+1"),
     ]
 }
 

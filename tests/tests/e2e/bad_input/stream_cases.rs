@@ -48,10 +48,14 @@ fn joins(scene: &Scene) -> Vec<StreamCase> {
         |token: &str| v1::Join { by: Some(v1::join::By::SeatToken(token.to_owned())), ..v1::Join::default() };
     let join = || token(&scene.joining.tokens[0]);
     let unknown = || Expected::reason(Unauthenticated);
+    let seat = v1::AssignedSeat { match_id: scene.joining.id().to_owned(), seat: 0 };
+    let assigned = v1::Join { by: Some(v1::join::By::Assigned(seat)), ..v1::Join::default() };
     let rows = [
         ("join: no seat token", token(""), Expected::field("join.seat_token")),
         ("join: a token of nobody's", token("nobody's"), unknown()),
         ("join: a token that was replaced", token(&scene.replaced_token), unknown()),
+        ("join: nothing to go by", v1::Join::default(), Expected::field("join.by")),
+        ("join: a bot's seat without a bot's token", assigned, Expected::field("join.assigned")),
         (
             "join: a hash of 31 bytes",
             v1::Join { nonce_hash: vec![1; 31], ..join() },
@@ -120,6 +124,7 @@ pub(crate) fn first_messages(scene: &Scene) -> Vec<StreamCase> {
     };
     let name = v1::Hello { client_name: "x".repeat(65), ..hello(PROTOCOL_REVISION) };
     let capacity = v1::Hello { capacity: Some(0), ..hello(PROTOCOL_REVISION) };
+    let seats = v1::Hello { live_seats_token: "b".to_owned(), ..hello(PROTOCOL_REVISION) };
     let revision = || Expected::reason(ProtocolRevision);
     vec![
         StreamCase { name: "first: nothing", handle: 0, ask: None, expected: Expected::field("kind") },
@@ -129,6 +134,7 @@ pub(crate) fn first_messages(scene: &Scene) -> Vec<StreamCase> {
         case("hello: an unknown revision", 0, Ask::Hello(hello(PROTOCOL_REVISION + 1)), revision()),
         case("hello: too long a name", 0, Ask::Hello(name), Expected::field("hello.client_name")),
         case("hello: no capacity", 0, Ask::Hello(capacity), Expected::field("hello.capacity")),
+        case("hello: seats of no welcome", 0, Ask::Hello(seats), Expected::field("hello.live_seats_token")),
         case("hello: about a handle", 1, Ask::Hello(hello(PROTOCOL_REVISION)), Expected::field("handle")),
     ]
 }

@@ -1,0 +1,71 @@
+//! What went wrong for a player: noted as it happens, and listed for its author.
+
+use zetema_proto::Wire;
+use zetema_proto::v1::{self, ErrorReason, player_fault::Kind};
+
+use super::handles::SeatKey;
+use crate::{
+    encoding::timestamp,
+    grpc::{backend::Backend, caller, fault::Fault, lists},
+    matches::{FaultPage, FaultsOf, PlayerFault},
+};
+
+/// Notes that something which a seat sent was refused. Whoever has no valid token for the seat is not its player.
+pub(super) fn refused(backend: &Backend, (match_id, seat): SeatKey, fault: &Fault) {
+    match fault.error().reason() {
+        ErrorReason::Unauthenticated | ErrorReason::NotFound | ErrorReason::Draining => {}
+        _ => backend.matches.note_fault(match_id, seat, Kind::Rejection(fault.error().clone())),
+    }
+}
+
+/// Notes that a stream lost a seat, or was cut with it.
+pub(super) fn cut(backend: &Backend, (match_id, seat): SeatKey, cut: v1::StreamCut) {
+    backend.matches.note_fault(match_id, seat, Kind::Cut(cut));
+}
+
+/// Notes that the client, or the way to it, is gone.
+pub(super) fn lost(backend: &Backend, (match_id, seat): SeatKey) {
+    backend.matches.note_fault(match_id, seat, Kind::Lost(v1::ConnectionLost {}));
+}
+
+/// A stream that ends now, for this reason.
+pub(super) fn stream_cut(backend: &Backend, fault: &Fault) -> v1::StreamCut {
+    let v1::Error { reason, message, .. } = fault.error();
+    v1::StreamCut { time: Some(timestamp(backend.matches.wall())), reason: *reason, message: message.clone() }
+}
+
+/// A page of what went wrong for a seat or a bot.
+pub(super) fn list(
+    backend: &Backend,
+    of: &FaultsOf,
+    match_id: &str,
+    page_size: u32,
+    page_token: &str,
+) -> Result<v1::ListFaultsResponse, Fault> {
+    let match_id = match match_id {
+        "" => None,
+        text => Some(caller::match_id(text)?),
+    };
+    let before = match page_token {
+        "" => None,
+        token => Some(token.parse().map_err(|error: crate::matches::NoFaultNumber| {
+            Fault::field("page_token", format!("is {error}"))
+        })?),
+    };
+    let size = lists::page_size(page_size)?;
+    let FaultPage { faults, next } = backend.matches.faults(of, match_id, before, size.get().into());
+    Ok(v1::ListFaultsResponse {
+        faults: faults.into_iter().map(to_wire).collect(),
+        next_page_token: next.map(|next| next.to_string()).unwrap_or_default(),
+    })
+}
+
+fn to_wire(fault: PlayerFault) -> v1::PlayerFault {
+    let PlayerFault { at, match_id, seat, kind } = fault;
+    v1::PlayerFault {
+        time: Some(timestamp(at)),
+        match_id: match_id.to_string(),
+        seat: seat.to_wire(),
+        kind: Some(kind),
+    }
+}

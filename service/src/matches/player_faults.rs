@@ -1,0 +1,269 @@
+//! What went wrong for the players of seats, for their authors: remembered in bounded memory, until a restart.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+use zetema_proto::v1::player_fault::Kind;
+use zetema_rules::Seat;
+
+use super::Matches;
+use crate::journal::{BotName, MatchId, UnixMillis};
+use crate::table::MatchInfo;
+
+/// Something that went wrong for the player of a seat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayerFault {
+    /// When.
+    pub at: UnixMillis,
+    /// The match.
+    pub match_id: MatchId,
+    /// The seat.
+    pub seat: Seat,
+    /// What it was, as the wire says it.
+    pub kind: Kind,
+}
+
+/// Whose faults are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultsOf {
+    /// Those of one seat.
+    Seat(MatchId, Seat),
+    /// Those of all seats of a bot.
+    Bot(BotName),
+}
+
+/// The place of a fault among all, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FaultNumber(u64);
+
+/// As page tokens carry it: at most 64 ASCII characters.
+impl fmt::Display for FaultNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "f{}", self.0)
+    }
+}
+
+/// A text that is no place of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("none of this list: give the next_page_token of the page before, or none")]
+pub struct NoFaultNumber;
+
+impl FromStr for FaultNumber {
+    type Err = NoFaultNumber;
+
+    fn from_str(text: &str) -> Result<Self, NoFaultNumber> {
+        let digits = text.strip_prefix('f').ok_or(NoFaultNumber)?;
+        let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|_| only_digits).map(Self).ok_or(NoFaultNumber)
+    }
+}
+
+/// Faults, the latest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultPage {
+    /// The faults.
+    pub faults: Vec<PlayerFault>,
+    /// Where the next page begins. `None`: this is the last.
+    pub next: Option<FaultNumber>,
+}
+
+/// How much is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultLimits {
+    /// Faults of one seat; the oldest is forgotten first.
+    pub per_seat: usize,
+    /// Seats with faults; the one whose latest fault is the oldest is forgotten first.
+    pub seats: usize,
+    /// How long after its end a match's faults are remembered.
+    pub kept: Duration,
+}
+
+type SeatKey = (MatchId, Seat);
+
+/// The faults of all seats.
+pub(super) struct PlayerFaults {
+    limits: FaultLimits,
+    remembered: Mutex<Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    last: u64,
+    of_seat: HashMap<SeatKey, SeatFaults>,
+    /// Of each bot, the seat of each fault.
+    of_bot: HashMap<BotName, BTreeMap<u64, SeatKey>>,
+    /// Each seat by its latest fault.
+    by_latest: BTreeMap<u64, SeatKey>,
+    /// The matches that are over, the first that ended first, and until when their faults are remembered.
+    over: VecDeque<(Instant, MatchId)>,
+}
+
+struct SeatFaults {
+    bot: Option<BotName>,
+    /// By number, the oldest first.
+    faults: VecDeque<(u64, PlayerFault)>,
+}
+
+impl SeatFaults {
+    fn get(&self, number: u64) -> Option<&PlayerFault> {
+        let place = self.faults.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        self.faults.get(place).map(|(_, fault)| fault)
+    }
+
+    fn latest(&self) -> Option<u64> {
+        self.faults.back().map(|(number, _)| *number)
+    }
+}
+
+impl PlayerFaults {
+    pub(super) fn new(limits: FaultLimits) -> Self {
+        Self { limits, remembered: Mutex::default() }
+    }
+
+    /// Remembers a fault, if the match runs: `runs` is asked under the lock, so that none comes in behind its end.
+    pub(super) fn note(&self, info: &MatchInfo, fault: PlayerFault, runs: impl FnOnce() -> bool) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.forget_over();
+        if runs() {
+            let bot = info.seats.get(fault.seat.index()).and_then(|seat| seat.bot.clone());
+            remembered.note(bot, fault, &self.limits);
+        }
+    }
+
+    /// A match is over: its faults are remembered for a while.
+    pub(super) fn over(&self, match_id: MatchId) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.forget_over();
+        if seats_of(match_id).any(|key| remembered.of_seat.contains_key(&key)) {
+            remembered.over.push_back((Instant::now() + self.limits.kept, match_id));
+        }
+    }
+
+    fn list(
+        &self,
+        of: &FaultsOf,
+        match_id: Option<MatchId>,
+        before: Option<FaultNumber>,
+        most: usize,
+    ) -> FaultPage {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.forget_over();
+        let before = before.map_or(u64::MAX, |FaultNumber(number)| number);
+        let seats: Vec<SeatKey> = match (of, match_id) {
+            (FaultsOf::Seat(own, seat), wanted) => {
+                wanted.is_none_or(|wanted| wanted == *own).then_some((*own, *seat)).into_iter().collect()
+            }
+            (FaultsOf::Bot(bot), Some(wanted)) => {
+                let is_own = |key: &SeatKey| {
+                    remembered.of_seat.get(key).is_some_and(|seat| seat.bot.as_ref() == Some(bot))
+                };
+                seats_of(wanted).filter(is_own).collect()
+            }
+            (FaultsOf::Bot(bot), None) => {
+                let all = remembered.of_bot.get(bot).into_iter().flat_map(|of_bot| of_bot.range(..before));
+                let faults = all.rev().filter_map(|(&number, key)| {
+                    Some((number, remembered.of_seat.get(key)?.get(number)?.clone()))
+                });
+                return page(faults, most);
+            }
+        };
+        let mut faults: Vec<&(u64, PlayerFault)> = seats
+            .iter()
+            .filter_map(|key| remembered.of_seat.get(key))
+            .flat_map(|seat| &seat.faults)
+            .collect();
+        faults.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
+        page(faults.into_iter().filter(|(number, _)| *number < before).cloned(), most)
+    }
+}
+
+fn page(mut faults: impl Iterator<Item = (u64, PlayerFault)>, most: usize) -> FaultPage {
+    let listed: Vec<(u64, PlayerFault)> = faults.by_ref().take(most).collect();
+    let next = listed.last().map(|(number, _)| FaultNumber(*number)).filter(|_| faults.next().is_some());
+    FaultPage { faults: listed.into_iter().map(|(_, fault)| fault).collect(), next }
+}
+
+fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
+    (0..Seat::MAX).filter_map(Seat::new).map(move |seat| (match_id, seat))
+}
+
+impl Remembered {
+    fn note(&mut self, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
+        self.last += 1;
+        let (number, key) = (self.last, (fault.match_id, fault.seat));
+        if let Some(bot) = &bot {
+            self.of_bot.entry(bot.clone()).or_default().insert(number, key);
+        }
+        let seat = self.of_seat.entry(key).or_insert_with(|| SeatFaults { bot, faults: VecDeque::new() });
+        if let Some(latest) = seat.latest() {
+            self.by_latest.remove(&latest);
+        }
+        seat.faults.push_back((number, fault));
+        self.by_latest.insert(number, key);
+        if seat.faults.len() > limits.per_seat
+            && let Some((oldest, _)) = seat.faults.pop_front()
+            && let Some(bot) = seat.bot.clone()
+        {
+            self.forget_of_bot(&bot, [oldest]);
+        }
+        while self.of_seat.len() > limits.seats
+            && let Some((_, &oldest)) = self.by_latest.first_key_value()
+        {
+            self.forget(oldest);
+        }
+    }
+
+    fn forget(&mut self, key: SeatKey) {
+        let Some(seat) = self.of_seat.remove(&key) else { return };
+        if let Some(latest) = seat.latest() {
+            self.by_latest.remove(&latest);
+        }
+        if let Some(bot) = seat.bot {
+            self.forget_of_bot(&bot, seat.faults.into_iter().map(|(number, _)| number));
+        }
+    }
+
+    fn forget_of_bot(&mut self, bot: &BotName, numbers: impl IntoIterator<Item = u64>) {
+        let Some(of_bot) = self.of_bot.get_mut(bot) else { return };
+        for number in numbers {
+            of_bot.remove(&number);
+        }
+        if of_bot.is_empty() {
+            self.of_bot.remove(bot);
+        }
+    }
+
+    /// Forgets the faults of matches that have been over for long enough.
+    fn forget_over(&mut self) {
+        let now = Instant::now();
+        while let Some((_, match_id)) = self.over.pop_front_if(|(until, _)| *until <= now) {
+            seats_of(match_id).for_each(|key| self.forget(key));
+        }
+    }
+}
+
+impl Matches {
+    /// Remembers that something went wrong for the player of a seat. What comes after the match's end is not
+    /// remembered.
+    pub fn note_fault(&self, match_id: MatchId, seat: Seat, kind: Kind) {
+        let Some(handle) = self.handle(match_id) else { return };
+        let info = handle.info.borrow().clone();
+        let fault = PlayerFault { at: self.shared.config.clock.wall(), match_id, seat, kind };
+        self.shared.faults.note(&info, fault, || self.handle(match_id).is_some());
+    }
+
+    /// What went wrong, the latest first: at most `most` faults before a place, in one match or in all.
+    pub fn faults(
+        &self,
+        of: &FaultsOf,
+        match_id: Option<MatchId>,
+        before: Option<FaultNumber>,
+        most: usize,
+    ) -> FaultPage {
+        self.shared.faults.list(of, match_id, before, most)
+    }
+}

@@ -1,0 +1,139 @@
+//! What is remembered of what went wrong for players.
+
+use std::time::Duration;
+
+use zetema_proto::v1::{self, player_fault::Kind};
+use zetema_rules::{Preset, TimeControl};
+
+use super::fake::FakeJournal;
+use super::harness::*;
+use crate::journal::{BotName, MatchId};
+use crate::matches::{FaultLimits, FaultPage, FaultsOf, Limits, Matches, PlayerFault};
+use crate::table::{DealSpec, MatchSpec, SeatSpec};
+
+fn ann() -> BotName {
+    BotName::new("ann").unwrap()
+}
+
+/// The bot Ann plays both seats.
+fn spec_of_ann() -> MatchSpec {
+    MatchSpec { seats: vec![SeatSpec::Bot(ann()); 2], ..spec(Preset::Sackson, 2, DealSpec::Joint) }
+}
+
+/// A fault that its message tells from others.
+fn note(matches: &Matches, match_id: MatchId, index: usize, message: &str) {
+    let cut = v1::StreamCut { message: message.to_owned(), ..v1::StreamCut::default() };
+    matches.note_fault(match_id, seat(index), Kind::Cut(cut));
+}
+
+fn messages(page: &FaultPage) -> Vec<String> {
+    let message = |fault: &PlayerFault| match &fault.kind {
+        Kind::Cut(cut) => cut.message.clone(),
+        _ => panic!("{fault:?}"),
+    };
+    page.faults.iter().map(message).collect()
+}
+
+fn check(matches: &Matches, of: &FaultsOf, match_id: Option<MatchId>, expected: &[&str]) {
+    let page = matches.faults(of, match_id, None, 100);
+    assert_eq!(messages(&page), expected, "{of:?} {match_id:?}");
+    assert_eq!(page.next, None, "{of:?} {match_id:?}");
+}
+
+async fn open_small(per_seat: usize, seats: usize) -> Matches {
+    let faults = FaultLimits { per_seat, seats, kept: Duration::from_mins(10) };
+    open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await
+}
+
+#[tokio::test]
+async fn a_seat_and_its_bot_see_their_own_the_latest_first_page_by_page() {
+    let matches = open_small(10, 10).await;
+    let infos = matches.create(vec![spec_of_ann(), spec_of_ann()], None).await.unwrap();
+    let tokens = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let (first, second) = (infos[0].match_id, infos[1].match_id);
+    for (match_id, index, message) in [
+        (first, 0, "a"),
+        (second, 0, "b"),
+        (tokens.match_id, 0, "not of Ann"),
+        (first, 1, "c"),
+        (first, 0, "d"),
+    ] {
+        note(&matches, match_id, index, message);
+    }
+    check(&matches, &FaultsOf::Seat(first, seat(0)), None, &["d", "a"]);
+    check(&matches, &FaultsOf::Seat(first, seat(0)), Some(second), &[]);
+    check(&matches, &FaultsOf::Seat(second, seat(1)), None, &[]);
+    check(&matches, &FaultsOf::Bot(ann()), None, &["d", "c", "b", "a"]);
+    check(&matches, &FaultsOf::Bot(ann()), Some(first), &["d", "c", "a"]);
+    check(&matches, &FaultsOf::Bot(ann()), Some(tokens.match_id), &[]);
+    check(&matches, &FaultsOf::Bot(BotName::new("bob").unwrap()), None, &[]);
+
+    for (of, match_id, expected) in [
+        (FaultsOf::Bot(ann()), None, ["d", "c", "b", "a"].as_slice()),
+        (FaultsOf::Bot(ann()), Some(first), &["d", "c", "a"]),
+        (FaultsOf::Seat(first, seat(0)), None, &["d", "a"]),
+    ] {
+        let (mut next, mut all) = (None, Vec::new());
+        for _ in expected {
+            let page = matches.faults(&of, match_id, next, 1);
+            all.extend(messages(&page));
+            next = page.next.map(|next| next.to_string().parse().unwrap());
+        }
+        assert_eq!(all, expected);
+        assert_eq!(next, None);
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_of_a_seat_and_the_seats_that_were_quiet_longest_are_forgotten_first() {
+    let matches = open_small(2, 2).await;
+    let info = create_one(&matches, spec_of_ann()).await;
+    let other = create_one(&matches, spec_of_ann()).await;
+    for message in ["a", "b", "c"] {
+        note(&matches, info.match_id, 0, message);
+    }
+    check(&matches, &FaultsOf::Seat(info.match_id, seat(0)), None, &["c", "b"]);
+    check(&matches, &FaultsOf::Bot(ann()), None, &["c", "b"]);
+    note(&matches, info.match_id, 1, "d");
+    note(&matches, info.match_id, 0, "e");
+    note(&matches, other.match_id, 0, "f");
+    check(&matches, &FaultsOf::Seat(info.match_id, seat(1)), None, &[]);
+    check(&matches, &FaultsOf::Bot(ann()), None, &["f", "e", "c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_faults_of_a_match_are_kept_for_a_while_after_its_end_and_none_comes_after_it() {
+    let matches = open_small(2, 2).await;
+    let info = create_one(&matches, spec_of_ann()).await;
+    note(&matches, info.match_id, 0, "a");
+    matches.cancel(info.match_id).await.unwrap();
+    while matches.live() > 0 {
+        tokio::task::yield_now().await;
+    }
+    note(&matches, info.match_id, 0, "too late");
+    tokio::time::advance(Duration::from_mins(9)).await;
+    check(&matches, &FaultsOf::Bot(ann()), None, &["a"]);
+    tokio::time::advance(Duration::from_mins(2)).await;
+    check(&matches, &FaultsOf::Bot(ann()), None, &[]);
+    check(&matches, &FaultsOf::Seat(info.match_id, seat(0)), None, &[]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_decided_in_time_is_a_fault_of_the_seat() {
+    let matches = open_small(2, 2).await;
+    let spec = MatchSpec { time_control: TimeControl::default(), ..spec_of_ann() };
+    let info = create_one(&matches, spec).await;
+    join_all(&matches, &info).await;
+    let mut observed = observe(&matches, info.match_id, 0, None).await;
+    drain(&mut observed).await;
+    // Both play no more; the third strike of the first is its forfeit. Of each the last two are remembered.
+    let first = usize::from(matches.faults(&FaultsOf::Bot(ann()), None, None, 1).faults[0].seat == seat(1));
+    for (index, expected) in [(first, [(5, 3), (3, 2)]), (1 - first, [(4, 2), (2, 1)])] {
+        let page = matches.faults(&FaultsOf::Seat(info.match_id, seat(index)), None, None, 100);
+        let seat = u32::try_from(index).unwrap();
+        let timed_out =
+            |(decision_number, strikes)| Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes });
+        let kinds: Vec<Kind> = page.faults.into_iter().map(|fault| fault.kind).collect();
+        assert_eq!(kinds, expected.map(timed_out));
+    }
+}
