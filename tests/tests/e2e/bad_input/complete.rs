@@ -25,7 +25,6 @@ const NOT_BY_INPUT: [(ErrorReason, &str); 6] = [
 /// RPCs whose requests have no field that could be wrong.
 const WITHOUT_FIELDS: [&str; 2] = ["RulesService/ListPresets", "RulesService/ListTimeControls"];
 
-
 /// Every method of the protocol, as `MatchService/GetMatch`.
 fn methods() -> Vec<&'static str> {
     let set = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap();
