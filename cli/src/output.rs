@@ -43,6 +43,12 @@ pub(crate) fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "zetema".to_owned())
 }
 
+/// A text that somebody else chose, for people: characters that a terminal would obey are shown as escapes.
+pub(crate) fn plain(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(shown).collect()
+}
+
 /// A table with these headings.
 pub(crate) fn table<const N: usize>(headings: [&str; N]) -> Table {
     let mut table = Table::new();

@@ -518,12 +518,35 @@ fn tokens_are_made_listed_and_revoked() {
 }
 
 #[test]
-fn a_token_needs_one_scope() {
+fn what_others_wrote_gives_a_terminal_no_orders() {
+    let server = Served::start();
+    let (orders, shown) = ("a\u{1b}[2J\nb", "a\\u{1b}[2J\\nb");
+    let created = server.json(&["match", "create", "--reference", orders]);
+    let id = created["match"]["match_id"].as_str().unwrap();
+    assert!(server.output(&["match", "cancel", id]).status.success());
+    assert!(server.output(&["token", "create", "--owner", "shop", "--label", orders]).status.success());
+    for args in [
+        &["match", "list"][..],
+        &["match", "show", id],
+        &["match", "results"],
+        &["record", "show", id],
+        &["token", "list"],
+    ] {
+        let stdout = text(&server.output(args).stdout);
+        assert!(stdout.contains(shown) && !stdout.contains('\u{1b}'), "{args:?}: {stdout}");
+    }
+    assert_eq!(created["match"]["client_reference"], orders, "JSON has its own escapes");
+}
+
+#[test]
+fn a_token_needs_one_scope_and_one_expiry() {
     for args in [
         &["token", "create"][..],
         &["token", "create", "--admin", "--owner", "shop"],
         &["token", "create", "--bot", "b", "--expires", "tomorrow"],
         &["token", "create", "--bot", "b", "--expires-in-days", "0"],
+        // Sent again it would ask for another time, and be refused.
+        &["token", "create", "--bot", "b", "--expires-in-days", "9", "--request-id", "a"],
     ] {
         assert_eq!(zetema().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
     }

@@ -59,7 +59,7 @@ fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
         ("deals", json.deals.to_owned()),
         ("commitment", json.commitment),
         ("visibility", json.visibility.to_owned()),
-        ("reference", json.client_reference),
+        ("reference", output::plain(&json.client_reference)),
         ("created", json.create_time.unwrap_or_default()),
         ("ended", json.end_time.unwrap_or_default()),
         ("outcome", outcome.unwrap_or_default()),
@@ -94,7 +94,7 @@ pub(super) fn row(message: &v1::Match) -> Result<[String; 6]> {
         matches::state(message.state()).to_owned(),
         rules.to_string(),
         format!("{} of {}", matches::joined(message).len(), rules.player_count()),
-        message.client_reference.clone(),
+        output::plain(&message.client_reference),
         outcome,
     ])
 }

@@ -52,7 +52,7 @@ fn print_table(found: &Found, ledger_up_to: usize) -> Result<()> {
     if let Some(header) = header {
         about.add_row(["match", &header.match_id]);
         if !header.client_reference.is_empty() {
-            about.add_row(["reference", &header.client_reference]);
+            about.add_row(["reference", &output::plain(&header.client_reference)]);
         }
     }
     let dealing = &record.dealing;

@@ -31,8 +31,8 @@ pub(crate) struct Create {
     /// From when on it is void, as in 2027-01-01T00:00:00Z; unless given, it does not expire
     #[arg(long, value_name = "TIME", conflicts_with = "expires_in_days")]
     expires: Option<Timestamp>,
-    /// After how many days it is void
-    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    /// After how many days it is void; with --request-id give --expires, which says the same when it is sent again
+    #[arg(long, value_name = "DAYS", conflicts_with = "request_id", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     expires_in_days: Option<u32>,
     /// A name for this request, at most 64 characters: sent again it voids the token of the first time
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]

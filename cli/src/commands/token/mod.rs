@@ -46,7 +46,7 @@ fn row(token: &TokenJson) -> [String; 6] {
     [
         token.token_id.clone(),
         scope,
-        token.label.clone(),
+        output::plain(&token.label),
         time(&token.create_time),
         time(&token.expire_time),
         time(&token.revoke_time),
