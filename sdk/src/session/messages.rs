@@ -245,10 +245,13 @@ impl Core {
         }
     }
 
-    /// Sends the same again later, unless that was done too often.
+    /// Sends the same again later, unless that was done too often. While the server does not know what is stored, no
+    /// clock of its runs: that may last, and is no reason to give up.
     fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
         let refusals = self.refusals.entry(key).or_default();
-        *refusals += 1;
+        if refusal.reason != ErrorReason::OutcomeUnknown {
+            *refusals += 1;
+        }
         let refusals = *refusals;
         if refusals > MOST_REFUSALS {
             self.leave(key);

@@ -193,6 +193,16 @@ fn an_action_that_is_refused_again_and_again_ends_the_seat() {
 }
 
 #[test]
+fn a_server_that_does_not_know_for_long_what_it_has_stored_loses_no_seat() {
+    for asked in [Asked::Join, Asked::Act] {
+        let world = played(2, |world| {
+            world.server.refuse.extend([(asked, ErrorReason::OutcomeUnknown); 50]);
+        });
+        check_whole(&world);
+    }
+}
+
+#[test]
 fn a_seat_that_joined_with_another_nonce_goes_on_without_and_says_so() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Checked);
