@@ -36,6 +36,7 @@ pub use error::{FieldError, Problem};
 pub use event::{seat_event_from_wire, seat_event_to_wire};
 pub use record::{RecordHeader, record_from_wire, record_to_wire};
 pub use spec::{Views, Visibility};
+pub use time_control::stored_time_control;
 pub use view::{view_from_wire, view_to_wire};
 
 /// A value that has a form on the wire of its own.

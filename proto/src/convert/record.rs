@@ -117,6 +117,13 @@ fn clocks_from_wire(
     ledger: &[v1::LedgerEntry],
 ) -> Result<Option<Clocks>, FieldError> {
     let ledger = list(ledger).map_err(|error| error.within("ledger"))?;
+    match control {
+        // Before there were clocks, records had no ledger.
+        Some(v1::TimeControl { decisions: None, idle_timeout_ms: Some(_), .. }) if ledger.is_empty() => {
+            return Ok(None);
+        }
+        _ => {}
+    }
     match optional("time_control", control)? {
         Some(control) => Ok(Some(Clocks { control, ledger })),
         None if ledger.is_empty() => Ok(None),

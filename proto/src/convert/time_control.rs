@@ -57,6 +57,22 @@ impl Wire for TimeControl {
     }
 }
 
+/// How long a match waits, as it was stored. Before there were clocks a match had the two timeouts alone, both always set,
+/// and waited for every decision as long as the idle timeout.
+///
+/// # Errors
+/// [`FieldError`] if a number is out of its range.
+pub fn stored_time_control(message: &v1::TimeControl) -> Result<TimeControl, FieldError> {
+    match *message {
+        v1::TimeControl {
+            join_timeout_ms: Some(join_timeout_ms),
+            idle_timeout_ms: Some(idle_timeout_ms),
+            decisions: None,
+        } => Ok(TimeControl::new(join_timeout_ms, DecisionTime::Unlimited { idle_timeout_ms })?),
+        _ => TimeControl::from_wire(message),
+    }
+}
+
 impl Wire for DecisionClock {
     type Message = v1::DecisionClock;
 

@@ -181,7 +181,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         rules,
         rules_revision: *rules_revision,
         seats: seats.iter().zip(seat_generations).enumerate().map(seat).collect::<Result<_, FieldError>>()?,
-        time_control: required("time_control", time_control.as_ref())?,
+        time_control: super::time_control(time_control.as_ref())?,
         deals: match v1::DealsKind::try_from(*deals) {
             Ok(v1::DealsKind::Joint) => DealsKind::Joint,
             Ok(v1::DealsKind::Shared) => DealsKind::Shared(id("deal_set_id", deal_set_id)?),

@@ -8,7 +8,8 @@ mod entry;
 mod info;
 mod record;
 
-use zetema_proto::FieldError;
+use zetema_proto::{FieldError, stored_time_control, v1};
+use zetema_rules::TimeControl;
 
 pub use entry::{decode_entry, encode_entry};
 pub use info::{
@@ -46,6 +47,12 @@ fn required<T: zetema_proto::Wire>(
     message: Option<&T::Message>,
 ) -> Result<T, FieldError> {
     value(field, message.ok_or_else(|| FieldError::missing(field))?)
+}
+
+/// How long a match waits, as it was stored.
+fn time_control(message: Option<&v1::TimeControl>) -> Result<TimeControl, FieldError> {
+    let message = message.ok_or_else(|| FieldError::missing("time_control"))?;
+    stored_time_control(message).map_err(|error| error.within("time_control"))
 }
 
 /// The value of a message field, if it is there.

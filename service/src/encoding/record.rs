@@ -72,7 +72,11 @@ pub fn record_entries(
     let match_id: MatchId = id("match_id", &header.match_id)?;
     let created_at = millis_from_wire("create_time", header.created_at_ms)?;
     let ended_at = millis_from_wire("end_time", header.ended_at_ms)?;
-    let clocks = record.clocks.as_ref().ok_or_else(|| FieldError::missing("time_control"))?;
+    // What began before there were clocks has no ledger.
+    let (time_control, ledger) = match &record.clocks {
+        Some(clocks) => (clocks.control, clocks.ledger.as_slice()),
+        None => (info.time_control, &[][..]),
+    };
     let entrants = entrants(&record.dealing, header)?;
     let deals = match record.dealing.kind {
         DealingKind::Joint => Deals::Joint,
@@ -96,13 +100,13 @@ pub fn record_entries(
             .collect(),
         deals,
         server_seed: record.dealing.server_seed.clone(),
-        time_control: clocks.control,
+        time_control,
         visibility: info.visibility,
         client_reference: text("client_reference", &header.client_reference, ClientReference::new)?,
         owner: info.owner.clone(),
     }))];
     setup(record, &entrants, match_id, &mut changes)?;
-    steps(&record.steps, &clocks.ledger, &mut changes);
+    steps(&record.steps, ledger, &mut changes);
     changes.push(match &record.outcome {
         Outcome::Result(result) => Change::Ended(*result),
         Outcome::Aborted { reason, seats } => {

@@ -229,6 +229,8 @@ impl Table {
         let timed_out = ledger.map(|ledger| self.apply_charge(seat, ledger)).transpose()?;
         match (by, timed_out) {
             (PlayedBy::Player, Some(None)) => Ok(()),
+            // Before there were clocks, nothing was charged.
+            (PlayedBy::Player, None) if self.play_mut()?.clocks.is_empty() => Ok(()),
             (PlayedBy::Autoplay, Some(Some((TimedOut::PlayedFor, strikes)))) => {
                 effect.events.push(self.timed_out(seat, strikes));
                 Ok(())

@@ -1,7 +1,7 @@
 //! The record of a match that is over.
 
 use zetema_rules::fair::Nonce;
-use zetema_rules::{Clocks, Dealing, DealingKind, Entrant, Record, RecordDeal, Step};
+use zetema_rules::{Clocks, Dealing, DealingKind, Entrant, PlayedBy, Record, RecordDeal, Step};
 
 use super::state::{Join, Logged, Play, SeatSetup, Stage};
 use super::{Change, Deals, Table};
@@ -19,11 +19,20 @@ impl Table {
             deals: play.map(|play| self.deals(play)).unwrap_or_default(),
             steps: self.log.iter().filter_map(step).collect(),
             outcome: outcome.clone(),
-            clocks: Some(Clocks {
-                control: self.created.time_control,
-                ledger: self.log.iter().filter_map(|logged| logged.entry.change.ledger()).copied().collect(),
-            }),
+            clocks: self.clocks(),
         })
+    }
+
+    /// How time was charged; `None` if that is not known of all decisions, since the match began before there were clocks.
+    fn clocks(&self) -> Option<Clocks> {
+        let changes = self.log.iter().map(|logged| &logged.entry.change);
+        let uncharged =
+            |change: &Change| matches!(change, Change::Acted { by: PlayedBy::Player, ledger: None, .. });
+        if changes.clone().any(uncharged) {
+            return None;
+        }
+        let ledger = changes.filter_map(Change::ledger).copied().collect();
+        Some(Clocks { control: self.created.time_control, ledger })
     }
 
     fn dealing(&self, play: Option<&Play>) -> Dealing {
