@@ -1,5 +1,6 @@
 //! Matches over a journal that can be told to fail.
 
+mod any_clock;
 mod before_clocks;
 mod bot_seats;
 mod clocks;
