@@ -44,7 +44,7 @@ pub const MAX_SEATS_PER_STREAM: usize = 1_000;
 
 /// Requests of one Play stream that wait for their tables. When it is full, the stream is not read on, and
 /// the client feels it as back pressure.
-pub const MAX_REQUESTS_IN_FLIGHT: usize = 256;
+pub const MAX_REQUESTS_IN_FLIGHT: usize = 2 * MAX_SEATS_PER_STREAM;
 
 /// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
@@ -80,6 +80,9 @@ pub const RECENT_RESULTS: u16 = 1_000;
 
 /// `WatchResults` streams open at once. Each may hold a [`RESULTS_PAGE`].
 pub const MAX_RESULT_STREAMS: usize = 1_000;
+
+/// Those of one owner, or of the admin, so that nobody can keep the others out.
+pub const MAX_RESULT_STREAMS_PER_OWNER: usize = 100;
 
 /// How long a `WatchResults` stream is silent at most: as the wire promises.
 pub const RESULTS_SILENCE: Duration = Duration::from_secs(10);

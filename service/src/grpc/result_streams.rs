@@ -1,10 +1,12 @@
 //! `WatchResults`: results by cursor, pulled from the journal as their reader has room.
 
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use futures::{StreamExt, stream, stream::BoxStream};
 use metrics::counter;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use zetema_proto::v1::{self, ErrorReason, watch_results_request::From, watch_results_response::Kind};
@@ -17,13 +19,25 @@ use crate::{
     metrics::{Open, RESULT_CURSORS_AHEAD, StreamRpc},
 };
 
-/// The streams of results, which are counted.
-#[derive(Debug, Clone)]
-pub(super) struct ResultStreams(Arc<Semaphore>);
+/// The streams of results that are open, counted by whose results they are: an owner's, or with `None` the admin's.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ResultStreams(Arc<Mutex<HashMap<Option<Owner>, usize>>>);
 
-impl Default for ResultStreams {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(limits::MAX_RESULT_STREAMS)))
+/// The room of one open stream.
+struct Room {
+    streams: ResultStreams,
+    owner: Option<Owner>,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let mut open = self.streams.open();
+        if let Entry::Occupied(mut own) = open.entry(self.owner.clone()) {
+            *own.get_mut() -= 1;
+            if *own.get() == 0 {
+                own.remove();
+            }
+        }
     }
 }
 
@@ -44,16 +58,35 @@ impl ResultStreams {
         let reference = filter.as_ref().and_then(|filter| filter.client_reference.as_deref());
         let client_reference =
             lists::reference(reference).map_err(|error| Fault::from(error.within("filter")))?;
+        let room = self.room(owner.clone())?;
         let filter = ResultFilter { owner, client_reference };
-        let room = self.0.clone().try_acquire_owned().map_err(|_| {
-            let most = limits::MAX_RESULT_STREAMS;
-            Fault::limit(format!("{most} streams of results are open, which is the limit: close some"))
-        })?;
         let results = backend.matches.results(filter, from).map_err(ahead)?;
         let open = Open::stream(StreamRpc::WatchResults);
         let following = Following { results, draining: backend.draining.clone() };
         let told = stream::unfold(State::Following(Box::new(following)), State::next);
         Ok(told.inspect(move |_| _ = (&room, &open)).boxed())
+    }
+
+    fn room(&self, owner: Option<Owner>) -> Result<Room, Fault> {
+        let mut open = self.open();
+        let all: usize = open.values().sum();
+        let own = open.get(&owner).copied().unwrap_or(0);
+        if own >= limits::MAX_RESULT_STREAMS_PER_OWNER {
+            return Err(Fault::limit(format!(
+                "you have {own} streams of results open, the limit: close some"
+            )));
+        }
+        if all >= limits::MAX_RESULT_STREAMS {
+            return Err(Fault::limit(format!(
+                "{all} streams of results are open, the limit: try again later"
+            )));
+        }
+        open.insert(owner.clone(), own + 1);
+        Ok(Room { streams: self.clone(), owner })
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Option<Owner>, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,4 +150,24 @@ impl State {
 
 fn response(results: &Results, kind: Kind) -> v1::WatchResultsResponse {
     v1::WatchResultsResponse { cursor: results.cursor().to_string(), kind: Some(kind) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_owner_with_as_many_streams_as_it_may_have_leaves_room_for_another() {
+        let streams = ResultStreams::default();
+        let owner = |name| Some(Owner::new(name).unwrap());
+        let mut open: Vec<Room> = (0..limits::MAX_RESULT_STREAMS_PER_OWNER)
+            .map(|_| streams.room(owner("greedy")).map_err(|_| "refused").unwrap())
+            .collect();
+        assert!(streams.room(owner("greedy")).is_err());
+        let others = [streams.room(owner("modest")), streams.room(None)];
+        assert!(others.iter().all(Result::is_ok));
+        open.pop();
+        assert!(streams.room(owner("greedy")).is_ok(), "a stream that ended makes room");
+    }
 }

@@ -1,13 +1,13 @@
 //! One Play stream: its seats, what is asked on it, and what it hears.
 //!
-//! The session pulls: it takes the next answer or observation only when the stream has room for it. What it does
-//! not pull waits in the bounded queue of its subscription; when that is full, the subscription ends, and with
-//! it the stream.
+//! The session pulls: it takes the next observation only when the stream has room for it. What it does not pull waits
+//! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
+//! are as many as there are requests in flight.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{
-    StreamExt,
+    FutureExt, StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream, FuturesUnordered, SelectAll},
 };
@@ -129,18 +129,20 @@ impl Session {
                 () = out.closed() => return End::Closed,
                 () = backend.draining.cancelled() => return self.drain(out).await,
                 _ = self.pings.tick() => if self.capacity.is_some() { self.say_ping() },
-                () = sleep_until(self.last_sign + silence) => return End::Fault(Fault::silent_client()),
-                next = next(out, &mut self.said, &mut self.asked, &mut self.heard, &mut self.assigned) => {
+                // After a stall of the server itself, what the client has said meanwhile is there to be read.
+                () = sleep_until(self.last_sign + silence) => match requests.message().now_or_never() {
+                    Some(Ok(Some(request))) => self.hear(request),
+                    _ => return End::Fault(Fault::silent_client()),
+                },
+                Some(answer) = self.asked.next() => self.keep(answer),
+                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
                     }
                 }
                 request = requests.message(), if may_read => match request {
-                    Ok(Some(request)) => {
-                        self.last_sign = Instant::now();
-                        self.read(request);
-                    }
+                    Ok(Some(request)) => self.hear(request),
                     Ok(None) => return self.answer_the_rest(out).await,
                     Err(status) => return tonic_faults::of_stream(&status).map_or(End::Closed, End::Fault),
                 },
@@ -148,10 +150,22 @@ impl Session {
         }
     }
 
+    /// Takes in a message of the client: a sign of life.
+    fn hear(&mut self, request: v1::PlayRequest) {
+        self.last_sign = Instant::now();
+        self.read(request);
+    }
+
+    /// Keeps what became of a request until there is room for it. Tables are asked whether there is room or not: what
+    /// came in time must not be late because its sender reads slowly.
+    fn keep(&mut self, answer: Answer) {
+        let response = self.answered(answer);
+        self.said.extend(response);
+    }
+
     fn send(&mut self, permit: Permit<'_, Outgoing>, next: Next) -> Result<(), End> {
         let response = match next {
             Next::Said(response) => Some(response),
-            Next::Answer(answer) => self.answered(answer),
             Next::Heard(handle, heard) => self.tell(handle, heard)?,
             Next::Assigned(seat) => {
                 let kind = Some(Kind::SeatAssigned(live_seat_to_wire(&seat)));
@@ -224,10 +238,14 @@ impl Session {
     /// The client will say no more: what it asked is answered, then the stream ends.
     async fn answer_the_rest(&mut self, out: &Sender<Outgoing>) -> End {
         while !(self.said.is_empty() && self.asked.is_empty()) {
-            let next = next(out, &mut self.said, &mut self.asked, &mut self.heard, &mut self.assigned).await;
-            let Some((permit, next)) = next else { return End::Closed };
-            if let Err(end) = self.send(permit, next) {
-                return end;
+            tokio::select! {
+                Some(answer) = self.asked.next() => self.keep(answer),
+                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
+                    let Some((permit, next)) = next else { return End::Closed };
+                    if let Err(end) = self.send(permit, next) {
+                        return end;
+                    }
+                }
             }
         }
         End::Closed
@@ -251,7 +269,6 @@ impl Session {
 )]
 enum Next {
     Said(v1::PlayResponse),
-    Answer(Answer),
     Heard(u32, Heard),
     Assigned(LiveSeat),
 }
@@ -260,7 +277,6 @@ enum Next {
 async fn next<'out>(
     out: &'out Sender<Outgoing>,
     said: &mut VecDeque<v1::PlayResponse>,
-    asked: &mut FuturesUnordered<BoxFuture<'static, Answer>>,
     heard: &mut SelectAll<BoxStream<'static, (u32, Heard)>>,
     assigned: &mut BoxStream<'static, LiveSeat>,
 ) -> Option<(Permit<'out, Outgoing>, Next)> {
@@ -270,7 +286,6 @@ async fn next<'out>(
     }
     tokio::select! {
         biased;
-        Some(answer) = asked.next() => Some((permit, Next::Answer(answer))),
         Some((handle, heard)) = heard.next() => Some((permit, Next::Heard(handle, heard))),
         Some(seat) = assigned.next() => Some((permit, Next::Assigned(seat))),
         else => std::future::pending().await,
