@@ -109,10 +109,10 @@ async fn a_match_is_shown_to_whom_it_may_be_shown_while_it_runs_and_afterwards()
     let one = BTreeSet::from([public.match_id.clone()]);
     let (of_private, of_public) = (private.seat_token.clone(), public.seat_token.clone());
     for is_over in [false, true] {
-        // A viewer, whether it is shown the private match, and what is listed. Seats find their match by its id.
+        // A viewer, whether it is shown the private match, and what is listed.
         for (viewer, sees_private, lists) in [
             (Viewer::Admin, true, &both),
-            (Viewer::Seat(&of_private), true, &one),
+            (Viewer::Seat(&of_private), true, &both),
             (Viewer::Seat(&of_public), false, &one),
             (Viewer::Anyone, false, &one),
         ] {
