@@ -16,7 +16,15 @@ use super::soon;
 /// when these all run, and are never older ones when this package's run alone.
 static BUILT: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
     let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
-    let build = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // What cargo tells a test of its package would make build scripts run anew, and half the workspace with them.
+    for (name, _) in std::env::vars_os() {
+        let of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        if name.to_str().is_some_and(of_package) {
+            cargo.env_remove(name);
+        }
+    }
+    let build = cargo
         .args(["test", "--workspace", "--no-run", "--locked", "--message-format", "json"])
         .args(profile)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

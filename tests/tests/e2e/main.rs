@@ -9,6 +9,7 @@
 mod access;
 mod backend;
 mod bad_input;
+mod clocks;
 mod exactly_once;
 mod house_bots;
 mod matrix;

@@ -1,0 +1,158 @@
+//! Clocks over sockets, in real time: who is silent loses, and what is the server's own fault costs nobody.
+
+use std::time::{Duration, Instant};
+
+use zetema_proto::v1::act::Choice;
+use zetema_proto::v1::decision_clock::TimeOut;
+use zetema_proto::v1::{self, DecisionClosedBy, ErrorReason, Preset};
+use zetema_rules::{AbortReason, ForfeitReason, LedgerEntry, Outcome, PlayedBy, Record, Step};
+use zetema_tests::harness::{
+    Clients, Created, Process, Table, TestServer, clocked, join_all, preset, soon, unhurried,
+};
+
+/// So long for each decision, and nothing more.
+fn clock(budget_ms: u32, time_out: TimeOut) -> v1::DecisionClock {
+    v1::DecisionClock { budget_ms, time_out: Some(time_out), ..v1::DecisionClock::default() }
+}
+
+const FORFEIT: TimeOut = TimeOut::Forfeit(v1::ForfeitOnTimeOut {});
+
+/// A match that is dealt.
+async fn dealt(clients: &Clients, players: usize, clock: v1::DecisionClock) -> (Created, Table) {
+    let created = clients.create(clocked(preset(Preset::Sackson, players), clock)).await;
+    join_all(clients, &[&created], |_| None).await;
+    let mut table = Table::open(clients, &created.tokens).await;
+    while table.seats.iter().any(|log| log.start.is_none()) {
+        table.read().await.unwrap();
+    }
+    (created, table)
+}
+
+/// Reads everything to the end of the match.
+async fn to_the_end(table: &mut Table) {
+    while table.read().await.unwrap() {}
+}
+
+fn ledger(record: &Record) -> &[LedgerEntry] {
+    &record.clocks.as_ref().expect("a served match has clocks").ledger
+}
+
+fn forfeits(record: &Record) -> Vec<(usize, ForfeitReason)> {
+    let forfeit = |step: &Step| match step {
+        Step::Forfeit { seat, reason } => Some((seat.index(), *reason)),
+        _ => None,
+    };
+    record.steps.iter().filter_map(forfeit).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_bot_forfeits_and_is_told_that_the_clock_closed_its_decision() {
+    let (server, clients) = TestServer::start().await;
+    let (created, mut table) = dealt(&clients, 2, clock(200, FORFEIT)).await;
+    let open = table.decision().await.unwrap();
+    to_the_end(&mut table).await;
+
+    let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(0)) };
+    let request = v1::ActRequest { seat_token: created.tokens[open.seat].clone(), act: Some(act) };
+    let late = soon("Act", clients.play().act(request)).await.unwrap_err();
+    let late = v1::Error::from_status(&late).unwrap();
+    assert_eq!((late.reason(), late.closed_by()), (ErrorReason::DecisionOver, DecisionClosedBy::Clock));
+
+    let record = clients.verified_record(created.id()).await;
+    assert_eq!(forfeits(&record), [(open.seat, ForfeitReason::OutOfTime)]);
+    let Outcome::Result(result) = &record.outcome else { panic!("{:?}", record.outcome) };
+    assert_eq!(result.ranks[1 - open.seat], 1);
+    let [entry] = ledger(&record) else { panic!("{:?}", ledger(&record)) };
+    assert_eq!((entry.received_ms, entry.charge.charged_ms), (None, 200));
+    for log in &table.seats {
+        let events = log.observations.iter().flat_map(|observation| &observation.events);
+        let timed_out: Vec<_> = events
+            .filter_map(|event| match event.kind {
+                Some(v1::event::Kind::TimedOut(timed_out)) => Some(timed_out),
+                _ => None,
+            })
+            .collect();
+        let seat = u32::try_from(open.seat).unwrap();
+        assert_eq!(timed_out, [v1::TimedOut { seat, decision_number: 1, strikes: 1 }]);
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn with_every_bot_silent_a_match_ends_by_itself() {
+    let (server, clients) = TestServer::start().await;
+    let strikes = TimeOut::Autoplay(v1::AutoplayOnTimeOut { strikes: 2 });
+    for players in [2, 3] {
+        let (created, mut table) = dealt(&clients, players, clock(20, strikes)).await;
+        to_the_end(&mut table).await;
+        let record = clients.verified_record(created.id()).await;
+        assert_eq!(forfeits(&record).len(), players - 1, "until one side is left");
+        assert!(forfeits(&record).iter().all(|(_, reason)| *reason == ForfeitReason::OutOfStrikes));
+        let by_player = |step: &Step| matches!(step, Step::Play { by: PlayedBy::Player, .. });
+        assert!(!record.steps.iter().any(by_player));
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_seat_that_never_joins_ends_the_match() {
+    let (server, clients) = TestServer::start().await;
+    let mut spec = unhurried(preset(Preset::Sackson, 2));
+    spec.time_control.as_mut().unwrap().join_timeout_ms = Some(1_000);
+    let created = clients.create(spec).await;
+    let join = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    soon("JoinSeat", clients.play().join_seat(join)).await.unwrap();
+    let mut table = Table::open(&clients, &created.tokens[..1]).await;
+    to_the_end(&mut table).await;
+    let record = clients.verified_record(created.id()).await;
+    let Outcome::Aborted { reason, seats } = &record.outcome else { panic!("{:?}", record.outcome) };
+    assert_eq!((*reason, seats.iter().map(|seat| seat.index()).collect()), (AbortReason::NoShow, vec![1]));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_and_a_restart_are_charged_to_nobody() {
+    let (process, clients) = Process::start().await;
+    let (created, mut table) = dealt(&clients, 2, clock(1_000, FORFEIT)).await;
+    let open = table.decision().await.unwrap();
+    let (folder, _) = process.kill();
+    // Real time has to pass here: the decision would be over.
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    let (process, clients) = Process::start_in(folder).await;
+    table.cut(&clients).await;
+    table.act(&open, 0).await;
+    table.play_out().await;
+    let record = clients.verified_record(created.id()).await;
+    assert_eq!(forfeits(&record), []);
+    let first = ledger(&record)[0];
+    assert!(first.interrupted);
+    assert_eq!(
+        (first.published_ms, first.received_ms, first.charge.charged_ms),
+        (0, Some(0), 0),
+        "in the grace"
+    );
+    assert!(ledger(&record)[1..].iter().all(|entry| !entry.interrupted));
+    process.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stall_of_ten_seconds_is_charged_to_nobody() {
+    const STALL: Duration = Duration::from_secs(10);
+    let (process, clients) = Process::start().await;
+    let (created, mut table) = dealt(&clients, 2, clock(5_000, FORFEIT)).await;
+    let open = table.decision().await.unwrap();
+    let begun = Instant::now();
+    process.freeze();
+    // Real time has to pass here: the decision would be over twice.
+    tokio::time::sleep(STALL).await;
+    process.thaw();
+    table.act(&open, 0).await;
+    let real = begun.elapsed();
+    process.logs("the server stalled", 1).await;
+    table.play_out().await;
+    let record = clients.verified_record(created.id()).await;
+    assert_eq!(forfeits(&record), []);
+    let charged = Duration::from_millis(ledger(&record)[0].charge.charged_ms);
+    assert!(charged < Duration::from_secs(5), "{charged:?} of {real:?}");
+    process.kill();
+}
