@@ -7,8 +7,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use zetema_proto::Wire;
 use zetema_proto::v1::{self, player_fault};
-use zetema_rules::fair::NonceHash;
-use zetema_rules::{Seat, Viewer};
+use zetema_rules::Viewer;
 
 use super::deal_set::DealSetMember;
 use super::message::{Followed, Joined, Message, Subscribed};
@@ -138,7 +137,7 @@ impl TableTask {
             }
             Message::Join { access, nonce_hash, arrival, reply } => {
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
-                let _ = reply.send(joined.and_then(|_| self.take_seat(access.seat, nonce_hash)));
+                let _ = reply.send(joined.map(|_| self.take_seat(access.seat)));
             }
             Message::Subscribe { audience, after_seq, reply } => {
                 let _ = reply.send(self.subscribe(audience, after_seq));
@@ -230,16 +229,11 @@ impl TableTask {
         }
     }
 
-    /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat
-    /// from a player who can, or the match would never be dealt.
-    fn take_seat(&mut self, seat: Seat, nonce_hash: Option<NonceHash>) -> Result<Joined, Rejection> {
-        if nonce_hash.is_none() && self.table.awaits_nonce_of(seat) && self.subscribers.has_player(seat) {
-            return Err(Rejection::NoncePromised);
-        }
+    fn take_seat(&mut self, seat: zetema_rules::Seat) -> Joined {
         self.subscribers.supersede(seat);
         let hold = &mut self.holds[seat.index()];
         *hold += 1;
-        Ok(Joined { hold: Hold(*hold), info: (**self.info.borrow()).clone() })
+        Joined { hold: Hold(*hold), info: (**self.info.borrow()).clone() }
     }
 
     fn subscribe(&mut self, audience: Audience, after_seq: Option<u64>) -> Result<Subscribed, Rejection> {
