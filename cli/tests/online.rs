@@ -438,18 +438,23 @@ fn joined_bot(server: &Served, args: &[&str], id: &str, seat: usize) -> Child {
 #[test]
 fn a_bot_that_another_program_evicts_exits_with_3_and_does_not_come_back() {
     let server = Served::start();
-    let created = server.json(&["match", "create"]);
+    let created = server.json(&["match", "create", "--set", "target=15"]);
     let (id, tokens) = (created["match"]["match_id"].as_str().unwrap(), tokens(&created));
     let evicted = joined_bot(&server, &["--token", &tokens[0]], id, 0);
-    let mut second = server.command(&["bot", "greedy", "--token", &tokens[0]]).spawn().unwrap();
+    // The second does not know the first one's nonce: it has to wait for the deal, or there would be none.
+    let mut second = server.command(&["bot", "greedy", "--format", "json", "--token", &tokens[0]]);
+    let second = second.stdout(Stdio::piped()).spawn().unwrap();
+    let mut opponent = server.command(&["play", "--token", &tokens[1]]);
+    let mut opponent = opponent.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let output = evicted.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("another program took 1 of 1 seats"), "{}", text(&output.stderr));
     let seat: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&seat["end"], &seat["match_id"]), (&"superseded".into(), &id.into()));
-    // The second has the seat still: it plays on when the opponent comes, and knows not the first one's nonce.
-    second.kill().unwrap();
-    second.wait().unwrap();
+    opponent.stdin.take().unwrap().write_all("1\n".repeat(400).as_bytes()).unwrap();
+    assert!(opponent.wait().unwrap().success());
+    let seat = parse(&second.wait_with_output().unwrap());
+    assert_eq!((&seat["end"], &seat["verified"]), (&"result".into(), &true.into()), "{seat}");
 }
 
 #[test]

@@ -210,6 +210,10 @@ impl Core {
                 seat.fault(Fault::NonceOfAnother);
                 self.send_join(key);
             }
+            // Whoever plays the seat has to send its nonce first: then it can be taken over.
+            (Asked::Join, ErrorReason::NonceFixed) if wait.is_some() => {
+                self.retry(now, key, asked, wait, refusal);
+            }
             (Asked::Join, ErrorReason::CursorAhead) if seat.cursor.is_some() => {
                 seat.forget();
                 self.send_join(key);
@@ -246,10 +250,10 @@ impl Core {
     }
 
     /// Sends the same again later, unless that was done too often. While the server does not know what is stored, no
-    /// clock of its runs: that may last, and is no reason to give up.
+    /// clock of its runs, and a setup has its own end: these may last, and are no reason to give up.
     fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
         let refusals = self.refusals.entry(key).or_default();
-        if refusal.reason != ErrorReason::OutcomeUnknown {
+        if !matches!(refusal.reason, ErrorReason::OutcomeUnknown | ErrorReason::NonceFixed) {
             *refusals += 1;
         }
         let refusals = *refusals;

@@ -201,6 +201,7 @@ impl From<Rejection> for Fault {
             Rejection::SeatForfeited => Self::new(R::SeatForfeited, message),
             Rejection::CursorAhead { .. } => Self::new(R::CursorAhead, message),
             Rejection::NonceFixed => Self::new(R::NonceFixed, message),
+            Rejection::NoncePromised => Self::new(R::NonceFixed, message).retry_after(RETRY_AFTER),
             Rejection::NonceMismatch => Self::new(R::NonceMismatch, message),
             Rejection::NonceNotWanted => Self::new(R::NonceNotWanted, message),
             Rejection::NotRevealed => Self::new(R::NotRevealed, message),

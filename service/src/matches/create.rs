@@ -9,6 +9,7 @@ use zetema_rules::fair::ServerSeed;
 use zetema_rules::{RULES_REVISION, Suit};
 
 use super::deal_set::{self, DealSetMember};
+use super::hold::Holder;
 use super::message::Handle;
 use super::storage::Storage;
 use super::subscribers::Subscribers;
@@ -324,7 +325,7 @@ impl Matches {
         let begun = Arc::new(table.info());
         let (info, info_seen) = watch::channel(begun.clone());
         let handle = Handle { inbox: sender, info: info_seen };
-        let holds = vec![0; begun.seats.len()];
+        let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
         self.shared.bot_seats.add(&begun);
         TableTask {
@@ -333,7 +334,7 @@ impl Matches {
             table,
             inbox,
             info,
-            holds,
+            holders,
             faults: self.shared.faults.clone(),
             clock: config.clock.clone(),
             limits,

@@ -6,14 +6,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use zetema_rules::fair::NonceHash;
 use zetema_rules::{Seat, Viewer};
 
-use super::End;
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
+use super::{End, Hold};
 use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Rejection, SeatAccess, Snapshot};
-
-/// Who holds a seat: each join takes the seat from the join before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold(pub(super) u64);
 
 /// For whom a subscription is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +48,15 @@ impl Audience {
     }
 }
 
+/// Who joins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinSeat {
+    pub(super) access: SeatAccess,
+    pub(super) nonce_hash: Option<NonceHash>,
+    /// The hold of the same player, who joins again.
+    pub(super) earlier: Option<Hold>,
+}
+
 /// A seat that was taken, or taken over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
@@ -59,13 +64,15 @@ pub struct Joined {
     pub hold: Hold,
     /// The match as it stands.
     pub info: MatchInfo,
+    /// While this is kept, the player counts as here: keep it until its subscription has begun.
+    pub arriving: Arc<()>,
 }
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
 pub(super) enum Message {
     Command { command: Command, arrival: Arrival, reply: Reply<(Done, Arc<MatchInfo>)> },
-    Join { access: SeatAccess, nonce_hash: Option<NonceHash>, arrival: Arrival, reply: Reply<Joined> },
+    Join { join: JoinSeat, arrival: Arrival, reply: Reply<Joined> },
     Subscribe { audience: Audience, after_seq: Option<u64>, reply: Reply<Subscribed> },
     Follow { audience: Audience, entries: usize, reply: Reply<Followed> },
 }

@@ -15,6 +15,7 @@ mod bot_seats;
 mod clock;
 mod create;
 mod deal_set;
+mod hold;
 mod limits;
 mod list;
 mod message;
@@ -44,9 +45,10 @@ use zetema_rules::fair::{Nonce, NonceHash};
 pub use bot_seats::{Assignments, BotSeats, LiveSeat, NoSeatPlace, SeatPlace};
 pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
 pub use create::CreateError;
+pub use hold::Hold;
 pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
-pub use message::{Audience, Hold, Joined};
+pub use message::{Audience, Joined};
 pub use past::RecordFile;
 pub use player_faults::{FaultLimits, FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault};
 pub use result_cursor::{NoResultCursor, ResultCursor};
@@ -61,7 +63,7 @@ use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
-use message::{Handle, Message};
+use message::{Handle, JoinSeat, Message};
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
 
@@ -195,7 +197,8 @@ impl Matches {
     /// ends with [`End::Superseded`].
     ///
     /// # Errors
-    /// [`Rejection::NonceFixed`] if the seat joined before and gave another hash, or none; [`Rejection::TokenReplaced`];
+    /// [`Rejection::NonceFixed`] if the seat joined before and gave another hash, or none; [`Rejection::NoncePromised`]
+    /// if no hash is given while a player who has yet to send its nonce is there; [`Rejection::TokenReplaced`];
     /// [`Rejection::NoSuchSeat`]; [`Rejection::NotFound`]; [`Rejection::OutcomeUnknown`].
     pub async fn join(
         &self,
@@ -203,14 +206,31 @@ impl Matches {
         access: SeatAccess,
         nonce_hash: Option<NonceHash>,
     ) -> Result<Joined, Rejection> {
+        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: None }).await
+    }
+
+    /// The player of `earlier` joins again: it may have promised a nonce, as it knows it.
+    ///
+    /// # Errors
+    /// As [`Matches::join`].
+    pub async fn join_again(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+        nonce_hash: Option<NonceHash>,
+        earlier: Hold,
+    ) -> Result<Joined, Rejection> {
+        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: Some(earlier) }).await
+    }
+
+    async fn take_seat(&self, match_id: MatchId, join: JoinSeat) -> Result<Joined, Rejection> {
         let arrival = self.arrival(None);
         if let Some(handle) = self.handle(match_id)
-            && let Some(joined) =
-                handle.ask(|reply| Message::Join { access, nonce_hash, arrival, reply }).await
+            && let Some(joined) = handle.ask(|reply| Message::Join { join, arrival, reply }).await
         {
             return joined;
         }
-        self.past(match_id).await?.join(access)
+        self.past(match_id).await?.join(join.access)
     }
 
     /// A seat sends the nonce that it promised. The first stands; sending it again changes nothing.

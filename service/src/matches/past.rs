@@ -71,7 +71,7 @@ impl PastMatch {
 
     pub(super) fn join(&self, access: SeatAccess) -> Result<Joined, Rejection> {
         self.check(Some(access))?;
-        Ok(Joined { hold: Hold(0), info: self.info.clone() })
+        Ok(Joined { hold: Hold(0), info: self.info.clone(), arriving: Arc::default() })
     }
 
     fn check(&self, access: Option<SeatAccess>) -> Result<(), Rejection> {

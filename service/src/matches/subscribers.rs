@@ -102,6 +102,11 @@ impl Subscribers {
         self.list = keep;
     }
 
+    /// Whether the player of a seat is here.
+    pub(super) fn has_player(&self, seat: Seat) -> bool {
+        self.list.iter().any(|subscriber| subscriber.audience.plays(seat) && !subscriber.queue.is_closed())
+    }
+
     /// Ends the player of a seat, whom another join replaces.
     pub(super) fn supersede(&mut self, seat: Seat) {
         self.finish_where(&End::Superseded, |audience| audience.plays(seat));

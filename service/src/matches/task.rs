@@ -10,16 +10,18 @@ use zetema_proto::v1::{self, player_fault};
 use zetema_rules::Viewer;
 
 use super::deal_set::DealSetMember;
-use super::message::{Followed, Joined, Message, Subscribed};
+use super::hold::Holder;
+use super::message::{Followed, JoinSeat, Joined, Message, Subscribed};
 use super::player_faults::PlayerFaults;
 use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
 use super::subscription::{Past, Running};
-use super::{Audience, Clock, Hold, Limits, PlayerFault};
+use super::{Audience, Clock, Limits, PlayerFault};
 use crate::journal::UnixMillis;
 use crate::limits;
 use crate::table::{
-    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, Table, TableEvent,
+    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
+    TableEvent,
 };
 
 /// A running match: its table, where it is stored, and who looks on.
@@ -29,8 +31,8 @@ pub(super) struct TableTask {
     pub(super) subscribers: Subscribers,
     pub(super) inbox: mpsc::Receiver<Message>,
     pub(super) info: watch::Sender<Arc<MatchInfo>>,
-    /// Who holds each seat, as a count of its joins.
-    pub(super) holds: Vec<u64>,
+    /// Who holds each seat.
+    pub(super) holders: Vec<Holder>,
     pub(super) faults: Arc<PlayerFaults>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) limits: Limits,
@@ -135,9 +137,10 @@ impl TableTask {
                 let done = self.settle(&command, arrival).await;
                 let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
             }
-            Message::Join { access, nonce_hash, arrival, reply } => {
+            Message::Join { join, arrival, reply } => {
+                let JoinSeat { access, nonce_hash, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
-                let _ = reply.send(joined.map(|_| self.take_seat(access.seat)));
+                let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
             }
             Message::Subscribe { audience, after_seq, reply } => {
                 let _ = reply.send(self.subscribe(audience, after_seq));
@@ -229,11 +232,19 @@ impl TableTask {
         }
     }
 
-    fn take_seat(&mut self, seat: zetema_rules::Seat) -> Joined {
+    /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat
+    /// from a player who can, or the match would never be dealt.
+    fn take_seat(&mut self, join: JoinSeat) -> Result<Joined, Rejection> {
+        let JoinSeat { access: SeatAccess { seat, .. }, nonce_hash, earlier } = join;
+        let holder = &mut self.holders[seat.index()];
+        let same_player = nonce_hash.is_some() || earlier == Some(holder.hold());
+        let has_player = holder.is_arriving() || self.subscribers.has_player(seat);
+        if !same_player && has_player && self.table.awaits_nonce_of(seat) {
+            return Err(Rejection::NoncePromised);
+        }
         self.subscribers.supersede(seat);
-        let hold = &mut self.holds[seat.index()];
-        *hold += 1;
-        Joined { hold: Hold(*hold), info: (**self.info.borrow()).clone() }
+        let (hold, arriving) = holder.join();
+        Ok(Joined { hold, info: (**self.info.borrow()).clone(), arriving })
     }
 
     fn subscribe(&mut self, audience: Audience, after_seq: Option<u64>) -> Result<Subscribed, Rejection> {
@@ -275,7 +286,7 @@ impl TableTask {
             self.table.check_access(access)?;
         }
         match (audience, audience.viewer()) {
-            (Audience::Player(_, hold), Viewer::Seat(seat)) if self.holds[seat.index()] != hold.0 => {
+            (Audience::Player(_, hold), Viewer::Seat(seat)) if self.holders[seat.index()].hold() != hold => {
                 Err(Rejection::Superseded)
             }
             _ => Ok(()),

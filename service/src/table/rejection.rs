@@ -76,6 +76,11 @@ pub enum Rejection {
     /// The seat gave another nonce, or another hash, before: the first stands.
     #[error("the first nonce and the first nonce hash stand: this is another")]
     NonceFixed,
+    /// The seat's player is here and has yet to send the nonce that it promised, which another can't.
+    #[error(
+        "the seat's player is here and has promised a nonce: join with its hash, or again when the match is dealt"
+    )]
+    NoncePromised,
     /// The nonce is not what the hash is of.
     #[error("the nonce is not the one whose hash was given at the join")]
     NonceMismatch,
@@ -144,6 +149,7 @@ impl Rejection {
             Self::SeatForfeited => "SeatForfeited",
             Self::CursorAhead { .. } => "CursorAhead",
             Self::NonceFixed => "NonceFixed",
+            Self::NoncePromised => "NoncePromised",
             Self::NonceMismatch => "NonceMismatch",
             Self::NonceNotWanted => "NonceNotWanted",
             Self::NotRevealed => "NotRevealed",

@@ -329,6 +329,13 @@ impl Table {
         self.seats.iter().filter(owes).map(|setup| setup.seat)
     }
 
+    /// Whether this seat has promised a nonce and not sent it, while nothing is dealt.
+    pub fn awaits_nonce_of(&self, seat: Seat) -> bool {
+        let in_setup = matches!(self.stage, Stage::Joining | Stage::Nonces);
+        let owes = |setup: &SeatSetup| matches!(setup.joined, Join::Joined(Some(_))) && setup.nonce.is_none();
+        in_setup && self.created.deals != Deals::Fixed && self.seats.get(seat.index()).is_some_and(owes)
+    }
+
     pub(super) fn viewer_index(&self, viewer: Viewer) -> Option<usize> {
         match viewer {
             Viewer::Seat(seat) => Some(seat.index()).filter(|&index| index < self.seats.len()),

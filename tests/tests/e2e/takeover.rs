@@ -1,9 +1,11 @@
 //! A seat is one stream's at a time.
 
+use zetema_proto::Wire;
 use zetema_proto::v1;
 use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::{ErrorReason, Preset, SupersededReason};
+use zetema_rules::fair::Nonce;
 use zetema_tests::harness::{Clients, Created, PlayStream, Table, TestServer, join_all, preset, soon};
 
 async fn in_play(clients: &Clients) -> Created {
@@ -87,6 +89,32 @@ async fn joining_again_on_the_same_stream_starts_anew_by_the_same_handle() {
     stream.answer(tags[1]).await.unwrap();
     let left = stream.ask(first.0, Ask::Leave(v1::Leave {})).await.unwrap();
     assert!(matches!(left.kind, Some(Answer::Left(_))), "{left:?}: the stream has lost the seat");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_owes_a_nonce_may_join_again_without_its_hash_and_no_other_may() {
+    let (server, clients) = TestServer::start().await;
+    let created = clients.create(preset(Preset::Sackson, 2)).await;
+    let (mut player, _) = PlayStream::open(&clients).await;
+    let nonce = Nonce::new(b"alice").unwrap();
+    let first = player.join(v1::Join { nonce_hash: nonce.hash().to_wire(), ..join(&created, 0) }).await;
+    let (mut other, _) = PlayStream::open(&clients).await;
+    for _ in 0..3 {
+        assert_eq!(player.join(join(&created, 0)).await, first);
+        let refused = other.ask(0, Ask::Join(join(&created, 0))).await.unwrap();
+        let Some(Answer::Rejection(error)) = refused.kind else { panic!("{refused:?} is no rejection") };
+        assert_eq!((error.reason(), error.retry_after_ms.is_some()), (ErrorReason::NonceFixed, true));
+    }
+    let unary = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    let refused = soon("JoinSeat", clients.play().join_seat(unary)).await.unwrap_err();
+    assert_eq!(v1::Error::from_status(&refused).unwrap().reason(), ErrorReason::NonceFixed);
+
+    other.join(join(&created, 1)).await;
+    let give = Ask::Nonce(v1::GiveNonce { nonce: nonce.to_wire() });
+    let given = player.ask(first.0, give).await.unwrap();
+    assert!(matches!(given.kind, Some(Answer::Acknowledgement(_))), "{given:?}");
+    other.join(join(&created, 0)).await;
     server.stop().await;
 }
 

@@ -203,6 +203,16 @@ fn a_server_that_does_not_know_for_long_what_it_has_stored_loses_no_seat() {
 }
 
 #[test]
+fn a_seat_whose_nonce_another_owes_is_joined_again_until_the_deal() {
+    let world = played(2, |world| {
+        world.server.refuse.extend([(Asked::Join, ErrorReason::NonceFixed); 50]);
+    });
+    check_whole(&world);
+    let faults: Vec<_> = world.outcomes.values().map(|outcome| &outcome.faults[..]).collect();
+    assert!(faults.iter().all(|faults| matches!(faults, [Fault::NonceOfAnother])), "{faults:?}");
+}
+
+#[test]
 fn a_seat_that_joined_with_another_nonce_goes_on_without_and_says_so() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Checked);

@@ -88,7 +88,9 @@ impl Server {
         let asked = crate::session::tag::untag(tag).map(|(_, asked)| asked);
         if let Some(at) = self.refuse.iter().position(|&(refused, _)| Some(refused) == asked) {
             let (_, reason) = self.refuse.remove(at);
-            let error = v1::Error::new(reason, "no");
+            // The only one of these that says when.
+            let retry_after_ms = (reason == v1::ErrorReason::NonceFixed).then_some(100);
+            let error = v1::Error { retry_after_ms, ..v1::Error::new(reason, "no") };
             self.outbox.push_back(v1::PlayResponse { tag, handle, kind: Some(Response::Rejection(error)) });
             return;
         }

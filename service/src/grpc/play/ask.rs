@@ -31,7 +31,7 @@ use crate::{
         wire,
     },
     journal::{BotName, MatchId},
-    matches::{self, Audience},
+    matches::{self, Audience, Hold},
     table::{Command, Done, SeatAccess},
 };
 
@@ -47,7 +47,7 @@ pub(super) struct Answer {
 
 enum Told {
     /// A seat is joined, and from here on followed.
-    Joined { match_id: MatchId, access: SeatAccess, followed: Box<Followed> },
+    Joined { match_id: MatchId, access: SeatAccess, hold: Hold, followed: Box<Followed> },
     /// A table has done it. The stream had shown `shown` when it was asked.
     Done { done: Done, shown: u64 },
 }
@@ -124,8 +124,8 @@ impl Session {
         let turn = self.handles.begin_join(seat);
         let backend = Arc::clone(&self.backend);
         let joined = async move {
-            let _turn = turn.lock().await;
-            let result = take_seat(&backend, seat, by, nonce_hash, after_seq, views).await;
+            let mut last = turn.lock().await;
+            let result = take_seat(&backend, seat, by, nonce_hash, after_seq, views, &mut last).await;
             Answer { tag, handle: 0, joined: Some(seat), result }
         };
         self.asked.push(joined.boxed());
@@ -204,8 +204,8 @@ impl Session {
             }
         };
         let kind = match told {
-            Told::Joined { match_id, access, followed } => {
-                return Some(self.joined(tag, match_id, access, *followed));
+            Told::Joined { match_id, access, hold, followed } => {
+                return Some(self.joined(tag, match_id, access, hold, *followed));
             }
             Told::Done { done: Done::Acted(receipt), shown } => {
                 // An observation that came since, or is still to come, is the receipt.
@@ -242,12 +242,13 @@ impl Session {
         tag: u64,
         match_id: MatchId,
         access: SeatAccess,
+        hold: Hold,
         followed: Followed,
     ) -> v1::PlayResponse {
         let Followed { start, seq, heard } = followed;
         let (subscription, registration) = AbortHandle::new_pair();
-        let handle =
-            self.handles.put(Held { match_id, access, start: seq, shown: seq, subscription, lost: false });
+        let seat = Held { match_id, access, hold, start: seq, shown: seq, subscription, lost: false };
+        let handle = self.handles.put(seat);
         self.heard.push(Abortable::new(heard, registration).map(move |heard| (handle, heard)).boxed());
         v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(start)) }
     }
@@ -259,7 +260,7 @@ enum By {
     Bot(BotName),
 }
 
-/// Joins a seat, which takes it from any other stream, and follows it.
+/// Joins a seat, which takes it from any other stream, and follows it. `last` is what the stream's last join of it was given.
 async fn take_seat(
     backend: &Backend,
     (match_id, seat): SeatKey,
@@ -267,6 +268,7 @@ async fn take_seat(
     nonce_hash: Option<NonceHash>,
     after_seq: Option<u64>,
     views: Views,
+    last: &mut Option<Hold>,
 ) -> Result<Told, Fault> {
     let access = match by {
         By::Token(access) => access,
@@ -277,7 +279,12 @@ async fn take_seat(
         // not ahead now will not be.
         backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
     }
-    let matches::Joined { hold, info: _ } = backend.matches.join(match_id, access, nonce_hash).await?;
+    let joined = match *last {
+        Some(earlier) => backend.matches.join_again(match_id, access, nonce_hash, earlier).await?,
+        None => backend.matches.join(match_id, access, nonce_hash).await?,
+    };
+    let matches::Joined { hold, info: _, arriving: _arriving } = joined;
+    *last = Some(hold);
     let followed = heard::follow(backend, match_id, Audience::Player(access, hold), after_seq, views).await?;
-    Ok(Told::Joined { match_id, access, followed: Box::new(followed) })
+    Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
 }

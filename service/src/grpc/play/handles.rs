@@ -6,7 +6,7 @@ use futures::stream::AbortHandle;
 use tokio::sync::Mutex;
 use zetema_rules::Seat;
 
-use crate::{journal::MatchId, table::SeatAccess};
+use crate::{journal::MatchId, matches::Hold, table::SeatAccess};
 
 /// A match and a seat of it.
 pub(super) type SeatKey = (MatchId, Seat);
@@ -23,12 +23,12 @@ pub(super) struct Handles {
 }
 
 /// A seat that is being joined.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Joining {
     /// Joins that are not answered.
     unanswered: usize,
-    /// Whose turn it is.
-    turn: Arc<Mutex<()>>,
+    /// What the stream's last join was given. Whose turn it is has it.
+    turn: Arc<Mutex<Option<Hold>>>,
 }
 
 /// A seat of the stream.
@@ -36,6 +36,7 @@ struct Joining {
 pub(super) struct Held {
     pub(super) match_id: MatchId,
     pub(super) access: SeatAccess,
+    pub(super) hold: Hold,
     /// The number of the last observation that the start of the subscription included.
     pub(super) start: u64,
     /// The number of the last observation that went into the stream.
@@ -67,8 +68,13 @@ impl Handles {
 
     /// A seat is being joined: by one join at a time, in the order in which they came, or each would take the
     /// seat from the one before while that is under way.
-    pub(super) fn begin_join(&mut self, seat: SeatKey) -> Arc<Mutex<()>> {
-        let joining = self.joining.entry(seat).or_default();
+    pub(super) fn begin_join(&mut self, seat: SeatKey) -> Arc<Mutex<Option<Hold>>> {
+        let held = self.of_seat.get(&seat).and_then(|handle| self.held.get(handle));
+        let last = held.map(|held| held.hold);
+        let joining = self
+            .joining
+            .entry(seat)
+            .or_insert_with(|| Joining { unanswered: 0, turn: Arc::new(Mutex::new(last)) });
         joining.unanswered += 1;
         Arc::clone(&joining.turn)
     }

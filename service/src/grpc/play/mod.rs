@@ -96,7 +96,7 @@ impl PlayService for PlayAdapter {
         let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
         let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
         let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
-        let Joined { hold: _, info } = joined.map_err(|rejection| {
+        let Joined { hold: _, info, arriving: _ } = joined.map_err(|rejection| {
             let fault = Fault::from(rejection);
             faults::refused(&self.backend, (match_id, access.seat), &fault);
             fault

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use zetema_proto::Views;
+use zetema_rules::fair::Nonce;
 use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
@@ -133,6 +134,44 @@ async fn a_join_takes_the_seat_from_the_player_and_from_no_observer() {
     matches.join(id, access(1), None).await.unwrap();
     assert!(matches!(player.next().await, Next::Observation(_)));
     assert!(matches!(observer.next().await, Next::Observation(_)));
+}
+
+#[tokio::test]
+async fn a_player_who_owes_its_nonce_keeps_the_seat_until_the_deal() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let nonce = Nonce::new(b"alice").unwrap();
+    let hash = Some(nonce.hash());
+    let first = matches.join(id, access(0), hash).await.unwrap();
+    let audience = Audience::Player(access(0), first.hold);
+    let mut player = matches.subscribe(id, audience, None, Views::EveryDecision).await.unwrap();
+    assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::NoncePromised));
+    matches.join(id, access(1), None).await.unwrap();
+    assert!(matches!(player.next().await, Next::Observation(_)), "the nonces are wanted");
+    assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::NoncePromised));
+    matches.send_nonce(id, access(0), nonce).await.unwrap();
+    assert!(matches!(player.next().await, Next::Observation(_)), "it is dealt");
+    matches.join(id, access(0), None).await.unwrap();
+    assert_eq!(player.next().await, Next::End(End::Superseded));
+}
+
+#[tokio::test]
+async fn a_player_who_owes_its_nonce_and_is_gone_keeps_no_seat() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let hash = Some(Nonce::new(b"alice").unwrap().hash());
+    let subscribe =
+        |hold| matches.subscribe(id, Audience::Player(access(0), hold), None, Views::EveryDecision);
+    let first = matches.join(id, access(0), hash).await.unwrap();
+    let mut player = subscribe(first.hold).await.unwrap();
+    let second = matches.join(id, access(0), hash).await.unwrap();
+    assert_eq!(player.next().await, Next::End(End::Superseded), "with the hash it is taken over");
+    drop(subscribe(second.hold).await.unwrap());
+    assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::NoncePromised), "it is still to come");
+    drop(second);
+    matches.join(id, access(0), None).await.unwrap();
 }
 
 #[tokio::test]
