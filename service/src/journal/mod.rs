@@ -43,7 +43,7 @@
 //! # The files
 //! | file | holds |
 //! |---|---|
-//! | `journal.lock` | nothing: an advisory lock on it keeps a second server out |
+//! | `journal.lock` | whether the journal was made, or is open: an advisory lock on it keeps a second server out |
 //! | `journal.sqlite3` | the database: SQLite, WAL, `synchronous=FULL` |
 //! | `journal.sqlite3-wal`, `-shm` | its WAL: part of the journal, never to be deleted or copied apart from the database |
 //!
@@ -112,7 +112,9 @@ pub use outcome::{
     AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome, Health,
     Outcome, ReadError, RequestReused,
 };
-pub use sqlite::{JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal};
+pub use sqlite::{
+    JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal, WalContent, WalDamage,
+};
 pub use store::{
     Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,
     NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultRow,

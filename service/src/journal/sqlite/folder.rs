@@ -1,12 +1,13 @@
 //! The folder of a journal: its files, who may read them, and who has it open.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::OpenError;
+use super::{OpenError, WalContent, wal};
 
 const DATABASE: &str = "journal.sqlite3";
+const WAL: &str = "journal.sqlite3-wal";
 const LOCK: &str = "journal.lock";
 
 /// The folder of an open journal. No other process opens it while this lives: the advisory lock ends with the process,
@@ -14,33 +15,129 @@ const LOCK: &str = "journal.lock";
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+/// What the file of the lock says of the journal, so that files that are gone are missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// No journal was ever whole here, or it is of a release that left no mark.
+    None,
+    /// There is a journal.
+    Made,
+    /// There is a journal, and its WAL with it, for it was opened and not closed.
+    Open,
+}
+
+const MADE: &[u8] = b"made\n";
+const OPEN: &[u8] = b"open\n";
+
+/// While this lives the mark says that the journal is open. To be dropped before the last connection, which removes
+/// the WAL.
+#[derive(Debug)]
+pub(super) struct InUse {
+    lock: File,
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if let Err(error) = write(&self.lock, MADE) {
+            tracing::error!(%error, "the lock of the journal can't be marked: the next start will miss the WAL");
+        }
+    }
 }
 
 impl Folder {
-    /// Makes the folder if it isn't there, and locks it.
+    /// Makes the folder if it isn't there, locks it, and looks at the files before SQLite does.
     pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
         let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
         make_folder(path).map_err(at("make the folder"))?;
-        let lock = private_file(&path.join(LOCK)).map_err(at("open the lock in"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(OpenError::InUse { folder: path.to_owned() });
-            }
-            Err(TryLockError::Error(source)) => return Err(at("lock")(source)),
-        }
-        let folder = Self { path: path.to_owned(), _lock: lock };
+        let folder = Self::lock(path, private_file)?;
+        folder.check()?;
         // SQLite gives its WAL the mode of the database, so the database has to be there with the right one.
         private_file(&folder.database()).map_err(at("make the database in"))?;
         File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync"))?;
+        if folder.mark()? == Mark::Open {
+            // From here on a failure to open may remove the WAL.
+            write(&folder.lock, MADE).map_err(at("mark the lock in"))?;
+        }
         Ok(folder)
+    }
+
+    fn lock(path: &Path, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Self, OpenError> {
+        let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
+        let lock = open(&path.join(LOCK)).map_err(at("open the lock in"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), lock }),
+            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { folder: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(at("lock")(source)),
+        }
+    }
+
+    /// Whether the files are there that have to be, and the WAL is as it was written. Nothing is changed.
+    fn check(&self) -> Result<WalContent, OpenError> {
+        let (database, wal) = (self.database(), self.wal());
+        let bytes = |file: &Path| match fs::metadata(file) {
+            Ok(metadata) => Ok(Some(metadata.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(OpenError::File { doing: "look at", path: file.to_owned(), source }),
+        };
+        let (mark, wal_bytes) = (self.mark()?, bytes(&wal)?);
+        if bytes(&database)?.unwrap_or(0) == 0 {
+            // SQLite would begin anew, and remove the WAL.
+            if mark != Mark::None || wal_bytes.unwrap_or(0) > 0 {
+                return Err(OpenError::DatabaseGone { database });
+            }
+        }
+        if mark == Mark::Open && wal_bytes.is_none() {
+            return Err(OpenError::WalGone { wal });
+        }
+        let content =
+            wal::walk(&wal).map_err(|source| OpenError::File { doing: "read", path: wal.clone(), source })?;
+        match &content.damage {
+            Some(damage) => Err(OpenError::Wal { wal, damage: damage.clone() }),
+            None => Ok(content),
+        }
+    }
+
+    /// Marks the journal as open, until the answer is dropped.
+    pub(super) fn in_use(&self) -> io::Result<InUse> {
+        let lock = self.lock.try_clone()?;
+        write(&lock, OPEN)?;
+        Ok(InUse { lock })
+    }
+
+    fn mark(&self) -> Result<Mark, OpenError> {
+        let mut mark = Vec::new();
+        let mut lock = &self.lock;
+        let read = lock.rewind().and_then(|()| lock.read_to_end(&mut mark));
+        read.map_err(|source| OpenError::File {
+            doing: "read the lock in",
+            path: self.path.clone(),
+            source,
+        })?;
+        Ok(match mark.as_slice() {
+            [] => Mark::None,
+            OPEN => Mark::Open,
+            _ => Mark::Made,
+        })
     }
 
     /// The path of the database.
     pub(super) fn database(&self) -> PathBuf {
         database(&self.path)
     }
+
+    fn wal(&self) -> PathBuf {
+        self.path.join(WAL)
+    }
+}
+
+/// Writes a mark. All have the same length, so that none is ever half there.
+fn write(mut lock: &File, mark: &[u8]) -> io::Result<()> {
+    lock.rewind()?;
+    lock.write_all(mark)?;
+    lock.sync_all()
 }
 
 /// The path of the database in a folder.

@@ -14,6 +14,7 @@ mod request;
 mod schema;
 mod stats;
 mod tokens;
+mod wal;
 mod writer;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use open_error::OpenError;
 pub use stats::JournalStats;
+pub use wal::{WalContent, WalDamage};
 
 use super::{
     Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage,
@@ -179,6 +181,7 @@ impl Opened {
         let (healthy, health) = watch::channel(Health::Writing);
         let stats = Arc::new(Stats::default());
         let writer = Writer {
+            in_use: folder.in_use()?,
             conn,
             live,
             options,

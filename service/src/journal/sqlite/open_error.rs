@@ -3,6 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::WalDamage;
+
+/// What to do about damage.
+const REPAIR: &str = "`zetema journal check` tells more. Restore a backup, or go on without what is lost by \
+                      `zetema journal repair --accept-loss`";
+
 /// Why a journal can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -54,10 +60,45 @@ pub enum OpenError {
         mode: String,
     },
     /// What is needed to read the journal is damaged.
-    #[error("the journal is damaged: {what}")]
+    #[error("the journal is damaged: {what}. Nothing was changed. {REPAIR}")]
     Damaged {
         /// What was found.
         what: String,
+    },
+    /// The write-ahead log is damaged.
+    #[error(
+        "{wal} is damaged at byte {offset}, {where_it_is}: what follows would be lost, at least {commits} commits \
+         ({frames} intact frames). Nothing was changed. {REPAIR}",
+        wal = .wal.display(),
+        offset = .damage.offset,
+        where_it_is = .damage.place(),
+        commits = .damage.lost_commits,
+        frames = .damage.lost_frames,
+    )]
+    Wal {
+        /// The write-ahead log.
+        wal: PathBuf,
+        /// What was found.
+        damage: WalDamage,
+    },
+    /// The journal was not closed, and its write-ahead log is not there.
+    #[error(
+        "{wal} is missing, and with it the last commits, unless another program has copied it into the database. \
+         Nothing was changed. {REPAIR}",
+        wal = .wal.display()
+    )]
+    WalGone {
+        /// The write-ahead log.
+        wal: PathBuf,
+    },
+    /// A journal was here, and its database is not.
+    #[error(
+        "{database} is missing or empty, and a journal was here: restore a backup. To begin anew, choose another folder",
+        database = .database.display()
+    )]
+    DatabaseGone {
+        /// The database.
+        database: PathBuf,
     },
     /// SQLite refuses.
     #[error("SQLite can't open the journal: {0}")]

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::clean::Cleaning;
 use super::commit::Commit;
-use super::folder::Folder;
+use super::folder::{Folder, InUse};
 use super::live::Live;
 use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
 use super::stats::Stats;
@@ -16,6 +16,8 @@ use super::{Options, limits};
 use crate::journal::{Cause, Health, MatchId, ResultNumber};
 
 pub(super) struct Writer {
+    /// Before the connection, so that it is dropped before it.
+    pub(super) in_use: InUse,
     pub(super) conn: Connection,
     pub(super) live: Live,
     pub(super) options: Options,
@@ -59,8 +61,9 @@ impl Writer {
             let mut answers = self.commit(writes);
             answers.extend(queries.into_iter().map(|query| self.answer(query)));
             if let Some(to) = close {
-                let Self { conn, batches, health, folder, live, .. } = self;
+                let Self { in_use, conn, batches, health, folder, live, .. } = self;
                 health.send_replace(Health::Closed);
+                drop(in_use);
                 drop(conn);
                 drop(folder);
                 answers.extend(refuse_the_rest(requests));

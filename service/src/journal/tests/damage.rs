@@ -79,7 +79,7 @@ async fn a_position_that_can_not_be_stops_the_start() {
         assert_eq!(f.database().execute(sql, [position]).unwrap(), 1);
         let error = SqliteJournal::open(f.folder.path(), Options::default()).await.map(|_| ());
         let want = format!("the journal is damaged: log_1 has a row at position {position}");
-        assert_eq!(error.unwrap_err().to_string(), want);
+        assert!(error.unwrap_err().to_string().starts_with(&want));
     }
 }
 
