@@ -1,5 +1,6 @@
 //! End-to-end tests over real sockets and real processes.
 
+pub mod crash;
 pub mod fault_runs;
 pub mod harness;
 pub mod proxy;

@@ -187,6 +187,6 @@ impl Backend {
 }
 
 /// Whether the same may be answered otherwise in a moment.
-const fn is_passing(reason: ErrorReason) -> bool {
+pub(super) const fn is_passing(reason: ErrorReason) -> bool {
     matches!(reason, ErrorReason::OutcomeUnknown | ErrorReason::Draining | ErrorReason::LimitExceeded)
 }

@@ -1,9 +1,10 @@
 //! Whether a player's ledger, the record and the server's observations agree.
 
-use zetema_proto::{Wire, v1};
+use zetema_proto::{Wire, record_from_wire, v1};
 use zetema_rules::{Outcome, PlayedBy, Record, Seat, SeatEvent, Step};
 
 use super::{Chosen, Ledger, Problem, Subscription, game_events};
+use crate::harness::{Clients, Created, SeatLog, Table};
 
 /// What is known of a match that is over from elsewhere than its player.
 #[derive(Clone)]
@@ -17,6 +18,27 @@ pub struct Truth {
 }
 
 impl Truth {
+    /// What is true of each seat of a match that is over, seat 0 first.
+    ///
+    /// # Errors
+    /// If there is no record.
+    ///
+    /// # Panics
+    /// If the server does not show what the seats observed.
+    pub async fn of_match(clients: &Clients, created: &Created) -> Result<Vec<Self>, Problem> {
+        let message = clients.get_record(created.id()).await;
+        let message = message.map_err(|status| Problem::Record(status.to_string()))?;
+        let (record, _) = record_from_wire(&message).map_err(|error| Problem::Record(error.to_string()))?;
+        let mut whole = Table::resume(clients, &created.tokens, &vec![Some(0); created.tokens.len()]).await;
+        while whole.read().await.unwrap() {}
+        let truth = |(seat, log): (usize, SeatLog)| Self {
+            record: record.clone(),
+            seat: Seat::new(seat).unwrap(),
+            observations: log.observations,
+        };
+        Ok(whole.seats.into_iter().enumerate().map(truth).collect())
+    }
+
     /// All that is wrong.
     pub fn problems(&self, ledger: &Ledger) -> Vec<Problem> {
         let mut problems = Vec::new();

@@ -11,6 +11,7 @@ use zetema_proto::v1::subscription_start::Kind as From;
 use zetema_proto::{Wire, seat_event_from_wire};
 use zetema_rules::{Action, SeatEvent};
 
+use super::backend::is_passing;
 use crate::proxy::Call;
 
 /// An action that a player chose.
@@ -91,6 +92,8 @@ impl Ledger {
                     // What crosses the end of the match meets a handle that is void.
                     Some(Answer::Rejection(error))
                         if over && error.reason() == ErrorReason::UnknownHandle => {}
+                    // It is sent again.
+                    Some(Answer::Rejection(error)) if is_passing(error.reason()) => {}
                     Some(Answer::Rejection(error)) => {
                         // The SDK uses the tag again for the next decision, and has one under way at most.
                         let act = acts.iter().rev().find(|(tag, _)| *tag == response.tag);

@@ -27,4 +27,5 @@ pub use ledger::{Chosen, Ledger, Subscription, game_events};
 pub use logged::Logged;
 pub use problem::Problem;
 pub use relay::{Bug, Relay};
+pub(crate) use scene::play;
 pub use scene::{Run, Scene};

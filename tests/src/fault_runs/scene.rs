@@ -8,13 +8,13 @@ use futures::{FutureExt, Stream, StreamExt};
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 use zetema_proto::v1::time_control;
-use zetema_proto::{Wire, record_from_wire, v1};
+use zetema_proto::{Wire, v1};
 use zetema_rules::fair::Nonce;
-use zetema_rules::{MatchEnd, Options, Preset, Rules, Seat};
+use zetema_rules::{MatchEnd, Options, Preset, Rules};
 use zetema_sdk::{DealCheck, End, Fault, Outcome, Records, Session, Settings, Unchecked};
 
 use super::{Backend, Bug, Case, Dealing, Ledger, Logged, Problem, Relay, Transport, Truth};
-use crate::harness::{Clients, Created, Table, TestServer, fixed, joint, own};
+use crate::harness::{Clients, Created, TestServer, fixed, joint, own};
 use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
 
 /// How long a match may take: a hundred times as long as it does.
@@ -132,7 +132,7 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     let played = async {
         let mut problems = Vec::new();
         let ledger = match transport {
-            Transport::Play => play(&proxy, &created, records, &mut problems).await,
+            Transport::Play => play(&proxy, &created.tokens[0], records, &mut problems).await,
             Transport::Observe => observe(&proxy, &created, nonce(dealing, 0)).await,
         };
         // The other seat would wait for one that was given up.
@@ -158,13 +158,18 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     Run { problems, counts, struck, took, account }
 }
 
-/// Plays seat 0 by the SDK.
-async fn play(proxy: &Proxy, created: &Created, records: Records, problems: &mut Vec<Problem>) -> Ledger {
+/// Plays a seat by the SDK.
+pub(crate) async fn play(
+    proxy: &Proxy,
+    token: &str,
+    records: Records,
+    problems: &mut Vec<Problem>,
+) -> Ledger {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
     let bots = Arc::clone(&ledger);
     let settings = Settings { records, ..Settings::default() };
     let mut session = Session::open(&proxy.url(), settings, move |_| Logged(Arc::clone(&bots))).unwrap();
-    session.play(created.tokens[0].as_str().into()).unwrap();
+    session.play(token.into()).unwrap();
     let Outcome { end, deal, faults, .. } = session.next().await.expect("a seat has an outcome");
     if !matches!(end, End::Result(_)) {
         problems.push(Problem::Fault(end.to_string()));
@@ -202,20 +207,11 @@ async fn check(
     ledger: &Ledger,
     other: &Ledger,
 ) -> Result<(Truth, Vec<Problem>), Problem> {
-    let message = clients.get_record(created.id()).await;
-    let message = message.map_err(|status| Problem::Record(status.to_string()))?;
-    let (record, _) = record_from_wire(&message).map_err(|error| Problem::Record(error.to_string()))?;
-    let mut whole = Table::resume(clients, &created.tokens, &[Some(0); 2]).await;
-    while whole.read().await.unwrap() {}
-    let truth = |seat: usize| Truth {
-        record: record.clone(),
-        seat: Seat::new(seat).unwrap(),
-        observations: whole.seats[seat].observations.clone(),
-    };
-    let own = truth(0);
+    let mut truths = Truth::of_match(clients, created).await?.into_iter();
+    let (own, others) = (truths.next().unwrap(), truths.next().unwrap());
     let mut problems = own.problems(ledger);
     let felt = other.felt.iter().cloned();
-    let wrong = truth(1).problems(other);
+    let wrong = others.problems(other);
     problems.extend(felt.chain(wrong.iter().map(ToString::to_string)).map(Problem::OtherSeat));
     Ok((own, problems))
 }

@@ -53,6 +53,12 @@ impl Created {
     }
 }
 
+impl From<v1::CreateMatchResponse> for Created {
+    fn from(answer: v1::CreateMatchResponse) -> Self {
+        Self::new(answer.r#match, answer.seat_tokens)
+    }
+}
+
 /// A connection to a server.
 #[derive(Clone)]
 pub struct Clients {
@@ -67,6 +73,13 @@ impl Clients {
         let url = format!("http://{address}");
         let endpoint = Endpoint::from_shared(url.clone()).unwrap();
         let channel = soon("a connection", endpoint.connect()).await.expect("the server listens");
+        Self { url, channel, admin_token: admin_token.to_owned() }
+    }
+
+    /// Connects when it is first needed, and again whenever the connection is lost.
+    pub fn lazy(address: SocketAddr, admin_token: &str) -> Self {
+        let url = format!("http://{address}");
+        let channel = Endpoint::from_shared(url.clone()).unwrap().tcp_nodelay(true).connect_lazy();
         Self { url, channel, admin_token: admin_token.to_owned() }
     }
 
@@ -156,8 +169,7 @@ impl Clients {
     /// Creates a match.
     pub async fn create(&self, spec: v1::MatchSpec) -> Created {
         let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-        let answer = soon("CreateMatch", self.matches().create_match(request)).await.unwrap().into_inner();
-        Created::new(answer.r#match, answer.seat_tokens)
+        soon("CreateMatch", self.matches().create_match(request)).await.unwrap().into_inner().into()
     }
 
     /// Creates matches in one transaction.

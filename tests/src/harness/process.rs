@@ -13,16 +13,21 @@ use super::{Clients, built, soon};
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at ";
+/// An address of which the system chooses the port.
+const ANY_PORT: &str = "127.0.0.1:0";
 
 /// A server in a process of its own.
 pub struct Process {
     child: Child,
     folder: TempDir,
+    /// Empty until it serves.
     url: String,
     /// What the log is of.
     level: &'static str,
     log: watch::Receiver<String>,
     reader: JoinHandle<()>,
+    /// Tells the address. `None` once it has.
+    serves: Option<oneshot::Receiver<String>>,
 }
 
 impl Process {
@@ -93,12 +98,12 @@ impl Process {
 
     /// A server with the data of this folder and these flags.
     pub async fn start_with(folder: TempDir, flags: &[&OsStr]) -> Self {
-        Self::start_at("127.0.0.1:0", "debug", folder, flags).await
+        Self::start_at(ANY_PORT, "debug", folder, flags).await
     }
 
     /// A server with an empty folder, which says nothing of what goes well.
     pub async fn start_quietly() -> Self {
-        Self::start_at("127.0.0.1:0", "warn", tempfile::tempdir().unwrap(), &[]).await
+        Self::start_at(ANY_PORT, "warn", tempfile::tempdir().unwrap(), &[]).await
     }
 
     /// Kills the server (SIGKILL), and starts another with its data at its address.
@@ -110,6 +115,14 @@ impl Process {
     }
 
     async fn start_at(address: &str, level: &'static str, folder: TempDir, flags: &[&OsStr]) -> Self {
+        let mut process = Self::spawn(address, level, folder, flags);
+        assert!(process.serves().await, "the server did not start: {}", process.kill().1);
+        process
+    }
+
+    /// Starts a server with the data of this folder and these flags, whose log is of this level, and does not wait until
+    /// it serves.
+    pub fn spawn(address: &str, level: &'static str, folder: TempDir, flags: &[&OsStr]) -> Self {
         let data = folder.path().join("data");
         let mut child = Command::new(built("zetema"))
             .args(["serve", "--listen", address, "--log", level, "--data"])
@@ -137,8 +150,17 @@ impl Process {
                 });
             }
         });
-        let url = soon("the server to serve", serves).await.expect("the server says its address");
-        Self { child, folder, url, level, log, reader }
+        Self { child, folder, url: String::new(), level, log, reader, serves: Some(serves) }
+    }
+
+    /// Waits until it serves. `false` if it ends before.
+    pub async fn serves(&mut self) -> bool {
+        if let Some(serves) = &mut self.serves {
+            let Ok(url) = soon("the server to serve", serves).await else { return false };
+            self.url = url;
+            self.serves = None;
+        }
+        true
     }
 }
 

@@ -120,7 +120,8 @@ async fn take_connections(
     let mut connection = 0;
     loop {
         let (client, _) = listener.accept().await.unwrap();
-        let server = TcpStream::connect(server).await.unwrap();
+        // A server that is down: the client finds its connection closed.
+        let Ok(server) = TcpStream::connect(server).await else { continue };
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
         connection += 1;

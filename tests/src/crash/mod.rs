@@ -1,0 +1,20 @@
+//! A server that is killed, or whose machine loses its power, again and again while bots play on it.
+//!
+//! A [`Crew`] plays match after match, by the SDK and by `JoinSeat`, Observe and Act, and never gives up on a
+//! connection. A [`Round`] crashes the server under it. At the end every player's [`Ledger`](crate::fault_runs::Ledger)
+//! is held against the record and against what the server shows: what was acknowledged is there once, nothing else is,
+//! and every match has ended as its rules say. The program `crash` plays any number of rounds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper of tests fails the test by panicking"
+)]
+
+mod audit;
+mod crew;
+mod round;
+
+pub use audit::Audit;
+pub use crew::{Crew, Played};
+pub use round::{Crash, Failure, Report, Round};
