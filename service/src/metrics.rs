@@ -5,7 +5,9 @@
 use std::sync::OnceLock;
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{
+    BuildError, Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
 
 /// Matches that are not over (gauge).
 pub const LIVE_MATCHES: &str = "zetema_live_matches";
@@ -49,16 +51,29 @@ pub fn page() -> Option<&'static PrometheusHandle> {
 }
 
 fn install() -> Option<PrometheusHandle> {
-    let recorder = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)
-        .map(PrometheusBuilder::build_recorder)
-        .inspect_err(|error| tracing::error!(%error, "the metrics can't be set up"))
-        .ok()?;
+    let recorder =
+        recorder().inspect_err(|error| tracing::error!(%error, "the metrics can't be set up")).ok()?;
     let page = recorder.handle();
     if metrics::set_global_recorder(recorder).is_err() {
         tracing::info!("metrics go to the recorder that is already installed");
         return None;
     }
+    Some(page)
+}
+
+/// A recorder of these metrics, each described and at 0.
+///
+/// # Errors
+/// [`BuildError`] if the exporter does not take the buckets.
+pub fn recorder() -> Result<PrometheusRecorder, BuildError> {
+    let recorder = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)?
+        .build_recorder();
+    metrics::with_local_recorder(&recorder, describe);
+    Ok(recorder)
+}
+
+fn describe() {
     describe_gauge!(LIVE_MATCHES, "Matches that are not over.");
     describe_gauge!(CONNECTIONS, "Connections that are open.");
     describe_gauge!(STREAMS, "Streams that are open.");
@@ -89,7 +104,6 @@ fn install() -> Option<PrometheusHandle> {
     ] {
         counter!(counter).absolute(0);
     }
-    Some(page)
 }
 
 /// One more of a gauge, for as long as this lives.

@@ -5,3 +5,4 @@ pub mod fault_runs;
 pub mod harness;
 pub mod proxy;
 pub mod reference;
+pub mod twins;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
@@ -56,4 +58,31 @@ fn the_rules_are_pure_and_bots_know_no_transport() {
             assert!(!used || !never.contains(&dependency.name.as_str()), "{name} uses {}", dependency.name);
         }
     }
+}
+
+/// Files of Rust in a folder and all below it, without what was built.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Decks, ids and clocks of one's own come into the service by `InProcess` alone, which only the tests open.
+#[test]
+fn no_program_reaches_the_seam_of_the_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    for room in ["rules", "proto", "service", "sdk", "bots", "cli", "examples"] {
+        sources(&root.join(room), &mut found);
+    }
+    let named = |path: &&PathBuf| fs::read_to_string(path).unwrap().contains("InProcess");
+    let mut named: Vec<_> = found.iter().filter(named).map(|path| path.strip_prefix(root).unwrap()).collect();
+    named.sort();
+    let its_own = ["service/src/server/in_process.rs", "service/src/server/mod.rs"].map(Path::new);
+    assert_eq!(named, its_own);
 }

@@ -131,6 +131,16 @@ impl NewMatches {
             None => Ok(Self { matches, epoch, now, request }),
         }
     }
+
+    /// The matches, for a journal that stores them.
+    pub fn matches(&self) -> &[NewMatch] {
+        &self.matches
+    }
+
+    /// The request that asks for them, if it named itself.
+    pub const fn request(&self) -> Option<&Request> {
+        self.request.as_ref()
+    }
 }
 
 /// What names a request: a caller's own id for it, and the hash of its body.

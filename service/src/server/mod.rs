@@ -16,6 +16,7 @@
 
 mod connection;
 mod health;
+mod in_process;
 mod routes;
 mod signal;
 mod tls;
@@ -29,6 +30,7 @@ use tonic_health::{
     server::{HealthReporter, HealthService},
 };
 
+pub use in_process::InProcess;
 pub use signal::{Hangups, termination};
 pub use tls::TlsError;
 
@@ -96,7 +98,7 @@ impl Server {
     /// A [`StartError`] that says what could not be had. Nothing runs on then.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
-        let _ = metrics::page();
+        let page = metrics::page().cloned();
         let listen = config.listen;
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
@@ -134,7 +136,7 @@ impl Server {
             draining: draining.clone(),
         });
         let reporter = HealthReporter::new();
-        let router = routes::routes(&backend, HealthService::from_health_reporter(reporter.clone()))?;
+        let router = routes::routes(&backend, HealthService::from_health_reporter(reporter.clone()), page)?;
         tasks.spawn(health::follow(reporter.clone(), Arc::clone(&journal), draining.clone()));
         tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), draining.clone()));
         tasks.spawn(connection::accept(

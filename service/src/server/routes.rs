@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{Router, middleware, routing::get};
 use http::{HeaderName, StatusCode, header::CONTENT_TYPE};
+use metrics_exporter_prometheus::PrometheusHandle;
 use tonic::service::Routes;
 use tonic_health::{pb::health_server::HealthServer, server::HealthService};
 use tonic_reflection::server::Builder as ReflectionBuilder;
@@ -20,11 +21,25 @@ use zetema_proto::{
 use super::StartError;
 use crate::{
     grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, explain, unknown_method},
-    limits, metrics,
+    limits,
 };
 
-/// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP.
-pub(super) fn routes(backend: &Arc<Backend>, health: HealthService) -> Result<Router, StartError> {
+/// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
+pub(super) fn routes(
+    backend: &Arc<Backend>,
+    health: HealthService,
+    page: Option<PrometheusHandle>,
+) -> Result<Router, StartError> {
+    let standard =
+        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
+            .add_service(reflection().build_v1()?)
+            .add_service(reflection().build_v1alpha()?);
+    let standard = over_web(standard.into_axum_router().reset_fallback());
+    Ok(ours(backend, page).merge(standard).fallback(unknown_method))
+}
+
+/// Our services and the metrics.
+pub(super) fn ours(backend: &Arc<Backend>, page: Option<PrometheusHandle>) -> Router {
     let ours = Routes::new(
         MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
             .max_decoding_message_size(limits::MAX_REQUEST_BYTES)
@@ -46,12 +61,7 @@ pub(super) fn routes(backend: &Arc<Backend>, health: HealthService) -> Result<Ro
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
     let ours = over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)));
-    let standard =
-        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
-            .add_service(reflection().build_v1()?)
-            .add_service(reflection().build_v1alpha()?);
-    let standard = over_web(standard.into_axum_router().reset_fallback());
-    Ok(ours.merge(standard).route("/metrics", get(metrics_page)).fallback(unknown_method))
+    ours.route("/metrics", get(async move || metrics_page(page.as_ref())))
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.
@@ -70,8 +80,8 @@ fn reflection() -> ReflectionBuilder<'static> {
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }
 
-async fn metrics_page() -> (StatusCode, [(HeaderName, &'static str); 1], String) {
-    let (status, text) = match metrics::page() {
+fn metrics_page(page: Option<&PrometheusHandle>) -> (StatusCode, [(HeaderName, &'static str); 1], String) {
+    let (status, text) = match page {
         Some(page) => (StatusCode::OK, page.render()),
         None => (
             StatusCode::NOT_FOUND,

@@ -1,0 +1,72 @@
+//! The server without its port.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use axum::Router;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{StartError, routes};
+use crate::{
+    access::{Access, AdminToken},
+    grpc::Backend,
+    matches::{self, Matches},
+};
+
+/// All that knows of matches and answers on the port, without the port, on a journal, clocks, randomness and decks that are given:
+/// for tests that put other decks behind the same commitment.
+///
+/// [`Server::start`](super::Server::start) never makes one, and no setting leads here: a server has the system's
+/// randomness and the decks that follow from its seeds.
+#[derive(Debug)]
+pub struct InProcess {
+    access: Arc<Access>,
+    matches: Matches,
+    router: Router,
+    draining: CancellationToken,
+}
+
+impl InProcess {
+    /// Takes up the unfinished matches of the journal, and then answers. The admin token's file is in `folder`; the
+    /// metrics are those of `page`.
+    ///
+    /// # Errors
+    /// A [`StartError`] that says what could not be had.
+    pub async fn open(
+        config: matches::Config,
+        folder: &Path,
+        ping_interval: Duration,
+        page: PrometheusHandle,
+    ) -> Result<Self, StartError> {
+        let access = Access::open(Arc::clone(&config.journal), Arc::clone(&config.clock), folder).await?;
+        let access = Arc::new(access);
+        let queued_observations = config.limits.queued_observations;
+        let (matches, _) = Matches::open(config).await?;
+        let draining = CancellationToken::new();
+        let backend = Arc::new(Backend {
+            access: Arc::clone(&access),
+            matches: matches.clone(),
+            ping_interval,
+            queued_observations,
+            draining: draining.clone(),
+        });
+        let router = routes::ours(&backend, Some(page));
+        Ok(Self { access, matches, router, draining })
+    }
+
+    /// What answers requests of HTTP.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// The admin token, when its file still holds it.
+    pub fn admin_token(&self) -> Option<&AdminToken> {
+        self.access.admin_token()
+    }
+
+    /// Ends the streams and stops the matches. Nothing is lost: another opening of the journal goes on.
+    pub async fn stop(self) {
+        self.draining.cancel();
+        self.matches.stop().await;
+    }
+}

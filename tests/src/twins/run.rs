@@ -1,0 +1,548 @@
+//! One game of a pair, played through the whole service.
+
+use std::time::Duration;
+
+use prost::Message;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use tokio::time::{Instant, sleep, sleep_until};
+use zetema_proto::v1::act::Choice;
+use zetema_proto::v1::play_request::Kind as Ask;
+use zetema_proto::v1::play_response::Kind as Answer;
+use zetema_proto::v1::time_control::Decisions;
+use zetema_proto::{PROTOCOL_REVISION, Wire, v1};
+use zetema_rules::fair::Nonce;
+use zetema_rules::{Seat, Viewer};
+use zetema_service::journal::MatchId;
+
+use super::http::{Answers, Asks, Part, Reply, ask, follow, metrics, talk};
+use super::mischief::{wrong_act, wrong_number};
+use super::model::{Model, Move, Step};
+use super::plan::{Clock, Plan};
+use super::tape::{Kind, Leak, Tape, Truth, leaking};
+use super::world::{World, settle};
+
+/// What a decision may take, where there is a clock.
+const BUDGET_MS: u32 = 30_000;
+
+/// When such a decision is closed for certain: what may be credited to the network, and the server's own slack, are less
+/// than the rest.
+const OUT_OF_TIME: Duration = Duration::from_millis(BUDGET_MS as u64 + 150);
+
+/// Which game of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Twin {
+    /// The one that was played at random.
+    First,
+    /// The other one. What the observer can't see of the other players is different too: which way they say what
+    /// they play, in which order their nonces come, and whether they have had another token.
+    Second,
+}
+
+/// An answer that goes on, and whose eyes it is for.
+struct Followed {
+    what: &'static str,
+    kind: Kind,
+    viewer: Viewer,
+    answers: Answers,
+}
+
+/// The observer's Play stream.
+struct PlayStream {
+    asks: Asks,
+    tag: u64,
+    handle: u32,
+}
+
+/// A game that is being played.
+struct Run<'a> {
+    world: World,
+    plan: &'a Plan,
+    twin: Twin,
+    leak: Option<&'a mut (dyn Leak + 'a)>,
+    /// The same numbers in both games.
+    random: StdRng,
+    model: Model,
+    match_id: String,
+    tokens: Vec<String>,
+    followed: Vec<Followed>,
+    play: Option<PlayStream>,
+    tape: Tape,
+    /// The decision that a spectator saw last.
+    decision: Option<u32>,
+    /// Not before the current decision's clock began, and hardly after it.
+    begun: Instant,
+}
+
+/// Plays a game of a pair. The answer is everything that the observer and everyone else may read.
+///
+/// # Panics
+/// If the service does not do what the rules say.
+pub(super) async fn run<'a>(
+    world: World,
+    plan: &'a Plan,
+    twin: Twin,
+    leak: Option<&'a mut (dyn Leak + 'a)>,
+) -> Tape {
+    let rules = plan.setting.rules();
+    let decks = match twin {
+        Twin::First => &plan.decks[0],
+        Twin::Second => &plan.decks[1],
+    };
+    let model = Model::new(rules, plan.dealer, decks.clone(), &mut Vec::new());
+    let mut run = Run {
+        world,
+        plan,
+        twin,
+        leak,
+        random: StdRng::seed_from_u64(plan.setting.seed ^ 0x7715),
+        model,
+        match_id: String::new(),
+        tokens: Vec::new(),
+        followed: Vec::new(),
+        play: None,
+        tape: Tape::default(),
+        decision: None,
+        begun: Instant::now(),
+    };
+    run.create().await;
+    run.join().await;
+    let mut number = 0;
+    while let Some(step) = plan.steps.get(number) {
+        let before = run.model.game.public().decision;
+        run.think().await;
+        run.make(step).await;
+        number += 1;
+        // What is played for a seat at once comes with what was before.
+        while let Some(step) = plan.steps.get(number)
+            && matches!(step.made, Move::Autoplay(_))
+        {
+            run.model.make(step, &mut Vec::new()).unwrap();
+            number += 1;
+        }
+        run.settle().await;
+        let decision = run.model.game.public().decision;
+        assert_eq!(run.decision, Some(decision), "the match goes on as planned");
+        if decision != before {
+            run.begun = Instant::now();
+        }
+    }
+    run.last_look().await;
+    let Run { world, followed, play, tape, .. } = run;
+    drop((followed, play));
+    world.server.stop().await;
+    tape
+}
+
+impl Run<'_> {
+    fn observer(&self) -> Option<Seat> {
+        match self.plan.setting.observer {
+            Viewer::Seat(seat) => Some(seat),
+            Viewer::Spectator => None,
+        }
+    }
+
+    fn token(&self, seat: Seat) -> &str {
+        &self.tokens[seat.index()]
+    }
+
+    async fn ask(&self, path: &str, bearer: Option<&str>, message: &impl Message) -> Reply {
+        ask(&self.world.server, path, bearer, &message.encode_to_vec()).await
+    }
+
+    /// Asks for something that everyone, or the observer, may see.
+    async fn look(&mut self, what: &'static str, bearer: Option<&str>, message: &impl Message) {
+        let reply = self.ask(what, bearer, message).await;
+        self.tape.note(what, reply.bytes);
+    }
+
+    async fn create(&mut self) {
+        let setting = &self.plan.setting;
+        let rules = v1::PresetRules {
+            preset: setting.preset.to_wire(),
+            teams: Some(setting.teams.to_wire()),
+            imperial_suit: Some(setting.imperial.to_wire()),
+        };
+        let decisions = match setting.clock {
+            Clock::None => Decisions::Named(v1::NamedTimeControl::None.into()),
+            Clock::Autoplay => Decisions::Clock(v1::DecisionClock {
+                budget_ms: BUDGET_MS,
+                first_budget_ms: Some(BUDGET_MS),
+                time_out: Some(v1::decision_clock::TimeOut::Autoplay(v1::AutoplayOnTimeOut {
+                    strikes: 1_000,
+                })),
+                ..v1::DecisionClock::default()
+            }),
+        };
+        let seat = v1::SeatSpec { kind: Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) };
+        let spec = v1::MatchSpec {
+            rules: Some(v1::match_spec::Rules::Preset(rules)),
+            seats: vec![seat; setting.players],
+            time_control: Some(v1::TimeControl { decisions: Some(decisions), ..v1::TimeControl::default() }),
+            visibility: Some(v1::Visibility::Public.into()),
+            ..v1::MatchSpec::default()
+        };
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        let admin = self.admin_token();
+        let reply = self.ask("MatchService/CreateMatch", Some(&admin), &request).await;
+        let created: v1::CreateMatchResponse = reply.decode();
+        self.match_id = created.r#match.unwrap().match_id;
+        self.tokens = created.seat_tokens.into_iter().map(|seat| seat.token).collect();
+    }
+
+    fn admin_token(&self) -> String {
+        self.world.server.admin_token().unwrap().expose().to_owned()
+    }
+
+    /// Everyone joins, and sends the nonce that it promised.
+    async fn join(&mut self) {
+        self.watch(None).await;
+        let players = self.plan.setting.players;
+        let mut seats: Vec<Seat> = self.plan.setting.rules().seats().collect();
+        seats.shuffle(&mut self.random);
+        let gives: Vec<bool> = (0..players).map(|_| self.random.random_bool(0.5)).collect();
+        let nonce = |seat: Seat| Nonce::new(format!("nonce {seat}").as_bytes()).unwrap();
+        let gives = |seat: Seat| gives[seat.index()].then(|| nonce(seat));
+        for &seat in &seats {
+            let hash = gives(seat).map(|nonce| nonce.hash()).to_wire();
+            if Some(seat) == self.observer() {
+                self.look_around().await;
+                self.observe(seat, hash).await;
+                self.send_nonce(seat, b"too early").await;
+            } else {
+                let join = v1::JoinSeatRequest { seat_token: self.token(seat).to_owned(), nonce_hash: hash };
+                let reply = self.ask("PlayService/JoinSeat", None, &join).await;
+                reply.decode::<v1::JoinSeatResponse>();
+            }
+            self.settle().await;
+        }
+        let mut promised: Vec<(Seat, Nonce)> =
+            seats.iter().filter_map(|&seat| Some((seat, gives(seat)?))).collect();
+        // The observer's own comes first or last, so that the others' may come in any order.
+        let own = self.random.random_bool(0.5);
+        promised.sort_by_key(|(seat, _)| (Some(*seat) == self.observer()) != own);
+        if self.twin == Twin::Second {
+            let observer = self.observer();
+            if let Some(others) = promised
+                .chunk_by_mut(|one, other| (Some(one.0) == observer) == (Some(other.0) == observer))
+                .find(|chunk| Some(chunk[0].0) != observer)
+            {
+                others.reverse();
+            }
+        }
+        for (seat, nonce) in promised {
+            if Some(seat) == self.observer() {
+                self.send_nonce(seat, b"another").await;
+                self.send_nonce(seat, nonce.reveal()).await;
+                self.send_nonce(seat, nonce.reveal()).await;
+                self.send_nonce(seat, b"late").await;
+            } else {
+                let request =
+                    v1::SendNonceRequest { seat_token: self.token(seat).to_owned(), nonce: nonce.to_wire() };
+                self.ask("PlayService/SendNonce", None, &request).await.decode::<v1::SendNonceResponse>();
+            }
+        }
+        self.settle().await;
+        assert_eq!(self.decision, Some(1), "the match has begun");
+        self.begun = Instant::now();
+    }
+
+    /// The observer takes its seat, by a Play stream or by single calls.
+    async fn observe(&mut self, seat: Seat, nonce_hash: Vec<u8>) {
+        let token = self.token(seat).to_owned();
+        let viewer = Viewer::Seat(seat);
+        let views = self.random.random_bool(0.25).then(|| v1::Views::SnapshotsOnly.into());
+        if self.random.random_bool(0.5) {
+            let bearer = self.random.random_bool(0.5).then_some(token.as_str());
+            let (asks, answers) = talk(&self.world.server, "PlayService/Play", bearer).await;
+            self.followed.push(Followed { what: "PlayService/Play", kind: Kind::Play, viewer, answers });
+            self.play = Some(PlayStream { asks, tag: 0, handle: 0 });
+            self.say(Ask::Hello(v1::Hello {
+                client_name: "twins".to_owned(),
+                protocol_revision: PROTOCOL_REVISION,
+                ..v1::Hello::default()
+            }))
+            .await;
+            let by = v1::join::By::SeatToken(token);
+            self.say(Ask::Join(v1::Join { by: Some(by), nonce_hash, after_seq: None, views })).await;
+            if let Some(play) = &mut self.play {
+                play.handle = 1;
+            }
+        } else {
+            let join = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash };
+            self.look("PlayService/JoinSeat", None, &join).await;
+            let fixed = v1::JoinSeatRequest { seat_token: token, nonce_hash: vec![7; 32] };
+            self.look("PlayService/JoinSeat", None, &fixed).await;
+            self.follow_seat(seat, None, views).await;
+        }
+    }
+
+    /// Says something on the observer's Play stream, and hears what comes of it.
+    async fn say(&mut self, kind: Ask) {
+        let play = self.play.as_mut().unwrap();
+        play.tag += 1;
+        let handle =
+            if matches!(kind, Ask::Hello(_) | Ask::Join(_) | Ask::Pong(_)) { 0 } else { play.handle };
+        play.asks.say(&v1::PlayRequest { tag: play.tag, handle, kind: Some(kind) });
+        self.settle().await;
+    }
+
+    async fn follow_seat(&mut self, seat: Seat, after_seq: Option<u64>, views: Option<i32>) {
+        let seats = vec![v1::ObserveSeat { seat_token: self.token(seat).to_owned(), after_seq, views }];
+        let request = v1::ObserveRequest { seats }.encode_to_vec();
+        let answers = follow(&self.world.server, "PlayService/Observe", None, &request).await;
+        let viewer = Viewer::Seat(seat);
+        self.followed.push(Followed { what: "PlayService/Observe", kind: Kind::Observe, viewer, answers });
+    }
+
+    async fn watch(&mut self, after_seq: Option<u64>) {
+        let request = v1::WatchMatchRequest { match_id: self.match_id.clone(), after_seq, views: None };
+        let request = request.encode_to_vec();
+        let answers = follow(&self.world.server, "MatchService/WatchMatch", None, &request).await;
+        let viewer = Viewer::Spectator;
+        self.followed.push(Followed { what: "MatchService/WatchMatch", kind: Kind::Watch, viewer, answers });
+    }
+
+    async fn send_nonce(&mut self, seat: Seat, nonce: &[u8]) {
+        if self.play.is_some() {
+            self.say(Ask::Nonce(v1::GiveNonce { nonce: nonce.to_vec() })).await;
+        } else {
+            let seat_token = self.token(seat).to_owned();
+            let request = v1::SendNonceRequest { seat_token, nonce: nonce.to_vec() };
+            self.look("PlayService/SendNonce", None, &request).await;
+        }
+    }
+
+    /// What comes before a step: time, and answers that are refused.
+    async fn think(&mut self) {
+        let think_ms = self.random.random_range(0..2_000);
+        sleep(Duration::from_millis(think_ms)).await;
+        if self.random.random_bool(0.3) {
+            self.look_around().await;
+        }
+        let Some(seat) = self.observer() else { return };
+        if self.random.random_bool(0.6)
+            && let Some(act) = wrong_act(&self.model.game, seat, &mut self.random)
+        {
+            self.act(seat, act).await;
+        }
+        if self.random.random_bool(0.1) {
+            self.send_nonce(seat, b"much too late").await;
+        }
+        let other = Seat::new(self.random.random_range(0..self.plan.setting.players)).unwrap();
+        if other == seat {
+            return;
+        }
+        if self.random.random_bool(0.1) {
+            let act = wrong_number(&mut self.random);
+            let request = v1::ActRequest { seat_token: self.token(other).to_owned(), act: Some(act) };
+            self.ask("PlayService/Act", None, &request).await;
+        }
+        if self.random.random_bool(0.05) && self.twin == Twin::Second {
+            self.rotate(other).await;
+        }
+    }
+
+    /// Another seat gets another token.
+    async fn rotate(&mut self, seat: Seat) {
+        let request = v1::RotateSeatTokenRequest {
+            match_id: self.match_id.clone(),
+            seat: seat.to_wire(),
+            request_id: String::new(),
+        };
+        let admin = self.admin_token();
+        let reply = self.ask("MatchService/RotateSeatToken", Some(&admin), &request).await;
+        let rotated: v1::RotateSeatTokenResponse = reply.decode();
+        self.tokens[seat.index()] = rotated.seat_token.unwrap().token;
+    }
+
+    /// The observer acts.
+    async fn act(&mut self, seat: Seat, act: v1::Act) {
+        if self.play.is_some() {
+            self.say(Ask::Act(act)).await;
+        } else {
+            let request = v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act) };
+            self.look("PlayService/Act", None, &request).await;
+        }
+    }
+
+    async fn make(&mut self, step: &Step) {
+        let Step { seat, made } = *step;
+        let decision_number = self.model.game.public().decision;
+        let legal = self.model.game.legal_actions();
+        self.model.make(step, &mut Vec::new()).unwrap();
+        let observed = Some(seat) == self.observer();
+        match made {
+            Move::Act(action) => {
+                let by_index = self.random.random_bool(0.5);
+                // What another seat plays is the same however it says so, and its index is its own affair.
+                let by_index = if observed { by_index } else { self.twin == Twin::Second };
+                let index = legal.iter().position(|other| other == action).unwrap();
+                let choice = if by_index {
+                    Choice::LegalIndex(u32::try_from(index).unwrap())
+                } else {
+                    Choice::Action(action.to_wire())
+                };
+                self.play_act(seat, v1::Act { decision_number, choice: Some(choice) }).await;
+            }
+            Move::Expose(card) => {
+                let action = zetema_rules::Action::Discard(card).to_wire();
+                let choice = Some(Choice::Action(action));
+                self.play_act(seat, v1::Act { decision_number, choice }).await;
+            }
+            Move::Resign => {
+                if observed && self.play.is_some() {
+                    self.say(Ask::Resign(v1::Resign {})).await;
+                } else {
+                    let request = v1::ResignRequest { seat_token: self.token(seat).to_owned() };
+                    let reply = self.ask("PlayService/Resign", None, &request).await;
+                    reply.decode::<v1::ResignResponse>();
+                    if observed {
+                        self.tape.note("PlayService/Resign", reply.bytes);
+                    }
+                }
+            }
+            Move::TimeOut(_) => {
+                sleep_until(self.begun + OUT_OF_TIME).await;
+            }
+            Move::Autoplay(_) => {}
+        }
+    }
+
+    async fn play_act(&mut self, seat: Seat, act: v1::Act) {
+        if Some(seat) == self.observer() {
+            self.act(seat, act).await;
+        } else {
+            let request = v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act) };
+            self.ask("PlayService/Act", None, &request).await.decode::<v1::ActResponse>();
+        }
+    }
+
+    /// Reads something that can be read at any time.
+    async fn look_around(&mut self) {
+        let which = self.random.random_range(0..12);
+        self.look_at(which).await;
+    }
+
+    /// Reads everything that can be read.
+    async fn last_look(&mut self) {
+        for which in 0..12 {
+            self.look_at(which).await;
+        }
+    }
+
+    async fn look_at(&mut self, which: u32) {
+        let match_id = self.match_id.clone();
+        let token = self.observer().map(|seat| self.token(seat).to_owned());
+        let bearer = token.as_deref();
+        let beyond = self.random.random_range(0..200);
+        match which {
+            0 => self.look("MatchService/GetMatch", bearer, &v1::GetMatchRequest { match_id }).await,
+            1 => self.look("MatchService/GetMatch", None, &v1::GetMatchRequest { match_id }).await,
+            2 => self.look("MatchService/ListMatches", bearer, &v1::ListMatchesRequest::default()).await,
+            3 => {
+                let request = v1::ListMatchesRequest { page_token: "?".to_owned(), ..Default::default() };
+                self.look("MatchService/ListMatches", None, &request).await;
+            }
+            4 => self.look("MatchService/GetRecord", bearer, &v1::GetRecordRequest { match_id }).await,
+            5 => self.look("MatchService/ListRecords", bearer, &v1::ListRecordsRequest::default()).await,
+            6 => {
+                let bytes = metrics(&self.world.server).await;
+                self.tape.note("metrics", bytes);
+            }
+            7 => self.watch_for_a_moment(Some(beyond)).await,
+            8 => self.watch_for_a_moment(None).await,
+            9 | 10 => {
+                let Some(seat) = self.observer() else { return };
+                let after = (which == 9).then_some(beyond);
+                let before = self.followed.len();
+                self.follow_seat(seat, after, None).await;
+                self.settle().await;
+                self.followed.truncate(before);
+            }
+            _ => {
+                let request = v1::ListFaultsRequest {
+                    seat_token: token.unwrap_or_default(),
+                    ..v1::ListFaultsRequest::default()
+                };
+                self.look("PlayService/ListFaults", None, &request).await;
+            }
+        }
+    }
+
+    async fn watch_for_a_moment(&mut self, after_seq: Option<u64>) {
+        let before = self.followed.len();
+        self.watch(after_seq).await;
+        self.settle().await;
+        self.followed.truncate(before);
+    }
+
+    /// Waits until all has happened that follows from what was done, and hears all of it.
+    async fn settle(&mut self) {
+        loop {
+            settle().await;
+            if !self.hear() {
+                return;
+            }
+        }
+    }
+
+    /// Takes down what has come by now. Whether something has.
+    fn hear(&mut self) -> bool {
+        let mut heard = false;
+        let match_id: MatchId = self.match_id.parse().unwrap();
+        let records = self.world.journal.records(match_id);
+        let truth = Truth { game: &self.model.game, stock: self.model.stock(), records };
+        let mut pings = Vec::new();
+        for followed in &mut self.followed {
+            let mut answers = Vec::new();
+            while let Some(part) = followed.answers.ready() {
+                heard = true;
+                let Followed { what, kind, viewer, .. } = *followed;
+                match part {
+                    Part::Frame(bytes) => self.tape.note(what, bytes),
+                    Part::Message(message) => {
+                        let mut answer = false;
+                        match kind {
+                            Kind::Play => {
+                                let said = v1::PlayResponse::decode(message.clone()).unwrap();
+                                answer = said.tag != 0;
+                                if let Some(Answer::Ping(ping)) = said.kind {
+                                    pings.push(ping.number);
+                                }
+                            }
+                            Kind::Watch => {
+                                let said = v1::WatchMatchResponse::decode(message.clone()).unwrap();
+                                if let Some(v1::watch_match_response::Kind::Observation(seen)) = said.kind {
+                                    self.decision = self.decision.max(seen.decision_number);
+                                }
+                            }
+                            Kind::Observe => {}
+                        }
+                        let bytes = match &mut self.leak {
+                            Some(leak) => leaking(&mut **leak, &truth, viewer, kind, &message),
+                            None => message.to_vec(),
+                        };
+                        if answer {
+                            answers.push(bytes);
+                        } else {
+                            self.tape.note(what, bytes);
+                        }
+                    }
+                }
+            }
+            // Of an answer and an observation that are ready at once, the session sends first which it chances upon.
+            for answer in answers {
+                self.tape.note("an answer of PlayService/Play", answer);
+            }
+        }
+        for number in pings {
+            if let Some(play) = &self.play {
+                let kind = Some(Ask::Pong(v1::Pong { number }));
+                play.asks.say(&v1::PlayRequest { tag: 0, handle: 0, kind });
+            }
+        }
+        heard
+    }
+}
