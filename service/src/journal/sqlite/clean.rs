@@ -7,7 +7,7 @@ use super::live::{Live, Position, Segment, SegmentNumber};
 use super::recover::table;
 use super::request::Spoilt;
 use super::writer::Writer;
-use crate::journal::row::{Row, RowHeader};
+use crate::journal::row::{self, Row, RowHeader};
 use crate::journal::{Cause, MatchId, Version};
 
 /// How far the cleaning is.
@@ -102,6 +102,7 @@ impl Writer {
             };
             self.row.clear();
             self.row.extend_from_slice(&bytes);
+            row::place(&mut self.row, self.live.next_position());
             let mut commit = Commit {
                 conn: &self.conn,
                 live: &mut self.live,

@@ -6,8 +6,8 @@ use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
 use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, Write};
-use super::tokens;
-use crate::journal::row::{RowHeader, RowKind};
+use super::{schema, tokens};
+use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload, Request,
@@ -140,7 +140,7 @@ impl Commit<'_> {
     }
 
     fn replace_meta(&mut self, key: &MetaKey, value: &MetaValue) -> rusqlite::Result<Outcome<(), Never>> {
-        let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
+        let sql = "INSERT OR REPLACE INTO meta (key, value, seal) VALUES (?1, ?2, seal_of('meta', ?1, ?2))";
         self.conn.prepare_cached(sql)?.execute(params![key.as_str(), value.as_bytes().as_ref()])?;
         Ok(Outcome::Done(()))
     }
@@ -149,7 +149,7 @@ impl Commit<'_> {
         if let Some(there) = read::meta(self.conn, key)? {
             return Ok(Outcome::Done(there));
         }
-        let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2)";
+        let sql = "INSERT INTO meta (key, value, seal) VALUES (?1, ?2, seal_of('meta', ?1, ?2))";
         self.conn.prepare_cached(sql)?.execute(params![key.as_str(), value.as_bytes().as_ref()])?;
         Ok(Outcome::Done(value))
     }
@@ -204,8 +204,9 @@ impl Commit<'_> {
     ) -> rusqlite::Result<Version> {
         let head = self.live.get(&match_id).map_or(Head::START, |m| m.head);
         let version = head.version.next().ok_or(rusqlite::Error::IntegralValueOutOfRange(0, i64::MAX))?;
-        let header = RowHeader { kind, match_id, version, epoch };
-        let chain = header.encode(head.chain, payload.as_bytes(), self.row);
+        let header = RowHeader { format: Format::Placed, kind, match_id, version, epoch };
+        let position = self.live.next_position();
+        let chain = header.encode(head.chain, payload.as_bytes(), position, self.row);
         self.insert_row()?;
         self.live.appended(match_id, Head { version, epoch, chain });
         Ok(version)
@@ -224,10 +225,7 @@ impl Commit<'_> {
     }
 
     fn start_segment(&mut self, number: u32) -> rusqlite::Result<u32> {
-        let table = table(number);
-        self.conn.execute_batch(&format!(
-            "CREATE TABLE {table} (position INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT"
-        ))?;
+        self.conn.execute_batch(&schema::segment(number))?;
         self.live.started_segment(number);
         Ok(number)
     }
@@ -240,8 +238,9 @@ impl Commit<'_> {
         if now >= Request::KEPT_MS {
             self.conn.prepare_cached(sql)?.execute(params![forgotten, REQUESTS_DELETED])?;
         }
-        let sql = "INSERT OR REPLACE INTO requests (caller, request_id, body_hash, response, created_ms)
-            VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql =
+            "INSERT OR REPLACE INTO requests (caller, request_id, body_hash, response, created_ms, seal)
+            VALUES (?1, ?2, ?3, ?4, ?5, seal_of('requests', ?1, ?2, ?3, ?4, ?5))";
         self.conn.prepare_cached(sql)?.execute(params![
             key.caller.as_str(),
             key.request_id.as_str(),

@@ -1,5 +1,6 @@
 //! The journal in SQLite: one thread that writes with group commit, some that read.
 
+mod chain;
 mod clean;
 mod commit;
 mod folder;
@@ -12,8 +13,10 @@ mod records;
 mod recover;
 mod request;
 mod schema;
+mod seal;
 mod stats;
 mod tokens;
+mod verify;
 mod wal;
 mod writer;
 
@@ -39,6 +42,7 @@ use folder::Folder;
 use readers::Readers;
 use request::{Batch, Query, Request, Write};
 use stats::Stats;
+use verify::Depth;
 use writer::{Wal, Writer};
 
 /// How a journal is kept.
@@ -67,6 +71,8 @@ pub struct Recovery {
     pub quarantined: Vec<Quarantine>,
     /// Damage beside them, in words.
     pub stray: Vec<String>,
+    /// The number of the last result.
+    pub results: u64,
 }
 
 /// A match with damage.
@@ -159,8 +165,12 @@ struct Opened {
 impl Opened {
     fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let folder = Folder::open(path)?;
-        let (mut conn, epoch) = schema::open_writer(&folder.database(), options)?;
-        let (live, recovery) = recover::scan(&conn)?;
+        let found = schema::look(&folder.database())?;
+        verify::database(&found, Depth::Start)?;
+        let (live, mut recovery) = recover::scan(&found.conn, found.schema)?;
+        verify::results(&found, Depth::Start, &mut recovery)?;
+        // All was read, and nothing changed. From here on it is.
+        let (mut conn, epoch) = schema::open_writer(found, options)?;
         recover::quarantine(&mut conn, &recovery.quarantined)?;
         for Quarantine { match_id, intact, damage } in &recovery.quarantined {
             tracing::error!(%match_id, %intact, %damage, "a match is damaged and quarantined");

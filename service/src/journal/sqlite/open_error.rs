@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::WalDamage;
+use super::{WalDamage, read};
 
 /// What to do about damage.
 const REPAIR: &str = "`zetema journal check` tells more. Restore a backup, or go on without what is lost by \
@@ -102,5 +102,11 @@ pub enum OpenError {
     },
     /// SQLite refuses.
     #[error("SQLite can't open the journal: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(#[source] rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for OpenError {
+    fn from(error: rusqlite::Error) -> Self {
+        if read::is_damage(&error) { Self::Damaged { what: error.to_string() } } else { Self::Sqlite(error) }
+    }
 }

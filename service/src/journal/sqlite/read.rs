@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::live::SegmentNumber;
 use super::recover::table;
 use super::request::Location;
+use super::seal::{META, REQUESTS};
 use crate::journal::row::{ChainHash, Row};
 use crate::journal::{
     Cause, History, JournalValueError, MatchId, MetaKey, MetaValue, Payload, ReadError, Request, RequestKey,
@@ -70,10 +71,14 @@ pub(super) fn request(
     key: &RequestKey,
     now: UnixMillis,
 ) -> rusqlite::Result<RequestState> {
-    let sql = "SELECT body_hash, response, created_ms FROM requests WHERE caller = ?1 AND request_id = ?2";
-    let mut statement = conn.prepare_cached(sql)?;
+    let sql = format!(
+        "SELECT body_hash, response, created_ms, {} FROM requests WHERE caller = ?1 AND request_id = ?2",
+        REQUESTS.holds()
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
     let stored = statement
         .query_row(params![key.caller.as_str(), key.request_id.as_str()], |row| {
+            sealed(row, 3)?;
             Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, i64>(2)?))
         })
         .optional()?;
@@ -91,9 +96,20 @@ pub(super) fn request(
 
 /// The value under a key of the small store.
 pub(super) fn meta(conn: &Connection, key: &MetaKey) -> rusqlite::Result<Option<MetaValue>> {
-    let mut statement = conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-    let value: Option<Vec<u8>> = statement.query_row([key.as_str()], |row| row.get(0)).optional()?;
+    let sql = format!("SELECT value, {} FROM meta WHERE key = ?1", META.holds());
+    let mut statement = conn.prepare_cached(&sql)?;
+    let value = |row: &rusqlite::Row<'_>| sealed(row, 1).and_then(|()| row.get::<_, Vec<u8>>(0));
+    let value = statement.query_row([key.as_str()], value).optional()?;
     value.map(|value| stored_value(0, MetaValue::new(value))).transpose()
+}
+
+/// Whether a row has its seal, which a column of the query says.
+pub(super) fn sealed(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<()> {
+    if row.get(column)? {
+        return Ok(());
+    }
+    let changed = "a row is not as it was written".into();
+    Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, changed))
 }
 
 /// A stored value that had to be valid when it was written.
@@ -103,17 +119,24 @@ pub(super) fn stored_value<T>(column: usize, value: Result<T, JournalValueError>
 
 /// Tells damage from trouble that may pass.
 pub(super) fn read_error(error: rusqlite::Error) -> ReadError {
+    if is_damage(&error) || error.sqlite_error_code() == Some(ErrorCode::NotADatabase) {
+        ReadError::Damaged(Cause::new(error))
+    } else {
+        ReadError::Unavailable(Cause::new(error))
+    }
+}
+
+/// Whether what is stored is not what was written.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{
         FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, SqliteFailure, Utf8Error,
     };
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    let damaged = match &error {
-        SqliteFailure(failure, _) => matches!(failure.code, DatabaseCorrupt | NotADatabase),
+    match error {
+        SqliteFailure(failure, _) => failure.code == ErrorCode::DatabaseCorrupt,
         FromSqlConversionFailure(..)
         | IntegralValueOutOfRange(..)
         | InvalidColumnType(..)
         | Utf8Error(..) => true,
         _ => false,
-    };
-    if damaged { ReadError::Damaged(Cause::new(error)) } else { ReadError::Unavailable(Cause::new(error)) }
+    }
 }

@@ -5,7 +5,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
 use super::commit::clamp;
-use super::read::{read_error, stored_value};
+use super::read::{read_error, sealed, stored_value};
+use super::schema::SEALED;
+use super::seal::RECORDS;
 use crate::journal::{
     Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
     PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultFilter, ResultNumber, ResultRow, Summary,
@@ -33,7 +35,8 @@ impl RecordColumns<'_> {
     ) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO records (result_number, match_id, version, owner, visibility, client_reference,
-                finished_ms, summary, record, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+                finished_ms, summary, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+                seal_of('records', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))";
         let Listing { owner, visibility, client_reference } = self.listing;
         conn.prepare_cached(sql)?.execute(params![
             clamp(self.number.get()),
@@ -106,6 +109,43 @@ pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<Fi
     Ok(Some(finished))
 }
 
+/// Whether a result is there, or known to be lost, and is what was written.
+pub(super) fn check(conn: &Connection, schema: u64, number: u64) -> Result<(), ReadError> {
+    let sealed = schema >= SEALED;
+    let sql = format!(
+        "SELECT match_id, {} FROM records WHERE result_number = ?1",
+        if sealed { RECORDS.holds() } else { "1".to_owned() }
+    );
+    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let found = statement.query_row([clamp(number)], |row| Ok((row.get::<_, [u8; 16]>(0)?, row.get(1)?)));
+    let Some((match_id, holds)) = found.optional().map_err(read_error)? else {
+        let known = "SELECT count(*) > 0 FROM quarantine WHERE result_number = ?1";
+        let is_known =
+            sealed && conn.query_row(known, [clamp(number)], |row| row.get(0)).map_err(read_error)?;
+        let missing = || ReadError::Unavailable(Cause::new("it is missing"));
+        return if is_known { Ok(()) } else { Err(missing()) };
+    };
+    let match_id = MatchId::from_bytes(match_id);
+    let is_there = finished(conn, match_id)?.is_some_and(|finished| finished.result.number.get() == number);
+    match (is_there, holds) {
+        (true, true) => Ok(()),
+        (true, false) => Err(ReadError::Damaged(Cause::new(format!("what lists show of match {match_id}")))),
+        (false, _) => Err(ReadError::Damaged(Cause::new(format!("match {match_id} is not found by its id")))),
+    }
+}
+
+/// Seals the results of a journal that had no seals. What is damaged stays without.
+pub(super) fn seal_all(conn: &Connection) -> rusqlite::Result<()> {
+    let mut ids = conn.prepare("SELECT match_id FROM records")?;
+    let ids: Vec<[u8; 16]> = ids.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in ids {
+        if finished(conn, MatchId::from_bytes(id)).is_ok() {
+            conn.prepare_cached(&RECORDS.seal_where("match_id = ?1"))?.execute([id])?;
+        }
+    }
+    Ok(())
+}
+
 /// The results after a number that the filter wants, in order.
 pub(super) fn results_after(
     conn: &Connection,
@@ -126,11 +166,12 @@ pub(super) fn results_after(
     }
     values.push(Box::new(page.get()));
     let sql = format!(
-        "SELECT {RESULT_COLUMNS} FROM records WHERE {} ORDER BY result_number LIMIT ?",
+        "SELECT {RESULT_COLUMNS}, {} FROM records WHERE {} ORDER BY result_number LIMIT ?",
+        RECORDS.holds(),
         clauses.join(" AND ")
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    statement.query_map(rusqlite::params_from_iter(values), result_row)?.collect()
+    statement.query_map(rusqlite::params_from_iter(values), sealed_row)?.collect()
 }
 
 /// Finished matches, the latest first.
@@ -176,15 +217,22 @@ pub(super) fn list(
     // One more than asked for: is there a next page, and where?
     values.push(Box::new(u32::from(page.get()) + 1));
     let sql = format!(
-        "SELECT {RESULT_COLUMNS} FROM records WHERE {} ORDER BY result_number DESC LIMIT ?",
+        "SELECT {RESULT_COLUMNS}, {} FROM records WHERE {} ORDER BY result_number DESC LIMIT ?",
+        RECORDS.holds(),
         clauses.join(" AND ")
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(rusqlite::params_from_iter(values), result_row)?;
+    let rows = statement.query_map(rusqlite::params_from_iter(values), sealed_row)?;
     let mut matches: Vec<ResultRow> = rows.collect::<Result<_, _>>()?;
     let beyond = matches.get(usize::from(page.get())).map(|row| PagePosition::new(row.number.get()));
     matches.truncate(page.get().into());
     Ok(FinishedPage { matches, next: beyond })
+}
+
+/// A row whose seal is checked, and not the hash over its record too.
+fn sealed_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
+    sealed(row, 7)?;
+    result_row(row)
 }
 
 fn result_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::chain::{Rows, Seen};
 use super::live::{Head, Live, LiveMatch, Position, Segment, SegmentNumber};
-use super::{OpenError, Quarantine, Recovery};
-use crate::journal::row::{ChainHash, ContentHash, Row, RowError, RowHeader, RowKind};
+use super::seal::QUARANTINE;
+use super::{OpenError, Quarantine, Recovery, schema};
+use crate::journal::row::{ChainHash, Row, RowError, RowHeader};
 use crate::journal::{MatchId, Version};
 
 /// The table of a segment.
@@ -19,63 +21,76 @@ pub(super) fn table(number: SegmentNumber) -> String {
 /// Positions below this can't be used up: a million rows a second last for a hundred thousand years.
 const POSITIONS_END: Position = 1 << 62;
 
-/// A row that was read, without its payload.
-struct Seen {
-    position: Position,
-    header: RowHeader,
-    chain: ChainHash,
-    content: ContentHash,
-}
-
-/// The rows under one match id.
-#[derive(Default)]
-struct Rows {
-    seen: Vec<Seen>,
-    /// What can't be read of it.
-    undecodable: Option<String>,
-}
-
 /// Reads the whole log. Nothing is changed: what is found is for [`quarantine`] to keep.
-pub(super) fn scan(conn: &Connection) -> Result<(Live, Recovery), OpenError> {
-    let mut recovery = Recovery::default();
-    let mut by_match: HashMap<MatchId, Rows> = HashMap::new();
+///
+/// A row that is gone, or not what was written there, may be the last of its match, which then looks whole. So unless
+/// every such row is accounted for by a match that lacks one, there is no telling whose it is, and that is an error.
+pub(super) fn scan(conn: &Connection, schema: u64) -> Result<(Live, Recovery), OpenError> {
+    let mut log = Log { next_position: 1, ..Log::default() };
     let mut segments: Vec<Segment> = Vec::new();
-    let mut next_position = 1;
     for number in segment_numbers(conn)? {
-        segments.push(scan_segment(conn, number, &mut next_position, &mut by_match, &mut recovery)?);
+        segments.push(log.scan_segment(conn, number)?);
     }
-    let known = known_quarantine(conn)?;
+    let Log { next_position, by_match, mut recovery, lost } = log;
+    let known = known_quarantine(conn, schema)?;
     let mut matches = HashMap::new();
+    let mut ended: HashMap<MatchId, Rows> = HashMap::new();
     let mut strays = Vec::new();
+    let (mut missing, mut elsewhere) = (0, lost);
     for (match_id, rows) in by_match {
-        if is_finished(conn, match_id)? {
+        if let Some(end) = end_of(conn, match_id)? {
+            let (gone, overwriting) = rows.verify_dead(end);
+            missing += gone;
+            elsewhere += overwriting;
+            ended.insert(match_id, rows);
             continue;
         }
-        let (mut live, unread) = verify(&match_id, rows);
-        if let Some((intact, damage)) = known.get(&match_id) {
-            cut(&mut live, *intact);
-            live.damage = Some(damage.clone());
-        } else if live.head.version == Version::ZERO {
-            strays.extend(unread);
-        }
-        matches.insert(match_id, live);
-    }
-    for (match_id, (_, damage)) in &known {
-        matches.entry(*match_id).or_insert_with(|| LiveMatch {
-            head: Head::START,
-            positions: Vec::new(),
-            damage: Some(damage.clone()),
-        });
+        let verified = rows.verify(match_id);
+        missing += verified.missing;
+        elsewhere += verified.overwriting;
+        strays.extend(verified.stray);
+        matches.insert(match_id, verified.live);
     }
     for stray in strays {
-        attribute(conn, &segments, &stray, &mut matches, &mut recovery)?;
+        elsewhere -= u64::from(attribute(conn, &segments, &stray, &mut matches, &ended, &mut recovery)?);
+    }
+    if elsewhere > missing {
+        return Err(unaccounted(elsewhere - missing, &recovery));
+    }
+    for (match_id, (intact, damage)) in known {
+        if end_of(conn, match_id)?.is_some() {
+            continue;
+        }
+        let nothing = || LiveMatch { head: Head::START, positions: Vec::new(), damage: None };
+        let live = matches.entry(match_id).or_insert_with(nothing);
+        cut(live, intact);
+        live.damage = Some(damage);
     }
     recovery.unfinished = matches.values().filter(|m| m.damage.is_none()).count();
     recovery.quarantined = quarantines(&matches);
-    let last: Option<u64> = conn
-        .query_row("SELECT max(result_number) FROM records", [], |row| row.get::<_, Option<i64>>(0))?
-        .and_then(|number| u64::try_from(number).ok());
-    Ok((Live::new(matches, segments, next_position, last.unwrap_or(0) + 1), recovery))
+    let last = last_result(conn, schema)?;
+    Ok((Live::new(matches, segments, next_position, last + 1), recovery))
+}
+
+/// What was found of the log so far.
+#[derive(Default)]
+struct Log {
+    next_position: Position,
+    by_match: HashMap<MatchId, Rows>,
+    recovery: Recovery,
+    /// Positions that hold nothing that can be read.
+    lost: u64,
+}
+
+fn unaccounted(rows: u64, recovery: &Recovery) -> OpenError {
+    let mut what = format!(
+        "{rows} rows of the log are gone or not what was written there, and may be the last of any match"
+    );
+    for damage in recovery.stray.iter().take(4) {
+        what.push_str("; ");
+        what.push_str(damage);
+    }
+    OpenError::Damaged { what }
 }
 
 /// Keeps what was found: a damaged match stays one, also when the damaged rows are gone.
@@ -87,6 +102,7 @@ pub(super) fn quarantine(conn: &mut Connection, found: &[Quarantine]) -> rusqlit
     for Quarantine { match_id, intact, damage } in found {
         let sql = "INSERT OR IGNORE INTO quarantine (match_id, intact, damage) VALUES (?1, ?2, ?3)";
         tx.execute(sql, params![match_id.as_bytes(), intact.get(), damage.as_ref()])?;
+        tx.execute(&QUARANTINE.seal_where("match_id = ?1"), params![match_id.as_bytes()])?;
     }
     tx.commit()
 }
@@ -109,55 +125,71 @@ fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, OpenError> {
     Ok(numbers)
 }
 
-fn scan_segment(
-    conn: &Connection,
-    number: SegmentNumber,
-    next_position: &mut Position,
-    by_match: &mut HashMap<MatchId, Rows>,
-    recovery: &mut Recovery,
-) -> Result<Segment, OpenError> {
-    let table = table(number);
-    let mut statement = conn.prepare(&format!("SELECT position, row FROM {table} ORDER BY position"))?;
-    let mut rows = statement.query([])?;
-    let mut segment = Segment { number, first: *next_position, rows: 0, live: 0 };
-    while let Some(row) = rows.next()? {
-        recovery.rows_read += 1;
-        segment.rows += 1;
-        let position: Position = row.get(0)?;
-        // Every row is found by its position later, so positions that don't grow make the whole log unusable.
-        if position < *next_position || position >= POSITIONS_END {
-            return Err(OpenError::Damaged { what: format!("{table} has a row at position {position}") });
+impl Log {
+    fn scan_segment(&mut self, conn: &Connection, number: SegmentNumber) -> Result<Segment, OpenError> {
+        let table = table(number);
+        let mut statement = conn.prepare(&format!("SELECT position, row FROM {table} ORDER BY position"))?;
+        let mut rows = statement.query([])?;
+        let mut segment = Segment { number, first: self.next_position, rows: 0, live: 0 };
+        while let Some(row) = rows.next()? {
+            self.recovery.rows_read += 1;
+            segment.rows += 1;
+            let position: Position = row.get(0)?;
+            // Every row is found by its position later, so positions that don't grow make the whole log unusable.
+            if position < self.next_position || position >= POSITIONS_END {
+                return Err(OpenError::Damaged { what: format!("{table} has a row at position {position}") });
+            }
+            if segment.rows == 1 {
+                segment.first = position;
+            } else if position > self.next_position {
+                let from = self.next_position;
+                self.lost += position.abs_diff(from);
+                let damage = format!("{table} has no row from position {from} to {}", position - 1);
+                self.recovery.stray.push(damage);
+            }
+            self.next_position = position + 1;
+            self.see(number, position, row.get_ref(1)?);
         }
-        if segment.rows == 1 {
-            segment.first = position;
-        } else if position > *next_position {
-            let damage = format!("{table} has no row from position {next_position} to {}", position - 1);
-            recovery.stray.push(damage);
-        }
-        *next_position = position + 1;
-        let damage = match row.get_ref(1)? {
+        Ok(segment)
+    }
+
+    fn see(&mut self, segment: SegmentNumber, position: Position, value: ValueRef<'_>) {
+        let at = format_args!("at position {position} of log_{segment}").to_string();
+        let damage = match value {
             ValueRef::Blob(bytes) => match Row::decode(bytes) {
                 Ok(row) => {
+                    let misplaced = row.is_misplaced(position);
+                    if misplaced {
+                        self.recovery.stray.push(format!("a row that was written elsewhere is {at}"));
+                    }
                     let Row { header, chain, .. } = row;
-                    let seen = Seen { position, header, chain, content: row.content() };
-                    by_match.entry(header.match_id).or_default().seen.push(seen);
-                    continue;
+                    let content = row.content();
+                    let seen = Seen { position, segment, misplaced, header, chain, content };
+                    self.by_match.entry(header.match_id).or_default().seen.push(seen);
+                    return;
                 }
-                Err(error @ RowError::Unknown { match_id, .. }) => {
-                    let damage = format!("{error}, at position {position} of {table}");
-                    by_match.entry(match_id).or_default().undecodable = Some(damage);
-                    continue;
+                Err(error @ RowError::Unknown { match_id, version, .. }) => {
+                    let damage = format!("{error}, {at}");
+                    self.recovery.stray.push(damage.clone());
+                    self.by_match.entry(match_id).or_default().undecodable.get_or_insert((damage, version));
+                    return;
                 }
                 Err(error @ RowError::Short(_)) => error.to_string(),
             },
             other => format!("a row is {} and not bytes", other.data_type()),
         };
-        recovery.stray.push(format!("{damage}, at position {position} of {table}"));
+        self.lost += 1;
+        self.recovery.stray.push(format!("{damage}, {at}"));
     }
-    Ok(segment)
 }
 
-fn known_quarantine(conn: &Connection) -> Result<HashMap<MatchId, (Version, Arc<str>)>, OpenError> {
+fn known_quarantine(
+    conn: &Connection,
+    schema: u64,
+) -> Result<HashMap<MatchId, (Version, Arc<str>)>, OpenError> {
+    if schema == 0 {
+        return Ok(HashMap::new());
+    }
     let mut statement = conn.prepare("SELECT match_id, intact, damage FROM quarantine")?;
     let rows = statement.query_map([], |row| {
         let (match_id, intact, damage) = (row.get::<_, [u8; 16]>(0)?, row.get(1)?, row.get::<_, String>(2)?);
@@ -166,49 +198,10 @@ fn known_quarantine(conn: &Connection) -> Result<HashMap<MatchId, (Version, Arc<
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn is_finished(conn: &Connection, match_id: MatchId) -> rusqlite::Result<bool> {
-    let mut statement = conn.prepare_cached("SELECT 1 FROM records WHERE match_id = ?1")?;
-    Ok(statement.query_row([match_id.as_bytes()], |_| Ok(())).optional()?.is_some())
-}
-
-/// Walks the chain of a match as far as it holds. What comes after is damage, and is handed back.
-fn verify(match_id: &MatchId, rows: Rows) -> (LiveMatch, Vec<Seen>) {
-    let Rows { mut seen, undecodable } = rows;
-    // A row that was copied on, with its copy not yet alone, is there twice: the later one first.
-    seen.sort_unstable_by_key(|seen| (seen.header.version, -seen.position));
-    let mut live = LiveMatch { head: Head::START, positions: Vec::new(), damage: None };
-    let mut last_kind = RowKind::GoesOn;
-    let mut unread = Vec::new();
-    for seen in seen {
-        let RowHeader { kind, version, epoch, .. } = seen.header;
-        let next = live.head.version.next() == Some(version);
-        if next && live.head.chain.then(seen.content) == seen.chain {
-            live.head = Head { version, epoch, chain: seen.chain };
-            live.positions.push(seen.position);
-            last_kind = kind;
-        } else if version > live.head.version || version == Version::ZERO {
-            unread.push(seen);
-        }
-        // Else it is a copy of a record that is intact elsewhere.
-    }
-    // A damaged row beside its intact copy does no harm.
-    unread.retain(|seen| seen.header.version > live.head.version || seen.header.version == Version::ZERO);
-    live.damage = match (undecodable, unread.first(), last_kind) {
-        (Some(damage), ..) => Some(damage.into()),
-        (None, Some(_), _) => Some(
-            format!(
-                "match {match_id} has {} intact records, and after them {} that don't follow",
-                live.head.version,
-                unread.len()
-            )
-            .into(),
-        ),
-        (None, None, RowKind::Last) => {
-            Some(format!("match {match_id} has ended, but its finished record is missing").into())
-        }
-        (None, None, RowKind::GoesOn) => None,
-    };
-    (live, unread)
+/// How many records a match that has ended had.
+fn end_of(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<Version>> {
+    let mut statement = conn.prepare_cached("SELECT version FROM records WHERE match_id = ?1")?;
+    statement.query_row([match_id.as_bytes()], |row| Ok(Version::new(row.get(0)?))).optional()
 }
 
 /// Leaves no more than the first records of a match.
@@ -220,36 +213,59 @@ fn cut(live: &mut LiveMatch, intact: Version) {
 }
 
 /// Finds the match that a row belongs to whose match id was damaged, when it was that match's last: that match would
-/// look intact without it, and has lost an acknowledged record.
+/// look intact without it, and has lost an acknowledged record. Or it has ended, and the row is dead.
 fn attribute(
     conn: &Connection,
     segments: &[Segment],
     stray: &Seen,
     matches: &mut HashMap<MatchId, LiveMatch>,
+    ended: &HashMap<MatchId, Rows>,
     recovery: &mut Recovery,
-) -> Result<(), OpenError> {
+) -> Result<bool, OpenError> {
     let holds = |s: &&Segment| s.first <= stray.position;
     let Some(segment) = segments.iter().rfind(holds) else {
-        return Ok(());
+        return Ok(false);
     };
     let sql = format!("SELECT row FROM {} WHERE position = ?1", table(segment.number));
     let bytes: Vec<u8> = conn.query_row(&sql, [stray.position], |row| row.get(0))?;
     let Ok(row) = Row::decode(&bytes) else {
-        return Ok(());
+        return Ok(false);
     };
-    let owner = matches.iter_mut().find(|(match_id, live)| {
-        let header = RowHeader { match_id: **match_id, ..row.header };
-        live.head.version.next() == Some(header.version)
-            && live.head.chain.then(header.content(row.payload)) == row.chain
-    });
-    if let Some((match_id, live)) = owner {
-        let version = row.header.version;
-        let damage = format!("record {version} of match {match_id} is filed under {}", stray.header.match_id);
-        live.damage.get_or_insert_with(|| damage.as_str().into());
-        recovery.stray.push(damage);
-        matches.remove(&stray.header.match_id);
+    let version = row.header.version;
+    let follows = |match_id: MatchId, last: Version, chain: ChainHash| {
+        last.next() == Some(version)
+            && chain.then(RowHeader { match_id, ..row.header }.content(row.payload)) == row.chain
+    };
+    let owner = matches.iter_mut().find(|(id, live)| follows(**id, live.head.version, live.head.chain));
+    let owner = match owner {
+        Some((match_id, live)) => {
+            let damage =
+                format!("record {version} of match {match_id} is filed under {}", stray.header.match_id);
+            live.damage.get_or_insert_with(|| damage.as_str().into());
+            Some(damage)
+        }
+        None => ended
+            .iter()
+            .find(|(id, rows)| rows.seen.iter().any(|seen| follows(**id, seen.header.version, seen.chain)))
+            .map(|(id, _)| format!("a dead row of match {id} is filed under {}", stray.header.match_id)),
+    };
+    let Some(damage) = owner else { return Ok(false) };
+    recovery.stray.push(damage);
+    matches.remove(&stray.header.match_id);
+    Ok(true)
+}
+
+/// The number of the last result, among those too that were lost.
+pub(super) fn last_result(conn: &Connection, schema: u64) -> rusqlite::Result<u64> {
+    if schema == 0 {
+        return Ok(0);
     }
-    Ok(())
+    let mut sql = "SELECT max(result_number) FROM records".to_owned();
+    if schema >= schema::SEALED {
+        sql = format!("SELECT max(n) FROM (SELECT result_number AS n FROM quarantine UNION ALL {sql})");
+    }
+    let last: Option<i64> = conn.query_row(&sql, [], |row| row.get(0))?;
+    Ok(last.and_then(|number| u64::try_from(number).ok()).unwrap_or(0))
 }
 
 fn quarantines(matches: &HashMap<MatchId, LiveMatch>) -> Vec<Quarantine> {

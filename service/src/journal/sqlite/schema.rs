@@ -3,18 +3,23 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::commit::clamp;
-use super::{OpenError, Options};
+use super::live::SegmentNumber;
+use super::recover::table;
+use super::{OpenError, Options, records, seal};
 use crate::journal::Epoch;
 
 /// The first release with the fix of the WAL-reset bug that the journal relies on: 3.51.3.
 const LEAST_SQLITE: i32 = 3_051_003;
 /// "ZTMA", in the header of the database.
 const APPLICATION_ID: i32 = 0x5a54_4d41;
-/// The layout of the tables: 1 had no tokens. A later one is a later release's.
-const SCHEMA: u64 = 2;
+/// The layout of the tables: 1 had no tokens, 2 no seals. A later one is a later release's.
+const SCHEMA: u64 = 3;
+/// The first layout whose rows have seals.
+pub(super) const SEALED: u64 = 3;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 
@@ -72,30 +77,54 @@ CREATE TABLE tokens (
 ) STRICT;
 ";
 
-/// Opens the connection that writes, making the tables if there are none, and starts a new epoch.
-pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connection, Epoch), OpenError> {
+/// What version 3 added: a hash over each row of the small tables, and over what lists show of a finished match.
+const SEALS: &str = "
+ALTER TABLE meta ADD COLUMN seal BLOB;
+ALTER TABLE requests ADD COLUMN seal BLOB;
+ALTER TABLE tokens ADD COLUMN seal BLOB;
+ALTER TABLE records ADD COLUMN seal BLOB;
+ALTER TABLE quarantine ADD COLUMN result_number INTEGER;
+ALTER TABLE quarantine ADD COLUMN seal BLOB;
+";
+
+/// A database that was looked at.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) conn: Connection,
+    /// The version of its tables; 0 when it has none yet.
+    pub(super) schema: u64,
+}
+
+/// Opens the connection that is to write, and looks whose the database is. Nothing is changed, not even when the
+/// connection is closed.
+pub(super) fn look(database: &Path) -> Result<Found, OpenError> {
     let version = rusqlite::version_number();
     if version < LEAST_SQLITE {
         return Err(OpenError::OldSqlite { version: rusqlite::version() });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut conn = Connection::open_with_flags(database, flags)?;
-    conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
-    // Before anything is changed: whose is it?
+    let conn = Connection::open_with_flags(database, flags)?;
+    // Else the last connection that is closed copies the WAL into the database.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    prepare(&conn)?;
     let application_id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let found = match (application_id, objects) {
+    let schema = match (application_id, objects) {
         (APPLICATION_ID, _) => check_schema(&conn, database)?,
         (0, 0) => 0,
         _ => {
             return Err(OpenError::NotAJournal { database: database.to_owned() });
         }
     };
+    Ok(Found { conn, schema })
+}
+
+/// Makes a connection one that writes, with the tables of this release, and starts a new epoch.
+pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection, Epoch), OpenError> {
+    let Found { mut conn, schema } = found;
     // A page that is written before its transaction ends would leave frames behind when that fails.
     conn.pragma_update(None, "cache_spill", false)?;
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
-    conn.pragma_update(None, "cell_size_check", true)?;
-    conn.pragma_update(None, "trusted_schema", false)?;
     let mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
         return Err(OpenError::NoWal { mode });
@@ -108,38 +137,79 @@ pub(super) fn open_writer(database: &Path, options: &Options) -> Result<(Connect
     if let Some(bytes) = options.max_file_bytes {
         conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;
     }
-    conn.set_prepared_statement_cache_capacity(64);
-    if found < SCHEMA {
-        upgrade(&mut conn, found)?;
+    if schema < SCHEMA {
+        upgrade(&mut conn, schema)?;
     }
     let epoch = number(&conn, EPOCH_KEY)?.unwrap_or(0) + 1;
     put_number(&conn, EPOCH_KEY, epoch)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok((conn, Epoch::new(epoch)))
 }
 
 /// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.
 fn upgrade(conn: &mut Connection, found: u64) -> Result<(), OpenError> {
     let tx = conn.transaction()?;
-    if found < 1 {
-        tx.execute_batch(TABLES)?;
-        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    }
-    if found < 2 {
-        tx.execute_batch(TOKENS)?;
+    make_tables(&tx, found, SCHEMA)?;
+    if found < SEALED {
+        for sealed in seal::ALL {
+            if sealed != seal::RECORDS {
+                tx.execute(&sealed.seal_where("true"), [])?;
+            }
+        }
+        records::seal_all(&tx)?;
     }
     put_number(&tx, SCHEMA_KEY, SCHEMA)?;
     tx.commit()?;
     Ok(())
 }
 
-/// Opens a connection that only reads.
-pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(database, flags)?;
+/// Takes the tables from one version to another.
+fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS)] {
+        if (from + 1..=to).contains(&version) {
+            conn.execute_batch(tables)?;
+        }
+    }
+    if from == 0 {
+        conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    Ok(())
+}
+
+/// What makes the table of a segment of the log.
+pub(super) fn segment(number: SegmentNumber) -> String {
+    format!("CREATE TABLE {} (position INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT", table(number))
+}
+
+/// Every table and index that a journal of a version has, but the segments of the log.
+pub(super) fn expected_objects(schema: u64) -> rusqlite::Result<Vec<Object>> {
+    let conn = Connection::open_in_memory()?;
+    make_tables(&conn, 0, schema)?;
+    objects(&conn)
+}
+
+/// A table or an index: its name and what made it, which is nothing for one that SQLite makes by itself.
+pub(super) type Object = (String, String, Option<String>);
+
+/// Every table and index, by name.
+pub(super) fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let sql = "SELECT name, tbl_name, sql FROM sqlite_schema ORDER BY name";
+    conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.set_prepared_statement_cache_capacity(64);
+    seal::define(conn)
+}
+
+/// Opens a connection that only reads.
+pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(database, flags)?;
+    prepare(&conn)?;
     Ok(conn)
 }
 
@@ -163,7 +233,7 @@ fn number(conn: &Connection, key: &str) -> Result<Option<u64>, OpenError> {
 }
 
 fn put_number(conn: &Connection, key: &str, number: u64) -> rusqlite::Result<()> {
-    let sql = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)";
+    let sql = "INSERT OR REPLACE INTO meta (key, value, seal) VALUES (?1, ?2, seal_of('meta', ?1, ?2))";
     conn.execute(sql, params![key, number.to_be_bytes()])?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, Row, params};
 
 use super::commit::clamp;
-use super::read::stored_value;
+use super::read::{sealed, stored_value};
+use super::seal::TOKENS;
 use crate::journal::{
     BotName, Owner, Scope, SecretHash, StoredToken, TokenId, TokenLabel, TokenNumber, UnixMillis,
 };
@@ -17,7 +18,7 @@ const BOT: i64 = 3;
 
 /// Every token, in the order in which they were made.
 pub(super) fn all(conn: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
-    let sql = format!("SELECT {COLUMNS} FROM tokens ORDER BY token_number");
+    let sql = format!("SELECT {COLUMNS}, {} FROM tokens ORDER BY token_number", TOKENS.holds());
     conn.prepare_cached(&sql)?.query_map([], token)?.collect()
 }
 
@@ -40,12 +41,17 @@ pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result
         expires_at.map(|at| clamp(at.get())),
         revoked_at.map(|at| clamp(at.get())),
     ])?;
-    Ok(())
+    seal(conn, *id)
 }
 
 pub(super) fn revoke(conn: &Connection, id: TokenId, now: UnixMillis) -> rusqlite::Result<()> {
     let sql = "UPDATE tokens SET revoked_ms = ?2 WHERE token_id = ?1 AND revoked_ms IS NULL";
     conn.prepare_cached(sql)?.execute(params![id.as_bytes(), clamp(now.get())])?;
+    seal(conn, id)
+}
+
+fn seal(conn: &Connection, id: TokenId) -> rusqlite::Result<()> {
+    conn.prepare_cached(&TOKENS.seal_where("token_id = ?1"))?.execute(params![id.as_bytes()])?;
     Ok(())
 }
 
@@ -55,6 +61,7 @@ pub(super) fn forget(conn: &Connection, id: TokenId) -> rusqlite::Result<()> {
 }
 
 fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
+    sealed(row, 9)?;
     let account = || row.get::<_, String>(4);
     let scope = match row.get(3)? {
         ADMIN => Scope::Admin,

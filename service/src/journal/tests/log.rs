@@ -85,11 +85,35 @@ async fn a_row_that_is_there_twice_counts_once() {
     f.appended(1, 1, "a").await;
     // What a crash leaves behind between copying a segment and dropping it.
     let copy = |conn: &Connection| {
-        conn.execute_batch("INSERT INTO log_1 (position, row) SELECT position + 3, row FROM log_1").unwrap();
+        conn.execute_batch("CREATE TABLE log_2 (position INTEGER PRIMARY KEY, row BLOB NOT NULL) STRICT")
+            .unwrap();
+        for position in 1..=3 {
+            copy_row(conn, ("log_1", position), ("log_2", position + 3));
+        }
     };
     let f = f.reopen_after(copy).await;
     assert_eq!((f.recovery.unfinished, f.recovery.rows_read), (2, 6));
     assert_eq!((f.recovery.quarantined.len(), f.recovery.stray.len()), (0, 0));
     f.appended(1, 2, "b").await;
     assert_eq!(f.texts(1).await, ["created", "a", "b"]);
+}
+
+#[tokio::test]
+async fn the_rows_of_the_first_release_are_read_and_copied_on() {
+    let f = small_segments().await;
+    f.created([1]).await;
+    f.appended(1, 1, "a").await;
+    let mut f = f.reopen_after(as_the_first_release_wrote_them).await;
+    assert_eq!((f.recovery.unfinished, &f.recovery.stray), (1, &vec![]));
+    for number in 100..200 {
+        f.created([number]).await;
+        assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+        if number % 30 == 0 {
+            f = f.reopen().await;
+        }
+    }
+    assert!(f.journal.stats().dropped_segments > 0);
+    let f = f.reopen().await;
+    assert_eq!((f.recovery.unfinished, &f.recovery.stray), (1, &vec![]));
+    assert_eq!(f.texts(1).await, ["created", "a"]);
 }

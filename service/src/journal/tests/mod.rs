@@ -140,6 +140,33 @@ fn id(number: u32) -> MatchId {
     MatchId::from_bytes(bytes)
 }
 
+/// Copies a row of the log from one segment and position to another.
+fn copy_row(conn: &Connection, from: (&str, i64), to: (&str, i64)) {
+    let sql = format!("SELECT row FROM {} WHERE position = ?1", from.0);
+    let mut row: Vec<u8> = conn.query_row(&sql, [from.1], |row| row.get(0)).unwrap();
+    super::row::place(&mut row, to.1);
+    let sql = format!("INSERT OR REPLACE INTO {} (position, row) VALUES (?1, ?2)", to.0);
+    conn.execute(&sql, rusqlite::params![to.1, row]).unwrap();
+}
+
+/// Makes the rows of the first segment those of the first release, which did not say where they are.
+fn as_the_first_release_wrote_them(conn: &Connection) {
+    use super::row::{ChainHash, Format, Row, RowHeader};
+    let mut rows = conn.prepare("SELECT position, row FROM log_1 ORDER BY position").unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let rows: Vec<(i64, Vec<u8>)> = rows.map(Result::unwrap).collect();
+    let mut chains = std::collections::HashMap::new();
+    for (position, bytes) in rows {
+        let row = Row::decode(&bytes).unwrap();
+        let header = RowHeader { format: Format::First, ..row.header };
+        let chain = chains.entry(header.match_id).or_insert(ChainHash::START);
+        let mut first = Vec::new();
+        *chain = header.encode(*chain, row.payload, position, &mut first);
+        let sql = "UPDATE log_1 SET row = ?2 WHERE position = ?1";
+        conn.execute(sql, rusqlite::params![position, first]).unwrap();
+    }
+}
+
 fn records(text: &str) -> NewRecords {
     Payload::new(text.to_owned()).unwrap().into()
 }

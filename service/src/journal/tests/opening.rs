@@ -24,9 +24,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000003' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000004' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 3, and this release knows version 2: \
+    let error = "FOLDER/journal.sqlite3 has schema version 4, and this release knows version 3: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -39,6 +39,10 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     let f = f
         .reopen_after(|database| {
             database.execute_batch("DROP TABLE tokens").unwrap();
+            for table in ["meta", "requests", "records", "quarantine"] {
+                database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN seal")).unwrap();
+            }
+            database.execute_batch("ALTER TABLE quarantine DROP COLUMN result_number").unwrap();
             let earlier = "UPDATE meta SET value = x'0000000000000001' WHERE key = 'journal/schema'";
             assert_eq!(database.execute(earlier, []).unwrap(), 1);
         })

@@ -10,7 +10,7 @@ fn at(ms: u64) -> UnixMillis {
     UnixMillis::new(ms)
 }
 
-fn token(number: u8, scope: Scope) -> StoredToken {
+pub(super) fn token(number: u8, scope: Scope) -> StoredToken {
     StoredToken {
         number: TokenNumber::new(number.into()),
         id: TokenId::from_bytes([number; 16]),
@@ -23,7 +23,7 @@ fn token(number: u8, scope: Scope) -> StoredToken {
     }
 }
 
-fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
+pub(super) fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
     TokenChange {
         now: at(now),
         made: made.cloned(),

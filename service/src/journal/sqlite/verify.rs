@@ -1,0 +1,120 @@
+//! What is checked of the database before anything is made of it, and before anything is changed.
+
+use rusqlite::Connection;
+
+use super::recover::{last_result, table};
+use super::schema::{self, Found, Object};
+use super::{OpenError, Recovery, limits, records, seal};
+use crate::journal::ReadError;
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// What the running matches need, and the rest as far as it takes no time to speak of.
+    Start,
+    /// Everything.
+    All,
+}
+
+/// The database as a whole: its tables, its pages, and the rows of the small tables.
+pub(super) fn database(found: &Found, depth: Depth) -> Result<(), OpenError> {
+    let Found { conn, schema } = found;
+    if *schema == 0 {
+        return Ok(());
+    }
+    tables(conn, *schema)?;
+    pages(conn, depth)?;
+    if *schema < schema::SEALED {
+        return Ok(());
+    }
+    for sealed in [seal::META, seal::QUARANTINE, seal::TOKENS] {
+        broken_seals(conn, sealed)?;
+    }
+    if depth == Depth::All {
+        broken_seals(conn, seal::REQUESTS)?;
+    }
+    Ok(())
+}
+
+fn broken_seals(conn: &Connection, sealed: seal::Sealed) -> Result<(), OpenError> {
+    match sealed.broken(conn)? {
+        0 => Ok(()),
+        rows => Err(OpenError::Damaged {
+            what: format!("{rows} rows of the table {} were changed", sealed.table),
+        }),
+    }
+}
+
+/// Whether the tables are those that were made.
+fn tables(conn: &Connection, schema: u64) -> Result<(), OpenError> {
+    let (log, others): (Vec<Object>, Vec<Object>) =
+        schema::objects(conn)?.into_iter().partition(|(name, ..)| name.starts_with("log_"));
+    let as_made = |(name, of, sql): &Object| {
+        let number = name.strip_prefix("log_").and_then(|number| number.parse().ok());
+        number.is_some_and(|number| {
+            *name == table(number) && of == name && *sql == Some(schema::segment(number))
+        })
+    };
+    if let Some((name, ..)) = log.iter().find(|object| !as_made(object)) {
+        return Err(OpenError::Damaged { what: format!("the table name {name}") });
+    }
+    if others != schema::expected_objects(schema)? {
+        return Err(OpenError::Damaged { what: "the tables are not those of a journal".to_owned() });
+    }
+    Ok(())
+}
+
+/// Whether the pages hang together, by SQLite's own check. In a large database, unless all is asked for, only those of
+/// the log and the small tables.
+fn pages(conn: &Connection, depth: Depth) -> Result<(), OpenError> {
+    let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    if depth == Depth::All || pages <= limits::PAGES_CHECKED {
+        return integrity(conn, "PRAGMA integrity_check(8)");
+    }
+    let mut small = vec!["meta".to_owned(), "tokens".to_owned(), "quarantine".to_owned()];
+    let objects = schema::objects(conn)?.into_iter().map(|(name, ..)| name);
+    small.extend(objects.filter(|name| name.starts_with("log_")));
+    for table in small {
+        if has_table(conn, &table)? {
+            integrity(conn, &format!("PRAGMA integrity_check({table})"))?;
+        }
+    }
+    Ok(())
+}
+
+fn has_table(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
+    conn.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0))
+}
+
+fn integrity(conn: &Connection, pragma: &str) -> Result<(), OpenError> {
+    let found: Vec<String> =
+        conn.prepare(pragma)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    match found.as_slice() {
+        [ok] if ok == "ok" => Ok(()),
+        found => Err(OpenError::Damaged { what: found.join("; ").replace('\n', " ") }),
+    }
+}
+
+/// The finished matches: the last ones, or all. None may be missing; what is damaged is told, and not served.
+pub(super) fn results(found: &Found, depth: Depth, recovery: &mut Recovery) -> Result<(), OpenError> {
+    let Found { conn, schema } = found;
+    if *schema == 0 {
+        return Ok(());
+    }
+    let last = last_result(conn, *schema)?;
+    let first = match depth {
+        Depth::Start => last.saturating_sub(limits::RESULTS_CHECKED) + 1,
+        Depth::All => 1,
+    };
+    recovery.results = last;
+    for number in first..=last {
+        match records::check(conn, *schema, number) {
+            Ok(()) => {}
+            Err(ReadError::Damaged(cause)) => recovery.stray.push(format!("result {number}: {cause}")),
+            Err(ReadError::Unavailable(cause)) => {
+                return Err(OpenError::Damaged { what: format!("result {number}: {cause}") });
+            }
+        }
+    }
+    Ok(())
+}
