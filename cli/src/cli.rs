@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::demo::Demo;
+use crate::commands::journal::JournalCommand;
 use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     /// Make, list and void the tokens of a server
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Check and repair the journal of a server that does not run
+    #[command(subcommand)]
+    Journal(JournalCommand),
 }
 
 #[cfg(test)]

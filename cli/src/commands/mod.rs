@@ -2,6 +2,7 @@
 
 pub(crate) mod bot;
 pub(crate) mod demo;
+pub(crate) mod journal;
 pub(crate) mod matches;
 pub(crate) mod play;
 pub(crate) mod record;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Match(command) => matches::run(command).await,
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
+            Command::Journal(command) => journal::run(command),
             Command::Token(command) => token::run(command).await,
         }
     });

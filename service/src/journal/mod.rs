@@ -60,7 +60,8 @@ pub use outcome::{
     Outcome, ReadError, RequestReused,
 };
 pub use sqlite::{
-    JournalStats, OpenError, Options, Quarantine, Recovery, SqliteJournal, WalContent, WalDamage,
+    Checked, JournalStats, OpenError, Options, Quarantine, Recovery, Repaired, SqliteJournal, WalContent,
+    WalDamage,
 };
 pub use store::{
     Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,

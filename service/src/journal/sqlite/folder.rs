@@ -56,15 +56,26 @@ impl Folder {
         folder.check()?;
         // SQLite gives its WAL the mode of the database, so the database has to be there with the right one.
         private_file(&folder.database()).map_err(at("make the database in"))?;
-        File::open(path).and_then(|folder| folder.sync_all()).map_err(at("sync"))?;
+        folder.sync().map_err(at("sync"))?;
         if folder.mark()? == Mark::Open {
             // From here on a failure to open may remove the WAL.
-            write(&folder.lock, MADE).map_err(at("mark the lock in"))?;
+            folder.mark_made().map_err(at("mark the lock in"))?;
         }
         Ok(folder)
     }
 
-    fn lock(path: &Path, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Self, OpenError> {
+    /// Locks a folder whose files are to stay as they are.
+    pub(super) fn only_read(path: &Path) -> Result<Self, OpenError> {
+        let nothing = !database(path).exists() && !path.join(LOCK).exists();
+        if nothing {
+            return Err(OpenError::NoJournal { folder: path.to_owned() });
+        }
+        // A copy may come without its lock: then that is made.
+        Self::lock(path, |lock| if lock.exists() { File::open(lock) } else { private_file(lock) })
+    }
+
+    /// Locks a folder.
+    pub(super) fn lock(path: &Path, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Self, OpenError> {
         let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
         let lock = open(&path.join(LOCK)).map_err(at("open the lock in"))?;
         match lock.try_lock() {
@@ -75,7 +86,7 @@ impl Folder {
     }
 
     /// Whether the files are there that have to be, and the WAL is as it was written. Nothing is changed.
-    fn check(&self) -> Result<WalContent, OpenError> {
+    pub(super) fn check(&self) -> Result<WalContent, OpenError> {
         let (database, wal) = (self.database(), self.wal());
         let bytes = |file: &Path| match fs::metadata(file) {
             Ok(metadata) => Ok(Some(metadata.len())),
@@ -107,6 +118,21 @@ impl Folder {
         Ok(InUse { lock })
     }
 
+    /// Says that there is a journal, and claims nothing of its WAL.
+    pub(super) fn mark_made(&self) -> io::Result<()> {
+        write(&self.lock, MADE)
+    }
+
+    /// Says that there is a WAL.
+    pub(super) fn mark_open(&self) -> io::Result<()> {
+        write(&self.lock, OPEN)
+    }
+
+    /// Makes what is in the folder durable.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+
     fn mark(&self) -> Result<Mark, OpenError> {
         let mut mark = Vec::new();
         let mut lock = &self.lock;
@@ -123,12 +149,17 @@ impl Folder {
         })
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The path of the database.
     pub(super) fn database(&self) -> PathBuf {
         database(&self.path)
     }
 
-    fn wal(&self) -> PathBuf {
+    /// The path of the WAL.
+    pub(super) fn wal(&self) -> PathBuf {
         self.path.join(WAL)
     }
 }
@@ -146,7 +177,7 @@ pub(super) fn database(folder: &Path) -> PathBuf {
 }
 
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -162,7 +193,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a file that its owner alone may read and write, made if it isn't there.
-fn private_file(path: &Path) -> io::Result<File> {
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

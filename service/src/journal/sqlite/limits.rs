@@ -28,3 +28,5 @@ pub(super) const READ_ATTEMPTS: usize = 16;
 pub(super) const PAGES_CHECKED: i64 = 16 * 1024;
 /// Results that are checked at the start, from the last on.
 pub(super) const RESULTS_CHECKED: u64 = 1000;
+/// Rows that are looked for one by one where a damaged table can't be read in order.
+pub(super) const ROWS_PROBED: usize = 1024 * 1024;

@@ -1,6 +1,7 @@
 //! The journal in SQLite: one thread that writes with group commit, some that read.
 
 mod chain;
+mod check;
 mod clean;
 mod commit;
 mod folder;
@@ -11,7 +12,9 @@ mod read;
 mod readers;
 mod records;
 mod recover;
+mod repair;
 mod request;
+mod salvage;
 mod schema;
 mod seal;
 mod stats;
@@ -27,7 +30,9 @@ use std::{io, thread};
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub use check::Checked;
 pub use open_error::OpenError;
+pub use repair::Repaired;
 pub use stats::JournalStats;
 pub use wal::{WalContent, WalDamage};
 
@@ -123,6 +128,23 @@ impl SqliteJournal {
     /// Whether a folder holds a journal.
     pub fn is_in(folder: &Path) -> bool {
         folder::database(folder).is_file()
+    }
+
+    /// Reads the journal in a folder as an opening does, and all that an opening leaves out, without changing it.
+    ///
+    /// # Errors
+    /// [`OpenError`], when a server has it open, or it can't be read for another reason than damage.
+    pub fn check(folder: &Path) -> Result<Checked, OpenError> {
+        check::check(folder)
+    }
+
+    /// Makes a journal one that can be opened again, without what is lost; a copy of its files stays in the folder.
+    /// `None` when there was nothing to repair: a match under quarantine is no reason.
+    ///
+    /// # Errors
+    /// [`OpenError`], when a server has it open, or too much is lost. Its files are as they were then, or in the copy.
+    pub fn repair(folder: &Path) -> Result<Option<Repaired>, OpenError> {
+        repair::repair(folder)
     }
 
     /// What the writer has done since the journal was opened.

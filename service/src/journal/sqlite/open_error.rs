@@ -18,6 +18,12 @@ pub enum OpenError {
         /// The folder.
         folder: PathBuf,
     },
+    /// There is no journal.
+    #[error("{folder} holds no journal: name the folder that `zetema serve --data` names", folder = .folder.display())]
+    NoJournal {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The file system refuses.
     #[error("can't {doing} {path}: {source}", path = .path.display())]
     File {

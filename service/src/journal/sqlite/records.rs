@@ -83,19 +83,24 @@ impl RecordColumns<'_> {
 pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<FinishedMatch>, ReadError> {
     let sql = format!("SELECT {RESULT_COLUMNS}, version, record, hash FROM records WHERE match_id = ?1");
     let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
-    let stored = statement
-        .query_row([match_id.as_bytes()], |row| {
-            let version = Version::new(row.get("version")?);
-            let record = stored_value(8, RecordBytes::new(row.get::<_, Vec<u8>>("record")?))?;
-            let result = result_row(row)?;
-            Ok((FinishedMatch { result, version, record }, row.get::<_, [u8; 32]>("hash")?))
-        })
-        .optional()
-        .map_err(read_error)?;
-    let Some((finished, hash)) = stored else {
-        return Ok(None);
-    };
-    let FinishedMatch { result, version, record } = &finished;
+    let stored = statement.query_row([match_id.as_bytes()], whole).optional().map_err(read_error)?;
+    match stored {
+        Some((finished, hash)) if hash_of(&finished) == hash => Ok(Some(finished)),
+        Some(_) => Err(ReadError::Damaged(Cause::new(format!("the finished record of match {match_id}")))),
+        None => Ok(None),
+    }
+}
+
+/// A finished match and the hash that is stored with it.
+fn whole(row: &Row<'_>) -> rusqlite::Result<(FinishedMatch, [u8; 32])> {
+    let version = Version::new(row.get("version")?);
+    let record = stored_value(8, RecordBytes::new(row.get::<_, Vec<u8>>("record")?))?;
+    let result = result_row(row)?;
+    Ok((FinishedMatch { result, version, record }, row.get("hash")?))
+}
+
+fn hash_of(finished: &FinishedMatch) -> [u8; 32] {
+    let FinishedMatch { result, version, record } = finished;
     let columns = RecordColumns {
         number: result.number,
         match_id: result.match_id,
@@ -103,10 +108,7 @@ pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<Fi
         listing: &result.listing,
         finished_at: result.finished_at,
     };
-    if columns.hash(&result.summary, record) != hash {
-        return Err(ReadError::Damaged(Cause::new(format!("the finished record of match {match_id}"))));
-    }
-    Ok(Some(finished))
+    columns.hash(&result.summary, record)
 }
 
 /// Whether a result is there, or known to be lost, and is what was written.
@@ -132,6 +134,18 @@ pub(super) fn check(conn: &Connection, schema: u64, number: u64) -> Result<(), R
         (true, false) => Err(ReadError::Damaged(Cause::new(format!("what lists show of match {match_id}")))),
         (false, _) => Err(ReadError::Damaged(Cause::new(format!("match {match_id} is not found by its id")))),
     }
+}
+
+/// Whether a result is known to be lost.
+pub(super) fn is_known_lost(conn: &Connection, schema: u64, number: i64) -> bool {
+    let sql = "SELECT count(*) > 0 FROM quarantine WHERE result_number = ?1";
+    schema >= SEALED && conn.query_row(sql, [number], |row| row.get(0)).unwrap_or(false)
+}
+
+/// Whether a result has its hash, whatever its seal and the indexes say.
+pub(super) fn is_intact(conn: &Connection, number: i64) -> bool {
+    let sql = format!("SELECT {RESULT_COLUMNS}, version, record, hash FROM records WHERE result_number = ?1");
+    conn.query_row(&sql, [number], whole).is_ok_and(|(finished, hash)| hash_of(&finished) == hash)
 }
 
 /// Seals the results of a journal that had no seals. What is damaged stays without.

@@ -74,9 +74,9 @@ pub(super) fn scan(conn: &Connection, schema: u64) -> Result<(Live, Recovery), O
 
 /// What was found of the log so far.
 #[derive(Default)]
-struct Log {
+pub(super) struct Log {
     next_position: Position,
-    by_match: HashMap<MatchId, Rows>,
+    pub(super) by_match: HashMap<MatchId, Rows>,
     recovery: Recovery,
     /// Positions that hold nothing that can be read.
     lost: u64,
@@ -99,15 +99,20 @@ pub(super) fn quarantine(conn: &mut Connection, found: &[Quarantine]) -> rusqlit
         return Ok(());
     }
     let tx = conn.transaction()?;
+    quarantine_in(&tx, found)?;
+    tx.commit()
+}
+
+pub(super) fn quarantine_in(tx: &Connection, found: &[Quarantine]) -> rusqlite::Result<()> {
     for Quarantine { match_id, intact, damage } in found {
         let sql = "INSERT OR IGNORE INTO quarantine (match_id, intact, damage) VALUES (?1, ?2, ?3)";
         tx.execute(sql, params![match_id.as_bytes(), intact.get(), damage.as_ref()])?;
         tx.execute(&QUARANTINE.seal_where("match_id = ?1"), params![match_id.as_bytes()])?;
     }
-    tx.commit()
+    Ok(())
 }
 
-fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, OpenError> {
+pub(super) fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, OpenError> {
     let mut tables =
         conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'log_*'")?;
     let names = tables.query_map([], |row| row.get::<_, String>(0))?;
@@ -153,7 +158,7 @@ impl Log {
         Ok(segment)
     }
 
-    fn see(&mut self, segment: SegmentNumber, position: Position, value: ValueRef<'_>) {
+    pub(super) fn see(&mut self, segment: SegmentNumber, position: Position, value: ValueRef<'_>) {
         let at = format_args!("at position {position} of log_{segment}").to_string();
         let damage = match value {
             ValueRef::Blob(bytes) => match Row::decode(bytes) {
@@ -205,7 +210,7 @@ fn end_of(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<Versi
 }
 
 /// Leaves no more than the first records of a match.
-fn cut(live: &mut LiveMatch, intact: Version) {
+pub(super) fn cut(live: &mut LiveMatch, intact: Version) {
     if intact < live.head.version {
         live.positions.truncate(usize::try_from(intact.get()).unwrap_or(usize::MAX));
         live.head.version = intact;

@@ -22,6 +22,8 @@ const SCHEMA: u64 = 3;
 pub(super) const SEALED: u64 = 3;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
+/// More than a journal is opened in its life.
+const EPOCHS_LEFT_OUT: u64 = 1 << 32;
 
 const SCHEMA_KEY: &str = "journal/schema";
 const EPOCH_KEY: &str = "journal/epoch";
@@ -98,6 +100,18 @@ pub(super) struct Found {
 /// Opens the connection that is to write, and looks whose the database is. Nothing is changed, not even when the
 /// connection is closed.
 pub(super) fn look(database: &Path) -> Result<Found, OpenError> {
+    look_with(database, |_| Ok(()))
+}
+
+/// The same, on a database that no other connection may open meanwhile. It needs no index of the WAL in a file.
+pub(super) fn look_alone(database: &Path) -> Result<Found, OpenError> {
+    look_with(database, |conn| conn.pragma_update(None, "locking_mode", "exclusive"))
+}
+
+fn look_with(
+    database: &Path,
+    then: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<Found, OpenError> {
     let version = rusqlite::version_number();
     if version < LEAST_SQLITE {
         return Err(OpenError::OldSqlite { version: rusqlite::version() });
@@ -107,6 +121,7 @@ pub(super) fn look(database: &Path) -> Result<Found, OpenError> {
     // Else the last connection that is closed copies the WAL into the database.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     prepare(&conn)?;
+    then(&conn)?;
     let application_id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let schema = match (application_id, objects) {
@@ -144,6 +159,14 @@ pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection
     put_number(&conn, EPOCH_KEY, epoch)?;
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok((conn, Epoch::new(epoch)))
+}
+
+/// After a salvage: the epoch is greater than any that was ever given, even if the last one could not be read.
+pub(super) fn raise_epoch(conn: &Connection) -> Result<(), OpenError> {
+    let epoch = number(conn, EPOCH_KEY)?.unwrap_or(0);
+    put_number(conn, SCHEMA_KEY, SCHEMA)?;
+    put_number(conn, EPOCH_KEY, epoch + EPOCHS_LEFT_OUT)?;
+    Ok(())
 }
 
 /// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.

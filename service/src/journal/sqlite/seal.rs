@@ -39,7 +39,7 @@ fn update(hash: &mut Sha256, value: ValueRef<'_>) {
 pub(super) struct Sealed {
     pub(super) table: &'static str,
     /// The columns that the seal is over, in order.
-    columns: &'static str,
+    pub(super) columns: &'static str,
 }
 
 pub(super) const META: Sealed = Sealed { table: "meta", columns: "key, value" };

@@ -6,6 +6,7 @@ mod finishing;
 mod log;
 mod model;
 mod opening;
+mod repair;
 mod tokens;
 mod writing;
 

@@ -1,0 +1,133 @@
+//! Going on without what is lost.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::check::{self, Checked};
+use super::folder::{self, Folder};
+use super::{OpenError, Options, Recovery, salvage, schema};
+
+/// What came of a repair.
+#[derive(Debug)]
+pub struct Repaired {
+    /// The folder with the files as they were.
+    pub kept: PathBuf,
+    /// What is lost, in words.
+    pub lost: Vec<String>,
+    /// What a server that starts now finds.
+    pub recovery: Recovery,
+}
+
+/// Makes a journal one that a server starts with, without what is lost. Nothing is done to a sound one.
+pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
+    if !folder::database(path).exists() {
+        return Err(OpenError::DatabaseGone { database: folder::database(path) });
+    }
+    let folder = Folder::lock(path, folder::private_file)?;
+    let found = check::read(&folder)?;
+    let stray = |found: &Recovery| !found.stray.is_empty();
+    if found.damage.is_none() && !found.recovery.as_ref().is_some_and(stray) {
+        return Ok(None);
+    }
+    if let Some(gone @ OpenError::DatabaseGone { .. }) = found.damage {
+        return Err(gone);
+    }
+    let at = |doing| move |source| OpenError::File { doing, path: path.to_owned(), source };
+    let kept = keep(&folder).map_err(at("copy the damaged files of"))?;
+    let mut lost = Vec::new();
+    let mut now = found;
+    if let Some(damage) = now.damage.take_if(|damage| is_of_the_wal(damage)) {
+        lost.push(without_wal(&folder, &damage).map_err(at("cut the WAL in"))?);
+        now = check::read(&folder)?;
+    }
+    if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
+        lost.extend(rebuild(&folder)?);
+        now = check::read(&folder)?;
+    }
+    match now {
+        Checked { damage: Some(damage), .. } => Err(damage),
+        Checked { recovery, .. } => Ok(Some(Repaired { kept, lost, recovery: recovery.unwrap_or_default() })),
+    }
+}
+
+const fn is_of_the_wal(damage: &OpenError) -> bool {
+    matches!(damage, OpenError::Wal { .. } | OpenError::WalGone { .. })
+}
+
+/// Leaves of the WAL what SQLite reads.
+fn without_wal(folder: &Folder, damage: &OpenError) -> io::Result<String> {
+    let lost = match damage {
+        OpenError::Wal { wal, damage } => {
+            let file = OpenOptions::new().write(true).open(wal)?;
+            file.set_len(damage.kept_bytes)?;
+            file.sync_all()?;
+            format!(
+                "at least {} commits of the write-ahead log, from {} on",
+                damage.lost_commits,
+                damage.place()
+            )
+        }
+        _ => "what the write-ahead log held that is gone".to_owned(),
+    };
+    folder.mark_made()?;
+    Ok(lost)
+}
+
+/// Puts a new database, with all that is intact, in the place of the old one.
+fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
+    let (old, new) = (folder.database(), folder.database().with_extension("new"));
+    let at = |doing: &'static str| {
+        let path = new.clone();
+        move |source| OpenError::File { doing, path, source }
+    };
+    remove(&new).map_err(at("remove"))?;
+    folder::private_file(&new).map_err(at("make"))?;
+    let found = schema::look_alone(&old)?;
+    let empty = schema::look_alone(&new)?;
+    let (mut conn, _) = schema::open_writer(empty, &Options::default())?;
+    let lost = salvage::copy(&found, &mut conn)?;
+    schema::raise_epoch(&conn)?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    drop((found, conn));
+    remove(&wal_of(&new)).map_err(at("remove the WAL of"))?;
+    File::open(&new).and_then(|file| file.sync_all()).map_err(at("sync"))?;
+    // From here until the new database is in its place a server finds no WAL, and doesn't start.
+    folder.mark_open().map_err(at("mark the lock beside"))?;
+    remove(&folder.wal()).map_err(at("remove the old WAL beside"))?;
+    fs::rename(&new, &old).map_err(at("put into its place"))?;
+    folder.sync().map_err(at("sync the folder of"))?;
+    folder.mark_made().map_err(at("mark the lock beside"))?;
+    Ok(lost)
+}
+
+fn wal_of(database: &Path) -> PathBuf {
+    let mut wal = database.as_os_str().to_owned();
+    wal.push("-wal");
+    wal.into()
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Copies the files into a folder beside them.
+fn keep(folder: &Folder) -> io::Result<PathBuf> {
+    let name = |number| folder.path().join(format!("damaged-{number}"));
+    let kept = (1..1000).map(name).find(|kept| !kept.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
+    folder::make_folder(&kept)?;
+    for file in [folder.database(), folder.wal()] {
+        if let (true, Some(name)) = (file.exists(), file.file_name()) {
+            // Private before there is anything in it.
+            let mut copy = folder::private_file(&kept.join(name))?;
+            io::copy(&mut File::open(&file)?, &mut copy)?;
+            copy.sync_all()?;
+        }
+    }
+    File::open(&kept)?.sync_all()?;
+    folder.sync()?;
+    Ok(kept)
+}

@@ -1,0 +1,250 @@
+//! Copying what can be read of a damaged database into a new one.
+
+use std::collections::HashMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
+
+use super::chain::Rows;
+use super::recover::{self, Log, table};
+use super::schema::{Found, SEALED};
+use super::seal::{META, QUARANTINE, REQUESTS, Sealed, TOKENS};
+use super::{Quarantine, limits, records, schema};
+use crate::journal::row;
+use crate::journal::{MatchId, Version};
+
+/// Copies everything that is intact. The answer is what is lost, in words.
+pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<String>> {
+    let mut lost = Vec::new();
+    let tx = to.transaction()?;
+    let known = quarantined(from, &mut lost);
+    for sealed in [META, REQUESTS, TOKENS] {
+        small_table(from, &tx, sealed, &mut lost)?;
+    }
+    let mut results = finished(from, &tx, &mut lost)?;
+    for (found, _) in &known {
+        results.remove(&found.match_id);
+    }
+    let log = log(from, &mut lost);
+    let found = running(&from.conn, &tx, log, &known)?;
+    for Quarantine { match_id, intact, damage } in &found {
+        let is_known = known.iter().any(|(known, _)| known.match_id == *match_id);
+        if !is_known && !results.contains_key(match_id) {
+            lost.push(format!("match {match_id} is quarantined with {intact} intact records: {damage}"));
+        }
+    }
+    recover::quarantine_in(&tx, &found)?;
+    for (quarantine, number) in
+        known.into_iter().filter_map(|(found, number)| Some((found, number?))).chain(results.into_values())
+    {
+        recover::quarantine_in(&tx, std::slice::from_ref(&quarantine))?;
+        let sql = "UPDATE quarantine SET result_number = ?2 WHERE match_id = ?1";
+        tx.execute(sql, params![quarantine.match_id.as_bytes(), number])?;
+        tx.execute(&QUARANTINE.seal_where("match_id = ?1"), [quarantine.match_id.as_bytes()])?;
+    }
+    tx.commit()?;
+    Ok(lost)
+}
+
+/// The rows of a query up to the first that can't be read.
+fn readable(conn: &Connection, sql: &str, params: impl Params) -> (Vec<Vec<Value>>, Option<rusqlite::Error>) {
+    let mut taken = Vec::new();
+    let read = || {
+        let mut statement = conn.prepare(sql)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params)?;
+        while let Some(row) = rows.next()? {
+            taken.push((0..columns).map(|column| row.get(column)).collect::<rusqlite::Result<_>>()?);
+        }
+        Ok(())
+    };
+    let error = read().err();
+    (taken, error)
+}
+
+/// The numbers of the rows of a table whose key is a number, as far as they can be read: from the first on, from the last
+/// back, and one by one in between.
+fn numbers(conn: &Connection, table: &str, key: &str) -> (Vec<i64>, bool) {
+    let read = |order: &str| {
+        let (rows, error) = readable(conn, &format!("SELECT {key} FROM {table} ORDER BY {key} {order}"), []);
+        let numbers = rows.into_iter().filter_map(|row| match row.first() {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        });
+        (numbers.collect::<Vec<i64>>(), error.is_none())
+    };
+    let (mut numbers, whole) = read("ASC");
+    if whole {
+        return (numbers, true);
+    }
+    let (after, _) = read("DESC");
+    let from = numbers.last().map_or(1, |last| last + 1);
+    let to = after.last().copied().unwrap_or(from);
+    let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?1");
+    for number in (from..to).take(limits::ROWS_PROBED) {
+        if conn.query_row(&sql, [number], |row| row.get::<_, i64>(0)).is_ok() {
+            numbers.push(number);
+        }
+    }
+    numbers.extend(after.into_iter().rev());
+    numbers.dedup();
+    (numbers, false)
+}
+
+/// The rows with their seal. In a table of an earlier release none has one, and all count.
+fn small_table(
+    from: &Found,
+    to: &Connection,
+    sealed: Sealed,
+    lost: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    let Sealed { table, columns } = sealed;
+    let holds = if from.schema >= SEALED { sealed.holds() } else { "1".to_owned() };
+    let (rows, error) = readable(&from.conn, &format!("SELECT {holds}, {columns} FROM {table}"), []);
+    lost.extend(error.map(|error| format!("rows of the table {table}: {error}")));
+    let places = vec!["?"; columns.split(',').count()].join(", ");
+    let sql = format!("INSERT OR REPLACE INTO {table} ({columns}) VALUES ({places})");
+    for row in rows {
+        if let Some((Value::Integer(1), values)) = row.split_first() {
+            to.execute(&sql, params_from_iter(values))?;
+        } else {
+            lost.push(format!("a row of the table {table} that is not as it was written"));
+        }
+    }
+    to.execute(&sealed.seal_where("true"), [])?;
+    Ok(())
+}
+
+/// The matches under quarantine, with the number of a result that was lost.
+fn quarantined(from: &Found, lost: &mut Vec<String>) -> Vec<(Quarantine, Option<i64>)> {
+    let (holds, number) =
+        if from.schema >= SEALED { (QUARANTINE.holds(), "result_number") } else { ("1".to_owned(), "NULL") };
+    let sql = format!("SELECT {holds}, match_id, intact, damage, {number} FROM quarantine");
+    let (rows, error) = readable(&from.conn, &sql, []);
+    lost.extend(error.map(|error| format!("rows of the table quarantine: {error}")));
+    let mut found = Vec::new();
+    for row in rows {
+        if let [Value::Integer(1), Value::Blob(id), Value::Integer(intact), Value::Text(damage), number] =
+            row.as_slice()
+            && let Ok(id) = <[u8; 16]>::try_from(id.as_slice())
+        {
+            let intact = Version::new(u32::try_from(*intact).unwrap_or(0));
+            let number = if let Value::Integer(number) = number { Some(*number) } else { None };
+            let match_id = MatchId::from_bytes(id);
+            found.push((Quarantine { match_id, intact, damage: damage.as_str().into() }, number));
+        } else {
+            lost.push("a row of the table quarantine that is not as it was written".to_owned());
+        }
+    }
+    found
+}
+
+/// Copies the finished matches that are as they were written. Those that are not, and those that are missing, are to be
+/// under quarantine, with the number of their result.
+fn finished(
+    from: &Found,
+    to: &Connection,
+    lost: &mut Vec<String>,
+) -> rusqlite::Result<HashMap<MatchId, (Quarantine, i64)>> {
+    const COLUMNS: &str = "result_number, match_id, version, owner, visibility, client_reference, finished_ms, \
+                           summary, record, hash";
+    let mut damaged = HashMap::new();
+    let (numbers, _) = numbers(&from.conn, "records", "result_number");
+    let end = numbers.last().copied().unwrap_or(0);
+    let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
+    let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for number in 1..=end {
+        let row = readable(&from.conn, &read, [number]).0.pop();
+        if let Some(row) = &row
+            && records::is_intact(&from.conn, number)
+        {
+            to.prepare_cached(&write)?.execute(params_from_iter(row))?;
+            continue;
+        }
+        if records::is_known_lost(&from.conn, from.schema, number) {
+            continue;
+        }
+        let id = row.and_then(|row| match row.get(1) {
+            Some(Value::Blob(id)) => <[u8; 16]>::try_from(id.as_slice()).ok(),
+            _ => None,
+        });
+        // What it was can't be read: its number stands for it.
+        let id = id.unwrap_or_else(|| (u128::MAX << 64 | u128::from(number.unsigned_abs())).to_be_bytes());
+        let match_id = MatchId::from_bytes(id);
+        let damage = format!("result {number} is not as it was written, or missing");
+        lost.push(format!("{damage}: match {match_id}"));
+        let quarantine = Quarantine { match_id, intact: Version::ZERO, damage: damage.into() };
+        damaged.insert(match_id, (quarantine, number));
+    }
+    records::seal_all(to)?;
+    Ok(damaged)
+}
+
+/// The rows of the log that can be read.
+fn log(from: &Found, lost: &mut Vec<String>) -> Log {
+    let mut log = Log::default();
+    for number in recover::segment_numbers(&from.conn).unwrap_or_default() {
+        let table = table(number);
+        let (positions, whole) = numbers(&from.conn, &table, "position");
+        if !whole {
+            lost.push(format!("rows of {table} that can't be read"));
+        }
+        let sql = format!("SELECT row FROM {table} WHERE position = ?1");
+        for position in positions {
+            if let Some(Value::Blob(row)) =
+                readable(&from.conn, &sql, [position]).0.pop().and_then(|mut row| row.pop())
+            {
+                log.see(number, position, rusqlite::types::ValueRef::Blob(&row));
+            } else {
+                lost.push(format!("the row at position {position} of {table}"));
+            }
+        }
+    }
+    log
+}
+
+/// Copies the intact records of the matches that have not ended. The answer is which of them are damaged.
+fn running(
+    from: &Connection,
+    to: &Connection,
+    log: Log,
+    known: &[(Quarantine, Option<i64>)],
+) -> rusqlite::Result<Vec<Quarantine>> {
+    let mut damaged: Vec<Quarantine> =
+        known.iter().filter(|(_, number)| number.is_none()).map(|(found, _)| found.clone()).collect();
+    let (mut position, mut segment) = (0_i64, 0);
+    for (match_id, rows) in log.by_match {
+        let ended = "SELECT 1 FROM records WHERE match_id = ?1";
+        if to.query_row(ended, [match_id.as_bytes()], |_| Ok(())).optional()?.is_some() {
+            continue;
+        }
+        let places = places(&rows);
+        let mut live = rows.verify(match_id).live;
+        match damaged.iter().find(|found| found.match_id == match_id) {
+            Some(found) => recover::cut(&mut live, found.intact),
+            None => damaged.extend(live.damage.clone().map(|damage| Quarantine {
+                match_id,
+                intact: live.head.version,
+                damage,
+            })),
+        }
+        for old in live.positions {
+            let Some(from_segment) = places.get(&old) else { continue };
+            let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*from_segment));
+            let mut bytes: Vec<u8> = from.query_row(&sql, [old], |row| row.get(0))?;
+            if position % i64::from(limits::SEGMENT_ROWS) == 0 {
+                segment += 1;
+                to.execute_batch(&schema::segment(segment))?;
+            }
+            position += 1;
+            row::place(&mut bytes, position);
+            let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(segment));
+            to.prepare_cached(&sql)?.execute(params![position, bytes])?;
+        }
+    }
+    Ok(damaged)
+}
+
+fn places(rows: &Rows) -> HashMap<i64, u32> {
+    rows.seen.iter().map(|seen| (seen.position, seen.segment)).collect()
+}

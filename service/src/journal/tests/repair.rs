@@ -1,0 +1,199 @@
+//! Checking and repairing.
+
+use super::*;
+use crate::journal::{Checked, OpenError, Quarantine, ReadError, ResultNumber};
+
+/// Matches 1 to 4 run with three records each, 5 to 7 have ended.
+async fn mixed() -> Fixture {
+    let f = Fixture::new().await;
+    f.created(1..8).await;
+    for version in 1..3 {
+        for number in 1..=4 {
+            f.appended(number, version, "some text").await;
+        }
+    }
+    for number in 5..8 {
+        assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+    }
+    f
+}
+
+fn files(f: &Fixture) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(f.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries
+        .filter(|path| path.is_file())
+        .map(|path| (path.display().to_string(), std::fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Checks, and that nothing is changed by it.
+fn checked(f: &Fixture) -> Checked {
+    let before = files(f);
+    let checked = SqliteJournal::check(f.folder.path()).unwrap();
+    assert!(files(f) == before);
+    checked
+}
+
+async fn reopened(f: Fixture) -> Fixture {
+    let Fixture { folder, options, .. } = f;
+    let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone()).await.unwrap();
+    Fixture { folder, options, journal, recovery }
+}
+
+#[tokio::test]
+async fn a_sound_journal_is_counted_and_has_nothing_to_repair() {
+    let f = mixed().await;
+    assert!(matches!(SqliteJournal::check(f.folder.path()), Err(OpenError::InUse { .. })));
+    assert!(matches!(SqliteJournal::repair(f.folder.path()), Err(OpenError::InUse { .. })));
+    f.journal.close().await;
+    let found = checked(&f);
+    assert!(found.is_sound(), "{found:?}");
+    let recovery = found.recovery.unwrap();
+    assert_eq!((recovery.unfinished, recovery.results, recovery.rows_read), (4, 3, 18));
+    let before = files(&f);
+    assert!(SqliteJournal::repair(f.folder.path()).unwrap().is_none());
+    assert!(files(&f) == before);
+    let elsewhere = tempfile::tempdir().unwrap();
+    assert!(matches!(SqliteJournal::check(elsewhere.path()), Err(OpenError::NoJournal { .. })));
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_match_with_damage_is_told_and_is_nothing_to_repair() {
+    let f = mixed().await;
+    f.journal.close().await;
+    f.database().execute("UPDATE log_1 SET row = zeroblob(80) WHERE position = 9", []).unwrap();
+    let found = checked(&f);
+    assert!(!found.is_sound());
+    let quarantined: Vec<_> = found.recovery.unwrap().quarantined;
+    assert!(
+        quarantined.iter().any(|q| q.match_id == id(2) && q.intact == Version::new(1)),
+        "{quarantined:?}"
+    );
+}
+
+/// What is lost is copied beside, told, and gone; all else goes on.
+#[tokio::test]
+async fn what_stops_the_start_is_left_out() {
+    let changes = [
+        // The last record of match 2, of which nothing tells whose it was.
+        "DELETE FROM log_1 WHERE position = 13",
+        "UPDATE log_1 SET row = zeroblob(3) WHERE position = 13",
+        "UPDATE tokens SET scope = 1",
+        "DELETE FROM records WHERE result_number = 2",
+        "UPDATE requests SET response = x'00'",
+    ];
+    for change in changes {
+        let f = mixed().await;
+        let owner = crate::journal::Scope::Owner(crate::journal::Owner::new("shop").unwrap());
+        let token = tokens::token(1, owner);
+        assert_eq!(f.journal.change_tokens(tokens::change(1, Some(&token))).await, Outcome::Done(()));
+        let epoch = f.journal.epoch();
+        f.journal.close().await;
+        f.database().execute(change, []).unwrap();
+        if change.contains("requests") {
+            // Nobody has asked by a request id here.
+            assert!(checked(&f).is_sound());
+            continue;
+        }
+        assert!(checked(&f).damage.is_some(), "{change}");
+        assert!(SqliteJournal::open(f.folder.path(), Options::default()).await.is_err(), "{change}");
+        let damaged = std::fs::read(f.path()).unwrap();
+        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        assert!(!repaired.lost.is_empty() || change.contains("log_1"), "{change}: {repaired:?}");
+        assert_eq!(repaired.kept, f.folder.path().join("damaged-1"));
+        assert!(std::fs::read(repaired.kept.join("journal.sqlite3")).unwrap() == damaged);
+        assert!(checked(&f).is_sound() || change.contains("records"), "{change}: {:?}", checked(&f));
+        let f = reopened(f).await;
+        assert!(f.journal.epoch() > epoch);
+        for number in [1, 3, 4] {
+            assert_eq!(f.texts(number).await, ["created", "some text", "some text"], "{change}");
+        }
+        let left = if change.contains("log_1") { 2 } else { 3 };
+        assert_eq!(f.texts(2).await.len(), left, "{change}");
+        f.appended(2, u32::try_from(left).unwrap(), "goes on").await;
+        assert_eq!(f.journal.tokens().await.unwrap().len(), usize::from(!change.contains("tokens")));
+        for number in [5, 7] {
+            assert!(matches!(f.journal.read(id(number)).await, Ok(Some(StoredMatch::Finished(_)))));
+        }
+        if change.contains("records") {
+            // Its last row is still there, and its number is not given again.
+            assert!(matches!(f.journal.read(id(6)).await, Ok(Some(StoredMatch::Quarantined { .. }))));
+        }
+        assert_eq!(f.finish(1, 3).await, Outcome::Done(ResultNumber::new(4)), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_result_is_left_out_and_stays_missing() {
+    let f = mixed().await;
+    f.journal.close().await;
+    f.database().execute("UPDATE records SET record = x'00' WHERE result_number = 3", []).unwrap();
+    let found = checked(&f);
+    assert!(!found.is_sound() && found.damage.is_none(), "{found:?}");
+    let f = reopened(f).await;
+    assert!(matches!(f.journal.read(id(7)).await, Err(ReadError::Damaged(_))));
+    f.journal.close().await;
+    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    assert_eq!(repaired.lost.len(), 1, "{repaired:?}");
+    let f = reopened(f).await;
+    let Quarantine { match_id, .. } = &f.recovery.quarantined[0];
+    assert_eq!(*match_id, id(7));
+    assert!(matches!(f.journal.read(id(7)).await, Ok(Some(StoredMatch::Quarantined { .. }))));
+    assert_eq!(f.finish(1, 3).await, Outcome::Done(ResultNumber::new(4)));
+}
+
+#[tokio::test]
+async fn a_damaged_page_of_the_log_is_left_out() {
+    let f = mixed().await;
+    // So many that they take several pages.
+    f.created(100..300).await;
+    f.journal.close().await;
+    let sql = "SELECT max(pageno) FROM dbstat WHERE name = 'log_1' AND pagetype = 'leaf'";
+    let page = f.database().query_row(sql, [], |row| row.get::<_, u32>(0));
+    // Without that table, which not every SQLite has: the last page of the file is one of the log.
+    let bytes = std::fs::metadata(f.path()).unwrap().len();
+    let page = page.map_or(bytes / 4096 - 2, |page| u64::from(page) - 1);
+    let mut bytes = std::fs::read(f.path()).unwrap();
+    let at = usize::try_from(page * 4096).unwrap();
+    bytes[at..at + 8].fill(0xff);
+    std::fs::write(f.path(), &bytes).unwrap();
+    assert!(SqliteJournal::open(f.folder.path(), Options::default()).await.is_err());
+    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    assert!(!repaired.lost.is_empty());
+    let f = reopened(f).await;
+    assert!((100..204).contains(&f.recovery.unfinished), "{:?}", f.recovery);
+    assert_eq!(f.texts(1).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_damaged_wal_is_cut() {
+    let f = mixed().await;
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["journal.lock", "journal.sqlite3", "journal.sqlite3-wal"] {
+        std::fs::copy(f.folder.path().join(name), copy.path().join(name)).unwrap();
+    }
+    f.journal.close().await;
+    let f = Fixture { folder: copy, ..f };
+    let wal = f.folder.path().join("journal.sqlite3-wal");
+    let mut bytes = std::fs::read(&wal).unwrap();
+    let last_third = bytes.len() * 2 / 3;
+    bytes[last_third] ^= 1;
+    std::fs::write(&wal, &bytes).unwrap();
+    assert!(matches!(checked(&f).damage, Some(OpenError::Wal { .. })));
+    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    assert_eq!(repaired.lost.len(), 1);
+    assert!(std::fs::read(repaired.kept.join("journal.sqlite3-wal")).unwrap() == bytes);
+    let f = reopened(f).await;
+    assert_eq!(f.recovery.unfinished, 7);
+    assert_eq!(f.texts(5).await, ["created"]);
+    f.journal.close().await;
+    // Nor is one that is gone in the way any longer.
+    std::fs::write(f.folder.path().join("journal.lock"), "open\n").unwrap();
+    assert!(matches!(checked(&f).damage, Some(OpenError::WalGone { .. })));
+    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    assert_eq!(repaired.kept, f.folder.path().join("damaged-2"));
+    assert_eq!(reopened(f).await.recovery.unfinished, 7);
+}
