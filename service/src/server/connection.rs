@@ -5,10 +5,7 @@
 use std::{
     io,
     pin::{Pin, pin},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
     time::Duration,
 };
@@ -100,14 +97,15 @@ async fn next(listener: &TcpListener) -> TcpStream {
 }
 
 async fn serve(
-    http: &auto::Builder<TokioExecutor>,
+    Http { builder, silence }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: axum::Router,
     draining: CancellationToken,
 ) {
-    let read = Arc::new(AtomicUsize::new(0));
-    let io = TokioIo::new(Counted { stream, read: Arc::clone(&read) });
-    let mut connection = pin!(http.serve_connection(io, TowerToHyperService::new(router)));
+    let heard = Heard::default();
+    let io = TokioIo::new(Listening { stream, heard: heard.clone() });
+    let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(router)));
+    let mut silent = pin!(heard.silent_for(*silence));
     let preface_deadline = Instant::now() + limits::CONNECTION_PREFACE_TIMEOUT;
     let mut stage = Stage::Preface;
     loop {
@@ -119,11 +117,16 @@ async fn serve(
                 return;
             }
             () = sleep_until(preface_deadline), if stage == Stage::Preface => {
-                if read.load(Ordering::Relaxed) < PREFACE_BYTES {
+                if heard.said().bytes < PREFACE.len() {
                     tracing::debug!("a connection said nothing that a client says, and was closed");
                     return;
                 }
                 stage = Stage::Serving;
+            }
+            // hyper would first say farewell to a client that takes nothing, and never come to an end.
+            () = &mut silent => {
+                tracing::debug!("a connection fell silent, and was closed");
+                return;
             }
             () = draining.cancelled(), if stage != Stage::Draining => {
                 connection.as_mut().graceful_shutdown();
@@ -141,13 +144,20 @@ enum Stage {
     Draining,
 }
 
-/// The HTTP/2 preface has 24 bytes, and the shortest HTTP/1.1 request with a host as many. Once they are there, the
-/// keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
-const PREFACE_BYTES: usize = 24;
+/// What an HTTP/2 client says first (RFC 9113, section 3.4). The shortest HTTP/1.1 request with a host has as many bytes.
+/// Once they are there, the keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How HTTP is served.
+struct Http {
+    builder: auto::Builder<TokioExecutor>,
+    /// How long an HTTP/2 client may say nothing.
+    silence: Duration,
+}
 
 /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and two
 /// that wait for the answer to a ping of HTTP/2.
-fn http(ping_interval: Duration) -> auto::Builder<TokioExecutor> {
+fn http(ping_interval: Duration) -> Http {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -168,16 +178,67 @@ fn http(ping_interval: Duration) -> auto::Builder<TokioExecutor> {
         .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
         .keep_alive_interval(ping_interval)
         .keep_alive_timeout(ping_interval * (limits::SILENT_PING_INTERVALS - 1));
-    builder
+    Http { builder, silence: ping_interval * limits::SILENT_PING_INTERVALS }
 }
 
-/// A connection that counts what it reads.
-struct Counted<S> {
+/// What a client has said so far.
+#[derive(Debug, Clone, Default)]
+struct Heard(Arc<Mutex<Said>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    bytes: usize,
+    last: Instant,
+    /// Whether it is as a client of HTTP/2 would say it.
+    http2: bool,
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self { bytes: 0, last: Instant::now(), http2: true }
+    }
+}
+
+impl Heard {
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&self, new: &[u8]) {
+        if new.is_empty() {
+            return;
+        }
+        let mut said = self.said();
+        let preface = PREFACE.iter().skip(said.bytes);
+        said.http2 &= preface.zip(new).all(|(expected, byte)| expected == byte);
+        said.bytes += new.len();
+        said.last = Instant::now();
+    }
+
+    /// Waits until a client of HTTP/2, which answers pings, has said nothing for so long. One of HTTP/1 may.
+    async fn silent_for(&self, silence: Duration) {
+        let mut asked = *self.said();
+        loop {
+            sleep_until(asked.last + silence).await;
+            let said = *self.said();
+            if !said.http2 {
+                return std::future::pending().await;
+            }
+            if said.last == asked.last {
+                return;
+            }
+            asked = said;
+        }
+    }
+}
+
+/// A connection that notes what it hears.
+struct Listening<S> {
     stream: S,
-    read: Arc<AtomicUsize>,
+    heard: Heard,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Listening<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -185,12 +246,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.read.fetch_add(buffer.filled().len() - before, Ordering::Relaxed);
+        self.heard.hear(buffer.filled().get(before..).unwrap_or_default());
         polled
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Listening<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -228,6 +289,8 @@ mod tests {
     use super::*;
 
     const INTERVAL: Duration = Duration::from_secs(20);
+    /// Empty settings.
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
     /// What a client that says only this is answered before it is closed, and how long that takes.
     async fn check(said: &[u8]) -> (Vec<u8>, Duration) {
@@ -257,9 +320,24 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_answers_no_http2_ping_is_closed() {
-        let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-        let (answer, elapsed) = check(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &settings].concat()).await;
+        let (answer, elapsed) = check(&[&PREFACE[..], &SETTINGS].concat()).await;
         assert!(!answer.is_empty(), "settings and a ping");
+        let silence = INTERVAL * limits::SILENT_PING_INTERVALS;
+        assert!((INTERVAL..=silence + INTERVAL / 10).contains(&elapsed), "{elapsed:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_of_what_it_is_sent_is_closed() {
+        // Less than the settings and the first ping: the connection is stuck in writing them.
+        let (mut client, host) = duplex(16);
+        let begun = Instant::now();
+        let router = axum::Router::new();
+        let served =
+            tokio::spawn(async move { serve(&http(INTERVAL), host, router, CancellationToken::new()).await });
+        client.write_all(PREFACE).await.unwrap();
+        client.write_all(&SETTINGS).await.unwrap();
+        served.await.unwrap();
+        let elapsed = begun.elapsed();
         let silence = INTERVAL * limits::SILENT_PING_INTERVALS;
         assert!((INTERVAL..=silence + INTERVAL / 10).contains(&elapsed), "{elapsed:?}");
     }

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use zetema_service::access::ADMIN_TOKEN_FILE;
 
@@ -94,6 +96,21 @@ impl Process {
     pub async fn connect(&self) -> Clients {
         let address = self.url.strip_prefix("http://").unwrap().parse().unwrap();
         Clients::connect(address, &self.admin_token()).await
+    }
+
+    /// A whole number of its metrics, such as `zetema_connections`.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let page = soon("the metrics", async {
+            let mut server = TcpStream::connect(address).await?;
+            let request = format!("GET /metrics HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+            server.write_all(request.as_bytes()).await?;
+            let mut page = String::new();
+            server.read_to_string(&mut page).await.map(|_| page)
+        });
+        let page = page.await.expect("the server runs");
+        let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.unwrap_or_else(|| panic!("no metric {name} in {page}")).parse().unwrap()
     }
 
     /// A server with the data of this folder and these flags.

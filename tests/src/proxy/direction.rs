@@ -17,6 +17,8 @@ pub(super) struct Link {
     pub(super) to_client: AtomicU64,
     pub(super) struck: OnceLock<Frame>,
     pub(super) passed: Mutex<Vec<Passed>>,
+    /// For the connections that are made now: whether they have fallen silent.
+    silence: Mutex<CancellationToken>,
 }
 
 impl Link {
@@ -27,7 +29,18 @@ impl Link {
             to_client: AtomicU64::new(0),
             struck: OnceLock::new(),
             passed: Mutex::default(),
+            silence: Mutex::default(),
         }
+    }
+
+    /// What tells that a connection which is made now has fallen silent.
+    pub(super) fn silence(&self) -> CancellationToken {
+        self.silence.lock().unwrap().clone()
+    }
+
+    /// Lets all connections that were made up to now fall silent.
+    pub(super) fn fall_silent(&self) {
+        std::mem::take(&mut *self.silence.lock().unwrap()).cancel();
     }
 
     /// Counts a frame: the fault to do to it.
@@ -45,7 +58,7 @@ impl Link {
 }
 
 /// Passes on what comes `from` one side `to` the other, up to the end of the direction or of the connection,
-/// which `closed` stands for.
+/// which `closed` stands for. Once it is silent, what comes is lost, and neither side hears of an end.
 pub(super) async fn pass_on(
     link: Arc<Link>,
     connection: u64,
@@ -53,6 +66,22 @@ pub(super) async fn pass_on(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     closed: CancellationToken,
+    silence: CancellationToken,
+) {
+    let passing = pass_frames(link, connection, direction, &mut from, &mut to, &closed);
+    if silence.run_until_cancelled(passing).await.is_none() {
+        swallow(&mut from).await;
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn pass_frames(
+    link: Arc<Link>,
+    connection: u64,
+    direction: Direction,
+    from: &mut OwnedReadHalf,
+    to: &mut OwnedWriteHalf,
+    closed: &CancellationToken,
 ) {
     let mut buffer = BytesMut::with_capacity(16 * 1024);
     loop {
@@ -69,7 +98,7 @@ pub(super) async fn pass_on(
             let written = match fault {
                 None | Some(Fault::Delay) => to.write_all(frame.bytes()).await,
                 Some(Fault::Duplicate) => to.write_all(&[frame.bytes(), frame.bytes()].concat()).await,
-                Some(Fault::Cut) => return reset(&from, &to, &closed),
+                Some(Fault::Cut) => return reset(from, to, closed),
                 Some(Fault::Truncate) => {
                     // Both sides find a connection that is closed, or they have closed it themselves.
                     let _ = to.write_all(&frame.bytes()[..frame.bytes().len() / 2]).await;
@@ -82,7 +111,7 @@ pub(super) async fn pass_on(
                 }
             };
             if written.is_err() {
-                return reset(&from, &to, &closed);
+                return reset(from, to, closed);
             }
         }
         match from.read_buf(&mut buffer).await {
@@ -93,7 +122,7 @@ pub(super) async fn pass_on(
                 return;
             }
             Ok(_) => {}
-            Err(_) => return reset(&from, &to, &closed),
+            Err(_) => return reset(from, to, closed),
         }
     }
 }
@@ -108,7 +137,7 @@ fn reset(from: &OwnedReadHalf, to: &OwnedWriteHalf, closed: &CancellationToken) 
 }
 
 /// Reads what nobody gets, so that its sender is not held up.
-async fn swallow(mut from: OwnedReadHalf) {
+async fn swallow(from: &mut OwnedReadHalf) {
     let mut lost = vec![0; 16 * 1024];
     while from.read(&mut lost).await.is_ok_and(|length| length > 0) {}
 }

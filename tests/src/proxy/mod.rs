@@ -1,4 +1,4 @@
-//! A proxy between a client and a server that does one fault to one HTTP/2 frame.
+//! A proxy between a client and a server that does one fault to one HTTP/2 frame, or lets connections fall silent.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use direction::{Link, pass_on};
@@ -63,6 +64,7 @@ impl Counts {
 pub struct Proxy {
     address: SocketAddr,
     link: Arc<Link>,
+    connections: watch::Receiver<u64>,
     stop: CancellationToken,
 }
 
@@ -76,9 +78,30 @@ impl Proxy {
         let address = listener.local_addr().unwrap();
         let link = Arc::new(Link::new(plan));
         let stop = CancellationToken::new();
-        let taking = take_connections(listener, server, Arc::clone(&link), stop.clone());
+        let (count, connections) = watch::channel(0);
+        let taking = take_connections(listener, server, Arc::clone(&link), count, stop.clone());
         tokio::spawn(stop.clone().run_until_cancelled_owned(taking));
-        Self { address, link, stop }
+        Self { address, link, connections, stop }
+    }
+
+    /// Lets every connection that was made up to now fall silent, as when the machine at its other end is gone: what
+    /// either side says is lost, and neither hears of an end, not even when the other closes. Later ones are whole.
+    pub fn fall_silent(&self) {
+        self.link.fall_silent();
+    }
+
+    /// Waits until so many connections have been made.
+    ///
+    /// # Panics
+    /// If the proxy has failed.
+    pub async fn connections(&self, count: u64) {
+        let mut connections = self.connections.clone();
+        connections.wait_for(|made| *made >= count).await.expect("the proxy runs");
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The proxy's address, as clients write it.
@@ -115,6 +138,7 @@ async fn take_connections(
     listener: TcpListener,
     server: SocketAddr,
     link: Arc<Link>,
+    connections: watch::Sender<u64>,
     stop: CancellationToken,
 ) {
     let mut connection = 0;
@@ -124,14 +148,16 @@ async fn take_connections(
         let Ok(server) = TcpStream::connect(server).await else { continue };
         client.set_nodelay(true).unwrap();
         server.set_nodelay(true).unwrap();
+        let (closed, silence) = (stop.child_token(), link.silence());
         connection += 1;
+        connections.send_replace(connection);
         let (from_client, to_client) = client.into_split();
         let (from_server, to_server) = server.into_split();
-        let closed = stop.child_token();
         for (direction, from, to) in
             [(Direction::ToServer, from_client, to_server), (Direction::ToClient, from_server, to_client)]
         {
-            let passing = pass_on(Arc::clone(&link), connection, direction, from, to, closed.clone());
+            let (link, silence) = (Arc::clone(&link), silence.clone());
+            let passing = pass_on(link, connection, direction, from, to, closed.clone(), silence);
             tokio::spawn(closed.clone().run_until_cancelled_owned(passing));
         }
     }

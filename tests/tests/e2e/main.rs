@@ -10,6 +10,7 @@ mod access;
 mod backend;
 mod bad_input;
 mod clocks;
+mod dead_peers;
 mod exactly_once;
 mod house_bots;
 mod matrix;
