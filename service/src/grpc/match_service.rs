@@ -303,13 +303,15 @@ impl MatchService for MatchAdapter {
                 format!("is the seat of the bot `{bot}`, which plays it by its own token: replace that one");
             return Err(Fault::field("seat", problem).into());
         }
+        let before = info.seats.get(seat.index()).map_or(0, |seat| seat.generation);
         let generation = match key {
             None => self.backend.matches.rotate_token(match_id, seat).await.map_err(Fault::from)?,
             Some(key) => {
                 self.backend.matches.rotate_token_once(match_id, seat, key).await.map_err(Fault::from)?
             }
         };
-        let seat_token = Some(self.seat_token(match_id, seat, generation));
+        // A retry that comes after another rotation needs the token that holds.
+        let seat_token = Some(self.seat_token(match_id, seat, generation.max(before)));
         Ok(Response::new(v1::RotateSeatTokenResponse { seat_token }))
     }
 }

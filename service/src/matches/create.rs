@@ -86,16 +86,9 @@ impl From<JournalValueError> for CreateError {
     }
 }
 
-fn answered(response: &Response) -> Result<Vec<MatchInfo>, CreateError> {
-    decode_created(response.as_bytes()).map_err(|error| {
-        tracing::error!(%error, "the answer to a creation can't be read");
-        CreateError::Fault
-    })
-}
-
 impl Matches {
     /// Creates matches, all or none. The answer shows them as they were created, in the order asked for; a request
-    /// that comes again gets the same answer.
+    /// that comes again gets the same answer, but with the generations that the seats' tokens have by then.
     ///
     /// # Errors
     /// [`CreateError`] says why not.
@@ -138,7 +131,7 @@ impl Matches {
                 self.run(tables, self.shared.config.clock.now());
                 Ok(infos)
             }
-            Outcome::Done(CreatedBy::Before(response)) => answered(&response),
+            Outcome::Done(CreatedBy::Before(response)) => self.answered(&response).await,
             Outcome::Refused(CreateRefusal::RequestReused) => Err(CreateError::RequestReused),
             Outcome::Refused(refusal @ CreateRefusal::MatchExists(_)) => {
                 tracing::error!(%refusal, "a new match has the id of another");
@@ -164,13 +157,34 @@ impl Matches {
     ) -> Result<Option<Vec<MatchInfo>>, CreateError> {
         match self.journal().request(key, now).await {
             Ok(RequestState::New) => Ok(None),
-            Ok(RequestState::Answered(response)) => answered(&response).map(Some),
+            Ok(RequestState::Answered(response)) => self.answered(&response).await.map(Some),
             Ok(RequestState::Reused) => Err(CreateError::RequestReused),
             Err(error) => {
                 tracing::warn!(%error, "a request can't be looked up");
                 Err(CreateError::OutcomeUnknown)
             }
         }
+    }
+
+    /// What a request was answered before. Of a token that was replaced since, who asks again needs the new one.
+    async fn answered(&self, response: &Response) -> Result<Vec<MatchInfo>, CreateError> {
+        let mut infos = decode_created(response.as_bytes()).map_err(|error| {
+            tracing::error!(%error, "the answer to a creation can't be read");
+            CreateError::Fault
+        })?;
+        for info in &mut infos {
+            let now = match self.get(info.match_id).await {
+                Ok(now) => now,
+                Err(rejection) => {
+                    tracing::warn!(match_id = %info.match_id, %rejection, "a match that was created can't be read");
+                    return Err(CreateError::OutcomeUnknown);
+                }
+            };
+            for (seat, now) in info.seats.iter_mut().zip(&now.seats) {
+                seat.generation = now.generation;
+            }
+        }
+        Ok(infos)
     }
 
     /// The first entry of each match.

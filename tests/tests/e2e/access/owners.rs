@@ -136,6 +136,50 @@ async fn a_creation_that_comes_again_gives_the_same_seat_tokens_also_after_a_res
     server.stop().await;
 }
 
+/// Asks again for what was asked before: the tokens that hold now are the answer, and the rest is as it was.
+async fn check_created_again(clients: &Clients, first: &v1::CreateMatchResponse, holding: &[v1::SeatToken]) {
+    let again = create(clients, "a-match", 2).await.unwrap();
+    assert_eq!(again.r#match, first.r#match);
+    assert_eq!(again.seat_tokens, holding);
+    for token in holding {
+        let get = v1::GetMatchRequest { match_id: first.r#match.as_ref().unwrap().match_id.clone() };
+        soon("GetMatch", clients.by(&token.token).matches().get_match(get)).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_creation_that_comes_again_gives_the_seat_tokens_that_hold() {
+    let (server, clients) = TestServer::start().await;
+    let first = create(&clients, "a-match", 2).await.unwrap();
+    check_created_again(&clients, &first, &first.seat_tokens).await;
+    let match_id = first.r#match.as_ref().unwrap().match_id.clone();
+    let batch = v1::BatchCreateMatchesRequest {
+        request_id: "a-batch".to_owned(),
+        matches: vec![preset(Preset::Sackson, 2); 2],
+    };
+    let create_batch = async |clients: &Clients| {
+        let answer = soon("BatchCreateMatches", clients.matches().batch_create_matches(batch.clone())).await;
+        answer.unwrap().into_inner().matches
+    };
+    let mut created = create_batch(&clients).await;
+
+    let new = rotate(&clients, &match_id, "").await.unwrap();
+    assert_ne!(new, first.seat_tokens[1]);
+    let holding = [first.seat_tokens[0].clone(), new];
+    let of_batch = created[1].r#match.as_ref().unwrap().match_id.clone();
+    created[1].seat_tokens[1] = rotate(&clients, &of_batch, "").await.unwrap();
+
+    check_created_again(&clients, &first, &holding).await;
+    assert_eq!(create_batch(&clients).await, created);
+    let (server, clients) = server.restart().await;
+    check_created_again(&clients, &first, &holding).await;
+    assert_eq!(create_batch(&clients).await, created);
+    let cancel = v1::CancelMatchRequest { match_id };
+    soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
+    check_created_again(&clients, &first, &holding).await;
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rotation_that_comes_again_gives_the_same_token_also_after_a_restart() {
     let (server, clients) = TestServer::start().await;
@@ -150,6 +194,9 @@ async fn a_rotation_that_comes_again_gives_the_same_token_also_after_a_restart()
     assert_eq!(rotate(&shop, created.id(), "rotation").await.unwrap(), first);
     let join = v1::JoinSeatRequest { seat_token: first.token.clone(), nonce_hash: Vec::new() };
     soon("JoinSeat", clients.play().join_seat(join)).await.unwrap();
+    let later = rotate(&shop, created.id(), "later").await.unwrap();
+    assert_ne!(later, first);
+    assert_eq!(rotate(&shop, created.id(), "rotation").await.unwrap(), later, "the one that holds");
     // The same request id, and another request.
     let another = shop.create(preset(Preset::Sackson, 2)).await;
     let status = rotate(&shop, another.id(), "rotation").await.unwrap_err();
