@@ -18,7 +18,7 @@ use zetema_proto::v1::{
     play_response, play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
     watch_match_response,
 };
-use zetema_service::{config::Config, server::Server};
+use zetema_service::{config::Config, limits, server::Server};
 
 use common::{BytesCodec, as_admin, channel, spec, start};
 
@@ -209,5 +209,120 @@ async fn a_client_that_answers_no_ping_is_told_so() {
     assert!(pings >= 2, "{pings}");
     assert_eq!(reason(&error), ErrorReason::SlowReader);
     assert!(error.message().contains("answer every ping"), "{error:?}");
+    server.shutdown().await;
+}
+
+/// A Play stream that has said hello and reads nothing, by a window of so few bytes that little is under way.
+async fn unread_stream(server: &Server) -> (mpsc::Sender<v1::PlayRequest>, Streaming<v1::PlayResponse>) {
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
+    let (requests, sent) = mpsc::channel(1);
+    let answers = PlayServiceClient::new(narrow).play(ReceiverStream::new(sent)).await.unwrap().into_inner();
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
+    requests.send(ask(0, 0, play_request::Kind::Hello(hello))).await.unwrap();
+    (requests, answers)
+}
+
+fn ask(tag: u64, handle: u32, kind: play_request::Kind) -> v1::PlayRequest {
+    v1::PlayRequest { tag, handle, kind: Some(kind) }
+}
+
+/// A join that is refused, of some kilobytes.
+fn large_join(tag: u64) -> v1::PlayRequest {
+    let by = Some(v1::join::By::SeatToken("x".repeat(10 * 1024)));
+    ask(tag, 0, play_request::Kind::Join(v1::Join { by, ..v1::Join::default() }))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_asks_and_reads_nothing_is_read_no_further_than_the_limit() {
+    /// What may be under way beside what the server has taken: the windows of HTTP/2 and the client's buffers.
+    const UNDER_WAY: u64 = 500;
+    /// As long as this nothing is taken from a client that is read no further.
+    const HELD_UP: Duration = Duration::from_secs(3);
+    let (_folder, server) = start().await;
+    let (requests, mut answers) = unread_stream(&server).await;
+    let limit = u64::try_from(limits::MAX_REQUESTS_IN_FLIGHT).unwrap();
+    let mut sent = 0;
+    while sent < 2 * limit {
+        match tokio::time::timeout(HELD_UP, requests.send(large_join(sent + 1))).await {
+            Ok(taken) => taken.unwrap(),
+            Err(_) => break,
+        }
+        sent += 1;
+    }
+    assert!((limit..limit + UNDER_WAY).contains(&sent), "{sent} requests were taken");
+
+    // What was taken is answered, in order, as far as this narrow window lets a test read.
+    let mut refused = 0;
+    while refused < 20 {
+        let v1::PlayResponse { tag, kind, .. } = answers.message().await.unwrap().unwrap();
+        if let Some(play_response::Kind::Rejection(_)) = kind {
+            refused += 1;
+            assert_eq!(tag, refused);
+        }
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_is_played_though_its_sender_reads_nothing() {
+    let (_folder, server) = start().await;
+    let (_, tokens) = create(&server, spec(2, v1::Visibility::Public)).await;
+    let (requests, mut answers) = unread_stream(&server).await;
+    for token in &tokens {
+        let by = Some(v1::join::By::SeatToken(token.clone()));
+        requests
+            .send(ask(0, 0, play_request::Kind::Join(v1::Join { by, ..v1::Join::default() })))
+            .await
+            .unwrap();
+    }
+    let handle = loop {
+        let v1::PlayResponse { handle, kind, .. } = answers.message().await.unwrap().unwrap();
+        let decides = match kind.unwrap() {
+            play_response::Kind::Observation(observation) => observation.decision.is_some(),
+            play_response::Kind::Joined(v1::SubscriptionStart {
+                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
+                ..
+            }) => snapshot.decision.is_some(),
+            _ => false,
+        };
+        if decides {
+            break handle;
+        }
+    };
+    // From here on nothing is read, and more is answered than the stream has room for.
+    let unknown_handle = || ask(1, 999, play_request::Kind::Resign(v1::Resign {}));
+    for _ in 0..200 {
+        requests.send(unknown_handle()).await.unwrap();
+    }
+    let choice = Some(v1::act::Choice::LegalIndex(0));
+    let act = play_request::Kind::Act(v1::Act { decision_number: 1, choice });
+    requests.send(ask(2, handle, act)).await.unwrap();
+
+    let seats = tokens.iter().map(|token| v1::ObserveSeat {
+        seat_token: token.clone(),
+        after_seq: None,
+        views: None,
+    });
+    let mut client = PlayServiceClient::new(channel(&server).await);
+    let mut observed =
+        client.observe(v1::ObserveRequest { seats: seats.collect() }).await.unwrap().into_inner();
+    let played = async {
+        loop {
+            let number = match observed.message().await.unwrap().unwrap().kind.unwrap() {
+                observe_response::Kind::Observation(observation) => observation.decision_number,
+                observe_response::Kind::Start(v1::SubscriptionStart {
+                    kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
+                    ..
+                }) => snapshot.decision_number,
+                _ => None,
+            };
+            if number.is_some_and(|number| number > 1) {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), played).await.expect("the action is played");
+    drop((requests, answers));
     server.shutdown().await;
 }

@@ -6,7 +6,10 @@ mod common;
 use std::collections::BTreeSet;
 
 use tonic::{Request, transport::Channel};
-use zetema_proto::v1::{self, match_service_client::MatchServiceClient, watch_results_response::Kind};
+use zetema_proto::v1::{
+    self, match_service_client::MatchServiceClient, token_service_client::TokenServiceClient,
+    watch_results_response::Kind,
+};
 use zetema_service::server::Server;
 
 use common::{as_admin, as_bearer, channel, spec, start};
@@ -21,7 +24,8 @@ struct Made {
 #[derive(Clone, Copy, Debug)]
 enum Viewer<'a> {
     Admin,
-    Seat(&'a str),
+    /// By the token of an owner or of a seat.
+    Bearer(&'a str),
     Anyone,
 }
 
@@ -41,15 +45,24 @@ impl Fixture {
     fn ask<T>(&self, viewer: Viewer<'_>, message: T) -> Request<T> {
         match viewer {
             Viewer::Admin => as_admin(&self.server, message),
-            Viewer::Seat(token) => as_bearer(token, message),
+            Viewer::Bearer(token) => as_bearer(token, message),
             Viewer::Anyone => Request::new(message),
         }
     }
 
-    async fn make(&mut self, visibility: v1::Visibility, reference: &str) -> Made {
+    /// The token of an owner with this name.
+    async fn owner(&self, name: &str) -> String {
+        let kind = Some(v1::token_scope::Kind::Owner(v1::OwnerScope { owner: name.to_owned() }));
+        let scope = Some(v1::TokenScope { kind });
+        let request = v1::CreateTokenRequest { scope, ..v1::CreateTokenRequest::default() };
+        let mut tokens = TokenServiceClient::new(channel(&self.server).await);
+        tokens.create_token(self.ask(Viewer::Admin, request)).await.unwrap().into_inner().secret
+    }
+
+    async fn make(&mut self, creator: Viewer<'_>, visibility: v1::Visibility, reference: &str) -> Made {
         let spec = v1::MatchSpec { client_reference: reference.to_owned(), ..spec(2, visibility) };
         let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-        let request = self.ask(Viewer::Admin, request);
+        let request = self.ask(creator, request);
         let v1::CreateMatchResponse { r#match, seat_tokens } =
             self.client.create_match(request).await.unwrap().into_inner();
         let seat_token = seat_tokens.into_iter().next().unwrap().token;
@@ -103,8 +116,8 @@ impl Fixture {
 #[tokio::test]
 async fn a_match_is_shown_to_whom_it_may_be_shown_while_it_runs_and_afterwards() {
     let mut f = Fixture::new().await;
-    let private = f.make(v1::Visibility::Private, "mine").await;
-    let public = f.make(v1::Visibility::Public, "mine").await;
+    let private = f.make(Viewer::Admin, v1::Visibility::Private, "mine").await;
+    let public = f.make(Viewer::Admin, v1::Visibility::Public, "mine").await;
     let both = BTreeSet::from([private.match_id.clone(), public.match_id.clone()]);
     let one = BTreeSet::from([public.match_id.clone()]);
     let (of_private, of_public) = (private.seat_token.clone(), public.seat_token.clone());
@@ -112,8 +125,8 @@ async fn a_match_is_shown_to_whom_it_may_be_shown_while_it_runs_and_afterwards()
         // A viewer, whether it is shown the private match, and what is listed.
         for (viewer, sees_private, lists) in [
             (Viewer::Admin, true, &both),
-            (Viewer::Seat(&of_private), true, &both),
-            (Viewer::Seat(&of_public), false, &one),
+            (Viewer::Bearer(&of_private), true, &both),
+            (Viewer::Bearer(&of_public), false, &one),
             (Viewer::Anyone, false, &one),
         ] {
             assert!(f.is_shown(viewer, &public, is_over).await, "{viewer:?}");
@@ -131,10 +144,43 @@ async fn a_match_is_shown_to_whom_it_may_be_shown_while_it_runs_and_afterwards()
 }
 
 #[tokio::test]
+async fn an_owners_private_match_is_shown_to_the_admin_that_owner_and_its_seats_and_to_nobody_else() {
+    let mut f = Fixture::new().await;
+    let (shop, rival) = (f.owner("shop").await, f.owner("rival").await);
+    let of_shop = f.make(Viewer::Bearer(&shop), v1::Visibility::Private, "mine").await;
+    let of_rival = f.make(Viewer::Bearer(&rival), v1::Visibility::Private, "mine").await;
+    let of_nobody = f.make(Viewer::Admin, v1::Visibility::Private, "mine").await;
+    let made = [&of_shop, &of_rival, &of_nobody];
+    for is_over in [false, true] {
+        // A viewer, and which of the three it is shown.
+        for (viewer, sees) in [
+            (Viewer::Admin, [true, true, true]),
+            (Viewer::Bearer(&shop), [true, false, false]),
+            (Viewer::Bearer(&rival), [false, true, false]),
+            (Viewer::Bearer(&of_shop.seat_token), [true, false, false]),
+            (Viewer::Bearer(&of_rival.seat_token), [false, true, false]),
+            (Viewer::Bearer(&of_nobody.seat_token), [false, false, true]),
+            (Viewer::Anyone, [false, false, false]),
+        ] {
+            let mut seen = BTreeSet::new();
+            for (made, sees) in made.into_iter().zip(sees) {
+                assert_eq!(f.is_shown(viewer, made, is_over).await, sees, "{viewer:?}");
+                seen.extend(sees.then(|| made.match_id.clone()));
+            }
+            assert_eq!(f.listed(viewer, None, is_over).await, seen, "{viewer:?}");
+        }
+        for made in made {
+            f.cancel(made).await;
+        }
+    }
+    f.server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_reference_comes_back_wherever_the_match_does() {
     let mut f = Fixture::new().await;
     let reference = "a".repeat(62) + "é";
-    let made = f.make(v1::Visibility::Private, &reference).await;
+    let made = f.make(Viewer::Admin, v1::Visibility::Private, &reference).await;
     let get = f.ask(Viewer::Admin, v1::GetMatchRequest { match_id: made.match_id.clone() });
     let found = f.client.get_match(get).await.unwrap().into_inner().r#match.unwrap();
     assert_eq!(found.client_reference, reference);
