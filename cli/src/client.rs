@@ -20,6 +20,9 @@ use crate::args::{AddressArgs, ServerArgs};
 const ADMIN_TOKEN_FILE: &str = "admin-token";
 /// Bytes of an answer that are taken: what a server sends at most.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+/// What to do where there is no such match, or no such token.
+const NO_MATCH: &str = ": `zetema match list` shows the matches that this token may see";
+const NO_TOKEN: &str = ": `zetema token list --void` shows the ids of all tokens";
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
@@ -43,11 +46,11 @@ impl Interceptor for Bearer {
 
 /// Makes an RPC a method that takes the request and explains an error.
 macro_rules! calls {
-    ($service:ident: $($(#[$doc:meta])* $name:ident($request:ident) -> $response:ident;)*) => {$(
+    ($service:ident, $absent:expr; $($(#[$doc:meta])* $name:ident($request:ident) -> $response:ident;)*) => {$(
         $(#[$doc])*
         pub(crate) async fn $name(&self, request: v1::$request) -> Result<v1::$response> {
             let answer = self.$service.clone().$name(request).await;
-            Ok(answer.map_err(|status| explain(&status))?.into_inner())
+            Ok(answer.map_err(|status| explain_or(&status, $absent))?.into_inner())
         }
     )*};
 }
@@ -79,7 +82,7 @@ impl Client {
         Ok(Self { matches, tokens })
     }
 
-    calls! { tokens:
+    calls! { tokens, NO_TOKEN;
         /// Makes a token.
         create_token(CreateTokenRequest) -> CreateTokenResponse;
         /// Reads a page of tokens.
@@ -88,7 +91,7 @@ impl Client {
         revoke_token(RevokeTokenRequest) -> RevokeTokenResponse;
     }
 
-    calls! { matches:
+    calls! { matches, NO_MATCH;
         /// Creates a match.
         create_match(CreateMatchRequest) -> CreateMatchResponse;
         /// Creates many matches, all or none.
@@ -165,6 +168,11 @@ fn admin_token(args: &ServerArgs) -> Result<String> {
 
 /// What a server refused, and what to do about it.
 pub(crate) fn explain(status: &Status) -> anyhow::Error {
+    explain_or(status, NO_MATCH)
+}
+
+/// The same, with what to do where there is no such thing.
+fn explain_or(status: &Status, absent: &'static str) -> anyhow::Error {
     let details = status.get_error_details();
     let reason = details.error_info().map(|info| info.reason.clone());
     let mut text = status.message().to_owned();
@@ -181,7 +189,7 @@ pub(crate) fn explain(status: &Status) -> anyhow::Error {
         tonic::Code::Unauthenticated => {
             ": give the token by --token or ZETEMA_TOKEN, or the server's data folder by --data"
         }
-        tonic::Code::NotFound => ": `zetema match list` shows the matches that this token may see",
+        tonic::Code::NotFound => absent,
         _ => "",
     };
     anyhow!("{text} ({what}){hint}")

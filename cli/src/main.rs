@@ -13,6 +13,7 @@ mod failure;
 mod json;
 mod log;
 mod output;
+mod pages;
 mod render;
 mod screen;
 mod watch;

@@ -9,6 +9,7 @@ use crate::args::{FormatArgs, ServerArgs};
 use crate::client::Client;
 use crate::json::MatchJson;
 use crate::output::{self, Format};
+use crate::pages::pages;
 
 /// List matches, newest first.
 #[derive(Debug, clap::Args)]
@@ -63,7 +64,13 @@ impl List {
             states: self.state.iter().map(|state| state.to_wire().into()).collect(),
             client_reference: self.reference,
         };
-        let (matches, more) = pages(&client, filter, self.limit).await?;
+        let page = async |page_size, page_token| {
+            let filter = Some(filter.clone());
+            let answer =
+                client.list_matches(v1::ListMatchesRequest { filter, page_size, page_token }).await?;
+            Ok((answer.matches, answer.next_page_token))
+        };
+        let (matches, more) = pages(self.limit, page).await?;
         match self.format.format {
             Format::Json => {
                 let matches: Vec<_> = matches.iter().map(MatchJson::new).collect::<Result<_>>()?;
@@ -81,25 +88,5 @@ impl List {
             output::note(format!("there are more: give a --limit over {}", self.limit));
         }
         Ok(())
-    }
-}
-
-/// The first `limit` matches, and whether there are more.
-async fn pages(client: &Client, filter: v1::MatchFilter, limit: u32) -> Result<(Vec<v1::Match>, bool)> {
-    let mut matches = Vec::new();
-    let mut page_token = String::new();
-    loop {
-        let left = limit.saturating_sub(u32::try_from(matches.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            return Ok((matches, !page_token.is_empty()));
-        }
-        let request =
-            v1::ListMatchesRequest { filter: Some(filter.clone()), page_size: left.min(1_000), page_token };
-        let answer = client.list_matches(request).await?;
-        matches.extend(answer.matches);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok((matches, false));
-        }
     }
 }

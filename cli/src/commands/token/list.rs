@@ -9,6 +9,7 @@ use crate::args::{FormatArgs, ServerArgs};
 use crate::client::Client;
 use crate::json::TokenJson;
 use crate::output::{self, Format};
+use crate::pages::pages;
 
 /// List tokens, the latest first.
 #[derive(Debug, clap::Args)]
@@ -61,7 +62,12 @@ impl List {
             void_tokens: self.void.then_some(v1::VoidTokens::Listed.into()),
         };
         let client = Client::connect(&self.server).await?;
-        let (tokens, more) = pages(&client, filter, self.limit).await?;
+        let page = async |page_size, page_token| {
+            let filter = Some(filter.clone());
+            let answer = client.list_tokens(v1::ListTokensRequest { filter, page_size, page_token }).await?;
+            Ok((answer.tokens, answer.next_page_token))
+        };
+        let (tokens, more) = pages(self.limit, page).await?;
         let tokens: Vec<TokenJson> = tokens.iter().map(TokenJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&tokens)?,
@@ -77,25 +83,5 @@ impl List {
             output::note(format!("there are more: give a --limit over {}", self.limit));
         }
         Ok(())
-    }
-}
-
-/// The first `limit` tokens, and whether there are more.
-async fn pages(client: &Client, filter: v1::TokenFilter, limit: u32) -> Result<(Vec<v1::Token>, bool)> {
-    let mut tokens = Vec::new();
-    let mut page_token = String::new();
-    loop {
-        let left = limit.saturating_sub(u32::try_from(tokens.len()).unwrap_or(u32::MAX));
-        if left == 0 {
-            return Ok((tokens, !page_token.is_empty()));
-        }
-        let request =
-            v1::ListTokensRequest { filter: Some(filter.clone()), page_size: left.min(1_000), page_token };
-        let answer = client.list_tokens(request).await?;
-        tokens.extend(answer.tokens);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok((tokens, false));
-        }
     }
 }

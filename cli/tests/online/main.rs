@@ -1,0 +1,11 @@
+//! The commands that need a server, against one that runs as a process of its own or inside the program.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bots;
+mod demo;
+mod matches;
+mod person;
+mod refusals;
+mod server;
+mod tokens;
