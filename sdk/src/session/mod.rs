@@ -9,6 +9,7 @@ mod backoff;
 mod link;
 mod messages;
 mod seat;
+mod sending;
 mod tag;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,8 @@ use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
 use link::{Link, Room};
 use seat::{Reaction, SeatCore, SeatLink};
+use tag::Asked;
 pub(crate) use tag::Key;
-use tag::{Asked, tag};
 pub(crate) use work::{Answer, Call, Worked};
 
 /// How a session behaves.
@@ -308,50 +309,6 @@ impl Core {
         self.seats.get_mut(&key).filter(|seat| !seat.is_over()).map(|seat| (key, seat))
     }
 
-    fn connect(&mut self, now: Instant) {
-        self.link.connecting(now);
-        self.out.push_back(Output::Connect);
-        let hello = v1::Hello {
-            client_name: self.settings.client_name.clone(),
-            protocol_revision: zetema_proto::PROTOCOL_REVISION,
-            capacity: None,
-            live_seats_token: String::new(),
-        };
-        self.send_now(0, 0, v1::play_request::Kind::Hello(hello));
-    }
-
-    /// Joins seats that are apart: as many as the server allows on a stream, and so many at once that it can queue the
-    /// answers.
-    fn join_more(&mut self) {
-        let Some(Room { seats, joins }) = self.link.room() else { return };
-        while self.joining.len() < joins
-            && self.seats.len() - self.apart.len() < seats
-            && let Some(key) = self.apart.pop_first()
-        {
-            self.send_join(key);
-        }
-    }
-
-    /// Opens another stream: the welcome of this one had no room for all the bot's seats, and there is some now.
-    fn renew(&mut self) {
-        tracing::info!(
-            server = self.settings.server,
-            "opening another stream for the seats that had no room"
-        );
-        self.out.push_back(Output::Disconnect);
-        self.part();
-        self.connect(self.now);
-    }
-
-    fn send_join(&mut self, key: Key) {
-        if let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over()) {
-            self.joining.insert(key);
-            seat.link = SeatLink::Joining;
-            let join = seat.join();
-            self.send(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join));
-        }
-    }
-
     fn react_or_fail(&mut self, key: Key, reaction: Result<Reaction, FieldError>) {
         match reaction {
             Ok(reaction) => self.react(key, reaction),
@@ -422,40 +379,6 @@ impl Core {
         }
     }
 
-    fn send_owed(&mut self, key: Key, asked: Asked) {
-        use v1::play_request::Kind;
-        let Some(seat) = self.seats.get(&key) else { return };
-        let SeatLink::Joined { handle } = seat.link else { return };
-        let owed = seat.owed();
-        let kind = match asked {
-            Asked::Join => None,
-            Asked::Nonce => owed.nonce.map(Kind::Nonce),
-            Asked::Act => owed.act.map(Kind::Act),
-            Asked::Resign => owed.resign.map(Kind::Resign),
-        };
-        if let Some(kind) = kind {
-            self.send(tag(key, asked), handle, kind);
-        }
-    }
-
-    fn send_again(&mut self, key: Key, asked: Asked) {
-        match asked {
-            Asked::Join => self.send_join(key),
-            Asked::Nonce | Asked::Act | Asked::Resign => self.send_owed(key, asked),
-        }
-    }
-
-    fn send(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
-        if self.link.room().is_some() {
-            self.send_now(tag, handle, kind);
-        }
-    }
-
-    fn send_now(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
-        let message = v1::PlayRequest { tag, handle, kind: Some(kind) };
-        self.out.push_back(Output::Send(Box::new(message)));
-    }
-
     fn over(&mut self, key: Key, end: End) {
         let records = self.settings.records;
         let Some((_, seat)) = self.seat_of(Some(key)) else { return };
@@ -480,14 +403,6 @@ impl Core {
     fn fail(&mut self, key: Key, error: &FieldError) {
         self.leave(key);
         self.end(key, End::Failed(Error::Protocol { problem: error.to_string() }));
-    }
-
-    fn leave(&mut self, key: Key) {
-        if let Some(seat) = self.seats.get(&key)
-            && let SeatLink::Joined { handle } = seat.link
-        {
-            self.send(0, handle, v1::play_request::Kind::Leave(v1::Leave {}));
-        }
     }
 
     fn fail_all(&mut self, error: &Error) {

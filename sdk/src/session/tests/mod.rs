@@ -23,6 +23,7 @@ use crate::deal_check::{DealCheck, DealError};
 use crate::end::End;
 use crate::error::{Disconnect, Error};
 use crate::fault::Fault;
+use crate::tls::TlsProblem;
 use world::World;
 
 /// Short matches: one deal, or two.
@@ -340,6 +341,34 @@ fn a_server_that_is_never_reached_is_given_up() {
     for outcome in world.outcomes.values() {
         assert!(matches!(outcome.end, End::Failed(Error::NoConnection { .. })), "{:?}", outcome.end);
     }
+}
+
+#[test]
+fn tls_that_breaks_ends_a_session_at_once_but_not_one_that_was_open_before() {
+    let insecure = || Disconnect::Insecure(TlsProblem::BadCertificate("expired".to_owned()));
+    let rules = rules(2);
+    let mut never_open = World::new(rules, Records::Ignored);
+    never_open.play_all(rules);
+    never_open.perform();
+    never_open.cut_because(insecure());
+    never_open.perform();
+    assert_eq!(never_open.outcomes.len(), 2);
+    for outcome in never_open.outcomes.values() {
+        assert!(matches!(outcome.end, End::Failed(Error::Insecure { .. })), "{:?}", outcome.end);
+    }
+
+    let mut world = World::new(rules, Records::Checked);
+    world.play_all(rules);
+    while world.server.first().steps.len() < 4 && world.step() {}
+    for attempt in 1..=6 {
+        world.cut_because(insecure());
+        while world.connections == attempt {
+            assert!(world.step(), "it goes on trying");
+        }
+    }
+    assert!(world.outcomes.is_empty());
+    world.run();
+    check_whole(&world);
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! What a session sends.
+
+use std::time::Instant;
+
+use zetema_proto::v1;
+
+use super::link::Room;
+use super::seat::SeatLink;
+use super::tag::{Asked, Key, tag};
+use super::{Core, Output};
+
+impl Core {
+    pub(super) fn connect(&mut self, now: Instant) {
+        self.link.connecting(now);
+        self.out.push_back(Output::Connect);
+        let hello = v1::Hello {
+            client_name: self.settings.client_name.clone(),
+            protocol_revision: zetema_proto::PROTOCOL_REVISION,
+            capacity: None,
+            live_seats_token: String::new(),
+        };
+        self.send_now(0, 0, v1::play_request::Kind::Hello(hello));
+    }
+
+    /// Joins seats that are apart: as many as the server allows on a stream, and so many at once that it can queue the
+    /// answers.
+    pub(super) fn join_more(&mut self) {
+        let Some(Room { seats, joins }) = self.link.room() else { return };
+        while self.joining.len() < joins
+            && self.seats.len() - self.apart.len() < seats
+            && let Some(key) = self.apart.pop_first()
+        {
+            self.send_join(key);
+        }
+    }
+
+    /// Opens another stream: the welcome of this one had no room for all the bot's seats, and there is some now.
+    pub(super) fn renew(&mut self) {
+        tracing::info!(
+            server = self.settings.server,
+            "opening another stream for the seats that had no room"
+        );
+        self.out.push_back(Output::Disconnect);
+        self.part();
+        self.connect(self.now);
+    }
+
+    pub(super) fn send_join(&mut self, key: Key) {
+        if let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over()) {
+            self.joining.insert(key);
+            seat.link = SeatLink::Joining;
+            let join = seat.join();
+            self.send(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join));
+        }
+    }
+
+    pub(super) fn send_owed(&mut self, key: Key, asked: Asked) {
+        use v1::play_request::Kind;
+        let Some(seat) = self.seats.get(&key) else { return };
+        let SeatLink::Joined { handle } = seat.link else { return };
+        let owed = seat.owed();
+        let kind = match asked {
+            Asked::Join => None,
+            Asked::Nonce => owed.nonce.map(Kind::Nonce),
+            Asked::Act => owed.act.map(Kind::Act),
+            Asked::Resign => owed.resign.map(Kind::Resign),
+        };
+        if let Some(kind) = kind {
+            self.send(tag(key, asked), handle, kind);
+        }
+    }
+
+    pub(super) fn send_again(&mut self, key: Key, asked: Asked) {
+        match asked {
+            Asked::Join => self.send_join(key),
+            Asked::Nonce | Asked::Act | Asked::Resign => self.send_owed(key, asked),
+        }
+    }
+
+    pub(super) fn send(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
+        if self.link.room().is_some() {
+            self.send_now(tag, handle, kind);
+        }
+    }
+
+    fn send_now(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
+        let message = v1::PlayRequest { tag, handle, kind: Some(kind) };
+        self.out.push_back(Output::Send(Box::new(message)));
+    }
+
+    pub(super) fn leave(&mut self, key: Key) {
+        if let Some(seat) = self.seats.get(&key)
+            && let SeatLink::Joined { handle } = seat.link
+        {
+            self.send(0, handle, v1::play_request::Kind::Leave(v1::Leave {}));
+        }
+    }
+}
