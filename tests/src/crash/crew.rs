@@ -110,7 +110,8 @@ async fn play_match(clients: &Clients, server: SocketAddr, created: Created) -> 
     let others: Vec<_> = others.collect();
     let proxy = Proxy::start(server, None).await;
     let mut problems = Vec::new();
-    let mut ledgers = vec![play(&proxy, &created.tokens[0], Records::Checked, &mut problems).await];
+    let mut ledgers =
+        vec![play(&proxy, created.tokens[0].as_str().into(), Records::Checked, &mut problems).await];
     for other in others {
         match other.await {
             Ok(ledger) => ledgers.push(ledger),

@@ -4,6 +4,8 @@ use std::fmt;
 
 use clap::ValueEnum;
 
+use zetema_proto::v1::NamedTimeControl;
+
 use crate::proxy::{Counts, Direction, Fault, Plan};
 
 /// How the seat under test plays.
@@ -51,6 +53,46 @@ pub fn every_case(transport: Transport, dealing: Dealing, counts: Counts) -> imp
             faults.map(move |&fault| Case { transport, dealing, plan: Plan { fault, direction, frame } })
         })
     })
+}
+
+/// By what the seat under test is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// By its own token.
+    SeatToken,
+    /// By the token of the bot that it is for.
+    BotToken,
+}
+
+/// How a match is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// How the cards are dealt.
+    pub dealing: Dealing,
+    /// Its clock: `None`, or one whose time is never out here, so that what clocks add to the messages is struck too.
+    pub time_control: NamedTimeControl,
+    /// By what the seat under test is played.
+    pub claim: Claim,
+}
+
+impl Terms {
+    /// A match without a clock, for seats with tokens.
+    pub const fn plain(dealing: Dealing) -> Self {
+        Self { dealing, time_control: NamedTimeControl::None, claim: Claim::SeatToken }
+    }
+}
+
+impl Case {
+    /// How its match is made: of every three frames one is struck in a match with a clock, and one, by Play, in a match
+    /// with a seat for a bot.
+    pub const fn terms(&self) -> Terms {
+        let plain = Terms::plain(self.dealing);
+        match (self.plan.frame % 3, self.transport) {
+            (0, _) => Terms { time_control: NamedTimeControl::Standard, ..plain },
+            (1, Transport::Play) => Terms { claim: Claim::BotToken, ..plain },
+            _ => plain,
+        }
+    }
 }
 
 /// The flags of the program `fault_runs` that run this case alone.

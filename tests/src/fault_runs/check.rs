@@ -1,10 +1,12 @@
 //! Whether a player's ledger, the record and the server's observations agree.
 
+use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::{Wire, record_from_wire, v1};
 use zetema_rules::{Outcome, PlayedBy, Record, Seat, SeatEvent, Step};
+use zetema_sdk::PlayerToken;
 
 use super::{Chosen, Ledger, Problem, Subscription, game_events};
-use crate::harness::{Clients, Created, SeatLog, Table};
+use crate::harness::{Clients, Created, PlayStream, Table};
 
 /// What is known of a match that is over from elsewhere than its player.
 #[derive(Clone)]
@@ -26,17 +28,34 @@ impl Truth {
     /// # Panics
     /// If the server does not show what the seats observed.
     pub async fn of_match(clients: &Clients, created: &Created) -> Result<Vec<Self>, Problem> {
-        let message = clients.get_record(created.id()).await;
+        let tokens: Vec<PlayerToken> = created.tokens.iter().map(|token| token.as_str().into()).collect();
+        Self::of_seats(clients, created.id(), &tokens).await
+    }
+
+    /// The same of a match whose seats are played by these tokens.
+    ///
+    /// # Errors
+    /// If there is no record.
+    ///
+    /// # Panics
+    /// If the server does not show what the seats observed.
+    pub async fn of_seats(
+        clients: &Clients,
+        match_id: &str,
+        tokens: &[PlayerToken],
+    ) -> Result<Vec<Self>, Problem> {
+        let message = clients.get_record(match_id).await;
         let message = message.map_err(|status| Problem::Record(status.to_string()))?;
         let (record, _) = record_from_wire(&message).map_err(|error| Problem::Record(error.to_string()))?;
-        let mut whole = Table::resume(clients, &created.tokens, &vec![Some(0); created.tokens.len()]).await;
-        while whole.read().await.unwrap() {}
-        let truth = |(seat, log): (usize, SeatLog)| Self {
-            record: record.clone(),
-            seat: Seat::new(seat).unwrap(),
-            observations: log.observations,
-        };
-        Ok(whole.seats.into_iter().enumerate().map(truth).collect())
+        let mut truths = Vec::new();
+        for (seat, token) in tokens.iter().enumerate() {
+            let observations = match token {
+                PlayerToken::Seat(token) => observed(clients, token.reveal()).await,
+                PlayerToken::Bot(token) => observed_by_bot(clients, token.reveal(), match_id, seat).await,
+            };
+            truths.push(Self { record: record.clone(), seat: Seat::new(seat).unwrap(), observations });
+        }
+        Ok(truths)
     }
 
     /// All that is wrong.
@@ -150,4 +169,29 @@ impl Truth {
             problems.push(Problem::Ends { told: ledger.ends.len(), last });
         }
     }
+}
+
+/// All observations of the seat of this token.
+async fn observed(clients: &Clients, token: &str) -> Vec<v1::Observation> {
+    let mut whole = Table::resume(clients, &[token.to_owned()], &[Some(0)]).await;
+    while whole.read().await.unwrap() {}
+    whole.seats.remove(0).observations
+}
+
+/// All observations of a seat of the bot with this token.
+async fn observed_by_bot(
+    clients: &Clients,
+    token: &str,
+    match_id: &str,
+    seat: usize,
+) -> Vec<v1::Observation> {
+    let (mut stream, _) = PlayStream::open_by(clients, token).await;
+    let seat = v1::AssignedSeat { match_id: match_id.to_owned(), seat: u32::try_from(seat).unwrap() };
+    let by = Some(v1::join::By::Assigned(seat));
+    stream.join(v1::Join { by, after_seq: Some(0), ..v1::Join::default() }).await;
+    let mut observations = Vec::new();
+    while let Some(Answer::Observation(observation)) = stream.next().await.unwrap().unwrap().kind {
+        observations.push(observation);
+    }
+    observations
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`Scene`] plays the same match again and again, each time with the fault of one [`Case`], and holds what
 //! the player of the faulty connection can swear to, its [`Ledger`], against the record and against what the
-//! server shows by a connection that is whole. The program `fault_runs` runs every case.
+//! server shows by a connection that is whole. Some cases are played with a clock, some by a bot's token: see
+//! [`Case::terms`]. The program `fault_runs` runs every case.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,7 +22,7 @@ mod relay;
 mod scene;
 
 pub use backend::Backend;
-pub use case::{Case, Dealing, Transport, every_case, name};
+pub use case::{Case, Claim, Dealing, Terms, Transport, every_case, name};
 pub use check::Truth;
 pub use ledger::{Chosen, Ledger, Subscription, game_events};
 pub use logged::Logged;

@@ -1,6 +1,7 @@
 //! A server on which the same match is played again and again.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,10 +12,12 @@ use zetema_proto::v1::time_control;
 use zetema_proto::{Wire, v1};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{MatchEnd, Options, Preset, Rules};
-use zetema_sdk::{DealCheck, End, Fault, Outcome, Records, Session, Settings, Unchecked};
+use zetema_sdk::{
+    DealCheck, End, Fault, MatchInfo, Outcome, PlayerToken, Records, Session, Settings, Unchecked,
+};
 
-use super::{Backend, Bug, Case, Dealing, Ledger, Logged, Problem, Relay, Transport, Truth};
-use crate::harness::{Clients, Created, TestServer, fixed, joint, own};
+use super::{Backend, Bug, Case, Claim, Dealing, Ledger, Logged, Problem, Relay, Terms, Transport, Truth};
+use crate::harness::{Clients, TestServer, fixed, joint, own, soon};
 use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
 
 /// How long a match may take: a hundred times as long as it does.
@@ -80,7 +83,9 @@ impl Scene {
         let started = futures::stream::iter(cases).map(|case| {
             let place = self.place.clone();
             let Case { transport, dealing, plan } = case;
-            let running = tokio::spawn(async move { run(&place, transport, dealing, Some(plan)).await });
+            // A relay knows no bots.
+            let terms = if place.bug.is_some() { Terms::plain(dealing) } else { case.terms() };
+            let running = tokio::spawn(async move { run(&place, transport, terms, Some(plan)).await });
             running.map(move |ran| (case, ran.unwrap_or_else(|error| Run::panicked(&error))))
         });
         started.buffer_unordered(at_once)
@@ -88,23 +93,58 @@ impl Scene {
 
     /// Plays the match without a fault, which must go well: what there is to strike.
     pub async fn run_whole(&self, transport: Transport, dealing: Dealing) -> Run {
-        let run = run(&self.place, transport, dealing, None).await;
+        let run = run(&self.place, transport, Terms::plain(dealing), None).await;
         assert_eq!(run.problems, [], "the match goes well without a fault");
         run
     }
 }
 
 /// A match between two with declarations, zetemas and a target that it reaches after a part of a deal.
-fn spec(dealing: Dealing) -> v1::MatchSpec {
+fn spec(Terms { dealing, time_control, claim: _ }: Terms) -> v1::MatchSpec {
     let sackson: Options = *Preset::Sackson.rules(2, None).unwrap();
     let options = Options { target: Some(30), match_end: MatchEnd::AtOnce, ..sackson };
-    let decisions = time_control::Decisions::Named(v1::NamedTimeControl::None.into());
-    let no_clock = v1::TimeControl { decisions: Some(decisions), ..v1::TimeControl::default() };
+    let decisions = time_control::Decisions::Named(time_control.into());
+    let time_control = v1::TimeControl { decisions: Some(decisions), ..v1::TimeControl::default() };
     let spec = own(Rules::new(options).unwrap().to_wire());
-    let spec = v1::MatchSpec { time_control: Some(no_clock), ..spec };
+    let spec = v1::MatchSpec { time_control: Some(time_control), ..spec };
     match dealing {
         Dealing::Fixed => fixed(spec, [3; 32]),
         Dealing::Joint => joint(spec),
+    }
+}
+
+/// A match between a seat under test and another one.
+struct Pair {
+    match_id: String,
+    /// What seat 0 is played by.
+    token: PlayerToken,
+    /// The token of seat 1.
+    other: String,
+}
+
+impl Pair {
+    async fn new(clients: &Clients, terms: Terms) -> Self {
+        /// Each bot has the seat of one match.
+        static BOTS: AtomicU32 = AtomicU32::new(0);
+        let mut spec = spec(terms);
+        let bot = match terms.claim {
+            Claim::SeatToken => None,
+            Claim::BotToken => {
+                let name = format!("bot-{}", BOTS.fetch_add(1, Ordering::Relaxed));
+                let (_, token) = clients.bot_token(&name).await;
+                spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name }));
+                Some(token)
+            }
+        };
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        let answer = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap();
+        let v1::CreateMatchResponse { r#match, seat_tokens } = answer.into_inner();
+        let mut tokens = seat_tokens.into_iter().map(|token| token.token);
+        let token = match bot {
+            Some(token) => PlayerToken::Bot(token.as_str().into()),
+            None => PlayerToken::Seat(tokens.next().unwrap().as_str().into()),
+        };
+        Self { match_id: r#match.unwrap().match_id, token, other: tokens.next().unwrap() }
     }
 }
 
@@ -114,11 +154,11 @@ fn nonce(dealing: Dealing, seat: usize) -> Option<Nonce> {
 }
 
 /// Plays one match, in which seat 0 is connected by a proxy with this plan.
-async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option<Plan>) -> Run {
+async fn run(place: &Place, transport: Transport, terms: Terms, plan: Option<Plan>) -> Run {
     let Place { clients, server, bug } = place;
-    let created = clients.create(spec(dealing)).await;
+    let pair = Pair::new(clients, terms).await;
     let began = Instant::now();
-    let mut other = Backend::new(&clients.url(), &created.tokens[1], nonce(dealing, 1));
+    let mut other = Backend::new(&clients.url(), &pair.other, nonce(terms.dealing, 1));
     other.join().await;
     let other = AbortOnDropHandle::new(tokio::spawn(other.play()));
     let relay = match bug {
@@ -132,8 +172,8 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     let played = async {
         let mut problems = Vec::new();
         let ledger = match transport {
-            Transport::Play => play(&proxy, &created.tokens[0], records, &mut problems).await,
-            Transport::Observe => observe(&proxy, &created, nonce(dealing, 0)).await,
+            Transport::Play => play(&proxy, pair.token.clone(), records, &mut problems).await,
+            Transport::Observe => observe(&proxy, &pair, nonce(terms.dealing, 0)).await,
         };
         // The other seat would wait for one that was given up.
         if ledger.ends.is_empty() {
@@ -145,7 +185,7 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     let took = began.elapsed();
     let (counts, struck) = (proxy.counts(), proxy.struck());
     let (problems, account) = match played {
-        Ok(Ok((ledger, mut problems, other))) => match check(clients, &created, &ledger, &other).await {
+        Ok(Ok((ledger, mut problems, other))) => match check(clients, &pair, &ledger, &other).await {
             Ok((truth, found)) => {
                 problems.extend(found);
                 (problems, Some((truth, ledger)))
@@ -158,18 +198,25 @@ async fn run(place: &Place, transport: Transport, dealing: Dealing, plan: Option
     Run { problems, counts, struck, took, account }
 }
 
-/// Plays a seat by the SDK.
+/// Plays a seat by the SDK; by a bot's token the one seat that the bot has.
 pub(crate) async fn play(
     proxy: &Proxy,
-    token: &str,
+    token: PlayerToken,
     records: Records,
     problems: &mut Vec<Problem>,
 ) -> Ledger {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
     let bots = Arc::clone(&ledger);
     let settings = Settings { records, ..Settings::default() };
-    let mut session = Session::open(&proxy.url(), settings, move |_| Logged(Arc::clone(&bots))).unwrap();
-    session.play(token.into()).unwrap();
+    let bot = move |_: &MatchInfo| Logged(Arc::clone(&bots));
+    let mut session = match token {
+        PlayerToken::Bot(token) => Session::open_for_bot(&proxy.url(), settings, token, bot).unwrap(),
+        PlayerToken::Seat(token) => {
+            let mut session = Session::open(&proxy.url(), settings, bot).unwrap();
+            session.play(token).unwrap();
+            session
+        }
+    };
     let Outcome { end, deal, faults, .. } = session.next().await.expect("a seat has an outcome");
     if !matches!(end, End::Result(_)) {
         problems.push(Problem::Fault(end.to_string()));
@@ -178,7 +225,9 @@ pub(crate) async fn play(
     if deal != DealCheck::Verified && (records == Records::Checked || deal != unchecked) {
         problems.push(Problem::Fault(deal.to_string()));
     }
-    let told = faults.iter().filter(|fault| !matches!(fault, Fault::Disconnected(_)));
+    // Of a stream that the server cut, a bot is told why when it is back.
+    let told =
+        faults.iter().filter(|fault| !matches!(fault, Fault::Disconnected(_) | Fault::CutBefore { .. }));
     problems.extend(told.map(|fault| Problem::Fault(fault.to_string())));
     let mut ledger = ledger.lock().unwrap().clone();
     ledger.read_play(&calls(&proxy.passed()));
@@ -186,13 +235,14 @@ pub(crate) async fn play(
 }
 
 /// Plays seat 0 by `JoinSeat`, Observe and Act.
-async fn observe(proxy: &Proxy, created: &Created, nonce: Option<Nonce>) -> Ledger {
-    let mut backend = Backend::new(&proxy.url(), &created.tokens[0], nonce);
+async fn observe(proxy: &Proxy, pair: &Pair, nonce: Option<Nonce>) -> Ledger {
+    let PlayerToken::Seat(token) = &pair.token else { panic!("Observe takes tokens of seats") };
+    let mut backend = Backend::new(&proxy.url(), token.reveal(), nonce);
     backend.join().await;
     let mut ledger = backend.play().await;
     // As the server sent them, since the proxy may have said one twice.
     ledger.subscriptions.clear();
-    ledger.read_observe(&calls(&proxy.passed()), &created.tokens[0]);
+    ledger.read_observe(&calls(&proxy.passed()), token.reveal());
     ledger
 }
 
@@ -203,11 +253,12 @@ async fn observe(proxy: &Proxy, created: &Created, nonce: Option<Nonce>) -> Ledg
 /// If there is no record to hold them against.
 async fn check(
     clients: &Clients,
-    created: &Created,
+    pair: &Pair,
     ledger: &Ledger,
     other: &Ledger,
 ) -> Result<(Truth, Vec<Problem>), Problem> {
-    let mut truths = Truth::of_match(clients, created).await?.into_iter();
+    let tokens = [pair.token.clone(), PlayerToken::from(pair.other.as_str())];
+    let mut truths = Truth::of_seats(clients, &pair.match_id, &tokens).await?.into_iter();
     let (own, others) = (truths.next().unwrap(), truths.next().unwrap());
     let mut problems = own.problems(ledger);
     let felt = other.felt.iter().cloned();

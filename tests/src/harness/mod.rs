@@ -27,7 +27,7 @@ pub use bytes_codec::{call, call_as};
 pub use certificates::{Authority, Certificate};
 pub use clients::{Bearer, Clients, Created};
 pub use judge::check_by_reference;
-pub use play_stream::PlayStream;
+pub use play_stream::{PlayStream, Pongs};
 pub use process::Process;
 pub use program::{Program, built};
 pub use seat_log::{Acted, Open, SeatLog};

@@ -1,10 +1,12 @@
 //! One Play stream, message by message.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Status, Streaming};
+use tonic::{Request, Status, Streaming};
 use zetema_proto::PROTOCOL_REVISION;
 use zetema_proto::v1;
 use zetema_proto::v1::play_request::Kind as Ask;
@@ -12,34 +14,93 @@ use zetema_proto::v1::play_response::Kind as Answer;
 
 use super::{Clients, soon};
 
-/// A Play stream. Pings are answered by themselves.
+type Requests = ReceiverStream<v1::PlayRequest>;
+
+/// How a client answers pings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pongs {
+    /// So long after they came.
+    After(Duration),
+    /// Not at all.
+    Never,
+}
+
+/// A Play stream. Pings are answered by themselves, at once unless [`PlayStream::pongs`] is told otherwise.
 pub struct PlayStream {
     requests: mpsc::Sender<v1::PlayRequest>,
     responses: Streaming<v1::PlayResponse>,
     tag: u64,
     /// What came beside direct answers, oldest first, until [`PlayStream::next`] takes it.
     waiting: VecDeque<v1::PlayResponse>,
+    pongs: Pongs,
+    /// Pongs that wait to be sent.
+    due: JoinSet<()>,
 }
 
 impl PlayStream {
     /// Opens a stream and says hello.
     pub async fn open(clients: &Clients) -> (Self, v1::Welcome) {
-        let mut stream = Self::open_silent(clients).await;
+        Self::open_silent(clients).await.hello().await
+    }
+
+    /// The same with the token of a seat or of a bot in the metadata.
+    pub async fn open_by(clients: &Clients, token: &str) -> (Self, v1::Welcome) {
+        Self::open_silent_by(clients, token).await.hello().await
+    }
+
+    async fn hello(mut self) -> (Self, v1::Welcome) {
         let hello = v1::Hello {
             client_name: "tests".to_owned(),
             protocol_revision: PROTOCOL_REVISION,
             ..v1::Hello::default()
         };
-        let answer = stream.ask(0, Ask::Hello(hello)).await.unwrap();
+        let answer = self.ask(0, Ask::Hello(hello)).await.unwrap();
         let Some(Answer::Welcome(welcome)) = answer.kind else { panic!("{answer:?} is no welcome") };
-        (stream, welcome)
+        (self, welcome)
     }
 
     /// Opens a stream and says nothing.
     pub async fn open_silent(clients: &Clients) -> Self {
+        Self::open_with(clients, Request::new).await
+    }
+
+    /// The same with the token of a seat or of a bot in the metadata.
+    pub async fn open_silent_by(clients: &Clients, token: &str) -> Self {
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        let with_token = |requests| {
+            let mut request = Request::new(requests);
+            request.metadata_mut().insert("authorization", bearer);
+            request
+        };
+        Self::open_with(clients, with_token).await
+    }
+
+    async fn open_with(clients: &Clients, request: impl FnOnce(Requests) -> Request<Requests>) -> Self {
         let (requests, stream) = mpsc::channel(64);
-        let answer = soon("Play", clients.play().play(ReceiverStream::new(stream))).await.unwrap();
-        Self { requests, responses: answer.into_inner(), tag: 0, waiting: VecDeque::new() }
+        let request = request(ReceiverStream::new(stream));
+        let answer = soon("Play", clients.play().play(request)).await.unwrap();
+        Self {
+            requests,
+            responses: answer.into_inner(),
+            tag: 0,
+            waiting: VecDeque::new(),
+            pongs: Pongs::After(Duration::ZERO),
+            due: JoinSet::new(),
+        }
+    }
+
+    /// Answers pings so from now on.
+    pub const fn pongs(&mut self, pongs: Pongs) {
+        self.pongs = pongs;
+    }
+
+    /// Waits until all pings that came are answered, one at least.
+    ///
+    /// # Panics
+    /// If none came.
+    pub async fn pongs_sent(&mut self) {
+        assert!(!self.due.is_empty(), "no ping has come");
+        while soon("a pong to be due", self.due.join_next()).await.is_some() {}
     }
 
     /// Sends a message and gives its tag.
@@ -105,10 +166,15 @@ impl PlayStream {
             let message = self.responses.message().await?;
             match message.as_ref().and_then(|message| message.kind.as_ref()) {
                 Some(Answer::Ping(ping)) => {
+                    let Pongs::After(delay) = self.pongs else { continue };
                     let answer = Ask::Pong(v1::Pong { number: ping.number });
-                    // The stream may have ended meanwhile, which the next message tells.
-                    let _ =
-                        self.requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(answer) }).await;
+                    let requests = self.requests.clone();
+                    self.due.spawn(async move {
+                        tokio::time::sleep(delay).await;
+                        // The stream may have ended meanwhile, which the next message tells.
+                        let _ =
+                            requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(answer) }).await;
+                    });
                 }
                 _ => return Ok(message),
             }

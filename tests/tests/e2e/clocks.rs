@@ -7,7 +7,8 @@ use zetema_proto::v1::decision_clock::TimeOut;
 use zetema_proto::v1::{self, DecisionClosedBy, ErrorReason, Preset};
 use zetema_rules::{AbortReason, ForfeitReason, LedgerEntry, Outcome, PlayedBy, Record, Step};
 use zetema_tests::harness::{
-    Clients, Created, Process, Table, TestServer, clocked, join_all, preset, soon, unhurried,
+    Clients, Created, PlayStream, Pongs, Process, StreamTable, Table, TestServer, clocked, join_all, preset,
+    soon, unhurried,
 };
 
 /// So long for each decision, and nothing more.
@@ -78,6 +79,71 @@ async fn a_silent_bot_forfeits_and_is_told_that_the_clock_closed_its_decision() 
     server.stop().await;
 }
 
+/// How the first decision of a match is answered.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// On a Play stream with such pongs.
+    Play(Pongs),
+    /// By Act, beside a Play stream with such pongs.
+    Act(Pongs),
+}
+
+/// Answers the first decision so long after its budget, in a match in which so much may be credited: its entry.
+async fn late(clients: &Clients, way: Way, network_credit_ms: u32, after_budget: Duration) -> LedgerEntry {
+    const BUDGET_MS: u32 = 100;
+    let clock = v1::DecisionClock {
+        bank_ms: 60_000,
+        network_credit_ms: Some(network_credit_ms),
+        ..clock(BUDGET_MS, FORFEIT)
+    };
+    let created = clients.create(clocked(preset(Preset::Sackson, 2), clock)).await;
+    let (mut stream, _) = PlayStream::open(clients).await;
+    let (Way::Play(pongs) | Way::Act(pongs)) = way;
+    stream.pongs(pongs);
+    let mut table = StreamTable::join(&mut stream, &created.tokens).await;
+    let open = table.decision(&mut stream).await.unwrap();
+    // Real time has to pass here: the answer is to be late.
+    tokio::time::sleep(Duration::from_millis(BUDGET_MS.into()) + after_budget).await;
+    if pongs != Pongs::Never {
+        stream.pongs_sent().await;
+    }
+    match way {
+        Way::Play(_) => {
+            table.act_at_random(&mut stream).await.unwrap();
+            table.decision(&mut stream).await.unwrap();
+        }
+        Way::Act(_) => {
+            let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(0)) };
+            let request = v1::ActRequest { seat_token: created.tokens[open.seat].clone(), act: Some(act) };
+            soon("Act", clients.play().act(request)).await.unwrap();
+        }
+    }
+    let cancel = v1::CancelMatchRequest { match_id: created.id().to_owned() };
+    soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
+    let record = clients.verified_record(created.id()).await;
+    let entry = ledger(&record)[0];
+    let took = entry.received_ms.unwrap() - entry.published_ms;
+    assert!(took > u64::from(BUDGET_MS), "{took} ms");
+    assert_eq!(entry.charge.charged_ms, took - u64::from(entry.charge.credit_ms));
+    entry
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_late_answer_is_credited_the_way_that_was_measured_up_to_the_cap_and_on_that_stream_alone() {
+    let (server, clients) = TestServer::start().await;
+    let slow = Pongs::After(Duration::from_millis(60));
+    let late_by = Duration::from_millis(500);
+    let credit = async |way, cap| late(&clients, way, cap, late_by).await.charge.credit_ms;
+    // The way is 60 ms and what the machine takes beside, and the answer is later than that.
+    assert_eq!(credit(Way::Play(slow), 40).await, 40, "the cap");
+    let measured = credit(Way::Play(slow), 1_000).await;
+    assert!((60..=1_000).contains(&measured), "{measured} ms");
+    assert_eq!(credit(Way::Play(Pongs::Never), 1_000).await, 0, "nothing was measured");
+    assert_eq!(credit(Way::Act(slow), 1_000).await, 0, "nothing is measured on the way of Act");
+    assert_eq!(credit(Way::Play(slow), 0).await, 0, "nothing is allowed");
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_every_bot_silent_a_match_ends_by_itself() {
     let (server, clients) = TestServer::start().await;
@@ -116,8 +182,11 @@ async fn a_kill_and_a_restart_are_charged_to_nobody() {
     let (created, mut table) = dealt(&clients, 2, clock(1_000, FORFEIT)).await;
     let open = table.decision().await.unwrap();
     let (folder, _) = process.kill();
-    // Real time has to pass here: the decision would be over.
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // A decision with the same clock, opened after the kill, runs out of time elsewhere.
+    let (elsewhere, others) = TestServer::start().await;
+    let (_, mut same) = dealt(&others, 2, clock(1_000, FORFEIT)).await;
+    to_the_end(&mut same).await;
+    elsewhere.stop().await;
     let (process, clients) = Process::start_in(folder).await;
     table.cut(&clients).await;
     table.act(&open, 0).await;

@@ -47,7 +47,13 @@ async fn every_bad_input_gets_its_error_and_every_match_goes_on() {
         check(&clients, case, &mut met, &mut failures).await;
     }
     for case in stream_cases::first_messages(&scene) {
-        check_first_message(&clients, case, &mut met, &mut failures).await;
+        let stream = PlayStream::open_silent(&clients).await;
+        check_first_message(stream, case, &mut met, &mut failures).await;
+    }
+    let (_, bot) = clients.bot_token("bot").await;
+    for case in stream_cases::first_messages_of_a_bot() {
+        let stream = PlayStream::open_silent_by(&clients, &bot).await;
+        check_first_message(stream, case, &mut met, &mut failures).await;
     }
     check_capacity(&clients, &scene, &mut met, &mut failures).await;
     for ((name, created), before) in scene.matches().iter().zip(&before) {
@@ -109,8 +115,12 @@ async fn check_on(stream: &mut PlayStream, case: StreamCase, met: &mut Met, fail
 }
 
 /// After the rejection the same stream says hello and is welcome.
-async fn check_first_message(clients: &Clients, case: StreamCase, met: &mut Met, failures: &mut Vec<String>) {
-    let mut stream = PlayStream::open_silent(clients).await;
+async fn check_first_message(
+    mut stream: PlayStream,
+    case: StreamCase,
+    met: &mut Met,
+    failures: &mut Vec<String>,
+) {
     check_on(&mut stream, case, met, failures).await;
     let hello = v1::Hello { protocol_revision: PROTOCOL_REVISION, ..v1::Hello::default() };
     let answer = stream.ask(0, Ask::Hello(hello)).await.unwrap();

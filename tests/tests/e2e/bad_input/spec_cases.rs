@@ -91,6 +91,12 @@ fn all_else() -> Vec<Row> {
     let two = || preset(Preset::Sackson, 2);
     let mut no_kind = two();
     no_kind.seats[1].kind = None;
+    let bot = |name: &str| {
+        let mut spec = two();
+        spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
+        spec
+    };
+    let bot_name = || Expected::field("match.seats[1].bot.name");
     let clocks = |join, idle| MatchSpec {
         time_control: Some(v1::TimeControl {
             join_timeout_ms: join,
@@ -101,6 +107,10 @@ fn all_else() -> Vec<Row> {
     };
     vec![
         ("a seat for nobody", no_kind, Expected::field("match.seats[1].kind")),
+        ("a seat for a bot without a name", bot(""), bot_name()),
+        ("a seat for a bot with a blank", bot("a bot"), bot_name()),
+        ("a seat for a bot with too long a name", bot(&"x".repeat(65)), bot_name()),
+        ("a seat for a bot of which nobody has heard", bot("nobody"), bot_name()),
         ("too short to join", clocks(Some(999), None), Expected::field("match.time_control.join_timeout_ms")),
         (
             "too long a wait",

@@ -139,6 +139,18 @@ pub(crate) fn first_messages(scene: &Scene) -> Vec<StreamCase> {
     ]
 }
 
+/// What is rejected on a stream that a bot's token opened, and that has not said hello.
+pub(crate) fn first_messages_of_a_bot() -> Vec<StreamCase> {
+    let of = |live_seats_token: &str| {
+        Ask::Hello(v1::Hello { live_seats_token: live_seats_token.to_owned(), ..hello(PROTOCOL_REVISION) })
+    };
+    let wrong = || Expected::field("hello.live_seats_token");
+    vec![
+        case("hello of a bot: seats of no welcome", 0, of("b"), wrong()),
+        case("hello of a bot: too long a token of seats", 0, of(&"1".repeat(65)), wrong()),
+    ]
+}
+
 /// What is rejected on a stream that has one seat, and said in hello that it wants no more.
 pub(crate) fn beyond_the_capacity(scene: &Scene) -> StreamCase {
     let join =
