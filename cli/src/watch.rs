@@ -56,8 +56,13 @@ impl Watching {
 
     /// What comes next; `None` after the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Seen>> {
-        Ok(match next(&mut self.stream).await? {
-            None => None,
+        let mut kind = next(&mut self.stream).await?;
+        // The match goes on, and if it is not over when the server stops, the status of the stream says so.
+        while let Some(Kind::Draining(_)) = kind {
+            kind = next(&mut self.stream).await?;
+        }
+        Ok(match kind {
+            None | Some(Kind::Draining(_)) => None,
             Some(Kind::Start(_)) => return Err(anyhow!("the server began twice")),
             Some(Kind::Observation(observation)) => Some(self.observation(&observation)?),
             Some(Kind::End(end)) => {

@@ -155,7 +155,7 @@ pub enum Disconnect {
     /// The network, or something on the way, broke the stream.
     #[error("the stream broke: {0}")]
     Broken(String),
-    /// The server is about to stop and asked to connect again.
-    #[error("the server is about to stop")]
+    /// The server has stopped, and asked to connect again.
+    #[error("the server has stopped")]
     Draining,
 }

@@ -156,8 +156,15 @@ pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// How often a Play stream is pinged, unless configured, in milliseconds.
 pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
 
-/// How long streams get to end by themselves when the server stops, unless configured, in milliseconds.
-pub const DEFAULT_DRAIN_TIMEOUT_MS: u32 = 5_000;
+/// How long a server that is told to stop lets its matches go on, unless configured, in milliseconds: with
+/// [`CLOSING_TIMEOUT`] after it less than the 30 seconds that Kubernetes gives a container, and the 90 of systemd.
+pub const DEFAULT_DRAIN_TIMEOUT_MS: u32 = 20_000;
+
+/// How long a server that drains is still there when its last match is over: those who played it read its record.
+pub const DRAIN_LINGER: Duration = Duration::from_millis(500);
+
+/// How long streams and calls get to end by themselves when the server closes.
+pub const CLOSING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a client is told to wait before it connects again to a server that stops, in milliseconds.
 pub const RECONNECT_AFTER_MS: u32 = 1_000;

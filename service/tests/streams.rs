@@ -179,7 +179,7 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
                 assert_eq!(observation.seq, seq);
             }
             watch_match_response::Kind::End(_) => ended = true,
-            watch_match_response::Kind::Start(_) => {}
+            watch_match_response::Kind::Start(_) | watch_match_response::Kind::Draining(_) => {}
         }
     }
     assert!(ended && seq > cut_at + 256, "cut at {cut_at}, in all {seq}");

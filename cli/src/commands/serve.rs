@@ -1,13 +1,12 @@
 //! `zetema serve`.
 
 use std::path::PathBuf;
-use std::pin::pin;
 
 use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use zetema_service::access::ADMIN_TOKEN_FILE;
 use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Plaintext, Setting, Source};
-use zetema_service::server::{Hangups, Server, termination};
+use zetema_service::server::{Hangups, Server, Terminations};
 
 use crate::args::FormatArgs;
 use crate::failure::Usage;
@@ -19,7 +18,8 @@ use crate::output::{self, Format};
 Settings come from these flags, then from variables (ZETEMA_LISTEN, ZETEMA_DATA, …), then from the
 file (listen = \"…\", data = \"…\", …). At the first start the admin token is made and written to the file
 admin-token in the data folder. On SIGHUP the files of TLS are read again: new connections are shown the new
-certificate, open ones go on.
+certificate, open ones go on. On SIGTERM or Ctrl-C the server creates no more matches, and stops when none runs or
+when drain_timeout_ms is over; what is not over goes on at the next start. A second one stops it at once.
 
 Examples:
   zetema serve
@@ -54,7 +54,7 @@ pub(crate) struct Serve {
     /// How often a Play stream is pinged, in milliseconds
     #[arg(long, value_name = "MS")]
     ping_interval_ms: Option<String>,
-    /// How long streams get to end by themselves when the server stops, in milliseconds
+    /// How long matches go on when the server is told to stop, in milliseconds
     #[arg(long, value_name = "MS")]
     drain_timeout_ms: Option<String>,
     /// What is logged: a level, or directives as in `info,zetema_service=debug` [default: info]
@@ -83,6 +83,7 @@ impl Serve {
         let token = config.data.join(ADMIN_TOKEN_FILE);
         // From here on SIGHUP does not end the program.
         let mut hangups = Hangups::listen().context("signals can't be had")?;
+        let mut terminations = Terminations::listen().context("signals can't be had")?;
         let server = Server::start(config).await?;
         let (url, token) = (server.url(), token.display());
         let admin = match server.admin_token() {
@@ -92,16 +93,18 @@ impl Serve {
             ),
         };
         output::note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
-        let mut termination = pin!(termination());
-        let told = loop {
+        loop {
             tokio::select! {
-                told = &mut termination => break told,
+                () = terminations.next() => break,
                 // The log says what came of it, and the server goes on either way.
                 () = hangups.next() => drop(server.reload().await),
             }
-        };
-        server.shutdown().await;
-        told.context("signals to stop can't be had, so the server stops at once")
+        }
+        output::note(
+            "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once.",
+        );
+        server.shutdown_or_close(terminations.next()).await;
+        Ok(())
     }
 
     fn load(&self) -> Result<Config> {

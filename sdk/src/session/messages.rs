@@ -8,10 +8,10 @@ use zetema_rules::Seat;
 use super::link::Room;
 use super::seat::{SeatLink, end_from_wire};
 use super::tag::{Asked, Key, untag};
-use super::{Core, LastLoss, Output};
+use super::{Core, LastLoss};
 use crate::claim::Claim;
 use crate::end::End;
-use crate::error::{Disconnect, Error, ErrorReason, Refusal};
+use crate::error::{Error, ErrorReason, Refusal};
 use crate::fault::Fault;
 
 /// How often the same is sent again after refusals that should not come, before the seat fails.
@@ -67,11 +67,10 @@ impl Core {
             Some(Kind::Ping(v1::Ping { number })) => {
                 self.send(0, 0, v1::play_request::Kind::Pong(v1::Pong { number }));
             }
-            Some(Kind::Draining(v1::Draining { reconnect_after_ms })) => {
-                self.out.push_back(Output::Disconnect);
-                self.lost(now, Disconnect::Draining);
-                let wait = self.backoff.spread(Duration::from_millis(reconnect_after_ms.into()));
-                self.link.wait(now + wait);
+            Some(Kind::Draining(v1::Draining { reconnect_after_ms, stops_in_ms })) => {
+                // Until the server ends the stream, all goes on.
+                tracing::info!(server = self.settings.server, stops_in_ms, "the server is about to stop");
+                self.reconnect_after = Some(Duration::from_millis(reconnect_after_ms.into()));
             }
             Some(Kind::Superseded(_)) => {
                 self.handles.remove(&handle);

@@ -103,6 +103,8 @@ pub(crate) struct Core {
     last_cut: Option<SystemTime>,
     /// Why the last stream was lost, as far as it told.
     last_loss: LastLoss,
+    /// How long to wait when the stream has ended, if its server said that it stops.
+    reconnect_after: Option<Duration>,
     /// The time that was told last.
     now: Instant,
     handles: BTreeMap<u32, Key>,
@@ -135,6 +137,7 @@ impl Core {
             assigned,
             last_cut: None,
             last_loss: LastLoss::Untold,
+            reconnect_after: None,
             now,
             handles: BTreeMap::new(),
             retries: BTreeSet::new(),
@@ -210,6 +213,16 @@ impl Core {
     pub(crate) fn lost(&mut self, now: Instant, why: Disconnect) {
         self.now = now;
         let waited = self.link.lost(now, &mut self.backoff);
+        let wait = self.reconnect_after.take();
+        let why = match why {
+            Disconnect::Refused(refusal) if refusal.reason == ErrorReason::Draining => {
+                if let Some(wait) = wait {
+                    self.link.wait(now + self.backoff.spread(wait));
+                }
+                Disconnect::Draining
+            }
+            why => why,
+        };
         tracing::warn!(server = self.settings.server, reason = %why, "the connection was lost");
         self.last_loss =
             if matches!(why, Disconnect::Refused(_)) { LastLoss::Told } else { LastLoss::Untold };

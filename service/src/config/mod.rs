@@ -85,7 +85,7 @@ pub struct Config {
     pub max_live_matches: u32,
     /// How often a Play stream is pinged.
     pub ping_interval: Duration,
-    /// How long streams get to end by themselves when the server stops.
+    /// How long a server that is told to stop lets its matches go on; zero: it stops at once.
     pub drain_timeout: Duration,
     /// What is logged, in the syntax of tracing's filters.
     pub log: String,
@@ -129,9 +129,11 @@ impl Flags {
 }
 
 impl Config {
-    /// An embedded server: on a free loopback port, with its data in `data`.
+    /// An embedded server: on a free loopback port, with its data in `data`. It stops without draining, since
+    /// those who play on it are mostly gone by then.
     pub fn embedded(data: impl Into<PathBuf>) -> Self {
-        Self { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), data: data.into(), ..Self::default() }
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        Self { listen, data: data.into(), drain_timeout: Duration::ZERO, ..Self::default() }
     }
 
     /// Puts a configuration together: `flags` win over `variables` (all of the environment: those without

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use metrics::{counter, histogram};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 use zetema_rules::Seat;
 
-use super::fault::Fault;
+use super::{drain::Drain, fault::Fault};
 use crate::{
     access::Access,
     journal::MatchId,
@@ -23,8 +22,7 @@ pub(crate) struct Backend {
     pub(crate) ping_interval: Duration,
     /// Observations that wait for a reader before it is cut.
     pub(crate) queued_observations: usize,
-    /// Cancelled when the server begins to stop.
-    pub(crate) draining: CancellationToken,
+    pub(crate) drain: Drain,
 }
 
 impl Backend {

@@ -84,10 +84,11 @@ impl Fault {
         Self::new(ErrorReason::LimitExceeded, message).retry_after(RETRY_AFTER)
     }
 
-    /// The server is stopping.
-    pub(crate) fn draining() -> Self {
-        Self::new(ErrorReason::Draining, "the server is stopping: connect again to the same address")
-            .retry_after(Duration::from_millis(limits::RECONNECT_AFTER_MS.into()))
+    /// The server stops, in so long at the latest.
+    pub(crate) fn draining(stops_in: Duration) -> Self {
+        let message = "the server is stopping: try again when it is back, at the same address";
+        let back = Duration::from_millis(limits::RECONNECT_AFTER_MS.into());
+        Self::new(ErrorReason::Draining, message).retry_after(stops_in + back)
     }
 
     /// The client reads too slowly.
@@ -209,7 +210,7 @@ impl From<Rejection> for Fault {
             Rejection::Superseded => Self::new(R::Superseded, message),
             Rejection::OutcomeUnknown => Self::new(R::OutcomeUnknown, message).retry_after(RETRY_AFTER),
             Rejection::TooManySubscribers { .. } => Self::limit(message),
-            Rejection::Stopping => Self::draining(),
+            Rejection::Stopping => Self::draining(Duration::ZERO),
             Rejection::Damaged => Self::internal(&message),
         }
     }
@@ -228,7 +229,7 @@ impl From<CreateError> for Fault {
             CreateError::OutcomeUnknown => {
                 Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
             }
-            CreateError::Stopping => Self::draining(),
+            CreateError::Stopping => Self::draining(Duration::ZERO),
             CreateError::Fault => Self::internal(&message),
         }
     }

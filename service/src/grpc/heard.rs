@@ -1,8 +1,9 @@
 //! What a subscription of the core says, as messages of the wire: the same for Play, Observe and `WatchMatch`.
 
+use std::time::Duration;
+
 use futures::{StreamExt, stream, stream::BoxStream};
 use metrics::counter;
-use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use zetema_proto::{
     Views, Wire,
@@ -10,7 +11,7 @@ use zetema_proto::{
 };
 use zetema_rules::{Outcome, Viewer};
 
-use super::{backend::Backend, fault::Fault, wire};
+use super::{backend::Backend, drain::Drain, fault::Fault, wire};
 use crate::{
     journal::MatchId,
     matches::{Audience, End, Next, Start, Subscription},
@@ -89,7 +90,7 @@ fn ended(end: &End) -> Heard {
             counter!(SLOW_READERS).increment(1);
             Heard::Cut(Fault::slow_reader())
         }
-        End::Stopped => Heard::Cut(Fault::draining()),
+        End::Stopped => Heard::Cut(Fault::draining(Duration::ZERO)),
     }
 }
 
@@ -97,30 +98,41 @@ fn subscription_end(outcome: &Outcome) -> v1::SubscriptionEnd {
     v1::SubscriptionEnd { outcome: Some(outcome.to_wire()) }
 }
 
-/// A stream of answers that ends when the server stops: with a last word, if there is one, and a status. It ends
-/// after its first error too.
-pub(super) fn until_drained<T: Send + 'static>(
+/// A stream of answers as they come, that says once when the server drains, and ends when it closes. It ends after its
+/// first error too.
+pub(super) fn until_closed<T: Send + 'static>(
     backend: &Backend,
     answers: BoxStream<'static, Result<T, Status>>,
-    last_word: Option<T>,
+    word: fn(v1::Draining) -> T,
 ) -> BoxStream<'static, Result<T, Status>> {
-    let state = (Some(answers), last_word, backend.draining.clone());
-    let next = |(answers, mut last_word, draining): (
-        Option<BoxStream<'static, Result<T, Status>>>,
-        _,
-        CancellationToken,
-    )| async move {
-        let mut answers = answers?;
-        let next = draining.run_until_cancelled(answers.next()).await;
-        match (next, Option::<T>::take(&mut last_word)) {
-            (Some(next), last_word) => {
-                let next = next?;
-                let rest = next.is_ok().then_some(answers);
-                Some((next, (rest, last_word, draining)))
+    let open = Answering { answers, word: Some(word), drain: backend.drain.clone() };
+    stream::unfold(Some(open), async |open| open?.next().await).boxed()
+}
+
+/// A stream of answers that is open.
+struct Answering<T> {
+    answers: BoxStream<'static, Result<T, Status>>,
+    /// What is still to be said when the server drains.
+    word: Option<fn(v1::Draining) -> T>,
+    drain: Drain,
+}
+
+impl<T> Answering<T> {
+    /// What is said next, and the stream while it goes on.
+    async fn next(mut self) -> Option<(Result<T, Status>, Option<Self>)> {
+        let Self { answers, word, drain } = &mut self;
+        tokio::select! {
+            biased;
+            () = drain.draining().cancelled(), if word.is_some() => {
+                let word = word.take()?(drain.message());
+                Some((Ok(word), Some(self)))
             }
-            (None, Some(word)) => Some((Ok(word), (Some(answers), None, draining))),
-            (None, None) => Some((Err(Fault::draining().into()), (None, None, draining))),
+            () = drain.closing().cancelled() => Some((Err(Fault::draining(Duration::ZERO).into()), None)),
+            answer = answers.next() => {
+                let answer = answer?;
+                let rest = answer.is_ok().then_some(self);
+                Some((answer, rest))
+            }
         }
-    };
-    stream::unfold(state, next).boxed()
+    }
 }

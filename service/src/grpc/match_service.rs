@@ -29,7 +29,7 @@ use crate::{
     encoding::match_with_bots,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
-    matches::{Audience, EndedMatch, ListCursor},
+    matches::{Audience, CreateError, EndedMatch, ListCursor},
     metrics::{Open, StreamRpc},
     table::{Command, DealSpec, MatchInfo, MatchSpec, SeatSpec},
 };
@@ -73,7 +73,11 @@ impl MatchAdapter {
         for spec in &mut specs {
             spec.owner = owner.cloned();
         }
-        let created = self.backend.matches.create(specs, key).await?;
+        let created = self.backend.matches.create(specs, key).await;
+        let created = created.map_err(|error| match error {
+            CreateError::Stopping => Fault::draining(self.backend.drain.stops_in()),
+            error => error.into(),
+        })?;
         Ok(created.iter().map(|info| self.created(info)).collect())
     }
 
@@ -260,7 +264,8 @@ impl MatchService for MatchAdapter {
                 Heard::Cut(fault) => Err(fault.into()),
             }
         });
-        let told = heard::until_drained(&self.backend, told.boxed(), None);
+        let told =
+            heard::until_closed(&self.backend, told.boxed(), |draining| watched(Kind::Draining(draining)));
         let start = stream::iter([Ok(watched(Kind::Start(start)))]);
         Ok(Response::new(caller.until_void(start.chain(told).boxed())))
     }

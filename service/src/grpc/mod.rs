@@ -3,6 +3,7 @@
 
 mod backend;
 mod caller;
+mod drain;
 mod fault;
 mod heard;
 mod lists;
@@ -15,6 +16,7 @@ mod tonic_faults;
 mod wire;
 
 pub(crate) use backend::Backend;
+pub(crate) use drain::Drain;
 pub(crate) use match_service::MatchAdapter;
 pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;

@@ -3,15 +3,15 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures::{StreamExt, stream, stream::BoxStream};
 use metrics::counter;
-use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use zetema_proto::v1::{self, ErrorReason, watch_results_request::From, watch_results_response::Kind};
 
-use super::{backend::Backend, fault::Fault, lists};
+use super::{backend::Backend, drain::Drain, fault::Fault, lists};
 use crate::{
     journal::{Owner, ResultFilter},
     limits,
@@ -62,7 +62,7 @@ impl ResultStreams {
         let filter = ResultFilter { owner, client_reference };
         let results = backend.matches.results(filter, from).map_err(ahead)?;
         let open = Open::stream(StreamRpc::WatchResults);
-        let following = Following { results, draining: backend.draining.clone() };
+        let following = Following { results, drain: backend.drain.clone(), drain_told: false };
         let told = stream::unfold(State::Following(Box::new(following)), State::next);
         Ok(told.inspect(move |_| _ = (&room, &open)).boxed())
     }
@@ -103,13 +103,13 @@ fn ahead(ahead: ResultCursorAhead) -> Fault {
 
 struct Following {
     results: Results,
-    draining: CancellationToken,
+    drain: Drain,
+    /// Whether the reader was told that the server drains.
+    drain_told: bool,
 }
 
 enum State {
     Following(Box<Following>),
-    /// The reader was told that the server stops.
-    Drained,
     Over,
 }
 
@@ -117,13 +117,17 @@ impl State {
     async fn next(self) -> Option<(Result<v1::WatchResultsResponse, Status>, Self)> {
         match self {
             Self::Following(mut following) => {
-                let Following { results, draining } = &mut *following;
+                let Following { results, drain, drain_told } = &mut *following;
                 let news = tokio::select! {
                     biased;
-                    () = draining.cancelled() => {
-                        let reconnect_after_ms = limits::RECONNECT_AFTER_MS;
-                        let kind = Kind::Draining(v1::ResultsDraining { reconnect_after_ms });
-                        return Some((Ok(response(results, kind)), Self::Drained));
+                    () = drain.draining().cancelled(), if !*drain_told => {
+                        *drain_told = true;
+                        let v1::Draining { reconnect_after_ms, stops_in_ms } = drain.message();
+                        let kind = Kind::Draining(v1::ResultsDraining { reconnect_after_ms, stops_in_ms });
+                        return Some((Ok(response(results, kind)), Self::Following(following)));
+                    }
+                    () = drain.closing().cancelled() => {
+                        return Some((Err(Fault::draining(Duration::ZERO).into()), Self::Over));
                     }
                     news = results.next() => news,
                 };
@@ -142,7 +146,6 @@ impl State {
                     Err(rejection) => Some((Err(Fault::from(rejection).into()), Self::Over)),
                 }
             }
-            Self::Drained => Some((Err(Fault::draining().into()), Self::Over)),
             Self::Over => None,
         }
     }

@@ -65,7 +65,7 @@ pub enum CreateError {
     #[error("whether the matches were created is not known yet: send the same again")]
     OutcomeUnknown,
     /// The server is stopping.
-    #[error("the server is stopping: reconnect")]
+    #[error("the server is stopping: try again when it is back, at the same address")]
     Stopping,
     /// A fault of the server. The log says more.
     #[error("a fault of the server")]
@@ -105,13 +105,18 @@ impl Matches {
             return Err(CreateError::Stopping);
         }
         let now = self.shared.config.clock.wall();
-        if self.live().saturating_add(specs.len()) > limit {
-            // A full server still answers what it has answered before.
+        let refused = if self.shared.drain.is_cancelled() {
+            Some(CreateError::Stopping)
+        } else if self.live().saturating_add(specs.len()) > limit {
+            Some(CreateError::TooManyMatches { limit })
+        } else {
+            None
+        };
+        if let Some(refused) = refused {
+            // What was answered before is still answered.
             return match request {
-                Some(key) => {
-                    self.created_before(key, now).await?.ok_or(CreateError::TooManyMatches { limit })
-                }
-                None => Err(CreateError::TooManyMatches { limit }),
+                Some(key) => self.created_before(key, now).await?.ok_or(refused),
+                None => Err(refused),
             };
         }
         let entries = self.first_entries(specs, now)?;

@@ -102,6 +102,8 @@ struct Shared {
     /// what the first has made.
     rotating: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
+    /// Cancelled when no more matches are created.
+    drain: CancellationToken,
     stop: CancellationToken,
 }
 
@@ -140,6 +142,7 @@ impl Matches {
                 recent_results: RecentResults::default(),
                 rotating: tokio::sync::Mutex::default(),
                 tasks: TaskTracker::new(),
+                drain: CancellationToken::new(),
                 stop: CancellationToken::new(),
             }),
         };
@@ -150,6 +153,13 @@ impl Matches {
     /// How many matches run.
     pub fn live(&self) -> usize {
         self.shared.live.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Creates no more matches, and waits until none runs.
+    pub async fn drain(&self) {
+        self.shared.drain.cancel();
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
     }
 
     /// Stops all matches, each after the append that it is in, and waits for them. Nothing is lost: another opening

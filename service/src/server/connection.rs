@@ -33,7 +33,7 @@ pub(super) enum Transport {
     Tls(Arc<Tls>),
 }
 
-/// Accepts until `draining`, one task for each connection. A connection that is open then is told to go away and
+/// Accepts until `closing`, one task for each connection. A connection that is open then is told to go away and
 /// ends after its last request, or when `stopped` cuts it.
 pub(super) async fn accept(
     listener: TcpListener,
@@ -41,30 +41,30 @@ pub(super) async fn accept(
     router: axum::Router,
     max_connections: u32,
     ping_interval: Duration,
-    draining: CancellationToken,
+    closing: CancellationToken,
     stopped: CancellationToken,
 ) {
     let room = Arc::new(Semaphore::new(usize::try_from(max_connections).unwrap_or(Semaphore::MAX_PERMITS)));
     let connections = TaskTracker::new();
     let http = Arc::new(http(ping_interval));
-    while let Some(stream) = draining.run_until_cancelled(next(&listener)).await {
+    while let Some(stream) = closing.run_until_cancelled(next(&listener)).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
             tracing::warn!(max_connections, "a connection was refused: too many are open");
             continue;
         };
         let (http, transport, router) = (Arc::clone(&http), transport.clone(), router.clone());
-        let (draining, stopped) = (draining.clone(), stopped.clone());
+        let (closing, stopped) = (closing.clone(), stopped.clone());
         connections.spawn(async move {
             let _open = Open::connection();
             let served = async {
                 match transport {
-                    Transport::Plaintext => serve(&http, stream, router, draining).await,
+                    Transport::Plaintext => serve(&http, stream, router, closing).await,
                     Transport::Tls(tls) => {
                         // One that is not yet open when the server stops has nothing to finish.
-                        let opened = draining.run_until_cancelled(tls.handshake(stream)).await;
+                        let opened = closing.run_until_cancelled(tls.handshake(stream)).await;
                         if let Some(Some(stream)) = opened {
-                            serve(&http, stream, router, draining).await;
+                            serve(&http, stream, router, closing).await;
                         }
                     }
                 }
@@ -100,7 +100,7 @@ async fn serve(
     Http { builder, silence }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: axum::Router,
-    draining: CancellationToken,
+    closing: CancellationToken,
 ) {
     let heard = Heard::default();
     let io = TokioIo::new(Listening { stream, heard: heard.clone() });
@@ -128,9 +128,9 @@ async fn serve(
                 tracing::debug!("a connection fell silent, and was closed");
                 return;
             }
-            () = draining.cancelled(), if stage != Stage::Draining => {
+            () = closing.cancelled(), if stage != Stage::Closing => {
                 connection.as_mut().graceful_shutdown();
-                stage = Stage::Draining;
+                stage = Stage::Closing;
             }
         }
     }
@@ -141,7 +141,7 @@ async fn serve(
 enum Stage {
     Preface,
     Serving,
-    Draining,
+    Closing,
 }
 
 /// What an HTTP/2 client says first (RFC 9113, section 3.4). The shortest HTTP/1.1 request with a host has as many bytes.

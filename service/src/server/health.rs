@@ -9,6 +9,7 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 use zetema_proto::v1;
 
 use crate::{
+    grpc::Drain,
     journal::{Health, Journal, JournalStats, SqliteJournal},
     limits,
     matches::Matches,
@@ -24,18 +25,15 @@ const SERVICES: [&str; 4] = [
 ];
 
 /// Sets the health of the server and of every service.
-pub(super) async fn set(reporter: &HealthReporter, status: ServingStatus) {
+async fn set(reporter: &HealthReporter, status: ServingStatus) {
     for service in SERVICES {
         reporter.set_service_status(service, status).await;
     }
 }
 
-/// Follows the journal: serving exactly while writes go through, until `draining`.
-pub(super) async fn follow(
-    reporter: HealthReporter,
-    journal: Arc<SqliteJournal>,
-    draining: CancellationToken,
-) {
+/// Follows the journal: serving exactly while writes go through, until the server drains, and from then on not. When
+/// it closes, the streams of those who watch end.
+pub(super) async fn follow(mut reporter: HealthReporter, journal: Arc<SqliteJournal>, drain: Drain) {
     let mut health = journal.health();
     loop {
         let status = match &*health.borrow_and_update() {
@@ -47,18 +45,23 @@ pub(super) async fn follow(
             Health::Closed => ServingStatus::NotServing,
         };
         set(&reporter, status).await;
-        if !matches!(draining.run_until_cancelled(health.changed()).await, Some(Ok(()))) {
-            return;
+        if !matches!(drain.draining().run_until_cancelled(health.changed()).await, Some(Ok(()))) {
+            break;
         }
+    }
+    set(&reporter, ServingStatus::NotServing).await;
+    drain.closing().cancelled().await;
+    for service in SERVICES {
+        reporter.clear_service_status(service).await;
     }
 }
 
-/// Keeps the metrics tidy, and counts what the journal has done, until `draining`.
-pub(super) async fn upkeep(journal: Arc<SqliteJournal>, matches: Matches, draining: CancellationToken) {
+/// Keeps the metrics tidy, and counts what the journal has done, until `closing`.
+pub(super) async fn upkeep(journal: Arc<SqliteJournal>, matches: Matches, closing: CancellationToken) {
     let mut ticks = interval(limits::METRICS_UPKEEP_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut before = JournalStats::default();
-    while draining.run_until_cancelled(ticks.tick()).await.is_some() {
+    while closing.run_until_cancelled(ticks.tick()).await.is_some() {
         #[expect(
             clippy::cast_precision_loss,
             reason = "a gauge is a float, and so many matches there are not"

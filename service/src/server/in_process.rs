@@ -4,12 +4,11 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::{StartError, routes};
 use crate::{
     access::{Access, AdminToken},
-    grpc::Backend,
+    grpc::{Backend, Drain},
     matches::{self, Matches},
 };
 
@@ -23,7 +22,7 @@ pub struct InProcess {
     access: Arc<Access>,
     matches: Matches,
     router: Router,
-    draining: CancellationToken,
+    drain: Drain,
 }
 
 impl InProcess {
@@ -42,16 +41,16 @@ impl InProcess {
         let access = Arc::new(access);
         let queued_observations = config.limits.queued_observations;
         let (matches, _) = Matches::open(config).await?;
-        let draining = CancellationToken::new();
+        let drain = Drain::default();
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval,
             queued_observations,
-            draining: draining.clone(),
+            drain: drain.clone(),
         });
         let router = routes::ours(&backend, Some(page));
-        Ok(Self { access, matches, router, draining })
+        Ok(Self { access, matches, router, drain })
     }
 
     /// What answers requests of HTTP.
@@ -66,7 +65,7 @@ impl InProcess {
 
     /// Ends the streams and stops the matches. Nothing is lost: another opening of the journal goes on.
     pub async fn stop(self) {
-        self.draining.cancel();
+        self.drain.close();
         self.matches.stop().await;
     }
 }

@@ -23,22 +23,23 @@ mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::net::TcpListener;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tonic_health::{
-    ServingStatus,
-    server::{HealthReporter, HealthService},
+use tokio::{
+    net::TcpListener,
+    time::{Instant, sleep, timeout},
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic_health::server::{HealthReporter, HealthService};
 
 pub use in_process::InProcess;
-pub use signal::{Hangups, termination};
+pub use signal::{Hangups, Terminations, termination};
 pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
     config::Config,
-    grpc::Backend,
+    grpc::{Backend, Drain},
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
+    limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
     table::FairShuffler,
@@ -83,10 +84,9 @@ pub struct Server {
     access: Arc<Access>,
     matches: Matches,
     journal: Arc<SqliteJournal>,
-    reporter: HealthReporter,
     transport: Transport,
     drain_timeout: Duration,
-    draining: CancellationToken,
+    drain: Drain,
     stopped: CancellationToken,
     tasks: TaskTracker,
 }
@@ -123,29 +123,28 @@ impl Server {
             live_matches: usize::try_from(config.max_live_matches).unwrap_or(usize::MAX),
             ..matches::Limits::default()
         };
-        let (draining, stopped, tasks) =
-            (CancellationToken::new(), CancellationToken::new(), TaskTracker::new());
+        let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits).await?;
-        // From then on time is charged to nobody, as the clients are told to come back later.
-        tasks.spawn(clock.keep(draining.clone()));
+        // When it closes its clients are told to come back later: from then on time is charged to nobody.
+        tasks.spawn(clock.keep(drain.closing().clone()));
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval: config.ping_interval,
             queued_observations: limits.queued_observations,
-            draining: draining.clone(),
+            drain: drain.clone(),
         });
         let reporter = HealthReporter::new();
         let router = routes::routes(&backend, HealthService::from_health_reporter(reporter.clone()), page)?;
-        tasks.spawn(health::follow(reporter.clone(), Arc::clone(&journal), draining.clone()));
-        tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), draining.clone()));
+        tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
+        tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), drain.closing().clone()));
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),
             router,
             config.max_connections,
             config.ping_interval,
-            draining.clone(),
+            drain.closing().clone(),
             stopped.clone(),
         ));
         tracing::info!(%local_addr, "serving");
@@ -154,10 +153,9 @@ impl Server {
             access,
             matches,
             journal,
-            reporter,
             transport,
             drain_timeout: config.drain_timeout,
-            draining,
+            drain,
             stopped,
             tasks,
         })
@@ -198,15 +196,33 @@ impl Server {
         self.access.admin_token()
     }
 
-    /// Stops: health says so, streams are told to connect again later, calls that run are answered or, after the
-    /// configured time, cut; then the journal is closed.
+    /// Stops, by steps:
+    ///
+    /// 1. It drains: health says `NOT_SERVING`, streams are told in how long it stops, and no match is created. All else
+    ///    goes on as before, clocks and new connections too, until no match runs or [`Config::drain_timeout`] is over.
+    /// 2. It closes: no clock runs any more, streams end with `DRAINING`, and calls that run are answered or, after
+    ///    [`limits::CLOSING_TIMEOUT`], cut.
+    /// 3. The matches that are left are stopped, to go on at the next start, and the journal is closed.
     pub async fn shutdown(self) {
-        tracing::info!("stopping");
-        health::set(&self.reporter, ServingStatus::NotServing).await;
-        self.draining.cancel();
+        self.shutdown_or_close(std::future::pending()).await;
+    }
+
+    /// Stops as [`Server::shutdown`] does, but drains no longer once `at_once` is done.
+    pub async fn shutdown_or_close(self, at_once: impl Future<Output = ()>) {
+        let (live, most_ms) = (self.matches.live(), self.drain_timeout.as_millis());
+        tracing::info!(live, most_ms, "draining: no match is created, and those that run go on");
+        self.drain.begin(Instant::now() + self.drain_timeout);
+        tokio::select! {
+            biased;
+            () = at_once => tracing::info!("told again to stop"),
+            () = self.played_out(live) => {}
+            () = sleep(self.drain_timeout) => {}
+        }
+        let live = self.matches.live();
+        tracing::info!(live, "closing: the matches that are not over go on at the next start");
+        self.drain.close();
         self.tasks.close();
-        let drained = self.tasks.wait();
-        if tokio::time::timeout(self.drain_timeout, drained).await.is_err() {
+        if timeout(limits::CLOSING_TIMEOUT, self.tasks.wait()).await.is_err() {
             tracing::warn!("streams or calls were still open, and were cut");
             self.stopped.cancel();
             self.tasks.wait().await;
@@ -216,6 +232,14 @@ impl Server {
         self.journal.close().await;
         tracing::info!("stopped");
     }
+
+    /// Waits until no match runs, and if some did, until their players had the time to read the records.
+    async fn played_out(&self, live: usize) {
+        self.matches.drain().await;
+        if live > 0 {
+            sleep(limits::DRAIN_LINGER).await;
+        }
+    }
 }
 
 impl Drop for Server {
@@ -223,7 +247,7 @@ impl Drop for Server {
         if self.stopped.is_cancelled() {
             return;
         }
-        self.draining.cancel();
+        self.drain.close();
         self.stopped.cancel();
         // Without a runtime there is nothing left that could run on.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

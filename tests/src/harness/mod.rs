@@ -28,7 +28,7 @@ pub use certificates::{Authority, Certificate};
 pub use clients::{Bearer, Clients, Created};
 pub use judge::check_by_reference;
 pub use play_stream::{PlayStream, Pongs};
-pub use process::Process;
+pub use process::{Process, Stopped};
 pub use program::{Program, built};
 pub use seat_log::{Acted, Open, SeatLog};
 pub use server::TestServer;

@@ -47,6 +47,24 @@ impl Process {
         (self.folder, log)
     }
 
+    /// Tells the server to stop (SIGTERM).
+    pub fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    /// Waits until the server has stopped by itself, as it should.
+    pub async fn stopped(mut self) -> Stopped {
+        let mut log = self.log.clone();
+        // The writer goes with the process.
+        while soon("the server to stop", log.changed()).await.is_ok() {}
+        let status = self.child.wait().unwrap();
+        self.reader.join().unwrap();
+        let log = self.log.borrow().clone();
+        assert!(status.success(), "{status}: {log}");
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        Stopped { folder: self.folder, address, level: self.level, log }
+    }
+
     /// Its address.
     pub fn url(&self) -> &str {
         &self.url
@@ -178,6 +196,26 @@ impl Process {
             self.serves = None;
         }
         true
+    }
+}
+
+/// A server that has stopped by itself.
+pub struct Stopped {
+    folder: TempDir,
+    address: String,
+    level: &'static str,
+    log: String,
+}
+
+impl Stopped {
+    /// What it has logged.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
+    /// Starts another with its data at its address.
+    pub async fn start(self) -> Process {
+        Process::start_at(&self.address, self.level, self.folder, &[]).await
     }
 }
 

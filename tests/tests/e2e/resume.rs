@@ -36,6 +36,8 @@ impl Watcher {
                 assert!(self.log.observe(0, observation).is_none(), "a spectator decides nothing");
             }
             Watched::End(end) => self.log.end(end),
+            // The match goes on.
+            Watched::Draining(_) => {}
         }
         true
     }

@@ -102,6 +102,7 @@ async fn seen_by_the_others(number: u32, common: Card) -> Vec<Vec<u8>> {
                 }
             }
             Watched::End(end) => panic!("{end:?}: the match is not over"),
+            Watched::Draining(draining) => panic!("{draining:?}: nobody has stopped the server"),
         }
     }
     server.stop().await;

@@ -21,7 +21,7 @@ use super::Records;
 use super::tag::{Asked, Key};
 use crate::deal_check::{DealCheck, DealError};
 use crate::end::End;
-use crate::error::{Disconnect, Error};
+use crate::error::{Disconnect, Error, Refusal};
 use crate::fault::Fault;
 use crate::tls::TlsProblem;
 use world::World;
@@ -387,17 +387,21 @@ fn silence_for_three_pings_is_a_lost_connection() {
 }
 
 #[test]
-fn a_draining_server_is_left_and_joined_again_after_the_wait_that_it_names() {
+fn a_draining_server_is_played_on_until_it_ends_the_stream_and_joined_again_after_the_wait_that_it_names() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Ignored);
     world.play_all(rules);
     while world.server.first().steps.len() < 4 && world.step() {}
-    let draining = v1::Draining { reconnect_after_ms: 2_000 };
+    let draining = v1::Draining { reconnect_after_ms: 2_000, stops_in_ms: 20_000 };
     world.server.outbox.push_front(v1::PlayResponse {
         tag: 0,
         handle: 0,
         kind: Some(v1::play_response::Kind::Draining(draining)),
     });
+    while world.server.first().steps.len() < 8 && world.step() {}
+    assert_eq!((world.connections, world.server.first().steps.len()), (1, 8), "the match goes on");
+    let refusal = Refusal { reason: ErrorReason::Draining, message: String::new(), decision: None };
+    world.cut_because(Disconnect::Refused(refusal));
     let from = world.now;
     world.run();
     let waited = world.now - from;

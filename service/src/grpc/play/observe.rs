@@ -63,8 +63,7 @@ pub(super) async fn observe(backend: &Arc<Backend>, request: v1::ObserveRequest)
             Heard::Cut(fault) => Err(fault.into()),
         }
     });
-    let draining = v1::Draining { reconnect_after_ms: limits::RECONNECT_AFTER_MS };
-    let told = heard::until_drained(backend, told.boxed(), Some(response(0, Kind::Draining(draining))));
+    let told = heard::until_closed(backend, told.boxed(), |draining| response(0, Kind::Draining(draining)));
     Ok(stream::iter(starts.into_iter().map(Ok)).chain(told).boxed())
 }
 

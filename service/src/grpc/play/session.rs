@@ -4,7 +4,7 @@
 //! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
 //! are as many as there are requests in flight.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use futures::{
     FutureExt, StreamExt,
@@ -64,6 +64,8 @@ pub(super) struct Session {
     pub(super) round_trips: RoundTrips,
     pub(super) pings: Interval,
     pings_said: u64,
+    /// Whether the client was told that the server drains.
+    drain_told: bool,
     last_sign: Instant,
     _open: Open,
 }
@@ -93,6 +95,7 @@ impl Session {
             round_trips: RoundTrips::default(),
             pings,
             pings_said: 0,
+            drain_told: false,
             last_sign: now,
             _open: Open::stream(StreamRpc::Play),
         }
@@ -127,7 +130,8 @@ impl Session {
             let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT;
             tokio::select! {
                 () = out.closed() => return End::Closed,
-                () = backend.draining.cancelled() => return self.drain(out).await,
+                () = backend.drain.closing().cancelled() => return self.close(out).await,
+                () = backend.drain.draining().cancelled(), if self.has_to_tell_drain() => self.tell_drain(),
                 _ = self.pings.tick() => if self.capacity.is_some() { self.say_ping() },
                 // After a stall of the server itself, what the client has said meanwhile is there to be read.
                 () = sleep_until(self.last_sign + silence) => match requests.message().now_or_never() {
@@ -251,12 +255,24 @@ impl Session {
         End::Closed
     }
 
-    /// The server stops: what was asked is answered, the client is told when to come back, and the stream ends.
-    async fn drain(&mut self, out: &Sender<Outgoing>) -> End {
-        let draining = v1::Draining { reconnect_after_ms: limits::RECONNECT_AFTER_MS };
-        self.said.push_back(v1::PlayResponse { tag: 0, handle: 0, kind: Some(Kind::Draining(draining)) });
+    /// A client is told of nothing before its welcome.
+    const fn has_to_tell_drain(&self) -> bool {
+        self.capacity.is_some() && !self.drain_told
+    }
+
+    fn tell_drain(&mut self) {
+        self.drain_told = true;
+        let kind = Some(Kind::Draining(self.backend.drain.message()));
+        self.said.push_back(v1::PlayResponse { tag: 0, handle: 0, kind });
+    }
+
+    /// The server stops: what was asked is answered, and the stream ends.
+    async fn close(&mut self, out: &Sender<Outgoing>) -> End {
+        if self.has_to_tell_drain() {
+            self.tell_drain();
+        }
         match self.answer_the_rest(out).await {
-            End::Closed => End::Fault(Fault::draining()),
+            End::Closed => End::Fault(Fault::draining(Duration::ZERO)),
             fault @ End::Fault(_) => fault,
         }
     }
