@@ -1,7 +1,8 @@
 //! What the end-to-end tests share: servers, clients from the generated code, and players that are as
 //! plain as can be.
 //!
-//! Nothing here sleeps: it waits for the event, and [`soon`] fails the test when that does not come.
+//! Nothing here sleeps, but for a client that is told to answer pings late: it waits for the event, and [`soon`] fails the
+//! test when that does not come.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
