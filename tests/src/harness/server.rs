@@ -32,7 +32,15 @@ impl TestServer {
         soon("the server to stop", self.server.shutdown()).await;
     }
 
-    async fn start_in(folder: TempDir) -> (Self, Clients) {
+    /// Stops the server in order, and leaves its folder.
+    pub async fn stop_and_keep(self) -> TempDir {
+        let Self { server, folder } = self;
+        soon("the server to stop", server.shutdown()).await;
+        folder
+    }
+
+    /// A server whose data is in the folder `data` of this one, and a connection to it.
+    pub async fn start_in(folder: TempDir) -> (Self, Clients) {
         let server = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
         let token = server.admin_token().expect("its file is there").expose().to_owned();
         let clients = Clients::connect(server.local_addr(), &token).await;

@@ -1,0 +1,134 @@
+//! What is in a journal, and what can be read of it.
+
+use std::collections::BTreeMap;
+
+use zetema_service::journal::{
+    Journal, MatchId, MetaKey, MetaValue, PageSize, ReadError, RequestKey, RequestState, ResultFilter,
+    ResultNumber, ResultRow, SqliteJournal, StoredMatch, StoredToken, UnixMillis,
+};
+
+/// All that can be asked for, as it has to be after a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// The matches that were created.
+    pub matches: BTreeMap<[u8; 16], StoredMatch>,
+    /// The results, in order.
+    pub results: Vec<ResultRow>,
+    /// The tokens.
+    pub tokens: Vec<StoredToken>,
+    /// The value of the service key.
+    pub meta: Option<MetaValue>,
+    /// What a request was answered.
+    pub request: Option<RequestState>,
+}
+
+/// The same as it is read; an error where damage was found.
+#[derive(Debug)]
+pub struct Observed {
+    matches: BTreeMap<[u8; 16], Result<Option<StoredMatch>, ReadError>>,
+    unfinished: Result<Vec<MatchId>, ReadError>,
+    results: Result<Vec<ResultRow>, ReadError>,
+    tokens: Result<Vec<StoredToken>, ReadError>,
+    meta: Result<Option<MetaValue>, ReadError>,
+    request: Result<RequestState, ReadError>,
+}
+
+/// How what is read differs from a state.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// Not at all.
+    None,
+    /// Everything that differs is an error that says so.
+    Told,
+    /// This differs without a word.
+    Silent(String),
+}
+
+impl Observed {
+    /// Reads everything: these matches, and what is asked for by these names.
+    pub async fn read(
+        journal: &SqliteJournal,
+        ids: impl IntoIterator<Item = MatchId>,
+        (key, request): (MetaKey, RequestKey),
+    ) -> Self {
+        let mut matches = BTreeMap::new();
+        for id in ids {
+            matches.insert(*id.as_bytes(), journal.read(id).await);
+        }
+        let page = PageSize::new(PageSize::MAX).map_err(|_| ());
+        let results = match page {
+            Ok(page) => journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await,
+            Err(()) => Ok(Vec::new()),
+        };
+        Self {
+            matches,
+            unfinished: journal.unfinished().await,
+            results,
+            tokens: journal.tokens().await,
+            meta: journal.meta(key).await,
+            request: journal.request(request, UnixMillis::new(2)).await,
+        }
+    }
+
+    /// Holds it against a state.
+    pub(super) fn differs_from(&self, state: &State) -> Difference {
+        let mut told = false;
+        for (id, read) in &self.matches {
+            let has_to_be = state.matches.get(id);
+            match (read, has_to_be) {
+                (Ok(read), _) if read.as_ref() == has_to_be => {}
+                (Err(ReadError::Damaged(_)), Some(_))
+                | (Ok(Some(StoredMatch::Quarantined { .. })), Some(StoredMatch::Finished(_))) => told = true,
+                (Ok(Some(StoredMatch::Quarantined { intact, .. })), Some(StoredMatch::Running(whole)))
+                    if whole.records.starts_with(&intact.records) =>
+                {
+                    told = true;
+                }
+                _ => return Difference::Silent(format!("match {id:02x?} is read as {read:?}")),
+            }
+        }
+        let told_of = |running: &MatchId| {
+            !matches!(self.matches.get(running.as_bytes()), Some(Ok(Some(StoredMatch::Running(_)))))
+        };
+        match &self.unfinished {
+            Ok(ids) => {
+                let mut running: Vec<_> = ids.iter().map(|id| *id.as_bytes()).collect();
+                running.sort_unstable();
+                let has_to_be = state.matches.iter().filter(|(id, stored)| {
+                    matches!(stored, StoredMatch::Running(_)) && !told_of(&MatchId::from_bytes(**id))
+                });
+                if !running.iter().eq(has_to_be.map(|(id, _)| id)) {
+                    return Difference::Silent(format!("the unfinished matches are {ids:?}"));
+                }
+            }
+            Err(error) => return Difference::Silent(format!("the unfinished matches: {error}")),
+        }
+        let request = state.request.clone().unwrap_or(RequestState::New);
+        let others = [
+            same("results", &self.results, &state.results),
+            same("tokens", &self.tokens, &state.tokens),
+            same("meta", &self.meta, &state.meta),
+            same("request", &self.request, &request),
+        ];
+        for other in others {
+            match other {
+                Difference::None => {}
+                Difference::Told => told = true,
+                silent @ Difference::Silent(_) => return silent,
+            }
+        }
+        if told { Difference::Told } else { Difference::None }
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(
+    what: &str,
+    read: &Result<T, ReadError>,
+    has_to_be: &T,
+) -> Difference {
+    match read {
+        Ok(read) if read == has_to_be => Difference::None,
+        Err(ReadError::Damaged(_)) => Difference::Told,
+        other => Difference::Silent(format!("{what}: {other:?}")),
+    }
+}

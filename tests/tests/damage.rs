@@ -1,0 +1,49 @@
+//! A flipped bit and a cut file: a sample of what the program `damage` runs in full.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is the test's failure")]
+
+use zetema_tests::damage::{Bits, Case, Scene, Target, Verdict, run};
+
+fn check(target: Target, cases: impl FnOnce(usize) -> Vec<Case>, has_to_occur: &[Verdict]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let scene = runtime.block_on(Scene::make()).unwrap();
+    let below = tempfile::tempdir().unwrap();
+    let report = run(&scene, &cases(scene.length(target)), below.path(), 2).unwrap();
+    if let Some(problem) = report.problems.first() {
+        panic!("{} problems, the first: {}: {}", report.problems.len(), problem.case, problem.what);
+    }
+    for verdict in has_to_occur {
+        assert!(report.verdicts.contains_key(verdict), "{verdict:?} does not occur: {:?}", report.verdicts);
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_closed_database_is_found_or_harmless() {
+    let target = Target::ClosedDatabase;
+    let cases = |length| Case::flips(target, length, 211, Bits::One { seed: 1 });
+    check(target, cases, &[Verdict::Stopped, Verdict::Told, Verdict::Harmless]);
+}
+
+#[test]
+fn a_flipped_bit_in_the_database_of_a_killed_journal_is_found_or_harmless() {
+    let target = Target::Database;
+    check(target, |length| Case::flips(target, length, 307, Bits::One { seed: 2 }), &[Verdict::Harmless]);
+}
+
+#[test]
+fn a_flipped_bit_in_the_write_ahead_log_is_found_unless_it_is_in_the_last_commit() {
+    let target = Target::Wal;
+    let cases = |length| Case::flips(target, length, 499, Bits::One { seed: 3 });
+    check(target, cases, &[Verdict::Stopped, Verdict::Earlier]);
+}
+
+#[test]
+fn a_database_that_is_cut_is_found() {
+    let target = Target::ClosedDatabase;
+    check(target, |length| Case::cuts(target, length, 509), &[Verdict::Stopped]);
+}
+
+#[test]
+fn a_write_ahead_log_that_is_cut_is_an_exact_earlier_commit() {
+    let target = Target::Wal;
+    check(target, |length| Case::cuts(target, length, 1021), &[Verdict::Earlier]);
+}

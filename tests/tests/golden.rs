@@ -1,0 +1,220 @@
+//! I6: a journal and records that a release wrote, which every later one has to read: the same matches go on, the same
+//! records come to the same bytes.
+//!
+//! A release that changes what is written gets a set of its own, beside those of the releases before:
+//!
+//! ```sh
+//! ZETEMA_GOLDEN=journal-4 cargo test --workspace --test golden -- --ignored make_a_golden_set
+//! ```
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is the test's failure"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prost::Message;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use zetema_proto::record_from_wire;
+use zetema_proto::v1::{self, ErrorReason, MatchState, Preset};
+use zetema_rules::fair::Nonce;
+use zetema_rules::{Record, Step};
+use zetema_service::access::reset_admin_token;
+use zetema_tests::harness::{
+    Clients, Created, SeatLog, Table, TestServer, fixed, join_all, preset, shared, soon, unhurried,
+};
+
+/// The decision at which a match is left open.
+const LEFT_AT: u32 = 12;
+
+fn sets() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+fn nonce(seat: usize) -> Option<Nonce> {
+    (seat != 1).then(|| Nonce::new(format!("nonce {seat}").as_bytes()).unwrap())
+}
+
+/// What was played, as the record has it: seat and action.
+fn played(record: &Record) -> Vec<String> {
+    let text = |step: &Step| match step {
+        Step::Play { seat, action, .. } => format!("{} {action}", seat.index()),
+        other => panic!("{other:?} was not asked for"),
+    };
+    record.steps.iter().map(text).collect()
+}
+
+fn acted(table: &Table) -> Vec<String> {
+    table.acted.iter().map(|acted| format!("{} {}", acted.seat, acted.action)).collect()
+}
+
+/// What every seat sees now.
+async fn open(clients: &Clients, tokens: &[String]) -> Table {
+    let mut table = Table::open(clients, tokens).await;
+    while table.seats.iter().any(|seat| seat.start.is_none()) {
+        assert!(table.read().await.unwrap());
+    }
+    table
+}
+
+async fn play_out(clients: &Clients, created: &Created) {
+    join_all(clients, &[created], nonce).await;
+    Table::open(clients, &created.tokens).await.play_out().await;
+}
+
+/// Plays a match up to a decision and leaves it: what is known of it.
+async fn leave_open(clients: &Clients, created: &Created) -> Value {
+    join_all(clients, &[created], nonce).await;
+    let mut table = Table::open(clients, &created.tokens).await;
+    table.play_to(LEFT_AT).await;
+    let now = open(clients, &created.tokens).await;
+    let seqs: Vec<u64> = now.seats.iter().map(SeatLog::last_seq).collect();
+    json!({ "match_id": created.id(), "tokens": created.tokens, "seqs": seqs, "played": acted(&table) })
+}
+
+async fn save_record(clients: &Clients, folder: &Path, match_id: &str) {
+    let message = clients.get_record(match_id).await.unwrap();
+    let (record, _) = record_from_wire(&message).unwrap();
+    fs::write(folder.join(format!("{match_id}.pb")), message.encode_to_vec()).unwrap();
+    fs::write(folder.join(format!("{match_id}.txt")), record.to_string()).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "makes a set of files, for a new release"]
+async fn make_a_golden_set() {
+    let name = std::env::var("ZETEMA_GOLDEN").expect("ZETEMA_GOLDEN is the name of the set");
+    let folder = sets().join(name);
+    fs::create_dir(&folder).expect("a set that is not there yet");
+    let (server, clients) = TestServer::start().await;
+    let quick = |players| unhurried(preset(Preset::Quick, players));
+
+    let joint = clients.create(quick(2)).await;
+    play_out(&clients, &joint).await;
+    let fixed = clients.create(fixed(quick(3), [7; 32])).await;
+    join_all(&clients, &[&fixed], |_| None).await;
+    Table::open(&clients, &fixed.tokens).await.play_out().await;
+    let aborted = clients.create(quick(2)).await;
+    let cancel = v1::CancelMatchRequest { match_id: aborted.id().to_owned() };
+    soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
+    let set = clients.create_batch(vec![shared(quick(2), 1), shared(quick(2), 1)]).await;
+    join_all(&clients, &[&set[0], &set[1]], nonce).await;
+    Table::open(&clients, &set[0].tokens).await.play_out().await;
+    let held = clients.get_record(set[0].id()).await.unwrap_err();
+    assert_eq!(v1::Error::from_status(&held).unwrap().reason(), ErrorReason::HeldUntilReveal);
+    let live =
+        [leave_open(&clients, &set[1]).await, leave_open(&clients, &clients.create(quick(3)).await).await];
+    let waiting = clients.create(quick(2)).await;
+    let (_, owner) = clients.owner_token("shop").await;
+    let (void, void_secret) = clients.bot_token("greedy").await;
+    clients.revoke(&void).await;
+    for finished in [&joint, &fixed, &aborted] {
+        save_record(&clients, &folder, finished.id()).await;
+    }
+    let known = json!({
+        "finished": [joint.id(), fixed.id(), aborted.id()],
+        "held": set[0].id(),
+        "live": live,
+        "waiting": { "match_id": waiting.id(), "tokens": waiting.tokens },
+        "owner_token": owner,
+        "void_token": void_secret,
+    });
+    fs::write(folder.join("known.json"), format!("{known:#}\n")).unwrap();
+    let data = server.stop_and_keep().await;
+    for file in ["journal.sqlite3", "journal.lock"] {
+        fs::copy(data.path().join("data").join(file), folder.join(file)).unwrap();
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap().iter().map(text).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_of_every_release_goes_on_and_its_records_are_the_same() {
+    let mut read = 0;
+    for set in fs::read_dir(sets()).unwrap().map(|entry| entry.unwrap().path()) {
+        check(&set).await;
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+async fn check(set: &Path) {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    for file in ["journal.sqlite3", "journal.lock"] {
+        fs::copy(set.join(file), data.join(file)).unwrap();
+    }
+    reset_admin_token(&data).await.unwrap();
+    let known: Value = serde_json::from_slice(&fs::read(set.join("known.json")).unwrap()).unwrap();
+    let (server, clients) = TestServer::start_in(folder).await;
+
+    let finished = texts(&known["finished"]);
+    for match_id in &finished {
+        check_record(&clients, set, match_id).await;
+    }
+    let owner = clients.by(&text(&known["owner_token"]));
+    assert_eq!(
+        owner.create(unhurried(preset(Preset::Quick, 2))).await.info.state(),
+        MatchState::WaitingForSeats
+    );
+    let void = clients.by(&text(&known["void_token"]));
+    let list = v1::ListMatchesRequest::default();
+    assert!(soon("ListMatches", void.matches().list_matches(list)).await.is_err());
+
+    let held = text(&known["held"]);
+    assert!(clients.get_record(&held).await.is_err());
+    for live in known["live"].as_array().unwrap() {
+        go_on(&clients, live).await;
+    }
+    clients.verified_record(&held).await;
+
+    let waiting = &known["waiting"];
+    let info = clients.get(&text(&waiting["match_id"])).await;
+    assert_eq!(info.state(), MatchState::WaitingForSeats);
+    play_out(&clients, &Created { info, tokens: texts(&waiting["tokens"]) }).await;
+
+    // And once more, from what this release made of it.
+    let (server, clients) = server.restart().await;
+    for match_id in &finished {
+        check_record(&clients, set, match_id).await;
+    }
+    clients.verified_record(&text(&waiting["match_id"])).await;
+    server.stop().await;
+}
+
+/// The record that is read now is the one that was written then, in bytes and in text.
+async fn check_record(clients: &Clients, set: &Path, match_id: &str) {
+    let then = fs::read(set.join(format!("{match_id}.pb"))).unwrap();
+    let now = clients.get_record(match_id).await.unwrap();
+    assert!(now.encode_to_vec() == then, "the record of match {match_id}");
+    let record = clients.verified_record(match_id).await;
+    let then = fs::read_to_string(set.join(format!("{match_id}.txt"))).unwrap();
+    assert_eq!(record.to_string(), then);
+    let read: Record = then.parse().unwrap();
+    read.verify().unwrap();
+    assert_eq!(played(&read), played(&record));
+}
+
+/// A match that was left open is where it was, and can be played to its end.
+async fn go_on(clients: &Clients, live: &Value) {
+    let (match_id, tokens) = (text(&live["match_id"]), texts(&live["tokens"]));
+    let mut table = open(clients, &tokens).await;
+    let seqs: Vec<u64> = table.seats.iter().map(SeatLog::last_seq).collect();
+    assert_eq!(json!(seqs), live["seqs"], "match {match_id}");
+    assert_eq!(table.decision().await.unwrap().number, LEFT_AT);
+    table.play_out().await;
+    let record = clients.verified_record(&match_id).await;
+    let mut all = texts(&live["played"]);
+    all.extend(acted(&table));
+    assert_eq!(played(&record), all);
+}
