@@ -8,7 +8,7 @@ use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
 use crate::commands::token::TokenCommand;
-use crate::commands::{bot::Bot, play::Play, serve::Serve};
+use crate::commands::{backup::Backup, bot::Bot, play::Play, restore::Restore, serve::Serve};
 
 /// Zetema: a card game that bots play over gRPC
 ///
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     /// Make, list and void the tokens of a server
     #[command(subcommand)]
     Token(TokenCommand),
+    Backup(Backup),
+    Restore(Restore),
     /// Check and repair the journal of a server that does not run
     #[command(subcommand)]
     Journal(JournalCommand),

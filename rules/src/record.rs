@@ -225,4 +225,6 @@ pub enum AbortReason {
     Idle,
     /// It was cancelled.
     Cancelled,
+    /// It had not ended when the backup was taken that its server was restored from.
+    Restored,
 }

@@ -48,6 +48,7 @@ impl fmt::Display for End {
                     AbortReason::NonceMissing => "a nonce was not sent",
                     AbortReason::Idle => "nothing happened for too long",
                     AbortReason::Cancelled => "it was cancelled",
+                    AbortReason::Restored => "the server was restored from a backup",
                 };
                 write!(f, "aborted: {reason}")
             }

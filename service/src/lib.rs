@@ -8,5 +8,6 @@ pub mod journal;
 pub mod limits;
 pub mod matches;
 pub mod metrics;
+pub mod restore;
 pub mod server;
 pub mod table;

@@ -87,6 +87,9 @@ pub const MAX_RESULT_STREAMS_PER_OWNER: usize = 100;
 /// How long a `WatchResults` stream is silent at most: as the wire promises.
 pub const RESULTS_SILENCE: Duration = Duration::from_secs(10);
 
+/// Matches of a backup that are aborted at once, so that one commit takes many.
+pub const ABORTS_AT_ONCE: usize = 1_000;
+
 /// How long the clocks of the matches stand still after a restart, for their players to come back: an SDK that backs off
 /// up to five seconds tries twice in it.
 pub const RESTART_GRACE: Duration = Duration::from_secs(10);

@@ -1,11 +1,13 @@
 //! The commands, one noun a module.
 
+pub(crate) mod backup;
 pub(crate) mod bot;
 pub(crate) mod demo;
 pub(crate) mod journal;
 pub(crate) mod matches;
 pub(crate) mod play;
 pub(crate) mod record;
+pub(crate) mod restore;
 pub(crate) mod rules;
 pub(crate) mod serve;
 mod source;
@@ -29,6 +31,8 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Rules(command) => rules::run(command),
             Command::Journal(command) => journal::run(command),
             Command::Token(command) => token::run(command).await,
+            Command::Backup(backup) => backup.run().await,
+            Command::Restore(restore) => restore.run().await,
         }
     });
     // A thread that waits for a person to type would hold the program up for ever.

@@ -4,6 +4,7 @@
 //! those of the text notation.
 
 mod action;
+mod backup;
 mod bytes;
 mod clock;
 pub(crate) mod demo;
@@ -18,6 +19,7 @@ mod tokens;
 mod view;
 
 pub(crate) use action::ActionJson;
+pub(crate) use backup::{BackupJson, RestoredJson};
 pub(crate) use bytes::{bytes_from_hex, hex};
 pub(crate) use clock::{ClockJson, TimeControlJson};
 pub(crate) use event::EventJson;

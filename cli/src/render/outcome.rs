@@ -15,6 +15,7 @@ pub(crate) fn outcome(outcome: &Outcome, names: &Names) -> String {
                 AbortReason::NonceMissing => "not every nonce came in time",
                 AbortReason::Idle => "nothing happened for too long",
                 AbortReason::Cancelled => "it was cancelled",
+                AbortReason::Restored => "the server was restored from a backup",
             };
             let seats: Vec<String> = seats.iter().map(|&seat| names.seat(seat)).collect();
             let whose = if seats.is_empty() { String::new() } else { format!(": {}", seats.join(", ")) };

@@ -71,5 +71,6 @@ words! {
         NonceMissing = "nonce-missing",
         Idle = "idle",
         Cancelled = "cancelled",
+        Restored = "restored",
     }
 }

@@ -70,6 +70,7 @@ const fn seat_of(command: &Command) -> Option<Seat> {
         | Command::Resign { access } => Some(access.seat),
         Command::RotateToken { seat } => Some(*seat),
         Command::Cancel
+        | Command::AbortRestored
         | Command::DealSetJoined
         | Command::DealSetComplete { .. }
         | Command::DealSetAborted(_) => None,

@@ -16,6 +16,7 @@ mod clock;
 mod create;
 mod deal_set;
 mod hold;
+mod incarnation;
 mod limits;
 mod list;
 mod message;
@@ -36,6 +37,7 @@ pub(crate) mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_proto::Views;
@@ -46,6 +48,7 @@ pub use bot_seats::{Assignments, BotSeats, LiveSeat, NoSeatPlace, SeatPlace};
 pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
 pub use create::CreateError;
 pub use hold::Hold;
+pub use incarnation::{Incarnation, IncarnationError};
 pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Joined};
@@ -59,10 +62,12 @@ pub use subscribers::End;
 pub use subscription::{Next, Running, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
+use crate::limits::ABORTS_AT_ONCE;
 use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
+use incarnation::Incarnations;
 use message::{Handle, JoinSeat, Message};
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
@@ -89,6 +94,7 @@ pub struct Config {
 
 struct Shared {
     config: Config,
+    incarnations: Incarnations,
     /// The way to each running table. The tables themselves are owned by their tasks.
     live: RwLock<HashMap<MatchId, Handle>>,
     /// The seats of bots in the matches that run.
@@ -132,9 +138,11 @@ impl Matches {
     /// [`OpenError`] if the journal can't be read.
     pub async fn open(config: Config) -> Result<(Self, Recovered), OpenError> {
         let faults = Arc::new(PlayerFaults::new(config.limits.faults));
+        let incarnations = Incarnations::read(&*config.journal).await?;
         let matches = Self {
             shared: Arc::new(Shared {
                 config,
+                incarnations,
                 faults,
                 live: RwLock::default(),
                 bot_seats: AllBotSeats::default(),
@@ -148,6 +156,38 @@ impl Matches {
         };
         let recovered = matches.recover().await?;
         Ok((matches, recovered))
+    }
+
+    /// Begins another life of a journal that was restored from a backup, before its matches are opened.
+    ///
+    /// # Errors
+    /// [`IncarnationError`] if the journal can't be read or written.
+    pub async fn begin_incarnation(
+        journal: &dyn Journal,
+        entropy: &dyn Entropy,
+    ) -> Result<(), IncarnationError> {
+        Incarnations::begin(journal, entropy).await
+    }
+
+    /// Ends all matches that run, as those of a backup: unrated and revealed. The answer is how many.
+    ///
+    /// # Errors
+    /// A [`Rejection`] if one can't be ended.
+    pub async fn abort_restored(&self) -> Result<usize, Rejection> {
+        let live: Vec<MatchId> = {
+            let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+            live.keys().copied().collect()
+        };
+        let aborts = live.iter().map(async |match_id| {
+            match self.command(*match_id, Command::AbortRestored, self.arrival(None)).await {
+                // Before the deal the matches of a deal set end together.
+                Ok(_) | Err(Rejection::MatchOver) => Ok(()),
+                Err(rejection) => Err(rejection),
+            }
+        });
+        let aborts = stream::iter(aborts).buffer_unordered(ABORTS_AT_ONCE);
+        aborts.try_collect::<Vec<()>>().await?;
+        Ok(live.len())
     }
 
     /// How many matches run.

@@ -47,17 +47,17 @@ pub enum ResultsFrom {
     Now,
 }
 
-/// A cursor beyond the last result. Results that a client has seen are not here: the journal was cut or restored from a
-/// backup, or the cursor is of another server.
+/// A cursor beyond what its reader and this server have in common. Results that a client has seen are not here: the journal
+/// was cut or restored from a backup, or the cursor is of another server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the cursor is after result {after}, and the last one here is {last}: this server has lost results that it sent, or \
-     the cursor is of another server; begin anew, with the first result or from now"
+    "the cursor is after result {after}, and of those that led there the last one here is {last}: this server has lost \
+     results that it sent, or the cursor is of another server; begin anew, with the first result or from now"
 )]
 pub struct ResultCursorAhead {
     /// What was given.
     pub after: ResultNumber,
-    /// The last one that is here.
+    /// The last one that is here of those that led there.
     pub last: ResultNumber,
 }
 
@@ -96,10 +96,13 @@ impl Matches {
         let last = *latest.borrow();
         let from = match from {
             ResultsFrom::First => ResultNumber::ZERO,
-            ResultsFrom::After(ResultCursor(after)) if after > last => {
-                return Err(ResultCursorAhead { after, last });
+            ResultsFrom::After(cursor) => {
+                let (after, last) = (cursor.number, self.shared.incarnations.shared_with(cursor, last));
+                if after > last {
+                    return Err(ResultCursorAhead { after, last });
+                }
+                after
             }
-            ResultsFrom::After(ResultCursor(after)) => after,
             ResultsFrom::Now => last,
         };
         Ok(Results {
@@ -116,8 +119,8 @@ impl Matches {
 
 impl Results {
     /// Where another reader would go on after what this one was told.
-    pub const fn cursor(&self) -> ResultCursor {
-        ResultCursor(self.told_to)
+    pub fn cursor(&self) -> ResultCursor {
+        ResultCursor::new(self.told_to, self.matches.shared.incarnations.current())
     }
 
     /// What comes next: results as long as there are any, then that this was all, and the same again when

@@ -68,6 +68,8 @@ pub enum Command {
     },
     /// The match is to end without a result.
     Cancel,
+    /// The match is of a backup, and is to end without a result.
+    AbortRestored,
     /// A seat is to get a new token.
     RotateToken {
         /// The seat.
@@ -98,7 +100,7 @@ pub enum Done {
         /// The number of the seat's own observation that shows it.
         seq: u64,
     },
-    /// The match is cancelled.
+    /// The match has ended without a result.
     Cancelled,
     /// The seat's token is of this generation.
     TokenRotated {

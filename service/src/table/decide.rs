@@ -25,7 +25,8 @@ impl Table {
                 self.decide_act(*access, *decision, *choice, arrival)
             }
             Command::Resign { access } => self.decide_resign(*access),
-            Command::Cancel => self.decide_cancel(),
+            Command::Cancel => self.decide_abort(AbortReason::Cancelled),
+            Command::AbortRestored => self.decide_abort(AbortReason::Restored),
             Command::RotateToken { seat } => self.decide_rotation(*seat),
             Command::DealSetJoined => Ok(match self.stage {
                 Stage::Joining if self.all_joined() => Decided::Write(vec![Change::DealSetJoined]),
@@ -190,8 +191,8 @@ impl Table {
         }
     }
 
-    fn decide_cancel(&self) -> Result<Decided, Rejection> {
-        let abort = Abort { reason: AbortReason::Cancelled, seats: Vec::new() };
+    fn decide_abort(&self, reason: AbortReason) -> Result<Decided, Rejection> {
+        let abort = Abort { reason, seats: Vec::new() };
         match self.outcome() {
             None => Ok(Decided::Write(vec![Change::Aborted(abort)])),
             Some(outcome) if *outcome == abort.into() => Ok(Decided::Already(Done::Cancelled)),

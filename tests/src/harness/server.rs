@@ -1,6 +1,7 @@
 //! A server in this process, with its data in a folder of its own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 use zetema_service::config::Config;
@@ -45,6 +46,11 @@ impl TestServer {
         let token = server.admin_token().expect("its file is there").expose().to_owned();
         let clients = Clients::connect(server.local_addr(), &token).await;
         (Self { server, folder }, clients)
+    }
+
+    /// Its data folder.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
     }
 
     /// Where it listens.

@@ -9,6 +9,8 @@ use super::{OpenError, WalContent, wal};
 const DATABASE: &str = "journal.sqlite3";
 const WAL: &str = "journal.sqlite3-wal";
 const LOCK: &str = "journal.lock";
+/// Where a restore makes a journal until all of it is there.
+const RESTORING: &str = "restoring";
 
 /// The folder of an open journal. No other process opens it while this lives: the advisory lock ends with the process,
 /// however that ends.
@@ -74,6 +76,30 @@ impl Folder {
         Self::lock(path, |lock| if lock.exists() { File::open(lock) } else { private_file(lock) })
     }
 
+    /// Makes the folder if it isn't there, and locks it. `None`: it has a journal, or what is left of one.
+    pub(super) fn without_journal(path: &Path) -> Result<Option<Self>, OpenError> {
+        let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
+        make_folder(path).map_err(at("make the folder"))?;
+        let folder = Self::lock(path, private_file)?;
+        let left = fs::exists(folder.database()).and_then(|left| Ok(left || fs::exists(folder.wal())?));
+        Ok((!left.map_err(at("look at"))?).then_some(folder))
+    }
+
+    /// Where a restore makes a journal until all of it is there.
+    pub(super) fn restoring(&self) -> PathBuf {
+        self.path.join(RESTORING)
+    }
+
+    /// Takes this database as its own: in one step it is all there.
+    pub(super) fn adopt(&self, database: &Path) -> Result<(), OpenError> {
+        let at =
+            |doing: &'static str| move |source| OpenError::File { doing, path: self.path.clone(), source };
+        self.mark_made().map_err(at("mark the lock in"))?;
+        File::open(database).and_then(|database| database.sync_all()).map_err(at("sync the database of"))?;
+        fs::rename(database, self.database()).map_err(at("move the database into"))?;
+        self.sync().map_err(at("sync"))
+    }
+
     /// Locks a folder.
     pub(super) fn lock(path: &Path, open: impl FnOnce(&Path) -> io::Result<File>) -> Result<Self, OpenError> {
         let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
@@ -87,6 +113,9 @@ impl Folder {
 
     /// Whether the files are there that have to be, and the WAL is as it was written. Nothing is changed.
     pub(super) fn check(&self) -> Result<WalContent, OpenError> {
+        if database(&self.restoring()).exists() {
+            return Err(OpenError::Restoring { folder: self.path.clone() });
+        }
         let (database, wal) = (self.database(), self.wal());
         let bytes = |file: &Path| match fs::metadata(file) {
             Ok(metadata) => Ok(Some(metadata.len())),
@@ -160,7 +189,7 @@ impl Folder {
 
     /// The path of the WAL.
     pub(super) fn wal(&self) -> PathBuf {
-        self.path.join(WAL)
+        wal(&self.path)
     }
 }
 
@@ -174,6 +203,11 @@ fn write(mut lock: &File, mark: &[u8]) -> io::Result<()> {
 /// The path of the database in a folder.
 pub(super) fn database(folder: &Path) -> PathBuf {
     folder.join(DATABASE)
+}
+
+/// The path of the write-ahead log in a folder.
+pub(super) fn wal(folder: &Path) -> PathBuf {
+    folder.join(WAL)
 }
 
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.

@@ -1,5 +1,6 @@
 //! The journal in SQLite: one thread that writes with group commit, some that read.
 
+mod backup;
 mod chain;
 mod check;
 mod clean;
@@ -30,6 +31,7 @@ use std::{io, thread};
 use async_trait::async_trait;
 use tokio::sync::{mpsc, oneshot, watch};
 
+pub use backup::{BackupContent, BackupError, Restoring, backup};
 pub use check::Checked;
 pub use open_error::OpenError;
 pub use repair::Repaired;

@@ -106,6 +106,24 @@ pub enum OpenError {
         /// The database.
         database: PathBuf,
     },
+    /// A restore did not come to its end.
+    #[error(
+        "a backup was being restored into {}, and that was cut short: run `zetema restore` again",
+        folder.display()
+    )]
+    Restoring {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It is a backup.
+    #[error(
+        "{} is a backup: put it back by `zetema restore --from FILE --data DIR`, into a new folder",
+        file.display()
+    )]
+    Backup {
+        /// The file.
+        file: PathBuf,
+    },
     /// SQLite refuses.
     #[error("SQLite can't open the journal: {0}")]
     Sqlite(#[source] rusqlite::Error),

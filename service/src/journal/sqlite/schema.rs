@@ -16,6 +16,8 @@ use crate::journal::Epoch;
 const LEAST_SQLITE: i32 = 3_051_003;
 /// "ZTMA", in the header of the database.
 const APPLICATION_ID: i32 = 0x5a54_4d41;
+/// "ZTMB", in the header of a backup.
+const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals. A later one is a later release's.
 const SCHEMA: u64 = 3;
 /// The first layout whose rows have seals.
@@ -127,6 +129,7 @@ fn look_with(
     let schema = match (application_id, objects) {
         (APPLICATION_ID, _) => check_schema(&conn, database)?,
         (0, 0) => 0,
+        (BACKUP_ID, _) => return Err(OpenError::Backup { file: database.to_owned() }),
         _ => {
             return Err(OpenError::NotAJournal { database: database.to_owned() });
         }
@@ -234,6 +237,41 @@ pub(super) fn open_reader(database: &Path) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(database, flags)?;
     prepare(&conn)?;
     Ok(conn)
+}
+
+/// What a database is for, as its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A server runs on it.
+    Journal,
+    /// It was copied to be put back.
+    Backup,
+}
+
+impl Purpose {
+    const fn application_id(self) -> i32 {
+        match self {
+            Self::Journal => APPLICATION_ID,
+            Self::Backup => BACKUP_ID,
+        }
+    }
+}
+
+/// Whether a file is a database for this. Nothing is changed.
+pub(super) fn is_for(file: &Path, purpose: Purpose) -> bool {
+    let found = open_reader(file).and_then(|conn| {
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        conn.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))
+    });
+    found.is_ok_and(|found| found == purpose.application_id())
+}
+
+/// Says in the header of a database that nobody has open what it is for from now on. If that fails, the file may be damaged.
+pub(super) fn dedicate(database: &Path, purpose: Purpose) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(database, flags)?;
+    let _off: String = conn.pragma_update_and_check(None, "journal_mode", "off", |row| row.get(0))?;
+    conn.pragma_update(None, "application_id", purpose.application_id())
 }
 
 /// The version of a journal's tables, if it can be opened.

@@ -9,7 +9,9 @@ use super::fake::FakeJournal;
 use super::harness::{create_one, open, spec};
 use crate::journal::{ClientReference, MatchId, Owner, ResultFilter, ResultNumber};
 use crate::limits::{RECENT_RESULTS, RESULTS_PAGE, RESULTS_SILENCE};
-use crate::matches::{Matches, ResultCursor, ResultCursorAhead, ResultNews, Results, ResultsFrom};
+use crate::matches::{
+    Incarnation, Matches, ResultCursor, ResultCursorAhead, ResultNews, Results, ResultsFrom,
+};
 use crate::table::{DealSpec, MatchSpec, Rejection};
 
 /// Whose a match is, and what it is called.
@@ -40,7 +42,7 @@ async fn until_caught_up(results: &mut Results) -> Vec<(u64, MatchId)> {
     loop {
         match results.next().await.unwrap() {
             ResultNews::Ended(ended) => {
-                assert_eq!(results.cursor(), ResultCursor(ended.number));
+                assert_eq!(results.cursor(), ResultCursor::new(ended.number, Incarnation::FIRST));
                 told.push((ended.number.get(), ended.info.match_id));
             }
             ResultNews::CaughtUp => return told,
@@ -49,7 +51,7 @@ async fn until_caught_up(results: &mut Results) -> Vec<(u64, MatchId)> {
 }
 
 fn after(number: u64) -> ResultsFrom {
-    ResultsFrom::After(ResultCursor(ResultNumber::new(number)))
+    ResultsFrom::After(ResultCursor::new(ResultNumber::new(number), Incarnation::FIRST))
 }
 
 fn all(matches: &Matches, from: ResultsFrom) -> Results {
@@ -67,7 +69,7 @@ async fn results_are_told_in_order_from_wherever_a_reader_begins() {
         let mut results = all(&matches, after(begin));
         let skipped = usize::try_from(begin).unwrap();
         assert_eq!(until_caught_up(&mut results).await, ended[skipped..], "after {begin}");
-        assert_eq!(results.cursor(), ResultCursor(ResultNumber::new(last)));
+        assert_eq!(results.cursor(), ResultCursor::new(ResultNumber::new(last), Incarnation::FIRST));
     }
 
     let mut now = all(&matches, ResultsFrom::Now);
@@ -104,7 +106,7 @@ async fn a_filter_wants_its_own_and_its_cursor_passes_over_the_others() {
             .collect();
         let mut results = matches.results(filter(owner, reference), ResultsFrom::First).unwrap();
         assert_eq!(until_caught_up(&mut results).await, wanted, "{owner:?} {reference:?}");
-        assert_eq!(results.cursor().0.get(), ended.len() as u64);
+        assert_eq!(results.cursor().number.get(), ended.len() as u64);
     }
 }
 
@@ -152,7 +154,7 @@ async fn a_reader_that_waits_is_told_again_that_this_was_all() {
         let begun = Instant::now();
         assert_eq!(results.next().await, Ok(ResultNews::CaughtUp));
         assert!(begun.elapsed() <= RESULTS_SILENCE + Duration::from_millis(2), "{:?}", begun.elapsed());
-        assert_eq!(results.cursor().0.get(), passed);
+        assert_eq!(results.cursor().number.get(), passed);
     }
 }
 
@@ -165,7 +167,7 @@ async fn a_journal_that_can_not_be_read_for_a_while_makes_no_gap() {
     journal.blind(2);
     for _ in 0..2 {
         assert_eq!(results.next().await, Err(Rejection::OutcomeUnknown));
-        assert_eq!(results.cursor(), ResultCursor(ResultNumber::ZERO));
+        assert_eq!(results.cursor(), ResultCursor::new(ResultNumber::ZERO, Incarnation::FIRST));
     }
     let told: Vec<MatchId> =
         until_caught_up(&mut results).await.into_iter().map(|(_, match_id)| match_id).collect();

@@ -8,7 +8,7 @@ use zetema_proto::v1::watch_results_request::From;
 use zetema_proto::v1::{MatchSpec, MatchState, Preset, deals, match_spec};
 use zetema_service::journal::ResultNumber;
 use zetema_service::limits;
-use zetema_service::matches::ResultCursor;
+use zetema_service::matches::{Incarnation, ResultCursor};
 use zetema_tests::harness::{fixed, preset, shared};
 
 use super::case::{Caller, Case, Expected};
@@ -188,7 +188,7 @@ fn results(scene: &Scene) -> Vec<Case> {
         filter: client_reference.map(|text| v1::ResultFilter { client_reference: Some(text) }),
     };
     let after = |cursor: &str| ask(Some(From::After(cursor.to_owned())), None);
-    let far = ResultCursor(ResultNumber::new(1_000_000)).to_string();
+    let far = ResultCursor::new(ResultNumber::new(1_000_000), Incarnation::FIRST).to_string();
     let reference = || Expected::field("filter.client_reference");
     let seat_token = Caller::Token(scene.playing.actor().to_owned());
     let refused = || Expected::reason(Unauthenticated);

@@ -1,0 +1,94 @@
+//! A backup that becomes the journal of a new server.
+//!
+//! The server of the backup may have gone on after it: its players have seen cards that would come again, and it gave numbers to
+//! results that are not in the backup. So the journal begins a new life ([`Incarnation`](matches::Incarnation)): the
+//! matches that had not ended are aborted, and with that revealed, before any server can be started on it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::journal::{
+    BackupContent, BackupError, Cause, Journal, MatchId, OpenError, Options, Restoring, ResultNumber,
+    SqliteJournal,
+};
+use crate::matches::{self, IncarnationError, Matches, Recovered, SystemClock, SystemEntropy};
+use crate::table::{FairShuffler, Rejection};
+
+/// What a restore came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// What the backup held.
+    pub backup: BackupContent,
+    /// The matches that had not ended, and were aborted.
+    pub aborted: usize,
+    /// The number of the last result, those of the aborted matches included.
+    pub latest_result: ResultNumber,
+}
+
+/// Why a backup can't be restored. The folder has no journal then.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The files are not right.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// The copy of the backup can't be opened.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// The matches can't be read.
+    #[error(transparent)]
+    Matches(#[from] matches::OpenError),
+    /// The new life can't begin.
+    #[error(transparent)]
+    Incarnation(#[from] IncarnationError),
+    /// A match can't be aborted.
+    #[error("a match can't be aborted: {0}")]
+    Abort(Rejection),
+    /// The work was cut short.
+    #[error("the restore was cut short: {0}")]
+    Cut(Cause),
+}
+
+/// Makes the journal of a folder from a backup. The folder has no journal, and is made if it is not there; it can be used
+/// only when all is done.
+///
+/// # Errors
+/// A [`RestoreError`].
+pub async fn restore(file: &Path, data: &Path) -> Result<Restored, RestoreError> {
+    let (from, to) = (file.to_owned(), data.to_owned());
+    let (restoring, mut backup) = in_background(move || Restoring::begin(&from, &to)).await??;
+    let (journal, _) = SqliteJournal::open(restoring.folder(), Options::default()).await?;
+    let journal = Arc::new(journal);
+    let renewed = renew(&journal).await;
+    let latest_result = *journal.latest_result().borrow();
+    journal.close().await;
+    let (aborted, damaged) = renewed?;
+    backup.damage.extend(
+        damaged.iter().map(|match_id| format!("match {match_id} does not replay, and is not aborted")),
+    );
+    in_background(move || restoring.finish()).await??;
+    Ok(Restored { backup, aborted, latest_result })
+}
+
+/// Begins a new life, and aborts what had not ended in the one before. The answer is how many matches, and which could
+/// not be.
+async fn renew(journal: &Arc<SqliteJournal>) -> Result<(usize, Vec<MatchId>), RestoreError> {
+    let entropy = Arc::new(SystemEntropy);
+    Matches::begin_incarnation(&**journal, &*entropy).await?;
+    let (matches, Recovered { running: _, damaged }) = Matches::open(matches::Config {
+        journal: Arc::<SqliteJournal>::clone(journal),
+        clock: Arc::new(SystemClock::new()),
+        entropy,
+        shuffler: Arc::new(FairShuffler),
+        limits: matches::Limits::default(),
+    })
+    .await?;
+    let aborted = matches.abort_restored().await.map_err(RestoreError::Abort);
+    matches.stop().await;
+    Ok((aborted?, damaged))
+}
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RestoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| RestoreError::Cut(Cause::new(error)))
+}
