@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError};
 
+use super::past::unreadable;
 use super::{EndedMatch, Matches};
 use crate::journal::{
     BotName, ClientReference, FinishedFilter, MatchId, Owner, PagePosition, PageSize, Reader, UnixMillis,
@@ -203,7 +204,7 @@ impl Matches {
         };
         let read = self.journal().list_finished(finished, from, page).await.map_err(|error| {
             tracing::warn!(%error, "matches can't be listed");
-            Rejection::OutcomeUnknown
+            unreadable(&error)
         })?;
         let ended: Vec<Arc<EndedMatch>> =
             read.matches.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;

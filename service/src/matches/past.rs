@@ -10,7 +10,7 @@ use super::message::Subscribed;
 use super::subscription::Past;
 use super::{Audience, End, Hold, Joined, Matches};
 use crate::encoding::{decode_record, decode_summary, record_entries};
-use crate::journal::{FinishedMatch, MatchId, StoredMatch};
+use crate::journal::{FinishedMatch, MatchId, ReadError, StoredMatch};
 use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table};
 
 /// The record of a match that is over.
@@ -107,7 +107,7 @@ impl Matches {
             Ok(Some(StoredMatch::Quarantined { .. })) => Err(Rejection::Damaged),
             Err(error) => {
                 tracing::warn!(%match_id, %error, "a match can't be read");
-                Err(Rejection::OutcomeUnknown)
+                Err(unreadable(&error))
             }
         }
     }
@@ -146,5 +146,13 @@ impl Matches {
             Viewer::Spectator if self.is_held(info) => Err(Rejection::HeldUntilReveal),
             _ => Ok(()),
         }
+    }
+}
+
+/// Damage stays; all else may pass.
+pub(super) const fn unreadable(error: &ReadError) -> Rejection {
+    match error {
+        ReadError::Damaged(_) => Rejection::Damaged,
+        ReadError::Unavailable(_) => Rejection::OutcomeUnknown,
     }
 }

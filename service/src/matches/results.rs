@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use super::past::unreadable;
 use super::{Matches, ResultCursor};
 use crate::encoding::decode_summary;
 use crate::journal::{Journal, PageSize, ResultFilter, ResultNumber, ResultRow};
@@ -181,7 +182,7 @@ pub(super) async fn read_page(
 ) -> Result<Vec<Arc<EndedMatch>>, Rejection> {
     let rows = journal.results_after(filter, after, page).await.map_err(|error| {
         tracing::warn!(%error, "results can't be read");
-        Rejection::OutcomeUnknown
+        unreadable(&error)
     })?;
     rows.iter().map(EndedMatch::read).collect()
 }

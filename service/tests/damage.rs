@@ -1,0 +1,61 @@
+//! What clients are told of matches that are damaged in the journal.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+use tonic::transport::Channel;
+use zetema_proto::v1::{self, ErrorReason, match_service_client::MatchServiceClient};
+use zetema_service::server::Server;
+
+use common::{as_admin, channel, restart, spec, start};
+
+async fn create(server: &Server, client: &mut MatchServiceClient<Channel>) -> String {
+    let r#match = Some(spec(2, v1::Visibility::Public));
+    let create = v1::CreateMatchRequest { request_id: String::new(), r#match };
+    client.create_match(as_admin(server, create)).await.unwrap().into_inner().r#match.unwrap().match_id
+}
+
+async fn get(server: &Server, client: &mut MatchServiceClient<Channel>, id: &str) -> Result<(), ErrorReason> {
+    let get = v1::GetMatchRequest { match_id: id.to_owned() };
+    let got = client.get_match(as_admin(server, get)).await;
+    got.map(drop).map_err(|status| v1::Error::from_status(&status).unwrap().reason())
+}
+
+#[tokio::test]
+async fn a_damaged_match_is_an_error_that_says_so_and_the_others_go_on() {
+    let (folder, server) = start().await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        ids.push(create(&server, &mut client).await);
+    }
+    for match_id in &ids[2..] {
+        let cancel = v1::CancelMatchRequest { match_id: match_id.clone() };
+        client.cancel_match(as_admin(&server, cancel)).await.unwrap();
+    }
+    server.shutdown().await;
+
+    // The first running match, and the first that is over.
+    let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
+    let row: Vec<u8> =
+        database.query_row("SELECT row FROM log_1 WHERE position = 1", [], |row| row.get(0)).unwrap();
+    let mut damaged = row.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    database.execute("UPDATE log_1 SET row = ?1 WHERE position = 1", [damaged]).unwrap();
+    let record = "UPDATE records SET record = x'00', summary = x'00' WHERE result_number = 1";
+    assert_eq!(database.execute(record, []).unwrap(), 1);
+    drop(database);
+
+    let server = restart(&folder).await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    for (id, got) in ids.iter().zip([Err(ErrorReason::Internal), Ok(()), Err(ErrorReason::Internal), Ok(())])
+    {
+        assert_eq!(get(&server, &mut client, id).await, got);
+    }
+    let unknown = "00000000000000000000000000000000";
+    assert_eq!(get(&server, &mut client, unknown).await, Err(ErrorReason::NotFound));
+    let list = v1::ListRecordsRequest::default();
+    let listed = client.list_records(as_admin(&server, list)).await.unwrap_err();
+    assert_eq!(v1::Error::from_status(&listed).unwrap().reason(), ErrorReason::Internal);
+    server.shutdown().await;
+}
