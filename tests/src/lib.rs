@@ -2,6 +2,8 @@
 
 pub mod crash;
 pub mod damage;
+#[cfg(target_os = "linux")]
+pub mod disk;
 pub mod fault_runs;
 pub mod harness;
 pub mod proxy;

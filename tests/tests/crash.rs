@@ -23,3 +23,66 @@ async fn a_server_that_is_killed_at_any_moment_loses_nothing_and_doubles_nothing
         assert!(report.audit.matches >= 4 && report.audit.actions > 100, "{report:?}");
     }
 }
+
+/// A disk can be mounted on Linux. Where it can't, the test says what is missing.
+#[cfg(target_os = "linux")]
+mod disk {
+    use zetema_tests::crash::{Came, DiskRun, Loss, Then};
+    use zetema_tests::disk::{Syncs, Trouble};
+
+    use super::{Crash, Failure, Round, check};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_server_whose_machine_loses_its_power_loses_nothing_and_doubles_nothing() {
+        for seed in [1, 2] {
+            let report = check(Round { seed, crash: Crash::PowerLoss, crashes: 6, tables: 4 }).await;
+            assert!(report.audit.matches >= 4 && report.audit.actions > 100, "{report:?}");
+        }
+    }
+
+    /// Without this, what the test above does not find would prove nothing.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_disk_that_does_not_sync_loses_what_was_acknowledged_and_one_that_does_loses_nothing() {
+        let control =
+            |seed, syncs| Round { seed, crash: Crash::PowerLoss, crashes: 1, tables: 4 }.control(syncs);
+        let mut ignored = Vec::new();
+        for seed in 1..=3 {
+            assert_eq!(control(seed, Syncs::Kept).await, Ok(Loss::None));
+            ignored.push(control(seed, Syncs::Ignored).await.unwrap());
+        }
+        assert!(ignored.iter().any(|loss| matches!(loss, Loss::Matches { .. })), "{ignored:?}");
+    }
+
+    /// One match with the trouble at some of its changes or syncs, from the server's first start on: it must come at the
+    /// start and in play.
+    async fn check_disk(trouble: impl Fn(u64) -> Trouble, then: Then, at: impl IntoIterator<Item = u64>) {
+        let mut came = Vec::new();
+        for at in at {
+            let run = DiskRun { seed: at, trouble: trouble(at), then };
+            let ran = run.run().await;
+            let report = ran.unwrap_or_else(|Failure { folder, problems }| {
+                panic!("{run:?}, whose folder is left ({}): {problems:#?}", folder.display())
+            });
+            came.push(report.came);
+        }
+        assert!(came.contains(&Came::AtTheStart) && came.contains(&Came::InPlay), "{came:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_full_disk_is_told_of_and_loses_nothing_and_the_server_goes_on_when_there_is_room() {
+        check_disk(Trouble::Full, Then::Mended, [1, 20, 100, 150, 222]).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_disk_that_becomes_read_only_is_told_of_and_loses_nothing() {
+        check_disk(Trouble::ReadOnly, Then::Mended, [1, 120, 201]).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_sync_that_fails_loses_nothing_that_was_acknowledged() {
+        check_disk(Trouble::SyncFails, Then::Mended, [2, 12, 40, 57]).await;
+        check_disk(Trouble::SyncsFail, Then::Mended, [3, 50]).await;
+        // The next server finds in the system's memory what is not on the disk.
+        check_disk(Trouble::SyncFails, Then::Killed, [12, 45, 58]).await;
+    }
+}

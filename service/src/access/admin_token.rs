@@ -128,5 +128,10 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
     let mut file = options.open(&part)?;
     writeln!(file, "{token}")?;
     file.sync_all()?;
-    fs::rename(&part, path)
+    fs::rename(&part, path)?;
+    // Without it, a loss of power could take back the name, and keep the hash that is journaled next.
+    match path.parent() {
+        Some(folder) => fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }

@@ -2,12 +2,28 @@
 //!
 //! ```sh
 //! cargo run --release -p zetema-tests --bin crash -- --kills 200
+//! cargo run --release -p zetema-tests --bin crash -- --power-loss 200
+//! cargo run --release -p zetema-tests --bin crash -- --disk full
 //! ```
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use anyhow::bail;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use zetema_tests::crash::{Crash, Failure, Report, Round};
+#[cfg(target_os = "linux")]
+use {
+    futures::StreamExt,
+    std::collections::BTreeMap,
+    zetema_tests::crash::{Came, DiskReport, DiskRun, Loss, Then},
+    zetema_tests::disk::{Syncs, Trouble},
+};
+
+/// Losses of power of a disk that does not sync.
+#[cfg(target_os = "linux")]
+const CONTROLS: u64 = 10;
+/// Troubles that are run at once.
+#[cfg(target_os = "linux")]
+const RUNS_AT_ONCE: usize = 4;
 
 /// Crashes a server under bots that play on it, again and again, and checks that nothing was lost and nothing doubled.
 #[derive(Parser)]
@@ -15,6 +31,17 @@ struct Args {
     /// Kill the server (SIGKILL) so many times.
     #[arg(long, default_value = "0")]
     kills: usize,
+    /// Lose the power of the server's disk so many times: what was not synced is lost, torn or reordered. As a control, a
+    /// disk that does not sync loses its power too, which must lose something. Linux only.
+    #[arg(long, default_value = "0")]
+    power_loss: usize,
+    /// Play a short match with this trouble at every change or sync of the server's disk, each followed by a loss of power.
+    /// Linux only.
+    #[arg(long)]
+    disk: Option<DiskTrouble>,
+    /// With --disk: at the change or sync of this number only, from 1.
+    #[arg(long, requires = "disk")]
+    at: Option<u64>,
     /// Crashes of one server and its folder, before the next one begins with an empty one.
     #[arg(long, default_value = "20")]
     per_round: usize,
@@ -26,17 +53,125 @@ struct Args {
     seed: Option<u64>,
 }
 
+/// A trouble of a disk.
+#[derive(Clone, Copy, ValueEnum)]
+enum DiskTrouble {
+    /// It is full from a change on, until there is room again.
+    Full,
+    /// It is read-only from a change on, until it is mended.
+    ReadOnly,
+    /// One sync fails.
+    SyncFails,
+    /// All syncs fail from one on, until it is mended.
+    SyncsFail,
+    /// One sync fails, and the server is killed at once and started again.
+    SyncFailsAndKilled,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let Args { kills, per_round, tables, seed } = Args::parse();
-    if kills == 0 {
-        bail!("say how often: --kills N");
+    let Args { kills, power_loss, disk, at, per_round, tables, seed } = Args::parse();
+    if kills == 0 && power_loss == 0 && disk.is_none() {
+        bail!("say what: --kills N, --power-loss N, --disk TROUBLE");
     }
     if per_round == 0 || tables == 0 {
         bail!("a round has a crash and a table at least");
     }
     let mut seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
-    rounds(Crash::Kill, kills, per_round, tables, &mut seed).await
+    if kills > 0 {
+        rounds(Crash::Kill, kills, per_round, tables, &mut seed).await?;
+    }
+    if power_loss > 0 {
+        power_losses(power_loss, per_round, tables, &mut seed).await?;
+    }
+    if let Some(trouble) = disk {
+        disk_runs(trouble, at, seed).await?;
+    }
+    Ok(())
+}
+
+/// Runs a trouble at every change or sync, until the match is over before it comes.
+#[cfg(target_os = "linux")]
+async fn disk_runs(trouble: DiskTrouble, at: Option<u64>, seed: u64) -> anyhow::Result<()> {
+    let run = |at: u64| {
+        let (trouble, then) = match trouble {
+            DiskTrouble::Full => (Trouble::Full(at), Then::Mended),
+            DiskTrouble::ReadOnly => (Trouble::ReadOnly(at), Then::Mended),
+            DiskTrouble::SyncFails => (Trouble::SyncFails(at), Then::Mended),
+            DiskTrouble::SyncsFail => (Trouble::SyncsFail(at), Then::Mended),
+            DiskTrouble::SyncFailsAndKilled => (Trouble::SyncFails(at), Then::Killed),
+        };
+        async move { (at, DiskRun { seed: seed + at, trouble, then }.run().await) }
+    };
+    let name = trouble.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let all = at.map_or(1..=u64::MAX, |at| at..=at);
+    let mut runs = std::pin::pin!(futures::stream::iter(all).map(run).buffered(RUNS_AT_ONCE));
+    let mut came: BTreeMap<Came, u64> = BTreeMap::new();
+    while let Some((at, ran)) = runs.next().await {
+        match ran {
+            Ok(DiskReport { came: when, counts }) => {
+                *came.entry(when).or_default() += 1;
+                println!("{name} at {at}: {when:?}, {counts:?}");
+                if when == Came::Never {
+                    break;
+                }
+            }
+            Err(Failure { folder, problems }) => {
+                for problem in &problems {
+                    println!("  {problem}");
+                }
+                println!(
+                    "again: cargo run --release -p zetema-tests --bin crash -- --disk {name} --at {at} --seed {seed}"
+                );
+                bail!("{} problems; the server's folder is left: {}", problems.len(), folder.display());
+            }
+        }
+    }
+    let count = |when| came.get(&when).copied().unwrap_or(0);
+    println!(
+        "{name}: {} times at the start, {} times in play, each told of, and nothing lost or doubled",
+        count(Came::AtTheStart),
+        count(Came::InPlay)
+    );
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn disk_runs(_: DiskTrouble, _: Option<u64>, _: u64) -> anyhow::Result<()> {
+    bail!("--disk needs a file system of its own, which this program can mount on Linux only")
+}
+
+#[cfg(target_os = "linux")]
+async fn power_losses(losses: usize, per_round: usize, tables: usize, seed: &mut u64) -> anyhow::Result<()> {
+    rounds(Crash::PowerLoss, losses, per_round, tables, seed).await?;
+    let (mut lost, mut runs) = (0, 0);
+    // A control may lose the power in a moment in which there was nothing to lose.
+    while runs < CONTROLS {
+        let round = Round { seed: *seed, crash: Crash::PowerLoss, crashes: 1, tables };
+        let found = round.control(Syncs::Ignored).await.map_err(anyhow::Error::msg)?;
+        match &found {
+            Loss::None => println!("control, seed {seed}: nothing was lost"),
+            Loss::Matches { lost: matches, of } => {
+                println!("control, seed {seed}: {matches} of {of} matches lost what was acknowledged");
+                lost += 1;
+            }
+            Loss::NoStart(why) => println!("control, seed {seed}: the server does not start: {why}"),
+        }
+        *seed += 1;
+        runs += 1;
+    }
+    if lost == 0 {
+        bail!("a disk that does not sync lost nothing {runs} times: so the losses of power prove nothing");
+    }
+    println!(
+        "control: with a disk that does not sync, {lost} of {runs} losses of power lost what was acknowledged"
+    );
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn power_losses(_: usize, _: usize, _: usize, _: &mut u64) -> anyhow::Result<()> {
+    bail!("--power-loss needs a file system of its own, which this program can mount on Linux only")
 }
 
 /// Plays rounds until there were so many crashes.

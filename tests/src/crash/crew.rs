@@ -1,6 +1,7 @@
 //! Bots that play match after match, whatever becomes of the server.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -14,7 +15,7 @@ use zetema_sdk::Records;
 
 use crate::fault_runs::{Backend, Ledger, Problem, play};
 use crate::harness::{Clients, Created, joint, own, preset, unhurried};
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, calls};
 
 /// How long to wait before a match is asked for again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -35,20 +36,38 @@ pub struct Played {
 pub struct Crew {
     tables: Vec<AbortOnDropHandle<Vec<Played>>>,
     enough: CancellationToken,
+    begun: Begun,
 }
+
+/// The matches that were begun, and what seat 0 was sent.
+type Begun = Arc<Mutex<Vec<(Created, Arc<Proxy>)>>>;
 
 impl Crew {
     /// Bots at so many tables, on a server that is at this address whenever it runs.
     pub fn start(server: SocketAddr, admin_token: &str, tables: usize) -> Self {
         let enough = CancellationToken::new();
+        let begun = Begun::default();
         let start = |table| {
-            let playing = play_on(server, admin_token.to_owned(), table, enough.clone());
-            AbortOnDropHandle::new(tokio::spawn(playing))
+            let place = Place { server, clients: Clients::lazy(server, admin_token), begun: begun.clone() };
+            AbortOnDropHandle::new(tokio::spawn(place.play_on(table, enough.clone())))
         };
-        Self { tables: (0..tables).map(start).collect(), enough }
+        Self { tables: (0..tables).map(start).collect(), enough, begun }
     }
 
-    /// Begins no more matches, and waits until those that were begun are over: all that were played.
+    /// Sends the bots away, and gives the matches with what seat 0 of each had acknowledged.
+    pub fn dismiss(self) -> Vec<(Created, Vec<v1::Receipt>)> {
+        drop(self.tables);
+        let begun = self.begun.lock().unwrap();
+        let receipts = |(created, proxy): &(Created, Arc<Proxy>)| {
+            let mut ledger = Ledger::default();
+            ledger.read_play(&calls(&proxy.passed()));
+            (created.clone(), ledger.receipts)
+        };
+        begun.iter().map(receipts).collect()
+    }
+
+    /// Begins no more matches, but one at each table that has begun none, and waits until these are over: all that were
+    /// played.
     ///
     /// # Errors
     /// If a player panics, or a match goes on for longer than `within`.
@@ -62,24 +81,55 @@ impl Crew {
     }
 }
 
-async fn play_on(
+/// Where a table is.
+struct Place {
     server: SocketAddr,
-    admin_token: String,
-    table: usize,
-    enough: CancellationToken,
-) -> Vec<Played> {
-    let clients = Clients::lazy(server, &admin_token);
-    let mut all = Vec::new();
-    while !enough.is_cancelled() {
-        let created = create(&clients, spec(table), format!("table {table}, match {}", all.len())).await;
-        all.push(play_match(&clients, server, created).await);
+    clients: Clients,
+    begun: Begun,
+}
+
+impl Place {
+    async fn play_on(self, table: usize, enough: CancellationToken) -> Vec<Played> {
+        let mut all = Vec::new();
+        loop {
+            let request_id = format!("table-{table}-match-{}", all.len());
+            let created = create(&self.clients, spec(table), request_id).await;
+            all.push(self.play(created).await);
+            if enough.is_cancelled() {
+                return all;
+            }
+        }
     }
-    all
+
+    /// Plays seat 0 by the SDK, behind a proxy that notes what it is sent, and the others by unary calls.
+    async fn play(&self, created: Created) -> Played {
+        let others = created.tokens[1..].iter().enumerate().map(|(i, token)| {
+            let nonce = Nonce::new(format!("seat {}", i + 1).as_bytes()).unwrap();
+            let mut backend = Backend::new(&self.clients.url(), token, Some(nonce));
+            AbortOnDropHandle::new(tokio::spawn(async move {
+                backend.join().await;
+                backend.play().await
+            }))
+        });
+        let others: Vec<_> = others.collect();
+        let proxy = Arc::new(Proxy::start(self.server, None).await);
+        self.begun.lock().unwrap().push((created.clone(), Arc::clone(&proxy)));
+        let mut problems = Vec::new();
+        let mut ledgers =
+            vec![play(&proxy, created.tokens[0].as_str().into(), Records::Checked, &mut problems).await];
+        for other in others {
+            match other.await {
+                Ok(ledger) => ledgers.push(ledger),
+                Err(error) => problems.push(Problem::Panicked(error.to_string())),
+            }
+        }
+        Played { created, ledgers, problems }
+    }
 }
 
 /// Asks for a match until it is there. By the request's name it is made once.
 async fn create(clients: &Clients, spec: v1::MatchSpec, request_id: String) -> Created {
-    let request = v1::CreateMatchRequest { request_id: request_id.replace(' ', "-"), r#match: Some(spec) };
+    let request = v1::CreateMatchRequest { request_id, r#match: Some(spec) };
     loop {
         let answer = timeout(ANSWER_WITHIN, clients.matches().create_match(request.clone())).await;
         match answer {
@@ -95,30 +145,6 @@ async fn create(clients: &Clients, spec: v1::MatchSpec, request_id: String) -> C
 fn is_final(error: &v1::Error) -> bool {
     use v1::ErrorReason::{Draining, LimitExceeded, OutcomeUnknown};
     !matches!(error.reason(), Draining | LimitExceeded | OutcomeUnknown)
-}
-
-/// Plays seat 0 by the SDK, behind a proxy that notes what it is sent, and the others by unary calls.
-async fn play_match(clients: &Clients, server: SocketAddr, created: Created) -> Played {
-    let others = created.tokens[1..].iter().enumerate().map(|(i, token)| {
-        let nonce = Nonce::new(format!("seat {}", i + 1).as_bytes()).unwrap();
-        let mut backend = Backend::new(&clients.url(), token, Some(nonce));
-        AbortOnDropHandle::new(tokio::spawn(async move {
-            backend.join().await;
-            backend.play().await
-        }))
-    });
-    let others: Vec<_> = others.collect();
-    let proxy = Proxy::start(server, None).await;
-    let mut problems = Vec::new();
-    let mut ledgers =
-        vec![play(&proxy, created.tokens[0].as_str().into(), Records::Checked, &mut problems).await];
-    for other in others {
-        match other.await {
-            Ok(ledger) => ledgers.push(ledger),
-            Err(error) => problems.push(Problem::Panicked(error.to_string())),
-        }
-    }
-    Played { created, ledgers, problems }
 }
 
 /// Matches of two lengths and two numbers of players. None has a clock, so that none is lost on a busy machine.

@@ -13,8 +13,16 @@
 
 mod audit;
 mod crew;
+#[cfg(target_os = "linux")]
+mod disk_run;
+#[cfg(target_os = "linux")]
+mod power;
 mod round;
 
 pub use audit::Audit;
 pub use crew::{Crew, Played};
+#[cfg(target_os = "linux")]
+pub use disk_run::{Came, DiskReport, DiskRun, Then};
+#[cfg(target_os = "linux")]
+pub use power::Loss;
 pub use round::{Crash, Failure, Report, Round};

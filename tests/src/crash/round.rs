@@ -1,30 +1,37 @@
 //! One server and its folder, from the first start through all crashes to the audit.
 
-use std::fmt;
+use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::{Audit, Crew};
+#[cfg(target_os = "linux")]
+use crate::disk::Disk;
 use crate::harness::Process;
 
 /// How long the matches that were begun may take when there are no more crashes.
 const OVER_WITHIN: Duration = Duration::from_mins(2);
 /// The longest that a server is left alone, once it serves.
-const SERVES_FOR: Duration = Duration::from_millis(400);
+pub(super) const SERVES_FOR: Duration = Duration::from_millis(400);
 /// The longest that a server is left alone while it starts.
 const STARTS_FOR: Duration = Duration::from_millis(40);
 
 /// How a server is crashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// It is killed (SIGKILL).
+    /// It is killed (SIGKILL), at a random moment.
     Kill,
+    /// The power is lost at a random change or sync of its disk: what was not synced is lost, torn or reordered.
+    #[cfg(target_os = "linux")]
+    PowerLoss,
 }
 
 /// As the program's flag has it.
@@ -32,6 +39,8 @@ impl fmt::Display for Crash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kill => "kills",
+            #[cfg(target_os = "linux")]
+            Self::PowerLoss => "power-loss",
         })
     }
 }
@@ -71,13 +80,17 @@ pub struct Report {
 }
 
 /// A round that goes on.
-struct Running {
-    random: StdRng,
-    address: SocketAddr,
+pub(super) struct Running {
+    pub(super) random: StdRng,
+    pub(super) address: SocketAddr,
     tables: usize,
-    crew: Option<Crew>,
-    while_starting: usize,
-    problems: Vec<String>,
+    pub(super) crew: Option<Crew>,
+    pub(super) while_starting: usize,
+    pub(super) problems: Vec<String>,
+    /// Told at the first start.
+    admin_token: Option<String>,
+    /// What reads it, which may be stuck on a disk that stopped.
+    pub(super) reading: Option<JoinHandle<io::Result<String>>>,
 }
 
 impl Round {
@@ -87,21 +100,13 @@ impl Round {
     /// All that is wrong, and the folder, which is left.
     pub async fn run(self) -> Result<Report, Failure> {
         let began = Instant::now();
-        let mut running = Running {
-            random: StdRng::seed_from_u64(self.seed),
-            address: free_address(),
-            tables: self.tables,
-            crew: None,
-            while_starting: 0,
-            problems: Vec::new(),
+        let mut running = Running::new(self.seed, self.tables);
+        let folder = tempfile::tempdir().unwrap();
+        let (folder, audit) = match self.crash {
+            Crash::Kill => running.kills(folder, self.crashes).await,
+            #[cfg(target_os = "linux")]
+            Crash::PowerLoss => running.power_losses(folder, self.crashes).await,
         };
-        let mut folder = tempfile::tempdir().unwrap();
-        for _ in 0..self.crashes {
-            folder = match self.crash {
-                Crash::Kill => running.kill(folder).await,
-            };
-        }
-        let (folder, audit) = running.end(folder).await;
         if running.problems.is_empty() {
             return Ok(Report { while_starting: running.while_starting, audit, took: began.elapsed() });
         }
@@ -110,33 +115,64 @@ impl Round {
 }
 
 impl Running {
-    /// Starts the server, and kills it after a while.
-    async fn kill(&mut self, folder: TempDir) -> TempDir {
-        let mut process = Process::spawn(&self.address.to_string(), "warn", folder, &[]);
-        if self.random.random_ratio(1, 6) {
-            sleep(self.random.random_range(Duration::ZERO..STARTS_FOR)).await;
-            self.while_starting += 1;
-        } else if process.serves().await {
-            self.play(&process);
-            sleep(self.random.random_range(Duration::ZERO..SERVES_FOR)).await;
-        } else {
-            self.problems.push("the server did not start".to_owned());
+    pub(super) fn new(seed: u64, tables: usize) -> Self {
+        Self {
+            random: StdRng::seed_from_u64(seed),
+            address: free_address(),
+            tables,
+            crew: None,
+            while_starting: 0,
+            problems: Vec::new(),
+            admin_token: None,
+            reading: None,
         }
-        self.read_log(process.kill())
     }
 
-    /// The bots begin once a server has served.
-    fn play(&mut self, process: &Process) {
-        let start = || Crew::start(self.address, &process.admin_token(), self.tables);
-        self.crew.get_or_insert_with(start);
+    async fn kills(&mut self, mut folder: TempDir, kills: usize) -> (TempDir, Audit) {
+        for _ in 0..kills {
+            let mut process = self.start(folder);
+            if self.random.random_ratio(1, 6) {
+                sleep(self.random.random_range(Duration::ZERO..STARTS_FOR)).await;
+                self.while_starting += 1;
+            } else if process.serves().await {
+                self.play(&process).await;
+                sleep(self.random.random_range(Duration::ZERO..SERVES_FOR)).await;
+            } else {
+                self.problems.push("the server did not start".to_owned());
+            }
+            folder = self.read_log(process.kill());
+        }
+        self.end(folder).await
+    }
+
+    /// Starts the server.
+    pub(super) fn start(&self, folder: TempDir) -> Process {
+        let flags = ["--drain-timeout-ms", "300"].map(OsStr::new);
+        Process::spawn(&self.address.to_string(), "warn", folder, &flags)
+    }
+
+    /// The bots begin once a server has served. The admin's token is the same ever after.
+    pub(super) async fn play(&mut self, process: &Process) {
+        let file = process.admin_token_file();
+        // The disk may be one that stops.
+        let reading = self.reading.insert(tokio::task::spawn_blocking(move || std::fs::read_to_string(file)));
+        let token = reading.await.unwrap();
+        self.reading = None;
+        let Ok(token) = token else { return self.problems.push("there is no admin token".to_owned()) };
+        let token = token.trim().to_owned();
+        let first = self.admin_token.get_or_insert_with(|| token.clone());
+        if *first != token {
+            self.problems.push("the admin token is another one".to_owned());
+        }
+        self.crew.get_or_insert_with(|| Crew::start(self.address, &token, self.tables));
     }
 
     /// Leaves the server alone until all matches are over, and looks at what was played.
-    async fn end(&mut self, folder: TempDir) -> (TempDir, Audit) {
-        let mut process = Process::spawn(&self.address.to_string(), "warn", folder, &[]);
+    pub(super) async fn end(&mut self, folder: TempDir) -> (TempDir, Audit) {
+        let mut process = self.start(folder);
         let mut audit = Audit::default();
         if process.serves().await {
-            self.play(&process);
+            self.play(&process).await;
             match self.crew.take().expect("it plays").finish(OVER_WITHIN).await {
                 Ok(played) => {
                     audit = Audit::of(&process.connect().await, &played).await;
@@ -151,11 +187,18 @@ impl Running {
     }
 
     /// A server that finds damage or panics says so.
-    fn read_log(&mut self, (folder, log): (TempDir, String)) -> TempDir {
+    pub(super) fn read_log(&mut self, (folder, log): (TempDir, String)) -> TempDir {
         let bad = |line: &&str| ["ERROR", "panicked", "rror:"].iter().any(|sign| line.contains(sign));
         self.problems.extend(log.lines().filter(bad).map(|line| format!("the server says: {line}")));
         folder
     }
+}
+
+/// Keeps what is on a disk for somebody to look at, when something is wrong.
+#[cfg(target_os = "linux")]
+pub(super) fn keep(disk: &Disk, folder: &TempDir, name: &str) {
+    let copy = folder.path().join(name);
+    std::fs::create_dir(&copy).and_then(|()| disk.write_to(&copy)).expect("the folder is writable");
 }
 
 /// An address that is free now. The server has it from its first start to the last, as clients know no other.

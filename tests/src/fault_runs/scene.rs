@@ -16,6 +16,7 @@ use zetema_sdk::{
     DealCheck, End, Fault, MatchInfo, Outcome, PlayerToken, Records, Session, Settings, Unchecked,
 };
 
+use super::backend::is_passing;
 use super::{Backend, Bug, Case, Claim, Dealing, Ledger, Logged, Problem, Relay, Terms, Transport, Truth};
 use crate::harness::{Clients, TestServer, fixed, joint, own, soon};
 use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
@@ -225,9 +226,13 @@ pub(crate) async fn play(
     if deal != DealCheck::Verified && (records == Records::Checked || deal != unchecked) {
         problems.push(Problem::Fault(deal.to_string()));
     }
-    // Of a stream that the server cut, a bot is told why when it is back.
-    let told =
-        faults.iter().filter(|fault| !matches!(fault, Fault::Disconnected(_) | Fault::CutBefore { .. }));
+    let passing = |fault: &&Fault| match fault {
+        // Of a stream that the server cut, a bot is told why when it is back.
+        Fault::Disconnected(_) | Fault::CutBefore { .. } => true,
+        Fault::Refused { refusal, .. } => is_passing(refusal.reason),
+        _ => false,
+    };
+    let told = faults.iter().filter(|fault| !passing(fault));
     problems.extend(told.map(|fault| Problem::Fault(fault.to_string())));
     let mut ledger = ledger.lock().unwrap().clone();
     ledger.read_play(&calls(&proxy.passed()));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
@@ -65,6 +66,11 @@ impl Process {
         Stopped { folder: self.folder, address, level: self.level, log }
     }
 
+    /// Sends it SIGKILL, and does not wait until it is gone.
+    pub fn strike(&mut self) {
+        self.child.kill().unwrap();
+    }
+
     /// Its address.
     pub fn url(&self) -> &str {
         &self.url
@@ -72,13 +78,23 @@ impl Process {
 
     /// The admin's token.
     pub fn admin_token(&self) -> String {
-        let file = self.folder.path().join("data").join(ADMIN_TOKEN_FILE);
-        std::fs::read_to_string(file).unwrap().trim().to_owned()
+        std::fs::read_to_string(self.admin_token_file()).unwrap().trim().to_owned()
+    }
+
+    /// Where the admin's token is.
+    pub fn admin_token_file(&self) -> PathBuf {
+        self.folder.path().join("data").join(ADMIN_TOKEN_FILE)
     }
 
     /// Sends it SIGHUP.
     pub fn hang_up(&self) {
         self.signal("-HUP");
+    }
+
+    /// Waits until it has closed its log, as it does when it ends.
+    pub async fn over(&self) {
+        let mut log = self.log.clone();
+        while soon("the server to say more, or to end", log.changed()).await.is_ok() {}
     }
 
     /// Stops it where it is (SIGSTOP), until it is told to go on.

@@ -140,8 +140,10 @@ impl Folder {
         }
     }
 
-    /// Marks the journal as open, until the answer is dropped.
+    /// Marks the journal as open, until the answer is dropped. The WAL has to be there from then on, so its name is made
+    /// durable: SQLite asks for that too, and does not mind when it fails.
     pub(super) fn in_use(&self) -> io::Result<InUse> {
+        File::open(&self.path)?.sync_all()?;
         let lock = self.lock.try_clone()?;
         write(&lock, OPEN)?;
         Ok(InUse { lock })

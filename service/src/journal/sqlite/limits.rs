@@ -1,5 +1,9 @@
 //! Every bound of the SQLite journal, with its unit. Those of single values are with the values.
 
+use std::time::Duration;
+
+/// How often a write is tried while none goes through.
+pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests that wait for the writer. More wait with whoever asks.
 pub(super) const WAITING_REQUESTS: usize = 4096;
 /// Commits whose answers wait for the runtime. Then the writer waits.

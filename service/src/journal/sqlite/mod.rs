@@ -9,6 +9,7 @@ mod folder;
 mod limits;
 mod live;
 mod open_error;
+mod probe;
 mod read;
 mod readers;
 mod records;
@@ -230,6 +231,7 @@ impl Opened {
         let readers = Readers::start(readers)?;
         thread::Builder::new().name("journal writer".to_owned()).spawn(move || writer.run(waiting))?;
         tokio::spawn(hand_out(handed_back, latest));
+        tokio::spawn(probe::while_failing(requests.downgrade(), health.clone(), epoch));
         Ok((SqliteJournal { epoch, requests, readers, latest_result, health, stats }, recovery))
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use rusqlite::ErrorCode;
+
 use super::{WalDamage, read};
 
 /// What to do about damage.
@@ -125,12 +127,23 @@ pub enum OpenError {
         file: PathBuf,
     },
     /// SQLite refuses.
-    #[error("SQLite can't open the journal: {0}")]
+    #[error("SQLite can't open the journal: {0}{advice}", advice = advice(.0))]
     Sqlite(#[source] rusqlite::Error),
 }
 
 impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         if read::is_damage(&error) { Self::Damaged { what: error.to_string() } } else { Self::Sqlite(error) }
+    }
+}
+
+/// What to look at when SQLite was refused by the disk, of which it tells little.
+fn advice(error: &rusqlite::Error) -> &'static str {
+    use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+    match error.sqlite_error_code() {
+        Some(CannotOpen | DiskFull | ReadOnly | SystemIoFailure) => {
+            ": see whether the disk is full, read-only or failing, and start again"
+        }
+        _ => "",
     }
 }

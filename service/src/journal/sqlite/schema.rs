@@ -152,6 +152,7 @@ pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection
     conn.pragma_update(None, "fullfsync", true)?;
     // The writer checkpoints by itself, after it has answered.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    empty_wal(&conn)?;
     if let Some(bytes) = options.max_file_bytes {
         conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;
     }
@@ -170,6 +171,21 @@ pub(super) fn raise_epoch(conn: &Connection) -> Result<(), OpenError> {
     put_number(conn, SCHEMA_KEY, SCHEMA)?;
     put_number(conn, EPOCH_KEY, epoch + EPOCHS_LEFT_OUT)?;
     Ok(())
+}
+
+/// Copies what is committed into the database and cuts the WAL to nothing. What is read of the WAL may be in the memory of
+/// the system alone: a process before this one may have ended because its sync failed, and no sync writes such pages again.
+/// What is copied is written anew.
+pub(super) fn empty_wal(conn: &Connection) -> rusqlite::Result<()> {
+    let (busy, pages): (i64, i64) =
+        conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (code, what) = match (busy, pages) {
+        (0, 0..) => return Ok(()),
+        // Of a new database, SQLite says that it has a WAL also when a sync failed and it has none.
+        (0, _) => (rusqlite::ffi::SQLITE_IOERR, "the database could not be given a WAL"),
+        _ => (rusqlite::ffi::SQLITE_BUSY, "the WAL is in use and can't be copied into the database"),
+    };
+    Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(what.to_owned())))
 }
 
 /// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.

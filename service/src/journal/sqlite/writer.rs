@@ -11,6 +11,7 @@ use super::commit::Commit;
 use super::folder::{Folder, InUse};
 use super::live::Live;
 use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
+use super::schema::empty_wal;
 use super::stats::Stats;
 use super::{Options, limits};
 use crate::journal::{Cause, Health, MatchId, ResultNumber};
@@ -126,13 +127,8 @@ impl Writer {
             self.conn.execute_batch("ROLLBACK")?;
         }
         if self.wal == Wal::Suspect {
-            // Copies what is committed into the database and cuts the WAL to nothing.
-            let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-            if busy != 0 {
-                let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-                let what = "the WAL is in use and can't be cleaned after a failed commit".to_owned();
-                return Err(rusqlite::Error::SqliteFailure(code, Some(what)));
-            }
+            // Frames that could not be synced are never synced later: they go, and what is committed is written anew.
+            empty_wal(&self.conn)?;
             self.wal = Wal::Clean;
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;

@@ -241,6 +241,20 @@ async fn a_full_disk_fails_the_whole_commit_and_the_journal_goes_on() {
     }
 }
 
+#[tokio::test]
+async fn a_journal_that_can_be_written_again_finds_out_by_itself() {
+    let f = Fixture::with(Options { max_file_bytes: Some(512 * 1024), ..Options::default() }).await;
+    f.created([1]).await;
+    let mut health = f.journal.health();
+    let payloads: Vec<_> = (0..10).map(|_| Payload::new("x".repeat(Payload::MAX_BYTES)).unwrap()).collect();
+    let append = Append { records: NewRecords::new(payloads).unwrap(), ..f.to_append(1, 1, "") };
+    assert!(matches!(f.journal.append(append).await, Outcome::Failed(_)));
+    assert!(matches!(*health.borrow_and_update(), Health::Failing(_)));
+    // Nobody writes any more: what fits is tried by the journal.
+    health.wait_for(|health| *health == Health::Writing).await.unwrap();
+    assert_eq!(f.texts(1).await, ["created"]);
+}
+
 /// A limit on the size of files makes the commit itself fail, and not the writing of a row before it.
 #[cfg(unix)]
 #[test]
