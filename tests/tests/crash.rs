@@ -70,19 +70,19 @@ mod disk {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_full_disk_is_told_of_and_loses_nothing_and_the_server_goes_on_when_there_is_room() {
-        check_disk(Trouble::Full, Then::Mended, [1, 20, 100, 150, 222]).await;
+        check_disk(Trouble::Full, Then::Mended, [1, 20, 85, 110, 140]).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_disk_that_becomes_read_only_is_told_of_and_loses_nothing() {
-        check_disk(Trouble::ReadOnly, Then::Mended, [1, 120, 201]).await;
+        check_disk(Trouble::ReadOnly, Then::Mended, [1, 85, 130]).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_sync_that_fails_loses_nothing_that_was_acknowledged() {
-        check_disk(Trouble::SyncFails, Then::Mended, [2, 12, 40, 57]).await;
-        check_disk(Trouble::SyncsFail, Then::Mended, [3, 50]).await;
+        check_disk(Trouble::SyncFails, Then::Mended, [2, 12, 25, 36]).await;
+        check_disk(Trouble::SyncsFail, Then::Mended, [3, 24]).await;
         // The next server finds in the system's memory what is not on the disk.
-        check_disk(Trouble::SyncFails, Then::Killed, [12, 45, 58]).await;
+        check_disk(Trouble::SyncFails, Then::Killed, [12, 22, 34]).await;
     }
 }
