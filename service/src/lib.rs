@@ -8,6 +8,16 @@ pub mod journal;
 pub mod limits;
 pub mod matches;
 pub mod metrics;
+#[cfg(test)]
+mod planted;
 pub mod restore;
 pub mod server;
+/// The simulation of the workspace's tests, which sees the bugs of `planted` when it is compiled into this crate.
+#[cfg(test)]
+#[path = "../../tests/src/simulation/mod.rs"]
+#[allow(unreachable_pub, dead_code, reason = "it is written to be a module of another crate")]
+mod simulation;
 pub mod table;
+
+#[cfg(test)]
+extern crate self as zetema_service;

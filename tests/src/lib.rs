@@ -8,4 +8,5 @@ pub mod fault_runs;
 pub mod harness;
 pub mod proxy;
 pub mod reference;
+pub mod simulation;
 pub mod twins;

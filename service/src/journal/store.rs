@@ -137,6 +137,16 @@ impl NewMatches {
         &self.matches
     }
 
+    /// Who creates them.
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// When, by the wall clock.
+    pub const fn now(&self) -> UnixMillis {
+        self.now
+    }
+
     /// The request that asks for them, if it named itself.
     pub const fn request(&self) -> Option<&Request> {
         self.request.as_ref()

@@ -21,6 +21,8 @@ use crate::journal::{
     Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
 use crate::metrics::MATCHES_CREATED;
+#[cfg(test)]
+use crate::planted::{self, Bug};
 use crate::table::{
     Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Moment, Table,
 };
@@ -305,7 +307,20 @@ impl Matches {
             }
         }
         let replayed = Table::replay(entries, self.shuffler());
+        #[cfg(test)]
+        let replayed = replayed.map(|table| self.plant(table));
         Ok(replayed.map_err(|error| error.to_string()))
+    }
+
+    /// What the bugs of a restart make of a table.
+    #[cfg(test)]
+    fn plant(&self, mut table: Table) -> Table {
+        planted::restarted(table.match_id(), table.decision());
+        if let Some(last) = table.entries_from(0).last().filter(|_| planted::is(Bug::ClockRunsInOutage)) {
+            let away_ms = self.wall().get().saturating_sub(last.at.get());
+            table.count_outage(away_ms);
+        }
+        table
     }
 
     /// Runs tables, each in a task of its own, and their clocks from this moment on.

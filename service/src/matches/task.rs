@@ -19,6 +19,10 @@ use super::subscription::{Past, Running};
 use super::{Audience, Clock, Limits, PlayerFault};
 use crate::journal::UnixMillis;
 use crate::limits;
+#[cfg(test)]
+use crate::planted::{self, Bug};
+#[cfg(test)]
+use crate::table::Snapshot;
 use crate::table::{
     Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
     TableEvent,
@@ -175,8 +179,15 @@ impl TableTask {
     /// Makes changes durable, then applies and publishes them (I1).
     async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
         let at = self.clock.wall();
-        let entries = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
+        let entries: Vec<_> = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
         let begun = self.clock.now();
+        #[cfg(test)]
+        if planted::is(Bug::ApplyBeforeDurable) {
+            let before = self.table.clone();
+            self.apply(entries.clone())?;
+            let _ = self.storage.write(&before, entries, begun).await;
+            return Ok(());
+        }
         match self.storage.write(&self.table, entries, begun).await {
             Stored::Durable(entries) => self.apply(entries),
             Stored::NotKnown => {
@@ -258,7 +269,10 @@ impl TableTask {
         match after_seq {
             None => {
                 let live = self.subscribers.add(audience)?;
-                Ok(Subscribed::Snapshot { snapshot: Box::new(self.table.snapshot(viewer, now)), info, live })
+                let snapshot = Box::new(self.table.snapshot(viewer, now));
+                #[cfg(test)]
+                let snapshot = self.missing_last(viewer).unwrap_or(snapshot);
+                Ok(Subscribed::Snapshot { snapshot, info, live })
             }
             Some(after) if after > last => Err(Rejection::CursorAhead { last }),
             Some(after) if after == last => {
@@ -270,6 +284,18 @@ impl TableTask {
                 Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None), running })
             }
         }
+    }
+
+    /// A bug: the snapshot of the moment before the last event, with the number of that event.
+    #[cfg(test)]
+    fn missing_last(&self, viewer: Viewer) -> Option<Box<Snapshot>> {
+        let kept =
+            self.table.entry_count().checked_sub(2).filter(|_| planted::is(Bug::SnapshotMissesLast))?;
+        let mut table = self.table.restart().ok()?;
+        for entry in self.table.entries_from(1).take(kept) {
+            table.apply(entry, self.clock.now()).ok()?;
+        }
+        Some(Box::new(Snapshot { seq: self.table.seq(viewer), ..table.snapshot(viewer, self.clock.now()) }))
     }
 
     fn follow(&mut self, audience: Audience, entries: usize) -> Result<Followed, Rejection> {

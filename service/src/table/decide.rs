@@ -10,6 +10,8 @@ use super::{
     Abort, Arrival, Change, Choice, ClosedBy, Command, Deals, Decided, Done, Entrant, Receipt, Rejection,
     SeatAccess, Started, Table,
 };
+#[cfg(test)]
+use crate::planted::{self, Bug};
 
 impl Table {
     /// Decides a command that came in then, without changing anything. Once the changes that it answers are applied, deciding the
@@ -49,6 +51,10 @@ impl Table {
     pub fn done(&self, command: &Command, arrival: Arrival) -> Option<Done> {
         if let Command::RotateToken { seat } = command {
             return self.generation(*seat).map(|generation| Done::TokenRotated { generation });
+        }
+        #[cfg(test)]
+        if planted::is(Bug::NonceTwice) && matches!(command, Command::GiveNonce { .. }) {
+            return Some(Done::NonceAccepted);
         }
         match self.decide(command, arrival) {
             Ok(Decided::Already(done)) => Some(done),
@@ -92,7 +98,10 @@ impl Table {
     fn decide_nonce(&self, access: SeatAccess, nonce: &Nonce) -> Result<Decided, Rejection> {
         self.check_access(access)?;
         let setup = &self.seats[access.seat.index()];
-        match (&setup.nonce, setup.joined) {
+        let given = setup.nonce.as_ref();
+        #[cfg(test)]
+        let given = given.filter(|_| !planted::is(Bug::NonceTwice));
+        match (given, setup.joined) {
             (Some(first), _) if first == nonce => Ok(Decided::Already(Done::NonceAccepted)),
             (Some(_), _) => Err(Rejection::NonceFixed),
             (None, Join::Joined(Some(hash))) => match self.stage {
@@ -118,7 +127,10 @@ impl Table {
         self.check_access(access)?;
         let seat = access.seat;
         let current = self.decision();
-        if let Some((logged, answer)) = self.answer(seat, decision) {
+        let answered = self.answer(seat, decision);
+        #[cfg(test)]
+        let answered = answered.filter(|_| !planted::forgets(self.match_id(), decision));
+        if let Some((logged, answer)) = answered {
             let same = match choice {
                 Choice::Action(action) => action == answer,
                 Choice::LegalIndex(index) => logged.play.is_some_and(|play| play.legal_index == Some(index)),

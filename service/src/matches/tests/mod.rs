@@ -11,4 +11,5 @@ mod harness;
 mod lifecycle;
 mod player_faults;
 mod results;
+mod simulation;
 mod streams;
