@@ -150,13 +150,11 @@ impl Expected {
         self.check_cards()
     }
 
-    /// Every card of the pack is in one place.
+    /// Every card of the pack is in one place, by the views that come with each new decision.
     fn check_cards(&self) -> Result<(), String> {
-        let views: Option<Vec<View>> = self
-            .viewers
-            .iter()
-            .map(|viewer| self.table.snapshot(*viewer, STANDS).view.map(|view| *view))
-            .collect();
+        let views =
+            self.shown.iter().map(|shown| shown.last().and_then(|last| last.view.as_deref().copied()));
+        let views: Option<Vec<View>> = views.collect();
         let Some((spectator, seats)) = views.as_ref().and_then(|views| views.split_last()) else {
             return Ok(());
         };

@@ -174,9 +174,13 @@ pub fn faults_of(seed: u64) -> Vec<Fault> {
     let most = random.pick(&[3, 10, 40]);
     let count = random.within(0, most);
     let end_ms = random.pick(&[2_000, 20_000, 90_000]);
-    let mut faults: Vec<Fault> = (0..count)
-        .map(|_| Fault { at_ms: random.within(1, end_ms), kind: Kind::random(&mut random) })
-        .collect();
+    let at_ms = |random: &mut Random| {
+        // Joins, nonces and the first deal are over soon.
+        let end_ms = if random.percent(25) { 200 } else { end_ms };
+        random.within(1, end_ms)
+    };
+    let mut faults: Vec<Fault> =
+        (0..count).map(|_| Fault { at_ms: at_ms(&mut random), kind: Kind::random(&mut random) }).collect();
     faults.sort_by_key(|fault| fault.at_ms);
     faults
 }

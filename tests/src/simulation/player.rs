@@ -203,6 +203,8 @@ impl Player {
                 Err(NoAnswer) | Ok(Err(Rejection::OutcomeUnknown | Rejection::Stopping)) => {
                     self.random.wait_ms(200).await;
                 }
+                // Once more is as good as once.
+                Ok(Ok(())) if self.random.percent(20) => {}
                 Ok(Ok(()) | Err(Rejection::NonceNotWanted | Rejection::MatchOver)) => return,
                 Ok(Err(rejection)) => return self.judge("send a nonce", &rejection),
             }

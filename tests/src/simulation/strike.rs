@@ -145,33 +145,31 @@ impl Scene {
         }
     }
 
-    /// Whoever made the match gives the seat a new token. It tries until it knows it.
+    /// Whoever made the match gives the seat a new token, and tries until it knows it. If the match is over before that, it
+    /// is told by other means, as it would be if it had named its request.
     async fn new_token(&self, place: &Place) {
+        let (match_id, seat) = (place.match_id, place.seat);
+        let stored = || self.truth.with(match_id, |expected| expected.table().generation(seat)).flatten();
         while !place.is_over() {
-            let (match_id, seat) = (place.match_id, place.seat);
             let asked = place.ask_once(move |Running { matches, .. }| {
                 async move { matches.rotate_token(match_id, seat).await }.boxed()
             });
             match asked.await {
-                Ok(Ok(generation)) => {
-                    let token = |expected: &mut super::expected::Expected| expected.table().generation(seat);
-                    if self.truth.with(match_id, token).flatten() < Some(generation) {
-                        self.truth.problem("a new token is acknowledged, and not stored (I1)");
-                    }
-                    for place in self.seats.iter().chain(&self.watchers) {
-                        if place.match_id == match_id && place.seat == seat {
-                            place.set_generation(generation);
-                        }
-                    }
-                    return;
+                Ok(Ok(generation)) if stored() < Some(generation) => {
+                    return self.truth.problem("a new token is acknowledged, and not stored (I1)");
                 }
+                Ok(Ok(_) | Err(Rejection::MatchOver)) => break,
                 Err(NoAnswer) | Ok(Err(Rejection::OutcomeUnknown | Rejection::Stopping)) => {
                     sleep(Duration::from_millis(150)).await;
                 }
-                Ok(Err(Rejection::MatchOver)) => return,
                 Ok(Err(rejection)) => {
                     return self.truth.problem(format_args!("a new token for {match_id}: {rejection:?}"));
                 }
+            }
+        }
+        for place in self.seats.iter().chain(&self.watchers) {
+            if place.match_id == match_id && place.seat == seat {
+                place.set_generation(stored().unwrap_or_default());
             }
         }
     }
