@@ -42,9 +42,9 @@ impl Scene {
             Kind::Kill { away_ms, writes } => self.server.kill(writes, away_ms).await,
             Kind::Stop { away_ms } => self.server.stop(away_ms).await,
             Kind::Stall { ms } => {
-                let from = Instant::now();
-                advance(Duration::from_millis(ms)).await;
-                self.truth.lock().time_line.stalled(from);
+                let (from, time) = (Instant::now(), Duration::from_millis(ms));
+                self.truth.lock().time_line.stalled(from, from + time);
+                advance(time).await;
             }
             Kind::WallClock { by_ms } => self.server.set_wall(by_ms),
             Kind::Append { fate, times } => self.disk.fail_next(fate, times),

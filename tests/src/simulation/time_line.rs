@@ -33,9 +33,9 @@ pub(super) struct TimeLine {
 }
 
 impl TimeLine {
-    /// Everything stood still until now.
-    pub(super) fn stalled(&mut self, from: Instant) {
-        self.stalls.push((from, Instant::now()));
+    /// Everything stands still between these.
+    pub(super) fn stalled(&mut self, from: Instant, until: Instant) {
+        self.stalls.push((from, until));
     }
 
     /// How long, in milliseconds, a decision that was opened then can have cost by now, at most. `away`: when the match's
