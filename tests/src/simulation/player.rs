@@ -84,7 +84,7 @@ impl Player {
 
     /// Joins and subscribes. `None`: to be tried again.
     async fn connect(&mut self) -> Option<(Due, Stream)> {
-        let Joined { hold, info: _ } = self.join().await?;
+        let Joined { hold, info: _, arriving: _arriving } = self.join().await?;
         let after = self.seen.filter(|_| self.random.percent(60));
         let audience = Audience::Player(self.place.access(), hold);
         match self.place.subscribe(audience, after).await {
