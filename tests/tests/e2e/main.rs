@@ -11,6 +11,7 @@ mod backend;
 mod bad_input;
 mod clocks;
 mod dead_peers;
+mod drain;
 mod exactly_once;
 mod house_bots;
 mod matrix;
