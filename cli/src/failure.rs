@@ -41,13 +41,30 @@ impl fmt::Display for Superseded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "another program took {} of {} seats, or their tokens were replaced: run one program for each token, and              start this one again only when the other is gone",
+            "another program took {} of {} seats, or their tokens were replaced: run one program for each token, and \
+             start this one again only when the other is gone",
             self.superseded, self.seats
         )
     }
 }
 
 impl std::error::Error for Superseded {}
+
+/// A token is not valid, or not any more: exit code 4, so that a supervisor does not start the program again with it.
+#[derive(Debug)]
+pub(crate) struct TokenVoid(pub(crate) zetema_sdk::Error);
+
+impl fmt::Display for TokenVoid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}. The token was revoked, replaced, has expired or is none: start again with another",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for TokenVoid {}
 
 /// Tells the user on stderr, and says which code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
@@ -62,7 +79,13 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     let mark = console::style("error:").for_stderr().red().bold();
     let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
-    if error.downcast_ref::<Superseded>().is_some() { ExitCode::from(3) } else { ExitCode::FAILURE }
+    if error.downcast_ref::<Superseded>().is_some() {
+        ExitCode::from(3)
+    } else if error.downcast_ref::<TokenVoid>().is_some() {
+        ExitCode::from(4)
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// The error and what caused it. Some errors name their cause themselves: it is said once.

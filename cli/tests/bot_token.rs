@@ -220,3 +220,26 @@ async fn a_bots_token_that_is_not_valid_is_said_so() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("UNAUTHENTICATED"), "{}", text(&output.stderr));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_whose_token_is_not_valid_any_more_exits_with_4() {
+    let served = Served::start().await;
+    let seat = served.json(&["match", "create"])["seat_tokens"].clone();
+    let bot = served.play();
+    let listed = served.json(&["token", "list"]);
+    let of_bot = listed.as_array().unwrap().iter().find(|token| token["account"] == "tester").unwrap();
+    served.json(&["token", "revoke", of_bot["token_id"].as_str().unwrap()]);
+    // Whether it was connected already or not.
+    let ended = output(bot);
+    assert_eq!(ended.status.code(), Some(4), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("start again with another"), "{}", text(&ended.stderr));
+
+    let forged = format!("{}x", seat[0]["token"].as_str().unwrap());
+    for (tokens, code) in [(vec![forged.as_str()], 4), (vec![forged.as_str(); 2], 2)] {
+        let mut bot = zetema();
+        bot.args(["bot", "random", "--server", &served.url]);
+        bot.args(tokens.iter().flat_map(|token| ["--token", token]));
+        let ended = bot.output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
+    }
+}

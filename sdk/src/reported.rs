@@ -22,8 +22,10 @@ const PAGE: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportedFault {
-    /// When, by the server's clock.
+    /// When, the last time, by the server's clock.
     pub time: SystemTime,
+    /// How often it came in a row.
+    pub count: u32,
     /// The match's id.
     pub match_id: String,
     /// The seat.
@@ -136,10 +138,11 @@ fn failed(server: &str, waited: Duration, status: &Status) -> Error {
 impl ReportedFault {
     fn from_wire(message: &v1::PlayerFault) -> Result<Self, FieldError> {
         use v1::player_fault::Kind;
-        let v1::PlayerFault { time, match_id, seat, kind } = message;
+        let v1::PlayerFault { time, match_id, seat, kind, count } = message;
         let time = time.and_then(|time| SystemTime::try_from(time).ok());
         Ok(Self {
             time: time.ok_or_else(|| FieldError::missing("time"))?,
+            count: *count,
             match_id: match_id.clone(),
             seat: Seat::from_wire(seat).map_err(|error| error.within("seat"))?,
             kind: match kind {

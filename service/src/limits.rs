@@ -107,6 +107,10 @@ pub const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(25);
 /// How much later than it should a heartbeat may come. What is beyond is a stall, which no clock counts.
 pub const STALL_GAP: Duration = Duration::from_millis(100);
 
+/// After a stall of this length the clocks stand still for [`RESTART_GRACE`] more: a client may have given the connection
+/// up meanwhile.
+pub const LONG_STALL: Duration = Duration::from_secs(5);
+
 /// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
 /// unary calls a few hundred.
 pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;

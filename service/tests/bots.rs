@@ -288,8 +288,11 @@ async fn a_bot_is_told_of_its_seats_and_named_to_others_from_the_deal_on() {
     let (mut bot, welcome) = Bot::open(&server, &ann).await;
     assert_eq!((welcome.live_seats.as_slice(), welcome.live_seat_count), ([].as_slice(), 0));
     let token = v1::SeatSpec { kind: Some(seat_spec::Kind::Token(v1::TokenSeat {})) };
-    let created = create(&server, spec_of(vec![token, bot_seat("ann")])).await.unwrap();
+    let spec =
+        v1::MatchSpec { client_reference: "final: ann".to_owned(), ..spec_of(vec![token, bot_seat("ann")]) };
+    let created = create(&server, spec).await.unwrap();
     let info = created.r#match.unwrap();
+    assert_eq!(info.client_reference, "final: ann", "whoever creates it sees the reference");
     let names = |info: &v1::Match| info.seats.iter().map(|seat| seat.bot_name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&info), ["", "ann"], "whoever creates it sees the name");
     let [other] = created.seat_tokens.as_slice() else { panic!("one token, for seat 0") };
@@ -302,7 +305,11 @@ async fn a_bot_is_told_of_its_seats_and_named_to_others_from_the_deal_on() {
     let get = v1::GetMatchRequest { match_id: info.match_id.clone() };
     let mut client = MatchServiceClient::new(channel(&server).await);
     let shown = client.get_match(get.clone()).await.unwrap().into_inner().r#match.unwrap();
-    assert_eq!(names(&shown), ["", ""], "before the deal");
+    assert_eq!(
+        (names(&shown), shown.client_reference),
+        (vec![String::new(); 2], String::new()),
+        "before the deal"
+    );
     bot.join(&seat, None);
     assert!(matches!(bot.next().await.unwrap().kind, Some(play_response::Kind::Joined(_))));
     let join_seat = v1::JoinSeatRequest { seat_token: other.token.clone(), nonce_hash: Vec::new() };
@@ -310,6 +317,7 @@ async fn a_bot_is_told_of_its_seats_and_named_to_others_from_the_deal_on() {
     assert!(matches!(bot.next().await.unwrap().kind, Some(play_response::Kind::Observation(_))));
     let shown = client.get_match(get).await.unwrap().into_inner().r#match.unwrap();
     assert_eq!(names(&shown), ["", "ann"], "after the deal");
+    assert_eq!(shown.client_reference, "final: ann", "after the deal");
 
     // Another bot has no way in, and nobody gets a token for the seat.
     let (_, bob) = make_token(&server, "bob").await;

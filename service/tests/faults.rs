@@ -95,17 +95,17 @@ async fn what_is_refused_is_listed_for_its_seat_alone_whichever_way_it_came() {
     client.send_nonce(nonce).await.unwrap_err();
 
     let listed = faults(&server, &tokens[0]).await;
-    let reasons: Vec<ErrorReason> = listed
+    let reasons: Vec<(ErrorReason, u32)> = listed
         .iter()
         .map(|fault| {
             assert_eq!((fault.match_id.as_str(), fault.seat), (match_id.as_str(), 0));
             assert!(fault.time.is_some());
             let Some(Kind::Rejection(error)) = &fault.kind else { panic!("{fault:?}") };
-            error.reason()
+            (error.reason(), fault.count)
         })
         .collect();
-    let early = ErrorReason::MatchNotStarted;
-    assert_eq!(reasons, [ErrorReason::NonceNotWanted, early, early], "the latest first");
+    let expected = [(ErrorReason::NonceNotWanted, 1), (ErrorReason::MatchNotStarted, 2)];
+    assert_eq!(reasons, expected, "the latest first, and the same again counted");
     assert_eq!(faults(&server, &tokens[1]).await, []);
     let told = format!("{listed:?}");
     assert!(!tokens.iter().any(|token| told.contains(token.as_str())), "{told}");

@@ -6,12 +6,13 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use zetema_bots::House;
 use zetema_sdk::{
-    BotToken, Claim, DealCheck, End, NonceSecret, Outcome, PlayerToken, SeatToken, Session, Settings,
+    BotToken, Claim, DealCheck, End, ErrorReason, NonceSecret, Outcome, PlayerToken, SeatToken, Session,
+    Settings,
 };
 use zetema_service::server::termination;
 
 use crate::args::{AddressArgs, FormatArgs, house};
-use crate::failure::{Superseded, Usage};
+use crate::failure::{Superseded, TokenVoid, Usage};
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
@@ -24,8 +25,9 @@ record are checked at the end. Ctrl-C leaves the seats as they are: the same com
 and with --nonce-secret even those that are not dealt yet. With --format json each seat is a line when it is
 done: match_id, seat, end, outcome, verified, faults, message.
 
-Exit codes: 3 if another program took a seat, 1 if a seat could not be played to the end. A supervisor must
-not start it again after 3: two that are started again would take the seats from each other for ever.
+Exit codes: 3 if another program took a seat, 4 if a token is not valid any more, 1 if a seat could not be
+played to the end. A supervisor must not start it again after 3, as two that are started again would take the
+seats from each other for ever, nor after 4.
 
 Examples:
   zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1
@@ -114,6 +116,9 @@ impl Played {
         let mut bots = Vec::new();
         for token in tokens {
             match token {
+                PlayerToken::Seat(token) if seats.contains(&token) => {
+                    return Err(Usage::new("a seat's token is given twice: give each once"));
+                }
                 PlayerToken::Seat(token) => seats.push(token),
                 PlayerToken::Bot(token) => bots.push(token),
             }
@@ -134,6 +139,13 @@ struct Count {
     seats: usize,
     failed: usize,
     superseded: usize,
+    /// Why a token is not valid.
+    void: Option<zetema_sdk::Error>,
+}
+
+/// Whether a token is at fault.
+fn is_void(error: &zetema_sdk::Error) -> bool {
+    matches!(error, zetema_sdk::Error::Refused { refusal, .. } if refusal.reason == ErrorReason::Unauthenticated)
 }
 
 impl Bot {
@@ -178,6 +190,7 @@ impl Bot {
                     // Who has the bot's token takes its new seats too.
                     stop.finish();
                 }
+                End::Failed(ref error) if is_void(error) => count.void = Some(error.clone()),
                 _ => count.failed += usize::from(!is_right(&outcome)),
             }
             match self.format.format {
@@ -185,9 +198,12 @@ impl Bot {
                 Format::Json => output::print_json_line(&SeatJson::new(&outcome))?,
             }
         }
-        let Count { seats, failed, superseded } = count;
+        let Count { seats, failed, superseded, void } = count;
         if superseded > 0 {
             return Err(Superseded { superseded, seats }.into());
+        }
+        if let Some(error) = void.or_else(|| session.closed().err().filter(is_void)) {
+            return Err(TokenVoid(error).into());
         }
         session.closed()?;
         if failed > 0 {

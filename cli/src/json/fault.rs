@@ -9,6 +9,8 @@ use zetema_sdk::{ReportedFault, ReportedKind};
 pub(crate) struct FaultJson {
     /// As in 2026-11-21T03:04:01.250Z.
     pub(crate) time: String,
+    /// How often it came in a row; `time` is the last.
+    count: u32,
     match_id: String,
     seat: usize,
     /// `rejected`, `cut`, `lost`, `timed-out` or `other`.
@@ -24,6 +26,7 @@ impl FaultJson {
     pub(crate) fn new(fault: &ReportedFault) -> Self {
         let plain = Self {
             time: Timestamp::from(fault.time).to_string(),
+            count: fault.count,
             match_id: fault.match_id.clone(),
             seat: fault.seat.index(),
             kind: "other",

@@ -37,9 +37,13 @@ impl Core {
                 if let Some((key, Asked::Join)) = untag(tag)
                     && let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over())
                 {
-                    self.handles.insert(handle, key);
                     let joined = seat.joined(now, handle, &start);
+                    let earlier = self.handles.insert(handle, key).filter(|earlier| *earlier != key);
                     self.react_or_fail(key, joined);
+                    // Its token was given twice: the last join has the seat.
+                    if let Some((earlier, _)) = self.seat_of(earlier) {
+                        self.end(earlier, End::Superseded);
+                    }
                 }
             }
             Some(Kind::Observation(observation)) => {
@@ -209,6 +213,8 @@ impl Core {
                 seat.fault(Fault::NonceOfAnother);
                 self.send_join(key);
             }
+            // Another has joined before this one could go on.
+            (Asked::Join, ErrorReason::Superseded) => self.end(key, End::Superseded),
             // Whoever plays the seat has to send its nonce first: then it can be taken over.
             (Asked::Join, ErrorReason::NonceFixed) if wait.is_some() => {
                 self.retry(now, key, asked, wait, refusal);

@@ -39,8 +39,8 @@ pub fn decode_created(bytes: &[u8]) -> Result<Vec<MatchInfo>, DecodeError> {
     Ok(matches.iter().enumerate().map(info).collect::<Result<_, _>>()?)
 }
 
-/// A match as everyone who may see it sees it: without its owner, without its tokens' generations, and without the bots'
-/// names while it may still become a no-show.
+/// A match as everyone who may see it sees it: without its owner, without its tokens' generations, and without what tells
+/// the opponents, the bots' names and the owner's reference, while it may still become a no-show.
 impl From<&MatchInfo> for v1::Match {
     fn from(info: &MatchInfo) -> Self {
         let MatchInfo {
@@ -74,7 +74,7 @@ impl From<&MatchInfo> for v1::Match {
             deals: deals.into(),
             commitment: commitment.to_wire(),
             visibility: visibility_to_wire(*visibility).into(),
-            client_reference: client_reference.as_ref().map(ToString::to_string).unwrap_or_default(),
+            client_reference: reference(client_reference.as_ref().filter(|_| shows_opponents(*stage))),
             create_time: Some(timestamp(*created_at)),
             end_time: ended_at.map(timestamp),
             outcome: outcome.as_ref().map(Wire::to_wire),
@@ -103,9 +103,10 @@ pub const fn seat_state_to_wire(state: SeatState) -> v1::SeatState {
     }
 }
 
-/// A match as the admin and its owner see it: with the bots' names from the start.
-pub fn match_with_bots(info: &MatchInfo) -> v1::Match {
-    let mut message = v1::Match::from(info);
+/// A match as the admin and its owner see it: with the bots' names and the owner's reference from the start.
+pub fn match_of_owner(info: &MatchInfo) -> v1::Match {
+    let client_reference = reference(info.client_reference.as_ref());
+    let mut message = v1::Match { client_reference, ..info.into() };
     for (seat, info) in message.seats.iter_mut().zip(&info.seats) {
         seat.bot_name = bot_name(info.bot.as_ref());
     }
@@ -116,12 +117,21 @@ fn bot_name(bot: Option<&BotName>) -> String {
     bot.map(ToString::to_string).unwrap_or_default()
 }
 
+fn reference(reference: Option<&ClientReference>) -> String {
+    reference.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Whether the players may know who the others are: before the deal, who does not like the opponent could stay away.
+const fn shows_opponents(stage: MatchStage) -> bool {
+    match stage {
+        MatchStage::WaitingForSeats | MatchStage::WaitingForNonces => false,
+        MatchStage::Playing | MatchStage::Finished | MatchStage::Aborted => true,
+    }
+}
+
 fn seat_to_wire(info: &SeatInfo, at: MatchStage) -> v1::MatchSeat {
     let SeatInfo { seat, side, bot, state, generation: _ } = info;
-    let shown = match at {
-        MatchStage::WaitingForSeats | MatchStage::WaitingForNonces => None,
-        MatchStage::Playing | MatchStage::Finished | MatchStage::Aborted => bot.as_ref(),
-    };
+    let shown = bot.as_ref().filter(|_| shows_opponents(at));
     #[allow(clippy::cast_possible_truncation)]
     let side = side.index() as u32;
     v1::MatchSeat {
@@ -134,7 +144,7 @@ fn seat_to_wire(info: &SeatInfo, at: MatchStage) -> v1::MatchSeat {
 
 fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
     wire::MatchSummary {
-        r#match: Some(info.into()),
+        r#match: Some(match_of_owner(info)),
         owner: info.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
         seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
         seat_bots: info.seats.iter().map(|seat| bot_name(seat.bot.as_ref())).collect(),

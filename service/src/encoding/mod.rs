@@ -13,7 +13,7 @@ use zetema_rules::TimeControl;
 
 pub use entry::{decode_entry, encode_entry};
 pub use info::{
-    decode_created, decode_summary, encode_created, encode_summary, match_with_bots, seat_state_to_wire,
+    decode_created, decode_summary, encode_created, encode_summary, match_of_owner, seat_state_to_wire,
     stage_to_wire,
 };
 pub(crate) use info::{millis, timestamp};

@@ -7,7 +7,7 @@ use zetema_proto::{FieldError, v1};
 use super::{backend::Backend, fault::Fault};
 use crate::{
     access::{Access, Bearer, Pass, SeatGrant},
-    encoding::match_with_bots,
+    encoding::match_of_owner,
     journal::{self, MatchId, Owner, Visibility},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
@@ -97,9 +97,9 @@ impl Caller {
         }
     }
 
-    /// A match as the caller may see it: the admin and its owner see for which bots its seats are from the start.
+    /// A match as the caller may see it: the admin and its owner see all of it from the start.
     pub(super) fn shown(&self, info: &MatchInfo) -> v1::Match {
-        if self.owns(info) { match_with_bots(info) } else { info.into() }
+        if self.owns(info) { match_of_owner(info) } else { info.into() }
     }
 
     /// Waits until the token is void: revoked, replaced or expired. For ever, if it never is.

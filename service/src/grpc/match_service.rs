@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     access::SeatGrant,
-    encoding::match_with_bots,
+    encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, CreateError, EndedMatch, ListCursor},
@@ -104,7 +104,7 @@ impl MatchAdapter {
     fn created(&self, info: &MatchInfo) -> v1::CreatedMatch {
         let by_token = info.seats.iter().filter(|seat| seat.bot.is_none());
         let tokens = by_token.map(|seat| self.seat_token(info.match_id, seat.seat, seat.generation));
-        v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(match_with_bots(info)) }
+        v1::CreatedMatch { seat_tokens: tokens.collect(), r#match: Some(match_of_owner(info)) }
     }
 
     fn seat_token(&self, match_id: MatchId, seat: Seat, generation: u32) -> v1::SeatToken {

@@ -64,7 +64,7 @@ pub use subscription::{Next, Running, Start, Subscription};
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
 use crate::table::{
-    Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess, Shuffler,
+    Arrival, Choice, Command, Decided, Done, MatchInfo, Moment, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
 use incarnation::Incarnations;
@@ -385,10 +385,15 @@ impl Matches {
         self.shared.config.clock.wall()
     }
 
+    /// The time by the server's clock, which stands still while the server does.
+    pub(crate) fn now(&self) -> Moment {
+        self.shared.config.clock.now()
+    }
+
     /// That something has come in now, on a connection with this round trip in milliseconds: `None` if none was
     /// measured. What is asked with it counts as asked at this moment, however long its way to the table is.
     pub(crate) fn arrival(&self, round_trip_ms: Option<u32>) -> Arrival {
-        Arrival { at: self.shared.config.clock.now(), round_trip_ms }
+        Arrival { at: self.now(), round_trip_ms }
     }
 
     /// Asks the table of a running match, or looks into the record of one that is over.

@@ -17,8 +17,10 @@ use crate::table::MatchInfo;
 /// Something that went wrong for the player of a seat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerFault {
-    /// When.
+    /// When, the last time.
     pub at: UnixMillis,
+    /// How often it came in a row.
+    pub count: u32,
     /// The match.
     pub match_id: MatchId,
     /// The seat.
@@ -195,14 +197,25 @@ impl Remembered {
     fn note(&mut self, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
         self.last += 1;
         let (number, key) = (self.last, (fault.match_id, fault.seat));
-        if let Some(bot) = &bot {
-            self.of_bot.entry(bot.clone()).or_default().insert(number, key);
-        }
-        let seat = self.of_seat.entry(key).or_insert_with(|| SeatFaults { bot, faults: VecDeque::new() });
+        let seat = self
+            .of_seat
+            .entry(key)
+            .or_insert_with(|| SeatFaults { bot: bot.clone(), faults: VecDeque::new() });
         if let Some(latest) = seat.latest() {
             self.by_latest.remove(&latest);
         }
-        seat.faults.push_back((number, fault));
+        // The same again must not drive out the others.
+        let before = seat.faults.pop_back_if(|(_, latest)| latest.kind == fault.kind);
+        let count =
+            before.as_ref().map_or(fault.count, |(_, latest)| latest.count.saturating_add(fault.count));
+        seat.faults.push_back((number, PlayerFault { count, ..fault }));
+        if let Some(bot) = bot {
+            let of_bot = self.of_bot.entry(bot).or_default();
+            of_bot.insert(number, key);
+            if let Some((earlier, _)) = before {
+                of_bot.remove(&earlier);
+            }
+        }
         self.by_latest.insert(number, key);
         if seat.faults.len() > limits.per_seat
             && let Some((oldest, _)) = seat.faults.pop_front()
@@ -252,7 +265,7 @@ impl Matches {
     pub fn note_fault(&self, match_id: MatchId, seat: Seat, kind: Kind) {
         let Some(handle) = self.handle(match_id) else { return };
         let info = handle.info.borrow().clone();
-        let fault = PlayerFault { at: self.shared.config.clock.wall(), match_id, seat, kind };
+        let fault = PlayerFault { at: self.wall(), count: 1, match_id, seat, kind };
         self.shared.faults.note(&info, fault, || self.handle(match_id).is_some());
     }
 

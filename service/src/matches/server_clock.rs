@@ -16,7 +16,7 @@ use crate::table::Moment;
 /// How far the clock runs past a heartbeat by itself.
 const BOUND: Duration = limits::HEARTBEAT_INTERVAL.saturating_add(limits::STALL_GAP);
 
-/// A monotonic clock that stands still while its server does.
+/// A monotonic clock that stands still while its server does, and after a long stall until the clients are back.
 ///
 /// It runs so little past its last heartbeat that whoever looks first after a stall, be it a timer, sees next to
 /// nothing of the stall. Without heartbeats it stands.
@@ -33,12 +33,23 @@ struct Beat {
     at: Instant,
     /// What the clock showed.
     shown: Moment,
+    /// From when on it runs, if it stands after a long stall.
+    held_until: Option<Instant>,
+}
+
+impl Beat {
+    /// What the clock shows.
+    fn now(&self, now: Instant) -> Moment {
+        let since = self.held_until.map_or(self.at, |held| held.max(self.at));
+        self.shown.after(now.saturating_duration_since(since).min(BOUND))
+    }
 }
 
 impl ServerClock {
     /// A clock that starts now, with a heartbeat.
     pub fn new() -> Self {
-        let beat = Beat { at: Instant::now(), shown: Moment::since_start(Duration::ZERO) };
+        let shown = Moment::since_start(Duration::ZERO);
+        let beat = Beat { at: Instant::now(), shown, held_until: None };
         Self { wall: SystemClock::new(), beat: Mutex::new(beat) }
     }
 
@@ -59,9 +70,11 @@ impl ServerClock {
     fn beat(&self) -> Option<Duration> {
         let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let since = now.saturating_duration_since(beat.at);
-        *beat = Beat { at: now, shown: beat.shown.after(since.min(BOUND)) };
-        since.checked_sub(BOUND).filter(|gap| !gap.is_zero())
+        let gap = now.saturating_duration_since(beat.at).saturating_sub(BOUND);
+        let held_until =
+            if gap >= limits::LONG_STALL { Some(now + limits::RESTART_GRACE) } else { beat.held_until };
+        *beat = Beat { at: now, shown: beat.now(now), held_until };
+        Some(gap).filter(|gap| !gap.is_zero())
     }
 }
 
@@ -73,8 +86,7 @@ impl Default for ServerClock {
 
 impl Clock for ServerClock {
     fn now(&self) -> Moment {
-        let beat = *self.beat.lock().unwrap_or_else(PoisonError::into_inner);
-        beat.shown.after(beat.at.elapsed().min(BOUND))
+        self.beat.lock().unwrap_or_else(PoisonError::into_inner).now(Instant::now())
     }
 
     fn wall(&self) -> UnixMillis {
@@ -96,12 +108,26 @@ mod tests {
         assert_eq!((clock.now(), clock.beat()), (ms(25), None));
         pass(125).await;
         assert_eq!((clock.now(), clock.beat(), clock.now()), (ms(150), None, ms(150)), "late, and no stall");
-        pass(10_000).await;
+        pass(5_000).await;
         assert_eq!(clock.now(), ms(275), "before the heartbeat");
-        assert_eq!(clock.beat(), Some(Duration::from_millis(9_875)));
+        assert_eq!(clock.beat(), Some(Duration::from_millis(4_875)));
         assert_eq!(clock.now(), ms(275), "after it");
         pass(25).await;
         assert_eq!((clock.now(), clock.beat()), (ms(300), None), "it runs on");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_long_stall_it_stands_until_the_clients_are_back() {
+        let clock = ServerClock::new();
+        let ms = |ms| Moment::since_start(Duration::from_millis(ms));
+        tokio::time::advance(Duration::from_secs(6)).await;
+        assert_eq!((clock.beat(), clock.now()), (Some(Duration::from_millis(5_875)), ms(125)));
+        for _ in 0..limits::RESTART_GRACE.as_millis() / 25 {
+            tokio::time::advance(Duration::from_millis(25)).await;
+            assert_eq!((clock.now(), clock.beat()), (ms(125), None), "in the grace");
+        }
+        tokio::time::advance(Duration::from_millis(20)).await;
+        assert_eq!((clock.now(), clock.beat(), clock.now()), (ms(145), None, ms(145)), "it runs on");
     }
 
     #[tokio::test(start_paused = true)]

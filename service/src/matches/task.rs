@@ -237,7 +237,7 @@ impl TableTask {
             let &TableEvent::TimedOut { seat, decision, strikes } = event else { continue };
             let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
             let kind = player_fault::Kind::TimedOut(timed_out);
-            let fault = PlayerFault { at, match_id: self.table.match_id(), seat, kind };
+            let fault = PlayerFault { at, count: 1, match_id: self.table.match_id(), seat, kind };
             // It runs as long as this does.
             self.faults.note(&self.info.borrow().clone(), fault, || true);
         }

@@ -27,7 +27,8 @@ pub enum Pongs {
 
 /// A Play stream. Pings are answered by themselves, at once unless [`PlayStream::pongs`] is told otherwise.
 pub struct PlayStream {
-    requests: mpsc::Sender<v1::PlayRequest>,
+    /// `None`: nothing more is said.
+    requests: Option<mpsc::Sender<v1::PlayRequest>>,
     responses: Streaming<v1::PlayResponse>,
     tag: u64,
     /// What came beside direct answers, oldest first, until [`PlayStream::next`] takes it.
@@ -80,7 +81,7 @@ impl PlayStream {
         let request = request(ReceiverStream::new(stream));
         let answer = soon("Play", clients.play().play(request)).await.unwrap();
         Self {
-            requests,
+            requests: Some(requests),
             responses: answer.into_inner(),
             tag: 0,
             waiting: VecDeque::new(),
@@ -106,9 +107,15 @@ impl PlayStream {
     /// Sends a message and gives its tag.
     pub async fn send(&mut self, handle: u32, kind: Option<Ask>) -> u64 {
         self.tag += 1;
-        let sent = self.requests.send(v1::PlayRequest { tag: self.tag, handle, kind }).await;
+        let requests = self.requests.as_ref().expect("the client's side is open");
+        let sent = requests.send(v1::PlayRequest { tag: self.tag, handle, kind }).await;
         sent.expect("the stream is open");
         self.tag
+    }
+
+    /// Closes the client's side: what was sent is still answered.
+    pub fn say_no_more(&mut self) {
+        self.requests = None;
     }
 
     /// The next message; `None` at the end.
@@ -166,11 +173,13 @@ impl PlayStream {
             let message = self.responses.message().await?;
             match message.as_ref().and_then(|message| message.kind.as_ref()) {
                 Some(Answer::Ping(ping)) => {
-                    let Pongs::After(delay) = self.pongs else { continue };
+                    let (Pongs::After(delay), Some(requests)) = (self.pongs, &self.requests) else { continue };
                     let answer = Ask::Pong(v1::Pong { number: ping.number });
-                    let requests = self.requests.clone();
+                    // A sender of its own would hold the client's side open.
+                    let requests = requests.downgrade();
                     self.due.spawn(async move {
                         tokio::time::sleep(delay).await;
+                        let Some(requests) = requests.upgrade() else { return };
                         // The stream may have ended meanwhile, which the next message tells.
                         let _ =
                             requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(answer) }).await;

@@ -1,9 +1,11 @@
 //! Clocks over sockets, in real time: who is silent loses, and what is the server's own fault costs nobody.
 
+use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::decision_clock::TimeOut;
+use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::{self, DecisionClosedBy, ErrorReason, Preset};
 use zetema_rules::{AbortReason, ForfeitReason, LedgerEntry, Outcome, PlayedBy, Record, Step};
 use zetema_tests::harness::{
@@ -223,5 +225,34 @@ async fn a_stall_of_ten_seconds_is_charged_to_nobody() {
     assert_eq!(forfeits(&record), []);
     let charged = Duration::from_millis(ledger(&record)[0].charge.charged_ms);
     assert!(charged < Duration::from_secs(5), "{charged:?} of {real:?}");
+    process.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stall_of_the_server_cuts_no_stream_and_loses_nothing_that_came_meanwhile() {
+    // Silent for longer than a client may be, which is three ping intervals.
+    const STALL: Duration = Duration::from_secs(2);
+    let flags = ["--ping-interval-ms", "500"].map(OsStr::new);
+    let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
+    let clients = process.connect().await;
+    let (created, mut table) = dealt(&clients, 2, clock(60_000, FORFEIT)).await;
+    let open = table.decision().await.unwrap();
+    let (mut stream, _) = PlayStream::open(&clients).await;
+    let token = created.tokens[open.seat].clone();
+    let join = v1::Join { by: Some(v1::join::By::SeatToken(token)), ..v1::Join::default() };
+    let (handle, _) = stream.join(join).await;
+    process.freeze();
+    let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(0)) };
+    stream.send(handle, Some(Ask::Act(act))).await;
+    // Real time has to pass here.
+    tokio::time::sleep(STALL).await;
+    process.thaw();
+    loop {
+        let message = stream.next().await.unwrap().expect("the stream goes on");
+        let Some(v1::play_response::Kind::Observation(observation)) = message.kind else { continue };
+        if observation.receipt.is_some() {
+            break;
+        }
+    }
     process.kill();
 }

@@ -146,3 +146,51 @@ async fn a_request_that_is_sent_again_gets_the_same_answer() {
     assert_eq!(list.unwrap().into_inner().matches.len(), 4, "nothing was created twice");
     server.stop().await;
 }
+
+/// A stream that plays all seats of a match that is dealt, with the first decision open.
+async fn playing(clients: &Clients) -> (PlayStream, u32) {
+    let created = clients.create(preset(Preset::Sackson, 2)).await;
+    join_all(clients, &[&created], |_| None).await;
+    let mut table = Table::open(clients, &created.tokens).await;
+    let open = table.decision().await.unwrap();
+    let (mut stream, _) = PlayStream::open(clients).await;
+    let token = created.tokens[open.seat].clone();
+    let join = v1::Join { by: Some(v1::join::By::SeatToken(token)), ..v1::Join::default() };
+    let (handle, _) = stream.join(join).await;
+    (stream, handle)
+}
+
+/// Reads a stream to its end. Whether the receipt of the first decision was in it, in an observation or by itself.
+async fn is_receipted(stream: &mut PlayStream) -> bool {
+    let mut is_receipted = false;
+    while let Some(message) = stream.next().await.unwrap() {
+        let receipt = match message.kind {
+            Some(v1::play_response::Kind::Observation(observation)) => observation.receipt,
+            Some(v1::play_response::Kind::Acknowledgement(acknowledgement)) => match acknowledgement.kind {
+                Some(v1::acknowledgement::Kind::Action(receipt)) => Some(receipt),
+                _ => None,
+            },
+            _ => None,
+        };
+        is_receipted |= receipt.is_some_and(|receipt| receipt.decision_number == 1);
+    }
+    is_receipted
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_act_with_which_a_client_leaves_is_answered_all_the_same() {
+    let (server, clients) = TestServer::start().await;
+    let act = || Ask::Act(v1::Act { decision_number: 1, choice: Some(Choice::LegalIndex(0)) });
+    for leaves in [false, true] {
+        for _ in 0..25 {
+            let (mut stream, handle) = playing(&clients).await;
+            stream.send(handle, Some(act())).await;
+            if leaves {
+                stream.send(handle, Some(Ask::Leave(v1::Leave {}))).await;
+            }
+            stream.say_no_more();
+            assert!(is_receipted(&mut stream).await, "leaves: {leaves}");
+        }
+    }
+    server.stop().await;
+}

@@ -47,7 +47,10 @@ impl Faults {
                 let mut table = output::table(["time", "match", "seat", "fault"]);
                 for (json, fault) in shown.iter().zip(&faults) {
                     let seat = fault.seat.to_string();
-                    table.add_row([json.time.as_str(), &fault.match_id, &seat, &fault.kind.to_string()]);
+                    let times =
+                        if fault.count > 1 { format!(" ({} times)", fault.count) } else { String::new() };
+                    let told = format!("{}{times}", fault.kind);
+                    table.add_row([json.time.as_str(), &fault.match_id, &seat, &told]);
                 }
                 output::print(table)?;
             }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use zetema_proto::seat_event_from_wire;
 use zetema_proto::v1::{self, ErrorReason};
-use zetema_rules::{EndReason, Preset, Rules, Step};
+use zetema_rules::{EndReason, Preset, Rules, Seat, Step};
 
 use super::Records;
 use super::tag::{Asked, Key};
@@ -182,6 +182,25 @@ fn a_join_that_is_refused_ends_the_seat_alone() {
     // The match waits for the seat that was refused: the other is not over.
     assert_eq!(world.outcomes.values().filter(|outcome| refused(&outcome.end)).count(), 1);
     assert_eq!(world.outcomes.len(), 1);
+}
+
+#[test]
+fn a_join_that_another_overtakes_is_no_failure() {
+    let world = refused(Asked::Join, ErrorReason::Superseded).0;
+    let ends: Vec<_> = world.outcomes.values().map(|outcome| &outcome.end).collect();
+    assert!(matches!(ends[..], [End::Superseded]), "{ends:?}");
+}
+
+#[test]
+fn of_a_seat_that_is_given_twice_one_play_ends_and_the_other_goes_on() {
+    let rules = rules(2);
+    let mut world = World::new(rules, Records::Checked);
+    world.play_all(rules);
+    let again = world.play(Seat::new(0).unwrap());
+    world.run();
+    let superseded = |outcome: &crate::Outcome| matches!(outcome.end, End::Superseded);
+    assert_eq!(world.outcomes.values().filter(|outcome| superseded(outcome)).count(), 1);
+    assert!(superseded(&world.outcomes[&Key(1)]) && matches!(world.outcomes[&again].end, End::Result(_)));
 }
 
 #[test]

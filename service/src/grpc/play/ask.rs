@@ -32,7 +32,7 @@ use crate::{
     },
     journal::{BotName, MatchId},
     matches::{self, Audience, Hold},
-    table::{Command, Done, SeatAccess},
+    table::{Command, Done, Receipt, SeatAccess},
 };
 
 /// What became of something that was asked.
@@ -89,7 +89,7 @@ impl Session {
             Asked::Resign(v1::Resign {}) => self.ask(tag, handle, |access| Command::Resign { access }),
             Asked::Leave(v1::Leave {}) => {
                 self.held(handle)?;
-                self.handles.remove(handle);
+                self.give_up(handle);
                 self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
@@ -185,7 +185,7 @@ impl Session {
         let lost = joined.and_then(|seat| self.handles.end_join(&seat));
         if let (Some(lost), Err(_)) = (lost, &result) {
             // It was another stream that joined after all.
-            if let Some(held) = self.handles.remove(lost) {
+            if let Some(held) = self.give_up(lost) {
                 faults::cut(
                     &self.backend,
                     held.key(),
@@ -208,11 +208,10 @@ impl Session {
                 return Some(self.joined(tag, match_id, access, hold, *followed));
             }
             Told::Done { done: Done::Acted(receipt), shown } => {
-                // An observation that came since, or is still to come, is the receipt.
-                if self.handles.get(handle).is_none_or(|held| receipt.seq > shown.max(held.start)) {
+                if self.handles.is_told(handle, tag, receipt, shown) {
                     return None;
                 }
-                acknowledgement::Kind::Action(wire::receipt(receipt))
+                return Some(acted(tag, handle, receipt));
             }
             Told::Done { done: Done::NonceAccepted, .. } => {
                 acknowledgement::Kind::Nonce(v1::NonceAccepted {})
@@ -225,8 +224,14 @@ impl Session {
                 return Some(self.rejection(tag, handle, None, fault));
             }
         };
-        let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
-        Some(v1::PlayResponse { tag, handle, kind: Some(Kind::Acknowledgement(acknowledgement)) })
+        Some(acknowledgement(tag, handle, kind))
+    }
+
+    /// Voids a handle. Actions that an observation would have answered are answered now.
+    pub(super) fn give_up(&mut self, handle: u32) -> Option<Held> {
+        let held = self.handles.remove(handle)?;
+        self.said.extend(held.owed.iter().map(|&(tag, receipt)| acted(tag, handle, receipt)));
+        Some(held)
     }
 
     /// What is refused, noted if it is known whose it is.
@@ -247,11 +252,23 @@ impl Session {
     ) -> v1::PlayResponse {
         let Followed { start, seq, heard } = followed;
         let (subscription, registration) = AbortHandle::new_pair();
-        let seat = Held { match_id, access, hold, start: seq, shown: seq, subscription, lost: false };
-        let handle = self.handles.put(seat);
+        let owed = Vec::new();
+        let seat = Held { match_id, access, hold, start: seq, shown: seq, owed, subscription, lost: false };
+        let (handle, untold) = self.handles.put(seat);
+        self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
         self.heard.push(Abortable::new(heard, registration).map(move |heard| (handle, heard)).boxed());
         v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(start)) }
     }
+}
+
+/// The answer to an action that no observation of the stream answers.
+fn acted(tag: u64, handle: u32, receipt: Receipt) -> v1::PlayResponse {
+    acknowledgement(tag, handle, acknowledgement::Kind::Action(wire::receipt(receipt)))
+}
+
+fn acknowledgement(tag: u64, handle: u32, kind: acknowledgement::Kind) -> v1::PlayResponse {
+    let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
+    v1::PlayResponse { tag, handle, kind: Some(Kind::Acknowledgement(acknowledgement)) }
 }
 
 /// By what a seat is joined.

@@ -61,11 +61,12 @@ pub(super) fn list(
 }
 
 fn to_wire(fault: PlayerFault) -> v1::PlayerFault {
-    let PlayerFault { at, match_id, seat, kind } = fault;
+    let PlayerFault { at, count, match_id, seat, kind } = fault;
     v1::PlayerFault {
         time: Some(timestamp(at)),
         match_id: match_id.to_string(),
         seat: seat.to_wire(),
         kind: Some(kind),
+        count,
     }
 }

@@ -6,7 +6,11 @@ use futures::stream::AbortHandle;
 use tokio::sync::Mutex;
 use zetema_rules::Seat;
 
-use crate::{journal::MatchId, matches::Hold, table::SeatAccess};
+use crate::{
+    journal::MatchId,
+    matches::Hold,
+    table::{Receipt, SeatAccess},
+};
 
 /// A match and a seat of it.
 pub(super) type SeatKey = (MatchId, Seat);
@@ -41,6 +45,8 @@ pub(super) struct Held {
     pub(super) start: u64,
     /// The number of the last observation that went into the stream.
     pub(super) shown: u64,
+    /// Actions that are answered by observations still to come: the tag of each and its receipt.
+    pub(super) owed: Vec<(u64, Receipt)>,
     /// Ends the subscription.
     pub(super) subscription: AbortHandle,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
@@ -113,19 +119,43 @@ impl Handles {
     pub(super) fn shown(&mut self, handle: u32, seq: u64) {
         if let Some(held) = self.held.get_mut(&handle) {
             held.shown = seq;
+            held.owed.retain(|(_, receipt)| receipt.seq > seq);
         }
     }
 
-    /// Takes a seat in, by its handle if it has one: then its earlier subscription ends.
-    pub(super) fn put(&mut self, held: Held) -> u32 {
+    /// An action was done that was asked when the stream had shown `shown`. The answer is whether an observation of the
+    /// stream tells of it, one that came since or is still to come.
+    pub(super) fn is_told(&mut self, handle: u32, tag: u64, receipt: Receipt, shown: u64) -> bool {
+        let Some(held) = self.held.get_mut(&handle) else { return false };
+        let is_told = receipt.seq > shown.max(held.start);
+        if is_told && receipt.seq > held.shown {
+            held.owed.push((tag, receipt));
+        }
+        is_told
+    }
+
+    /// Whether an observation is still to come that answers an action.
+    pub(super) fn owes(&self) -> bool {
+        self.held.values().any(|held| !held.owed.is_empty())
+    }
+
+    /// Takes a seat in, by its handle if it has one: then its earlier subscription ends, and no observation answers
+    /// the actions that are returned.
+    pub(super) fn put(&mut self, held: Held) -> (u32, Vec<(u64, Receipt)>) {
         let handle = *self.of_seat.entry((held.match_id, held.access.seat)).or_insert_with(|| {
             self.last += 1;
             self.last
         });
-        if let Some(earlier) = self.held.insert(handle, held) {
+        let start = held.start;
+        let earlier = self.held.insert(handle, held).map(|earlier| {
             earlier.subscription.abort();
+            earlier.owed
+        });
+        let (owed, untold) = earlier.into_iter().flatten().partition(|(_, receipt)| receipt.seq > start);
+        if let Some(held) = self.held.get_mut(&handle) {
+            held.owed = owed;
         }
-        handle
+        (handle, untold)
     }
 
     /// Voids a handle.

@@ -13,7 +13,7 @@ use futures::{
 };
 use tokio::{
     sync::mpsc::{Permit, Sender},
-    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout},
 };
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
@@ -31,6 +31,7 @@ use crate::{
     limits,
     matches::LiveSeat,
     metrics::{Open, StreamRpc},
+    table::Moment,
 };
 
 /// What a session sends.
@@ -66,7 +67,8 @@ pub(super) struct Session {
     pings_said: u64,
     /// Whether the client was told that the server drains.
     drain_told: bool,
-    last_sign: Instant,
+    /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
+    last_sign: Moment,
     _open: Open,
 }
 
@@ -81,6 +83,7 @@ impl Session {
         let now = Instant::now();
         let mut pings = interval_at(now + backend.ping_interval, backend.ping_interval);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let last_sign = backend.matches.now();
         Self {
             backend,
             cuts,
@@ -96,7 +99,7 @@ impl Session {
             pings,
             pings_said: 0,
             drain_told: false,
-            last_sign: now,
+            last_sign,
             _open: Open::stream(StreamRpc::Play),
         }
     }
@@ -128,15 +131,22 @@ impl Session {
         let silence = backend.ping_interval * limits::SILENT_PING_INTERVALS;
         loop {
             let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT;
+            if !may_read && self.said.is_empty() {
+                // It is not heard since the tables are slow, for which it can't be blamed.
+                self.last_sign = backend.matches.now();
+            }
+            let left = silence.saturating_sub(self.silent_for());
             tokio::select! {
                 () = out.closed() => return End::Closed,
                 () = backend.drain.closing().cancelled() => return self.close(out).await,
                 () = backend.drain.draining().cancelled(), if self.has_to_tell_drain() => self.tell_drain(),
-                _ = self.pings.tick() => if self.capacity.is_some() { self.say_ping() },
-                // After a stall of the server itself, what the client has said meanwhile is there to be read.
-                () = sleep_until(self.last_sign + silence) => match requests.message().now_or_never() {
-                    Some(Ok(Some(request))) => self.hear(request),
-                    _ => return End::Fault(Fault::silent_client()),
+                _ = self.pings.tick() => if self.capacity.is_some() && may_read { self.say_ping() },
+                // A client that is not heard since it does not read its answers counts as silent too.
+                () = sleep(left) => if self.silent_for() >= silence {
+                    match may_read.then(|| requests.message().now_or_never()).flatten() {
+                        Some(Ok(Some(request))) => self.hear(request),
+                        _ => return End::Fault(Fault::silent_client()),
+                    }
                 },
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
@@ -156,8 +166,13 @@ impl Session {
 
     /// Takes in a message of the client: a sign of life.
     fn hear(&mut self, request: v1::PlayRequest) {
-        self.last_sign = Instant::now();
+        self.last_sign = self.backend.matches.now();
         self.read(request);
+    }
+
+    /// For how long nothing was heard of the client.
+    fn silent_for(&self) -> Duration {
+        self.backend.matches.now().since(self.last_sign)
     }
 
     /// Keeps what became of a request until there is room for it. Tables are asked whether there is room or not: what
@@ -193,7 +208,7 @@ impl Session {
                 Kind::Observation(observation)
             }
             Heard::End(end) => {
-                self.handles.remove(handle);
+                self.give_up(handle);
                 Kind::End(end)
             }
             // The stream has joined the seat anew itself, and the handle goes on.
@@ -201,7 +216,7 @@ impl Session {
                 return Ok(None);
             }
             Heard::Superseded(reason) => {
-                if let Some(held) = self.handles.remove(handle) {
+                if let Some(held) = self.give_up(handle) {
                     let fault = match reason {
                         v1::SupersededReason::TokenRotated => Fault::seat_token_replaced(),
                         _ => Fault::superseded(),
@@ -239,9 +254,14 @@ impl Session {
         }
     }
 
-    /// The client will say no more: what it asked is answered, then the stream ends.
+    /// The client will say no more: what it asked is answered, then the stream ends. It has to read that in time.
     async fn answer_the_rest(&mut self, out: &Sender<Outgoing>) -> End {
-        while !(self.said.is_empty() && self.asked.is_empty()) {
+        let silence = self.backend.ping_interval * limits::SILENT_PING_INTERVALS;
+        timeout(silence, self.answer_all(out)).await.unwrap_or(End::Closed)
+    }
+
+    async fn answer_all(&mut self, out: &Sender<Outgoing>) -> End {
+        while !(self.said.is_empty() && self.asked.is_empty()) || self.handles.owes() {
             tokio::select! {
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {

@@ -46,6 +46,24 @@ async fn open_small(per_seat: usize, seats: usize) -> Matches {
 }
 
 #[tokio::test]
+async fn the_same_again_is_counted_and_drives_out_nothing() {
+    let matches = open_small(3, 10).await;
+    let match_id = matches.create(vec![spec_of_ann()], None).await.unwrap()[0].match_id;
+    for message in ["a", "b", "b", "b", "a", "c", "c"] {
+        note(&matches, match_id, 0, message);
+    }
+    for of in [FaultsOf::Bot(ann()), FaultsOf::Seat(match_id, seat(0))] {
+        let page = matches.faults(&of, None, None, 10);
+        let counts: Vec<u32> = page.faults.iter().map(|fault| fault.count).collect();
+        assert_eq!(
+            (messages(&page), counts),
+            (["c", "a", "b"].map(String::from).to_vec(), vec![2, 1, 3]),
+            "{of:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_seat_and_its_bot_see_their_own_the_latest_first_page_by_page() {
     let matches = open_small(10, 10).await;
     let infos = matches.create(vec![spec_of_ann(), spec_of_ann()], None).await.unwrap();
