@@ -217,7 +217,7 @@ async fn of_two_programs_with_a_bots_token_the_first_exits_with_3() {
 async fn a_bots_token_that_is_not_valid_is_said_so() {
     let served = Served::start().await;
     let output = served.command(&["bot", "greedy", "--token", "ztb_nonsense"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(4));
     assert!(text(&output.stderr).contains("UNAUTHENTICATED"), "{}", text(&output.stderr));
 }
 

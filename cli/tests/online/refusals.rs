@@ -3,7 +3,7 @@
 use crate::server::{Served, text};
 
 #[test]
-fn refusals_say_what_to_do_and_exit_with_1() {
+fn refusals_say_what_to_do() {
     let server = Served::start();
     let check = |args: &[&str], says: &str| {
         let output = server.output(args);
@@ -20,7 +20,7 @@ fn refusals_say_what_to_do_and_exit_with_1() {
     check(&["record", "verify", "nothing"], "NOT_FOUND");
     check(&["match", "list", "--data", "nowhere"], "there is no admin token");
     let bot = server.output(&["bot", "greedy", "--token", "nonsense"]);
-    assert_eq!(bot.status.code(), Some(1));
+    assert_eq!(bot.status.code(), Some(4));
     assert!(text(&bot.stdout).contains("UNAUTHENTICATED"), "{}", text(&bot.stdout));
     let created = server.json(&["match", "create"]);
     let id = created["match"]["match_id"].as_str().unwrap();
