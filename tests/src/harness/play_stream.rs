@@ -173,7 +173,9 @@ impl PlayStream {
             let message = self.responses.message().await?;
             match message.as_ref().and_then(|message| message.kind.as_ref()) {
                 Some(Answer::Ping(ping)) => {
-                    let (Pongs::After(delay), Some(requests)) = (self.pongs, &self.requests) else { continue };
+                    let (Pongs::After(delay), Some(requests)) = (self.pongs, &self.requests) else {
+                        continue;
+                    };
                     let answer = Ask::Pong(v1::Pong { number: ping.number });
                     // A sender of its own would hold the client's side open.
                     let requests = requests.downgrade();
