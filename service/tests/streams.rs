@@ -70,7 +70,12 @@ async fn a_server_that_stops_does_not_wait_for_readers() {
     assert!(matches!(kinds[0].kind, Some(observe_response::Kind::Start(_))));
     assert!(matches!(kinds[1].kind, Some(observe_response::Kind::Draining(_))));
     assert_eq!(reason(&observed.message().await.unwrap_err()), ErrorReason::Draining);
-    assert!(watched.message().await.unwrap().is_some());
+    assert!(matches!(
+        watched.message().await.unwrap().unwrap().kind,
+        Some(watch_match_response::Kind::Start(_))
+    ));
+    let told = watched.message().await.unwrap().unwrap();
+    assert!(matches!(told.kind, Some(watch_match_response::Kind::Draining(_))), "{told:?}");
     assert_eq!(reason(&watched.message().await.unwrap_err()), ErrorReason::Draining);
 }
 
