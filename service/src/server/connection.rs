@@ -217,17 +217,22 @@ impl Heard {
 
     /// Waits until a client of HTTP/2, which answers pings, has said nothing for so long. One of HTTP/1 may.
     async fn silent_for(&self, silence: Duration) {
-        let mut asked = *self.said();
+        let mut since = self.said().last;
         loop {
-            sleep_until(asked.last + silence).await;
-            let said = *self.said();
+            let due = since + silence;
+            sleep_until(due).await;
+            let (said, now) = (*self.said(), Instant::now());
             if !said.http2 {
                 return std::future::pending().await;
             }
-            if said.last == asked.last {
+            since = if said.last > since {
+                said.last
+            } else if now > due + limits::STALL_GAP {
+                // The server itself has stalled: what was said meanwhile is not read yet.
+                now
+            } else {
                 return;
-            }
-            asked = said;
+            };
         }
     }
 }

@@ -38,6 +38,8 @@ pub async fn join_all(clients: &Clients, matches: &[&Created], nonces: impl Fn(u
     for created in matches {
         for (seat, token) in created.tokens.iter().enumerate() {
             let Some(nonce) = nonces(seat) else { continue };
+            // The matches of a deal set hear of each other's joins.
+            while clients.get(created.id()).await.state() == v1::MatchState::WaitingForSeats {}
             let request = v1::SendNonceRequest { seat_token: token.clone(), nonce: nonce.to_wire() };
             soon("SendNonce", clients.play().send_nonce(request)).await.unwrap();
         }

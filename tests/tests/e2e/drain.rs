@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use zetema_bots::House;
 use zetema_proto::v1::Preset;
 use zetema_rules::{Record, TimeControl};
-use zetema_sdk::{DealCheck, Disconnect, End, Fault, Outcome, Session, Settings};
+use zetema_sdk::{DealCheck, End, Fault, Outcome, Session, Settings};
 use zetema_tests::harness::{Clients, Created, Process, preset, soon};
 
 /// Matches that are live at once.
@@ -47,8 +47,9 @@ async fn outcomes(mut session: Session) -> Vec<Outcome> {
 fn check_seat(outcome: &Outcome) {
     assert!(matches!(outcome.end, End::Result(_)), "{outcome}");
     assert_eq!(outcome.deal, DealCheck::Verified, "{outcome}");
-    let reconnected = [Fault::Disconnected(Disconnect::Draining)];
-    assert!(outcome.faults.is_empty() || outcome.faults == reconnected, "{outcome}: {:?}", outcome.faults);
+    // Who was just sending may meet the closed connection before the word of the stop.
+    let reconnected = matches!(outcome.faults[..], [] | [Fault::Disconnected(_)]);
+    assert!(reconnected, "{outcome}: {:?}", outcome.faults);
 }
 
 /// Nobody was charged more than what its decision had for free. The answer is how many decisions were interrupted.
