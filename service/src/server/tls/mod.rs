@@ -99,8 +99,10 @@ impl Tls {
     /// # Errors
     /// A [`TlsError`] that names the file.
     pub(super) async fn open(files: TlsFiles) -> Result<Self, TlsError> {
-        let current = watch::Sender::new(read(files.clone()).await?);
-        Ok(Self { files, current })
+        let (config, fingerprint) = read(files.clone()).await?;
+        let tls = Self { files, current: watch::Sender::new(config) };
+        tls.tell(&fingerprint);
+        Ok(tls)
     }
 
     /// Reads the files again. What can't be used changes nothing.
@@ -108,8 +110,16 @@ impl Tls {
     /// # Errors
     /// A [`TlsError`] that names the file.
     pub(super) async fn reload(&self) -> Result<(), TlsError> {
-        self.current.send_replace(read(self.files.clone()).await?);
+        let (config, fingerprint) = read(self.files.clone()).await?;
+        self.current.send_replace(config);
+        self.tell(&fingerprint);
         Ok(())
+    }
+
+    /// Whoever reads this meets the certificate: it is said when it is served.
+    fn tell(&self, sha256: &str) {
+        let TlsFiles { cert, key, client_ca: _ } = &self.files;
+        tracing::info!(cert = %cert.display(), key = %key.display(), sha256, "TLS is served by this certificate");
     }
 
     /// The stream inside the TLS of a new connection, unless the client can't or won't speak it in time.
@@ -142,16 +152,14 @@ async fn part(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()>
     copy(&mut stream, &mut sink()).await.map(drop)
 }
 
-async fn read(files: TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
-    let (cert, key) = (files.cert.clone(), files.key.clone());
+async fn read(files: TlsFiles) -> Result<(Arc<ServerConfig>, String), TlsError> {
+    let cert = files.cert.clone();
     // A disk may be slow, and a runtime's thread must not wait for it.
     let Ok(read) = tokio::task::spawn_blocking(move || server_config(&files)).await else {
         let cause = io::Error::other("reading was stopped");
         return Err(TlsError::File { path: cert, cause });
     };
-    let (config, fingerprint) = read?;
-    tracing::info!(cert = %cert.display(), key = %key.display(), sha256 = fingerprint, "TLS is served by this certificate");
-    Ok(config)
+    read
 }
 
 /// The configuration, and the SHA-256 of the certificate as `openssl x509 -fingerprint -sha256` shows it.
