@@ -7,9 +7,9 @@
 
 use std::time::Duration;
 
-/// Bytes of one request message. The largest honest one is a batch of [`MAX_BATCH_MATCHES`] matches with rules
-/// of their own, some 200 bytes each.
-pub const MAX_REQUEST_BYTES: usize = 1024 * 1024;
+/// Bytes of one request message, unless configured. The largest honest one is a batch of [`MAX_BATCH_MATCHES`] matches
+/// with rules of their own, some 200 bytes each.
+pub const DEFAULT_MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
 /// Bytes of one message to `PlayService`: an action is some ten bytes, a join a hundred, and an Observe of
 /// [`MAX_SEATS_PER_STREAM`] seats the largest, some 80 each.
@@ -52,6 +52,10 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 
+/// Those of one owner, unless configured, so that nobody can keep the others out. The admin has no owner and none of
+/// these limits.
+pub const DEFAULT_MAX_LIVE_MATCHES_PER_OWNER: u32 = 20_000;
+
 /// Messages that wait for one table: more than its seats send at once. Who sends more waits.
 pub const TABLE_INBOX_MESSAGES: usize = 64;
 
@@ -59,8 +63,8 @@ pub const TABLE_INBOX_MESSAGES: usize = 64;
 /// resumes.
 pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
 
-/// Subscribers of one match, seats and spectators together. Each costs a queue.
-pub const TABLE_SUBSCRIBERS: usize = 1_000;
+/// Spectators of one match, and those who observe one seat, unless configured. Each costs a queue.
+pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 1_000;
 
 /// Journal entries that a resuming subscriber may be behind when it changes over to what is live: they are
 /// handed over in one message.
@@ -111,9 +115,9 @@ pub const STALL_GAP: Duration = Duration::from_millis(100);
 /// up meanwhile.
 pub const LONG_STALL: Duration = Duration::from_secs(5);
 
-/// HTTP/2 streams open at once on one connection; h2 has no limit of its own. A bot needs one, a dashboard of
-/// unary calls a few hundred.
-pub const MAX_STREAMS_PER_CONNECTION: u32 = 1_024;
+/// HTTP/2 streams open at once on one connection, unless configured; h2 has no limit of its own. A bot needs one, a
+/// dashboard of unary calls a hundred. Clients queue what is beyond.
+pub const DEFAULT_MAX_STREAMS_PER_CONNECTION: u32 = 256;
 
 /// Bytes that a client may have in flight on one HTTP/2 stream: every message but a large batch fits in.
 pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 * 1024;
@@ -124,8 +128,8 @@ pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// Bytes of one HTTP/2 frame, the least that the protocol allows as a maximum.
 pub const HTTP2_MAX_FRAME_BYTES: u32 = 16 * 1024;
 
-/// Bytes of all headers of one request: a bearer token and a few fields of tracing.
-pub const MAX_HEADER_LIST_BYTES: u32 = 16 * 1024;
+/// Bytes of all headers of one request, unless configured: a bearer token and a few fields of tracing.
+pub const DEFAULT_MAX_HEADER_LIST_BYTES: u32 = 16 * 1024;
 
 /// Headers of one HTTP/1 request.
 pub const HTTP1_MAX_HEADERS: usize = 64;
@@ -143,12 +147,13 @@ pub const HTTP2_MAX_PENDING_RESETS: usize = 64;
 /// limit unless told.
 pub const HTTP2_MAX_LOCAL_ERROR_RESETS: usize = 256;
 
-/// How long a new connection may take to say a whole HTTP/2 preface or HTTP/1 request line: nothing else
-/// closes one that never does.
-pub const CONNECTION_PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a new connection may take to say a whole HTTP/2 preface or HTTP/1 request line, unless configured, in
+/// milliseconds: nothing else closes one that never does.
+pub const DEFAULT_PREFACE_TIMEOUT_MS: u32 = 5_000;
 
-/// How long the TLS handshake of a new connection may take, before the time for the preface begins.
-pub const TLS_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the TLS handshake of a new connection may take, before the time for the preface begins, unless configured, in
+/// milliseconds.
+pub const DEFAULT_TLS_HANDSHAKE_TIMEOUT_MS: u32 = 5_000;
 
 /// How long a connection whose TLS handshake failed is kept for its client to read why: closed at once, what the
 /// client was still sending would make its system throw the answer away.

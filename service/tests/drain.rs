@@ -20,7 +20,10 @@ use zetema_proto::v1::{
     self, ErrorReason, MatchState, match_service_client::MatchServiceClient, observe_response,
     play_service_client::PlayServiceClient, watch_results_response,
 };
-use zetema_service::{config::Config, server::Server};
+use zetema_service::{
+    config::{Config, Number},
+    server::Server,
+};
 
 use common::{as_bearer, spec};
 
@@ -46,7 +49,9 @@ struct Stopping {
 impl Scene {
     async fn new(drain_timeout: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = Config { drain_timeout, ..Config::embedded(folder.path().join("data")) };
+        let millis = drain_timeout.as_millis().try_into().unwrap();
+        let config =
+            Config::embedded(folder.path().join("data")).with(Number::DrainTimeoutMs, millis).unwrap();
         let server = Server::start(config).await.unwrap();
         let admin_token = server.admin_token().unwrap().expose().to_owned();
         let endpoint = Endpoint::from_shared(server.url()).unwrap();

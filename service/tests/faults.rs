@@ -12,7 +12,10 @@ use zetema_proto::v1::{
     self, ErrorReason, act, join, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, player_fault::Kind,
 };
-use zetema_service::{config::Config, server::Server};
+use zetema_service::{
+    config::{Config, Number},
+    server::Server,
+};
 
 use common::{as_admin, channel, spec, start};
 
@@ -135,7 +138,8 @@ async fn a_seat_that_is_taken_or_lost_says_so_to_its_author() {
 async fn a_silent_client_is_cut_after_three_ping_intervals_and_its_next_stream_is_told_why() {
     let folder = tempfile::tempdir().unwrap();
     let interval = Duration::from_millis(100);
-    let config = Config { ping_interval: interval, ..Config::embedded(folder.path().join("data")) };
+    let millis = interval.as_millis().try_into().unwrap();
+    let config = Config::embedded(folder.path().join("data")).with(Number::PingIntervalMs, millis).unwrap();
     let server = Server::start(config).await.unwrap();
     let (match_id, tokens) = create(&server).await;
     let with_token = |requests| {

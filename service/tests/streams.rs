@@ -18,7 +18,11 @@ use zetema_proto::v1::{
     play_response, play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
     watch_match_response,
 };
-use zetema_service::{config::Config, limits, server::Server};
+use zetema_service::{
+    config::{Config, Number},
+    limits,
+    server::Server,
+};
 
 use common::{BytesCodec, as_admin, channel, spec, start};
 
@@ -194,8 +198,7 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
 #[tokio::test]
 async fn a_client_that_answers_no_ping_is_told_so() {
     let folder = tempfile::tempdir().unwrap();
-    let config =
-        Config { ping_interval: Duration::from_millis(20), ..Config::embedded(folder.path().join("data")) };
+    let config = Config::embedded(folder.path().join("data")).with(Number::PingIntervalMs, 100).unwrap();
     let server = Server::start(config).await.unwrap();
     let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
     let hello = v1::PlayRequest { tag: 0, handle: 0, kind: Some(play_request::Kind::Hello(hello)) };

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
-use serde::Serialize;
 use zetema_service::access::ADMIN_TOKEN_FILE;
-use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Plaintext, Setting, Source};
+use zetema_service::config::{Config, ConfigError, Flags, Setting, Source};
 use zetema_service::server::{Hangups, Server, Terminations};
 
 use crate::args::FormatArgs;
@@ -27,42 +26,8 @@ Examples:
   zetema serve --listen 0.0.0.0:4680 --tls-cert chain.pem --tls-key key.pem
   zetema serve --config zetema.toml --check-config")]
 pub(crate) struct Serve {
-    /// Where to listen, an address and a port [default: 127.0.0.1:4680]
-    #[arg(long, value_name = "ADDR")]
-    listen: Option<String>,
-    /// The folder of the journal and of the admin token [default: zetema-data]
-    #[arg(long, value_name = "DIR")]
-    data: Option<String>,
-    /// Where connections without TLS are taken: loopback or anywhere [default: loopback]
-    #[arg(long, value_name = "WHERE")]
-    plaintext: Option<String>,
-    /// The PEM file of the server's certificate and those between it and its CA: every connection speaks TLS
-    #[arg(long, value_name = "FILE")]
-    tls_cert: Option<String>,
-    /// The PEM file of the certificate's private key
-    #[arg(long, value_name = "FILE")]
-    tls_key: Option<String>,
-    /// A PEM file of CAs: every connection must show a certificate that one of them signed
-    #[arg(long, value_name = "FILE")]
-    tls_client_ca: Option<String>,
-    /// Connections open at once
-    #[arg(long, value_name = "N")]
-    max_connections: Option<String>,
-    /// Matches that are not over, at once
-    #[arg(long, value_name = "N")]
-    max_live_matches: Option<String>,
-    /// How often a Play stream is pinged, in milliseconds
-    #[arg(long, value_name = "MS")]
-    ping_interval_ms: Option<String>,
-    /// How long matches go on when the server is told to stop, in milliseconds
-    #[arg(long, value_name = "MS")]
-    drain_timeout_ms: Option<String>,
-    /// What is logged: a level, or directives as in `info,zetema_service=debug` [default: info]
-    #[arg(long, value_name = "FILTER")]
-    log: Option<String>,
-    /// How the log is written: text or json [default: text]
-    #[arg(long, value_name = "FORM")]
-    log_format: Option<String>,
+    #[command(flatten)]
+    settings: SettingFlags,
     /// A TOML file with settings
     #[arg(long, env = "ZETEMA_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -108,102 +73,91 @@ impl Serve {
     }
 
     fn load(&self) -> Result<Config> {
-        let flags = Setting::ALL
-            .into_iter()
-            .filter_map(|setting| Some((setting, self.flag(setting)?.clone())))
-            .fold(Flags::new(), |flags, (setting, value)| flags.with(setting, value));
-        Config::load(&flags, std::env::vars_os(), self.config.as_deref()).map_err(|error| match error {
-            ConfigError::Value { source_of_value: Source::Flag(_), .. }
-            | ConfigError::PlaintextNotLoopback { .. }
-            | ConfigError::PlaintextBesideTls
-            | ConfigError::TlsIncomplete { .. } => Usage::new(error.to_string()).into(),
-            _ => anyhow!(error),
+        Config::load(&self.settings.0, std::env::vars_os(), self.config.as_deref()).map_err(|error| {
+            match error {
+                ConfigError::Value { source_of_value: Source::Flag(_), .. }
+                | ConfigError::Number { source_of_value: Source::Flag(_), .. }
+                | ConfigError::PlaintextNotLoopback { .. }
+                | ConfigError::PlaintextBesideTls
+                | ConfigError::TlsIncomplete { .. } => Usage::new(error.to_string()).into(),
+                _ => anyhow!(error),
+            }
+        })
+    }
+}
+
+/// Every setting as a flag.
+#[derive(Debug)]
+struct SettingFlags(Flags);
+
+impl clap::Args for SettingFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        Setting::all().fold(command, |command, setting| {
+            let flag = setting.flag();
+            let help = match setting {
+                Setting::Number(number) => {
+                    let range = number.range();
+                    format!(
+                        "{}: {}, {} to {} [default: {}]",
+                        setting.what(),
+                        setting.value(),
+                        range.start(),
+                        range.end(),
+                        setting.default_text()
+                    )
+                }
+                _ => format!("{} [default: {}]", setting.what(), setting.default_text()),
+            };
+            let value = match setting {
+                Setting::Listen => "ADDR",
+                Setting::Data => "DIR",
+                Setting::Plaintext => "WHERE",
+                Setting::TlsCert | Setting::TlsKey | Setting::TlsClientCa => "FILE",
+                Setting::Log => "FILTER",
+                Setting::LogFormat => "FORM",
+                Setting::Number(_) => "N",
+            };
+            let arg = clap::Arg::new(setting.key()).long(flag.trim_start_matches('-').to_owned());
+            command.arg(arg.value_name(value).help(help))
         })
     }
 
-    const fn flag(&self, setting: Setting) -> Option<&String> {
-        match setting {
-            Setting::Listen => self.listen.as_ref(),
-            Setting::Data => self.data.as_ref(),
-            Setting::Plaintext => self.plaintext.as_ref(),
-            Setting::TlsCert => self.tls_cert.as_ref(),
-            Setting::TlsKey => self.tls_key.as_ref(),
-            Setting::TlsClientCa => self.tls_client_ca.as_ref(),
-            Setting::MaxConnections => self.max_connections.as_ref(),
-            Setting::MaxLiveMatches => self.max_live_matches.as_ref(),
-            Setting::PingIntervalMs => self.ping_interval_ms.as_ref(),
-            Setting::DrainTimeoutMs => self.drain_timeout_ms.as_ref(),
-            Setting::Log => self.log.as_ref(),
-            Setting::LogFormat => self.log_format.as_ref(),
-        }
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let given = Setting::all()
+            .filter_map(|setting| Some((setting, matches.get_one::<String>(setting.key())?.clone())));
+        Ok(Self(given.fold(Flags::new(), |flags, (setting, value)| flags.with(setting, value))))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
 /// The settings, by their keys in the file.
-#[derive(Serialize)]
-struct ConfigJson {
-    listen: String,
-    data: PathBuf,
-    plaintext: &'static str,
-    tls_cert: Option<PathBuf>,
-    tls_key: Option<PathBuf>,
-    tls_client_ca: Option<PathBuf>,
-    max_connections: u32,
-    max_live_matches: u32,
-    ping_interval_ms: u128,
-    drain_timeout_ms: u128,
-    log: String,
-    log_format: &'static str,
-}
-
-impl ConfigJson {
-    fn new(config: &Config) -> Self {
-        let Config {
-            listen,
-            data,
-            plaintext,
-            tls,
-            max_connections,
-            max_live_matches,
-            ping_interval,
-            drain_timeout,
-            log,
-            log_format,
-        } = config;
-        Self {
-            listen: listen.to_string(),
-            data: data.clone(),
-            plaintext: match plaintext {
-                Plaintext::Loopback => "loopback",
-                Plaintext::Anywhere => "anywhere",
-            },
-            tls_cert: tls.as_ref().map(|files| files.cert.clone()),
-            tls_key: tls.as_ref().map(|files| files.key.clone()),
-            tls_client_ca: tls.as_ref().and_then(|files| files.client_ca.clone()),
-            max_connections: *max_connections,
-            max_live_matches: *max_live_matches,
-            ping_interval_ms: ping_interval.as_millis(),
-            drain_timeout_ms: drain_timeout.as_millis(),
-            log: log.clone(),
-            log_format: match log_format {
-                LogFormat::Text => "text",
-                LogFormat::Json => "json",
-            },
-        }
-    }
+fn shown(config: &Config) -> serde_json::Map<String, serde_json::Value> {
+    let value = |setting| match setting {
+        Setting::Number(number) => config.numbers.get(number).into(),
+        _ => config.text(setting).into(),
+    };
+    Setting::all().map(|setting| (setting.key().to_owned(), value(setting))).collect()
 }
 
 fn print(config: &Config, format: Format) -> Result<()> {
-    let json = ConfigJson::new(config);
+    let settings = shown(config);
     match format {
-        Format::Json => output::print_json(&json),
+        Format::Json => output::print_json(&settings),
         Format::Table => {
             let mut table = output::table(["setting", "value"]);
-            if let serde_json::Value::Object(settings) = serde_json::to_value(&json)? {
-                for (key, value) in settings {
-                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    table.add_row([key, value]);
-                }
+            for (key, value) in settings {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                table.add_row([key, value]);
             }
             output::print(table)
         }

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::{Setting, Source};
+use super::{Number, Setting, Source};
 
 /// A configuration that the server can't start with. Every message says what to change.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,24 @@ pub enum ConfigError {
         value: String,
         /// What would fit.
         expected: &'static str,
+    },
+    /// A value is no number, or not one that its setting may be.
+    #[error("{source_of_value}: {value:?} is not valid: expected {}", expected(*number))]
+    Number {
+        /// Where the value came from.
+        source_of_value: Source,
+        /// The value.
+        value: String,
+        /// What it was for.
+        number: Number,
+    },
+    /// A number was given in code that its setting may not be.
+    #[error("{} can't be {value}: expected {}", Setting::Number(*number).key(), expected(*number))]
+    OutOfRange {
+        /// The setting.
+        number: Number,
+        /// The value.
+        value: u64,
     },
     /// The file has a key that there is not.
     #[error("{}: unknown key `{key}`{suggestion}", path.display())]
@@ -84,6 +102,12 @@ pub enum ConfigError {
         /// The one that is missing.
         missing: Setting,
     },
+}
+
+/// What a number may be.
+fn expected(number: Number) -> String {
+    let range = number.range();
+    format!("a number ({}), {} to {}", Setting::Number(number).value(), range.start(), range.end())
 }
 
 /// The name that was probably meant, if one is near enough.

@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod number;
 mod setting;
 #[cfg(test)]
 mod tests;
@@ -24,16 +25,13 @@ use std::{
     fs,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    str::FromStr,
-    time::Duration,
 };
 
 pub use error::{ConfigError, Suggestion};
+pub use number::{Number, Numbers};
 pub use setting::{Setting, Source};
 pub use tls::TlsFiles;
 use tls::TlsPaths;
-
-use crate::limits;
 
 /// What every variable of the program begins with.
 pub const VARIABLE_PREFIX: &str = "ZETEMA_";
@@ -79,14 +77,8 @@ pub struct Config {
     pub plaintext: Plaintext,
     /// The files of TLS. If there are any, every connection speaks TLS.
     pub tls: Option<TlsFiles>,
-    /// Connections open at once, 1 or more.
-    pub max_connections: u32,
-    /// Matches that are not over, at once, 1 or more.
-    pub max_live_matches: u32,
-    /// How often a Play stream is pinged.
-    pub ping_interval: Duration,
-    /// How long a server that is told to stop lets its matches go on; zero: it stops at once.
-    pub drain_timeout: Duration,
+    /// The bounds, and other numbers.
+    pub numbers: Numbers,
     /// What is logged, in the syntax of tracing's filters.
     pub log: String,
     /// How the log is written.
@@ -100,10 +92,7 @@ impl Default for Config {
             data: PathBuf::from("zetema-data"),
             plaintext: Plaintext::Loopback,
             tls: None,
-            max_connections: limits::DEFAULT_MAX_CONNECTIONS,
-            max_live_matches: limits::DEFAULT_MAX_LIVE_MATCHES,
-            ping_interval: Duration::from_millis(limits::DEFAULT_PING_INTERVAL_MS.into()),
-            drain_timeout: Duration::from_millis(limits::DEFAULT_DRAIN_TIMEOUT_MS.into()),
+            numbers: Numbers::default(),
             log: "info".to_owned(),
             log_format: LogFormat::Text,
         }
@@ -133,7 +122,42 @@ impl Config {
     /// those who play on it are mostly gone by then.
     pub fn embedded(data: impl Into<PathBuf>) -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { listen, data: data.into(), drain_timeout: Duration::ZERO, ..Self::default() }
+        let defaults = Self::default();
+        // Nothing is a valid time to drain.
+        let numbers = defaults.numbers.with(Number::DrainTimeoutMs, 0).unwrap_or(defaults.numbers);
+        Self { listen, data: data.into(), numbers, ..defaults }
+    }
+
+    /// The same, but for one number.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub fn with(self, number: Number, value: u64) -> Result<Self, ConfigError> {
+        let numbers = self.numbers.with(number, value)?;
+        Ok(Self { numbers, ..self })
+    }
+
+    /// What a setting is, as it would be written. `None`: it is not set, and has no default.
+    pub fn text(&self, setting: Setting) -> Option<String> {
+        let path = |path: &Path| path.display().to_string();
+        let tls = self.tls.as_ref();
+        match setting {
+            Setting::Listen => Some(self.listen.to_string()),
+            Setting::Data => Some(path(&self.data)),
+            Setting::Plaintext => Some(match self.plaintext {
+                Plaintext::Loopback => "loopback".to_owned(),
+                Plaintext::Anywhere => "anywhere".to_owned(),
+            }),
+            Setting::TlsCert => tls.map(|files| path(&files.cert)),
+            Setting::TlsKey => tls.map(|files| path(&files.key)),
+            Setting::TlsClientCa => tls.and_then(|files| files.client_ca.as_deref()).map(path),
+            Setting::Log => Some(self.log.clone()),
+            Setting::LogFormat => Some(match self.log_format {
+                LogFormat::Text => "text".to_owned(),
+                LogFormat::Json => "json".to_owned(),
+            }),
+            Setting::Number(number) => Some(self.numbers.get(number).to_string()),
+        }
     }
 
     /// Puts a configuration together: `flags` win over `variables` (all of the environment: those without
@@ -182,7 +206,7 @@ impl Given {
             .map_err(|cause| ConfigError::Syntax { path: path.to_owned(), cause: Box::new(cause) })?;
         for (key, value) in table {
             let Some(setting) = Setting::from_key(&key) else {
-                let keys = Setting::ALL.into_iter().map(|setting| setting.key().to_owned());
+                let keys = Setting::all().map(|setting| setting.key().to_owned());
                 let suggestion = Suggestion::nearest(&key, keys);
                 return Err(ConfigError::UnknownKey { path: path.to_owned(), key, suggestion });
             };
@@ -204,8 +228,8 @@ impl Given {
             if OTHER_VARIABLES.contains(&name) {
                 continue;
             }
-            let Some(setting) = Setting::ALL.into_iter().find(|setting| setting.variable() == name) else {
-                let names = Setting::ALL.into_iter().map(Setting::variable);
+            let Some(setting) = Setting::all().find(|setting| setting.variable() == name) else {
+                let names = Setting::all().map(Setting::variable);
                 let names = names.chain(OTHER_VARIABLES.map(str::to_owned));
                 let suggestion = Suggestion::nearest(name, names);
                 return Err(ConfigError::UnknownVariable { name: name.to_owned(), suggestion });
@@ -250,22 +274,9 @@ impl Given {
             Setting::TlsCert => tls.cert = Some(PathBuf::from(value)),
             Setting::TlsKey => tls.key = Some(PathBuf::from(value)),
             Setting::TlsClientCa => tls.client_ca = Some(PathBuf::from(value)),
-            Setting::MaxConnections => {
-                config.max_connections =
-                    between(value, 1, 1_000_000).ok_or_else(|| wrong("a number, 1 to 1000000"))?;
-            }
-            Setting::MaxLiveMatches => {
-                config.max_live_matches =
-                    between(value, 1, 10_000_000).ok_or_else(|| wrong("a number, 1 to 10000000"))?;
-            }
-            Setting::PingIntervalMs => {
-                let millis =
-                    between(value, 100, 600_000).ok_or_else(|| wrong("milliseconds, 100 to 600000"))?;
-                config.ping_interval = Duration::from_millis(millis);
-            }
-            Setting::DrainTimeoutMs => {
-                let millis = between(value, 0, 600_000).ok_or_else(|| wrong("milliseconds, 0 to 600000"))?;
-                config.drain_timeout = Duration::from_millis(millis);
+            Setting::Number(number) => {
+                let set = value.parse().ok().and_then(|value| config.numbers.with(number, value).ok());
+                config.numbers = set.ok_or_else(|| wrong_number(source(setting), value, number))?;
             }
             Setting::Log if value.is_empty() => {
                 return Err(wrong(
@@ -285,6 +296,6 @@ impl Given {
     }
 }
 
-fn between<T: FromStr + PartialOrd>(value: &str, least: T, most: T) -> Option<T> {
-    value.parse().ok().filter(|number| (least..=most).contains(number))
+fn wrong_number(source_of_value: Source, value: &str, number: Number) -> ConfigError {
+    ConfigError::Number { source_of_value, value: value.to_owned(), number }
 }

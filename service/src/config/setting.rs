@@ -2,14 +2,17 @@
 
 use std::fmt;
 
+use super::Number;
+
 /// One thing that can be configured.
 ///
 /// ```
-/// use zetema_service::config::Setting;
+/// use zetema_service::config::{Number, Setting};
 ///
-/// assert_eq!(Setting::MaxConnections.key(), "max_connections");
-/// assert_eq!(Setting::MaxConnections.flag(), "--max-connections");
-/// assert_eq!(Setting::MaxConnections.variable(), "ZETEMA_MAX_CONNECTIONS");
+/// let setting = Setting::Number(Number::MaxConnections);
+/// assert_eq!(setting.key(), "max_connections");
+/// assert_eq!(setting.flag(), "--max-connections");
+/// assert_eq!(setting.variable(), "ZETEMA_MAX_CONNECTIONS");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Setting {
@@ -25,52 +28,93 @@ pub enum Setting {
     TlsKey,
     /// The PEM file of the CAs that sign clients' certificates, which are then demanded of every connection.
     TlsClientCa,
-    /// Connections open at once.
-    MaxConnections,
-    /// Matches that are not over, at once.
-    MaxLiveMatches,
-    /// How often a Play stream is pinged, in milliseconds.
-    PingIntervalMs,
-    /// How long streams get to end by themselves when the server stops, in milliseconds.
-    DrainTimeoutMs,
     /// What is logged: a level, or directives as in `info,zetema_service=debug`.
     Log,
     /// How the log is written: `text` or `json`.
     LogFormat,
+    /// A bound, or another number.
+    Number(Number),
+}
+
+/// Those that are no numbers.
+const TEXTS: [Setting; 8] = [
+    Setting::Listen,
+    Setting::Data,
+    Setting::Plaintext,
+    Setting::TlsCert,
+    Setting::TlsKey,
+    Setting::TlsClientCa,
+    Setting::Log,
+    Setting::LogFormat,
+];
+
+/// What is known of a setting.
+struct About {
+    key: &'static str,
+    /// What its value is.
+    value: &'static str,
+    default: &'static str,
+    what: &'static str,
 }
 
 impl Setting {
     /// Every setting.
-    pub const ALL: [Self; 12] = [
-        Self::Listen,
-        Self::Data,
-        Self::Plaintext,
-        Self::TlsCert,
-        Self::TlsKey,
-        Self::TlsClientCa,
-        Self::MaxConnections,
-        Self::MaxLiveMatches,
-        Self::PingIntervalMs,
-        Self::DrainTimeoutMs,
-        Self::Log,
-        Self::LogFormat,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        TEXTS.into_iter().chain(Number::ALL.iter().copied().map(Self::Number))
+    }
+
+    const fn about(self) -> About {
+        let (key, value, default, what) = match self {
+            Self::Listen => ("listen", "address:port", "127.0.0.1:4680", "Where to listen"),
+            Self::Data => ("data", "folder", "zetema-data", "Where the journal and the admin token are"),
+            Self::Plaintext => {
+                ("plaintext", "loopback or anywhere", "loopback", "Where connections without TLS are taken")
+            }
+            Self::TlsCert => (
+                "tls_cert",
+                "PEM file",
+                "none",
+                "The server's certificate and those between it and its CA: every connection speaks TLS",
+            ),
+            Self::TlsKey => ("tls_key", "PEM file", "none", "The certificate's private key"),
+            Self::TlsClientCa => (
+                "tls_client_ca",
+                "PEM file",
+                "none",
+                "CAs: every connection must show a certificate that one of them signed",
+            ),
+            Self::Log => {
+                ("log", "level or directives", "info", "What is logged, as in info,zetema_service=debug")
+            }
+            Self::LogFormat => ("log_format", "text or json", "text", "How the log is written"),
+            Self::Number(number) => {
+                let row = number.row();
+                (row.key, row.unit, "", row.what)
+            }
+        };
+        About { key, value, default, what }
+    }
 
     /// Its key in the file.
     pub const fn key(self) -> &'static str {
+        self.about().key
+    }
+
+    /// What its value is: a kind of thing, or a number's unit.
+    pub const fn value(self) -> &'static str {
+        self.about().value
+    }
+
+    /// What it is, in a few words.
+    pub const fn what(self) -> &'static str {
+        self.about().what.trim_ascii()
+    }
+
+    /// What it is unless it is set, as it would be written.
+    pub fn default_text(self) -> String {
         match self {
-            Self::Listen => "listen",
-            Self::Data => "data",
-            Self::Plaintext => "plaintext",
-            Self::TlsCert => "tls_cert",
-            Self::TlsKey => "tls_key",
-            Self::TlsClientCa => "tls_client_ca",
-            Self::MaxConnections => "max_connections",
-            Self::MaxLiveMatches => "max_live_matches",
-            Self::PingIntervalMs => "ping_interval_ms",
-            Self::DrainTimeoutMs => "drain_timeout_ms",
-            Self::Log => "log",
-            Self::LogFormat => "log_format",
+            Self::Number(number) => number.default_value().to_string(),
+            text => text.about().default.to_owned(),
         }
     }
 
@@ -85,7 +129,7 @@ impl Setting {
     }
 
     pub(super) fn from_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|setting| setting.key() == key)
+        Self::all().find(|setting| setting.key() == key)
     }
 }
 

@@ -16,12 +16,11 @@ fn with_file(text: &str) -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn flags_win_over_variables_and_those_over_the_file() {
     let (_folder, path) = with_file("max_connections = 1\nmax_live_matches = 1\nping_interval_ms = 101\n");
-    let flags = Flags::new().with(Setting::MaxConnections, "3");
+    let flags = Flags::new().with(Setting::Number(Number::MaxConnections), "3");
     let environment = variables(&[("ZETEMA_MAX_CONNECTIONS", "2"), ("ZETEMA_MAX_LIVE_MATCHES", "2")]);
     let config = Config::load(&flags, environment, Some(&path)).unwrap();
-    assert_eq!(config.max_connections, 3);
-    assert_eq!(config.max_live_matches, 2);
-    assert_eq!(config.ping_interval, Duration::from_millis(101));
+    let numbers = [Number::MaxConnections, Number::MaxLiveMatches, Number::PingIntervalMs];
+    assert_eq!(numbers.map(|number| config.numbers.get(number)), [3, 2, 101]);
     assert_eq!(config.log, "info");
 }
 
@@ -49,11 +48,11 @@ fn a_wrong_setting_says_where_it_is_and_what_to_write() {
         "log_format = 3",
         "the file's key log_format: \"3\" is not valid: expected `text` or `json`",
     );
-    check(none(), &[], "max_connections = 0", "expected a number, 1 to 1000000");
+    check(none(), &[], "max_connections = 0", "expected a number (connections), 1 to 1000000");
     check(none(), &[], "listen = ", "is not valid TOML");
     check(none(), &[("ZETEMA_LISTENN", "x")], "", "`ZETEMA_LISTENN`: did you mean `ZETEMA_LISTEN`?");
     check(none(), &[("ZETEMA_LISTEN", "x")], "", "the variable ZETEMA_LISTEN: \"x\" is not valid");
-    check(none().with(Setting::PingIntervalMs, "1"), &[], "", "the flag --ping-interval-ms");
+    check(none().with(Setting::Number(Number::PingIntervalMs), "1"), &[], "", "the flag --ping-interval-ms");
     check(none().with(Setting::Listen, "0.0.0.0:1"), &[], "", "allow it by --plaintext anywhere");
     check(
         none(),
@@ -91,4 +90,59 @@ fn tls_leaves_the_machine_untold() {
     let config = Config::load(&flags, variables(&[("ZETEMA_TLS_CLIENT_CA", "c.pem")]), Some(&path)).unwrap();
     let files = TlsFiles { cert: "a.pem".into(), key: "k.pem".into(), client_ca: Some("c.pem".into()) };
     assert_eq!(config.tls, Some(files));
+}
+
+#[test]
+fn a_number_is_what_its_range_allows_and_never_without_an_end() {
+    for &number in Number::ALL {
+        let setting = Setting::Number(number);
+        let range = number.range();
+        assert!(range.contains(&number.default_value()), "{setting:?}");
+        assert!(*range.end() < u64::from(u32::MAX) * 32, "{setting:?} can't be as good as infinite");
+        let check = |text: &str, valid| {
+            for config in [
+                Config::load(&Flags::new().with(setting, text), [], None),
+                Config::load(&Flags::new(), variables(&[(&setting.variable(), text)]), None),
+            ] {
+                assert_eq!(config.is_ok(), valid, "{setting:?} as {text}");
+                let value = config.ok().map(|config| config.numbers.get(number).to_string());
+                assert_eq!(value.is_some_and(|value| value == text), valid, "{setting:?}");
+            }
+        };
+        check(&range.start().to_string(), true);
+        check(&range.end().to_string(), true);
+        check(&(range.end() + 1).to_string(), false);
+        if let Some(below) = range.start().checked_sub(1) {
+            check(&below.to_string(), false);
+        }
+        for text in ["", "-1", "1.5", "inf", "unlimited", "18446744073709551616"] {
+            check(text, false);
+        }
+        assert!(Config::default().with(number, range.end() + 1).is_err());
+    }
+}
+
+#[test]
+fn the_documentation_lists_every_setting_with_its_default() {
+    let page = include_str!("../../../docs/server.md");
+    let line = |setting: Setting| {
+        let range = match setting {
+            Setting::Number(number) => format!(", {} to {}", number.range().start(), number.range().end()),
+            _ => String::new(),
+        };
+        let default = match setting.default_text().as_str() {
+            "none" => "none".to_owned(),
+            text => format!("`{text}`"),
+        };
+        format!("| `{}` | {}{range} | {default} | {} |", setting.key(), setting.value(), setting.what())
+    };
+    let expected: Vec<String> = Setting::all().map(line).collect();
+    let missing: Vec<&str> =
+        expected.iter().map(String::as_str).filter(|line| !page.lines().any(|have| have == *line)).collect();
+    assert!(missing.is_empty(), "docs/server.md should have:\n{}", missing.join("\n"));
+    for setting in Setting::all() {
+        // What the page says the default is, is what an empty configuration gives.
+        let given = Config::default().text(setting).unwrap_or_else(|| "none".to_owned());
+        assert_eq!(given, setting.default_text(), "{setting:?}");
+    }
 }

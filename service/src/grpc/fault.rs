@@ -225,7 +225,7 @@ impl From<CreateError> for Fault {
                 Self::field(format!("matches[{index}].deals.shared.deal_set"), message)
             }
             CreateError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
-            CreateError::TooManyMatches { .. } => Self::limit(message),
+            CreateError::TooManyMatches { .. } | CreateError::TooManyOfOwner { .. } => Self::limit(message),
             CreateError::OutcomeUnknown => {
                 Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
             }

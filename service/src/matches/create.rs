@@ -11,6 +11,7 @@ use zetema_rules::{RULES_REVISION, Suit};
 use super::deal_set::{self, DealSetMember};
 use super::hold::Holder;
 use super::message::Handle;
+use super::places::Place;
 use super::storage::Storage;
 use super::subscribers::Subscribers;
 use super::task::{Over, TableTask};
@@ -63,6 +64,12 @@ pub enum CreateError {
         /// The limit.
         limit: usize,
     },
+    /// As many matches of one owner run as may.
+    #[error("you have {limit} matches that are not over, the limit: try again when some are")]
+    TooManyOfOwner {
+        /// The limit.
+        limit: usize,
+    },
     /// Whether they were created is not known yet. With a request id the same may be sent again.
     #[error("whether the matches were created is not known yet: send the same again")]
     OutcomeUnknown,
@@ -99,7 +106,6 @@ impl Matches {
         specs: Vec<MatchSpec>,
         request: Option<RequestKey>,
     ) -> Result<Vec<MatchInfo>, CreateError> {
-        let limit = self.shared.config.limits.live_matches;
         if specs.is_empty() || specs.len() > NewMatches::MAX {
             return Err(CreateError::Count { given: specs.len(), most: NewMatches::MAX });
         }
@@ -107,20 +113,17 @@ impl Matches {
             return Err(CreateError::Stopping);
         }
         let now = self.shared.config.clock.wall();
-        let refused = if self.shared.drain.is_cancelled() {
-            Some(CreateError::Stopping)
-        } else if self.live().saturating_add(specs.len()) > limit {
-            Some(CreateError::TooManyMatches { limit })
+        let places = if self.shared.drain.is_cancelled() {
+            Err(CreateError::Stopping)
         } else {
-            None
+            self.shared.places.take(specs.iter().map(|spec| spec.owner.clone()).collect())
         };
-        if let Some(refused) = refused {
+        let places = match (places, request.as_ref()) {
+            (Ok(places), _) => places,
             // What was answered before is still answered.
-            return match request {
-                Some(key) => self.created_before(key, now).await?.ok_or(refused),
-                None => Err(refused),
-            };
-        }
+            (Err(refused), Some(key)) => return self.created_before(key.clone(), now).await?.ok_or(refused),
+            (Err(refused), None) => return Err(refused),
+        };
         let entries = self.first_entries(specs, now)?;
         let tables = self.tables(&entries)?;
         let infos: Vec<MatchInfo> = tables.iter().map(Table::info).collect();
@@ -135,7 +138,7 @@ impl Matches {
         match self.journal().create(new).await {
             Outcome::Done(CreatedBy::New) => {
                 counter!(MATCHES_CREATED).increment(u64::try_from(infos.len()).unwrap_or(u64::MAX));
-                self.run(tables, self.shared.config.clock.now());
+                self.run(tables.into_iter().zip(places), self.shared.config.clock.now());
                 Ok(infos)
             }
             Outcome::Done(CreatedBy::Before(response)) => self.answered(&response).await,
@@ -150,7 +153,7 @@ impl Matches {
             }
             Outcome::Unknown(cause) => {
                 tracing::warn!(%cause, "matches may not have been created: reading back");
-                self.spawn(self.clone().run_if_created(tables));
+                self.spawn(self.clone().run_if_created(tables, places));
                 Err(CreateError::OutcomeUnknown)
             }
         }
@@ -251,13 +254,15 @@ impl Matches {
     }
 
     /// Runs new tables once the journal tells that they are stored, if they are.
-    async fn run_if_created(self, tables: Vec<Table>) {
+    async fn run_if_created(self, tables: Vec<Table>, places: Vec<Place>) {
         let Some(first) = tables.first().map(Table::match_id) else { return };
         let limits = &self.shared.config.limits;
         let mut wait = limits.first_retry;
         loop {
             match self.journal().read(first).await {
-                Ok(Some(_)) => return self.run(tables, self.shared.config.clock.now()),
+                Ok(Some(_)) => {
+                    return self.run(tables.into_iter().zip(places), self.shared.config.clock.now());
+                }
                 Ok(None) => return,
                 Err(error) => tracing::warn!(%error, "the journal can't be read back yet"),
             }
@@ -285,7 +290,12 @@ impl Matches {
         }
         recovered.running = tables.len();
         // Their clocks run when all are there and their players had time to come back.
-        self.run(tables, self.shared.config.clock.now().after(self.shared.config.limits.restart_grace));
+        let from = self.shared.config.clock.now().after(self.shared.config.limits.restart_grace);
+        let places = |table: Table| {
+            let place = self.shared.places.keep(table.created().owner.clone());
+            (table, place)
+        };
+        self.run(tables.into_iter().map(places), from);
         Ok(recovered)
     }
 
@@ -324,15 +334,15 @@ impl Matches {
     }
 
     /// Runs tables, each in a task of its own, and their clocks from this moment on.
-    fn run(&self, tables: Vec<Table>, from: Moment) {
+    fn run(&self, tables: impl Iterator<Item = (Table, Place)>, from: Moment) {
         let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
         // All are known before the first runs: a deal set asks which of its matches do.
-        let mut tasks = Vec::with_capacity(tables.len());
-        for mut table in tables {
+        let mut tasks = Vec::new();
+        for (mut table, place) in tables {
             table.run_clock(from);
-            tasks.push(self.register(table));
+            tasks.push((self.register(table), place));
         }
-        for mut task in tasks {
+        for (mut task, place) in tasks {
             if let Deals::Shared(set) = &task.table.created().deals {
                 let members = sets.entry(set.id).or_insert_with(|| deal_set::start(self, set.clone()));
                 task.deal_set = members.remove(&task.table.match_id());
@@ -348,6 +358,7 @@ impl Matches {
                 matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
                 matches.shared.bot_seats.remove(&info);
                 matches.shared.faults.over(match_id);
+                drop(place);
             });
         }
     }

@@ -10,6 +10,8 @@ use crate::limits;
 pub struct Limits {
     /// Matches that run at once.
     pub live_matches: usize,
+    /// Those of one owner.
+    pub live_matches_of_owner: usize,
     /// Messages that wait for one table. Who sends more waits.
     pub inbox_messages: usize,
     /// Observations that wait for one subscriber. A reader that falls further behind is cut.
@@ -33,9 +35,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             live_matches: limits::DEFAULT_MAX_LIVE_MATCHES as usize,
+            live_matches_of_owner: limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER as usize,
             inbox_messages: limits::TABLE_INBOX_MESSAGES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
-            subscribers: limits::TABLE_SUBSCRIBERS,
+            subscribers: limits::DEFAULT_MAX_OBSERVERS_PER_MATCH,
             follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
             restart_grace: limits::RESTART_GRACE,
             faults: FaultLimits {

@@ -21,6 +21,7 @@ mod limits;
 mod list;
 mod message;
 mod past;
+mod places;
 mod player_faults;
 mod recent_results;
 mod result_cursor;
@@ -69,6 +70,7 @@ use crate::table::{
 use bot_seats::AllBotSeats;
 use incarnation::Incarnations;
 use message::{Handle, JoinSeat, Message};
+use places::Places;
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
 
@@ -97,6 +99,7 @@ struct Shared {
     incarnations: Incarnations,
     /// The way to each running table. The tables themselves are owned by their tasks.
     live: RwLock<HashMap<MatchId, Handle>>,
+    places: Arc<Places>,
     /// The seats of bots in the matches that run.
     bot_seats: AllBotSeats,
     /// What went wrong for players.
@@ -138,6 +141,7 @@ impl Matches {
     /// [`OpenError`] if the journal can't be read.
     pub async fn open(config: Config) -> Result<(Self, Recovered), OpenError> {
         let faults = Arc::new(PlayerFaults::new(config.limits.faults));
+        let places = Places::new(config.limits.live_matches, config.limits.live_matches_of_owner);
         let incarnations = Incarnations::read(&*config.journal).await?;
         let matches = Self {
             shared: Arc::new(Shared {
@@ -145,6 +149,7 @@ impl Matches {
                 incarnations,
                 faults,
                 live: RwLock::default(),
+                places: Arc::new(places),
                 bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
                 recent_results: RecentResults::default(),

@@ -24,7 +24,11 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::tls::Tls;
-use crate::{limits, metrics::Open};
+use crate::{
+    config::{Number, Numbers},
+    limits,
+    metrics::Open,
+};
 
 /// What connections speak below HTTP.
 #[derive(Debug, Clone)]
@@ -39,14 +43,14 @@ pub(super) async fn accept(
     listener: TcpListener,
     transport: Transport,
     router: axum::Router,
-    max_connections: u32,
-    ping_interval: Duration,
+    numbers: Numbers,
     closing: CancellationToken,
     stopped: CancellationToken,
 ) {
-    let room = Arc::new(Semaphore::new(usize::try_from(max_connections).unwrap_or(Semaphore::MAX_PERMITS)));
+    let max_connections = numbers.count(Number::MaxConnections);
+    let room = Arc::new(Semaphore::new(max_connections));
     let connections = TaskTracker::new();
-    let http = Arc::new(http(ping_interval));
+    let http = Arc::new(http(&numbers));
     while let Some(stream) = closing.run_until_cancelled(next(&listener)).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
@@ -97,7 +101,7 @@ async fn next(listener: &TcpListener) -> TcpStream {
 }
 
 async fn serve(
-    Http { builder, silence }: &Http,
+    Http { builder, silence, preface_timeout }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: axum::Router,
     closing: CancellationToken,
@@ -106,7 +110,7 @@ async fn serve(
     let io = TokioIo::new(Listening { stream, heard: heard.clone() });
     let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(router)));
     let mut silent = pin!(heard.silent_for(*silence));
-    let preface_deadline = Instant::now() + limits::CONNECTION_PREFACE_TIMEOUT;
+    let preface_deadline = Instant::now() + *preface_timeout;
     let mut stage = Stage::Preface;
     loop {
         tokio::select! {
@@ -153,11 +157,13 @@ struct Http {
     builder: auto::Builder<TokioExecutor>,
     /// How long an HTTP/2 client may say nothing.
     silence: Duration,
+    preface_timeout: Duration,
 }
 
 /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and two
 /// that wait for the answer to a ping of HTTP/2.
-fn http(ping_interval: Duration) -> Http {
+fn http(numbers: &Numbers) -> Http {
+    let ping_interval = numbers.millis(Number::PingIntervalMs);
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -168,17 +174,21 @@ fn http(ping_interval: Duration) -> Http {
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(limits::MAX_STREAMS_PER_CONNECTION)
+        .max_concurrent_streams(numbers.small(Number::MaxStreamsPerConnection))
         .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
         .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
         .max_frame_size(limits::HTTP2_MAX_FRAME_BYTES)
-        .max_header_list_size(limits::MAX_HEADER_LIST_BYTES)
+        .max_header_list_size(numbers.small(Number::MaxHeaderListBytes))
         .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
         .max_pending_accept_reset_streams(limits::HTTP2_MAX_PENDING_RESETS)
         .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
         .keep_alive_interval(ping_interval)
         .keep_alive_timeout(ping_interval * (limits::SILENT_PING_INTERVALS - 1));
-    Http { builder, silence: ping_interval * limits::SILENT_PING_INTERVALS }
+    Http {
+        builder,
+        silence: ping_interval * limits::SILENT_PING_INTERVALS,
+        preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
+    }
 }
 
 /// What a client has said so far.
@@ -297,13 +307,19 @@ mod tests {
     /// Empty settings.
     const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
+    fn numbers() -> Numbers {
+        Numbers::default().with(Number::PingIntervalMs, INTERVAL.as_millis().try_into().unwrap()).unwrap()
+    }
+
     /// What a client that says only this is answered before it is closed, and how long that takes.
     async fn check(said: &[u8]) -> (Vec<u8>, Duration) {
         let (mut client, host) = duplex(1024);
         let router = axum::Router::new().route("/", get(async || "here"));
         let begun = Instant::now();
         let served =
-            tokio::spawn(async move { serve(&http(INTERVAL), host, router, CancellationToken::new()).await });
+            tokio::spawn(
+                async move { serve(&http(&numbers()), host, router, CancellationToken::new()).await },
+            );
         client.write_all(said).await.unwrap();
         let mut answer = Vec::new();
         client.read_to_end(&mut answer).await.unwrap();
@@ -317,7 +333,7 @@ mod tests {
             let (answer, elapsed) = check(said).await;
             assert!(answer.len() < 100, "{answer:?}");
             assert!(
-                elapsed <= limits::CONNECTION_PREFACE_TIMEOUT + limits::HTTP1_HEADER_TIMEOUT,
+                elapsed <= numbers().millis(Number::PrefaceTimeoutMs) + limits::HTTP1_HEADER_TIMEOUT,
                 "{elapsed:?}"
             );
         }
@@ -338,7 +354,9 @@ mod tests {
         let begun = Instant::now();
         let router = axum::Router::new();
         let served =
-            tokio::spawn(async move { serve(&http(INTERVAL), host, router, CancellationToken::new()).await });
+            tokio::spawn(
+                async move { serve(&http(&numbers()), host, router, CancellationToken::new()).await },
+            );
         client.write_all(PREFACE).await.unwrap();
         client.write_all(&SETTINGS).await.unwrap();
         served.await.unwrap();

@@ -9,6 +9,7 @@ use super::{StartError, routes};
 use crate::{
     access::{Access, AdminToken},
     grpc::{Backend, Drain},
+    limits,
     matches::{self, Matches},
 };
 
@@ -46,6 +47,7 @@ impl InProcess {
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval,
+            max_request_bytes: limits::DEFAULT_MAX_REQUEST_BYTES,
             queued_observations,
             drain: drain.clone(),
         });

@@ -36,7 +36,7 @@ pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
-    config::Config,
+    config::{Config, Number},
     grpc::{Backend, Drain},
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
     limits,
@@ -99,12 +99,14 @@ impl Server {
     pub async fn start(config: Config) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
         let page = metrics::page().cloned();
-        let listen = config.listen;
+        let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
         let local_addr = listener.local_addr().map_err(listen_error)?;
         let transport = match config.tls {
-            Some(files) => Transport::Tls(Arc::new(Tls::open(files).await?)),
+            Some(files) => Transport::Tls(Arc::new(
+                Tls::open(files, numbers.millis(Number::TlsHandshakeTimeoutMs)).await?,
+            )),
             None => Transport::Plaintext,
         };
 
@@ -120,7 +122,9 @@ impl Server {
         let access = Arc::new(access.await?);
 
         let limits = matches::Limits {
-            live_matches: usize::try_from(config.max_live_matches).unwrap_or(usize::MAX),
+            live_matches: numbers.count(Number::MaxLiveMatches),
+            live_matches_of_owner: numbers.count(Number::MaxLiveMatchesPerOwner),
+            subscribers: numbers.count(Number::MaxObserversPerMatch),
             ..matches::Limits::default()
         };
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
@@ -130,7 +134,8 @@ impl Server {
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
-            ping_interval: config.ping_interval,
+            ping_interval: numbers.millis(Number::PingIntervalMs),
+            max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations: limits.queued_observations,
             drain: drain.clone(),
         });
@@ -142,8 +147,7 @@ impl Server {
             listener,
             transport.clone(),
             router,
-            config.max_connections,
-            config.ping_interval,
+            numbers,
             drain.closing().clone(),
             stopped.clone(),
         ));
@@ -154,7 +158,7 @@ impl Server {
             matches,
             journal,
             transport,
-            drain_timeout: config.drain_timeout,
+            drain_timeout: numbers.millis(Number::DrainTimeoutMs),
             drain,
             stopped,
             tasks,
@@ -199,7 +203,7 @@ impl Server {
     /// Stops, by steps:
     ///
     /// 1. It drains: health says `NOT_SERVING`, streams are told in how long it stops, and no match is created. All else
-    ///    goes on as before, clocks and new connections too, until no match runs or [`Config::drain_timeout`] is over.
+    ///    goes on as before, clocks and new connections too, until no match runs or [`Number::DrainTimeoutMs`] is over.
     /// 2. It closes: no clock runs any more, streams end with `DRAINING`, and calls that run are answered or, after
     ///    [`limits::CLOSING_TIMEOUT`], cut.
     /// 3. The matches that are left are stopped, to go on at the next start, and the journal is closed.

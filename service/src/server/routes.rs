@@ -42,7 +42,7 @@ pub(super) fn routes(
 pub(super) fn ours(backend: &Arc<Backend>, page: Option<PrometheusHandle>) -> Router {
     let ours = Routes::new(
         MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
-            .max_decoding_message_size(limits::MAX_REQUEST_BYTES)
+            .max_decoding_message_size(backend.max_request_bytes)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     )
     .add_service(

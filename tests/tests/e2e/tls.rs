@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use zetema_bots::House;
 use zetema_proto::v1::Preset;
 use zetema_sdk::{DealCheck, End, Error, Session, Settings, Tls, TlsProblem};
-use zetema_service::config::{Config, TlsFiles};
+use zetema_service::config::{Config, Number, TlsFiles};
 use zetema_service::server::Server;
 use zetema_tests::harness::{
     Authority, Certificate, Clients, PlayStream, Process, StreamTable, check_by_reference, preset, soon,
@@ -238,7 +238,10 @@ async fn a_reload_changes_who_may_connect() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_do_not_finish_their_handshake_hold_up_no_other() {
     let ca = Authority::new();
-    let secure = Secure::start_with(&ca.server(HERE), None, |config| config.max_connections = 3).await;
+    let secure = Secure::start_with(&ca.server(HERE), None, |config| {
+        config.numbers = config.numbers.with(Number::MaxConnections, 3).unwrap();
+    })
+    .await;
     let address = secure.server.local_addr();
     let mut idle = Vec::new();
     for said in [&b""[..], b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"] {

@@ -5,6 +5,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use metrics::counter;
@@ -90,6 +91,7 @@ pub enum TlsError {
 #[derive(Debug)]
 pub(super) struct Tls {
     files: TlsFiles,
+    handshake_timeout: Duration,
     current: watch::Sender<Arc<ServerConfig>>,
 }
 
@@ -98,9 +100,9 @@ impl Tls {
     ///
     /// # Errors
     /// A [`TlsError`] that names the file.
-    pub(super) async fn open(files: TlsFiles) -> Result<Self, TlsError> {
+    pub(super) async fn open(files: TlsFiles, handshake_timeout: Duration) -> Result<Self, TlsError> {
         let (config, fingerprint) = read(files.clone()).await?;
-        let tls = Self { files, current: watch::Sender::new(config) };
+        let tls = Self { files, handshake_timeout, current: watch::Sender::new(config) };
         tls.tell(&fingerprint);
         Ok(tls)
     }
@@ -129,7 +131,7 @@ impl Tls {
     {
         let acceptor = TlsAcceptor::from(Arc::clone(&self.current.borrow()));
         let accepted = acceptor.accept(stream).into_fallible();
-        match timeout(limits::TLS_HANDSHAKE_TIMEOUT, accepted).await {
+        match timeout(self.handshake_timeout, accepted).await {
             Ok(Ok(stream)) => return Some(stream),
             Ok(Err((error, stream))) => {
                 tracing::debug!(%error, "a TLS handshake failed");

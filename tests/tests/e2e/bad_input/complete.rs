@@ -41,7 +41,7 @@ pub(crate) fn of_every_method() -> Vec<Case> {
     let mut cases = Vec::new();
     for method in methods() {
         let case = |name, bodies, expected| Case { name, method, caller: Caller::Admin, bodies, expected };
-        let long = vec![0; limits::MAX_REQUEST_BYTES + 1];
+        let long = vec![0; limits::DEFAULT_MAX_REQUEST_BYTES + 1];
         cases.push(case("what is no message", vec![garbage()], Expected::reason(Undecodable)));
         cases.push(case("too large a message", vec![long], Expected::reason(MessageTooLarge)));
         if method.starts_with("MatchService/") || method.starts_with("TokenService/") {

@@ -1,0 +1,145 @@
+//! The settings that are numbers, as data: each a row with its key, unit, range and default.
+//!
+//! What a server starts with, `zetema serve --help` and the table of docs/server.md come from these rows. Every range has an
+//! end, so no bound can be switched off.
+
+use std::{ops::RangeInclusive, time::Duration};
+
+use super::ConfigError;
+use crate::limits;
+
+/// What is known of a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) key: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) least: u64,
+    pub(super) most: u64,
+    pub(super) default: u64,
+    pub(super) what: &'static str,
+}
+
+macro_rules! numbers {
+    ($(#[doc = $what:literal] $name:ident $key:literal $unit:literal $least:literal $most:literal $default:expr;)+) => {
+        /// A setting that is a number.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Number {
+            $(#[doc = $what] $name,)+
+        }
+
+        /// In the order of the enum.
+        const ROWS: &[Row] = &[$(Row {
+            key: $key,
+            unit: $unit,
+            least: $least,
+            most: $most,
+            default: $default as u64,
+            what: $what,
+        },)+];
+
+        impl Number {
+            /// Every number.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+        }
+    };
+}
+
+numbers! {
+    /// Connections open at once
+    MaxConnections "max_connections" "connections" 1 1_000_000 limits::DEFAULT_MAX_CONNECTIONS;
+    /// Calls and streams open at once on one connection
+    MaxStreamsPerConnection "max_streams_per_connection" "streams" 1 10_000 limits::DEFAULT_MAX_STREAMS_PER_CONNECTION;
+    /// How long a new connection may take until it has said who it is, the TLS handshake not counted
+    PrefaceTimeoutMs "preface_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_PREFACE_TIMEOUT_MS;
+    /// How long a TLS handshake may take
+    TlsHandshakeTimeoutMs "tls_handshake_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_TLS_HANDSHAKE_TIMEOUT_MS;
+    /// Bytes of one request message
+    MaxRequestBytes "max_request_bytes" "bytes" 65_536 16_777_216 limits::DEFAULT_MAX_REQUEST_BYTES;
+    /// Bytes of all headers of one request
+    MaxHeaderListBytes "max_header_list_bytes" "bytes" 4_096 65_536 limits::DEFAULT_MAX_HEADER_LIST_BYTES;
+    /// Matches that are not over, at once
+    MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
+    /// Matches of one owner that are not over, at once
+    MaxLiveMatchesPerOwner "max_live_matches_per_owner" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER;
+    /// Spectators of one match, and those who observe one of its seats
+    MaxObserversPerMatch "max_observers_per_match" "streams" 1 100_000 limits::DEFAULT_MAX_OBSERVERS_PER_MATCH;
+    /// How often a Play stream is pinged
+    PingIntervalMs "ping_interval_ms" "milliseconds" 100 600_000 limits::DEFAULT_PING_INTERVAL_MS;
+    /// How long matches go on when the server is told to stop
+    DrainTimeoutMs "drain_timeout_ms" "milliseconds" 0 600_000 limits::DEFAULT_DRAIN_TIMEOUT_MS;
+}
+
+impl Number {
+    pub(super) const fn row(self) -> &'static Row {
+        // The enum and the rows are made from the same list.
+        &ROWS[self as usize]
+    }
+
+    /// What it may be, in its unit.
+    pub const fn range(self) -> RangeInclusive<u64> {
+        let row = self.row();
+        row.least..=row.most
+    }
+
+    /// What it is unless it is set.
+    pub const fn default_value(self) -> u64 {
+        self.row().default
+    }
+}
+
+/// A value for every number, each within its range.
+///
+/// ```
+/// use zetema_service::config::{Number, Numbers};
+///
+/// let numbers = Numbers::default().with(Number::MaxConnections, 9)?;
+/// assert_eq!(numbers.get(Number::MaxConnections), 9);
+/// assert!(numbers.with(Number::MaxConnections, 0).is_err());
+/// # Ok::<(), zetema_service::config::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers([u64; ROWS.len()]);
+
+impl Default for Numbers {
+    fn default() -> Self {
+        let mut values = [0; ROWS.len()];
+        for (value, row) in values.iter_mut().zip(ROWS) {
+            *value = row.default;
+        }
+        Self(values)
+    }
+}
+
+impl Numbers {
+    /// What a number is.
+    pub const fn get(&self, number: Number) -> u64 {
+        self.0[number as usize]
+    }
+
+    /// A number of things that are counted in memory.
+    pub fn count(&self, number: Number) -> usize {
+        usize::try_from(self.get(number)).unwrap_or(usize::MAX)
+    }
+
+    /// A number of milliseconds.
+    pub const fn millis(&self, number: Number) -> Duration {
+        Duration::from_millis(self.get(number))
+    }
+
+    /// A number of this size at most.
+    pub(crate) fn small(&self, number: Number) -> u32 {
+        u32::try_from(self.get(number)).unwrap_or(u32::MAX)
+    }
+
+    /// These, but for one.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub fn with(mut self, number: Number, value: u64) -> Result<Self, ConfigError> {
+        if !number.range().contains(&value) {
+            return Err(ConfigError::OutOfRange { number, value });
+        }
+        self.0[number as usize] = value;
+        Ok(self)
+    }
+}
