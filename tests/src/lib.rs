@@ -5,6 +5,8 @@ pub mod damage;
 #[cfg(target_os = "linux")]
 pub mod disk;
 pub mod fault_runs;
+#[cfg(target_os = "linux")]
+pub mod floods;
 pub mod harness;
 pub mod proxy;
 pub mod reference;

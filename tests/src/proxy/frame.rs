@@ -52,6 +52,21 @@ impl Frame {
         number & 0x7fff_ffff
     }
 
+    /// The number of its kind; `None` for the preface.
+    pub fn kind(&self) -> Option<u8> {
+        (!self.is_preface()).then(|| self.bytes[3])
+    }
+
+    /// Its flags; none for the preface.
+    pub fn flags(&self) -> u8 {
+        if self.is_preface() { 0 } else { self.bytes[4] }
+    }
+
+    /// What comes after its header; nothing for the preface.
+    pub fn payload(&self) -> &[u8] {
+        if self.is_preface() { &[] } else { &self.bytes[HEADER..] }
+    }
+
     /// What it carries of its stream, if it is a DATA frame.
     pub fn data(&self) -> Option<&[u8]> {
         if self.is_preface() || self.bytes[3] != DATA {
