@@ -147,6 +147,9 @@ pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection
     if mode != "wal" {
         return Err(OpenError::NoWal { mode });
     }
+    // A database that was given its WAL right now, as a restored one is, is still being read by SQLite from the check of its
+    // pages until something else was read. Till then it would refuse to copy the WAL.
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     conn.pragma_update(None, "synchronous", "full")?;
     // On macOS fsync alone doesn't reach the disk. Elsewhere this changes nothing.
     conn.pragma_update(None, "fullfsync", true)?;

@@ -53,6 +53,20 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
 }
 
+/// As a restore leaves it, and whoever copies it by other means than ours.
+#[tokio::test]
+async fn a_journal_without_a_wal_is_given_one_and_keeps_its_matches() {
+    let f = Fixture::new().await;
+    f.created([1]).await;
+    let mode = |database: &Connection, mode: &str| {
+        database.pragma_update_and_check(None, "journal_mode", mode, |row| row.get::<_, String>(0)).unwrap()
+    };
+    let f = f.reopen_after(|database| assert_eq!(mode(database, "delete"), "delete")).await;
+    assert_eq!(f.recovery.unfinished, 1);
+    let f = f.reopen_after(|database| assert_eq!(mode(database, "wal"), "wal")).await;
+    assert_eq!(f.recovery.unfinished, 1);
+}
+
 #[tokio::test]
 async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
