@@ -166,10 +166,9 @@ impl Restoring {
             return Err(BackupError::HasJournal { folder: data.to_owned() });
         };
         let inner = folder.restoring();
-        if inner.exists() {
-            fs::remove_dir_all(&inner).map_err(at("remove", &inner))?;
-        }
+        // It says that a restore is under way, so it stays where one that was cut short has left it.
         folder::make_folder(&inner).map_err(at("make", &inner))?;
+        folder::empty(&inner).map_err(at("empty", &inner))?;
         let restoring = Self { folder, inner };
         let database = folder::database(&restoring.inner);
         let mut copy = folder::private_file(&database).map_err(at("make", &database))?;

@@ -56,6 +56,8 @@ impl Folder {
         make_folder(path).map_err(at("make the folder"))?;
         let folder = Self::lock(path, private_file)?;
         folder.check()?;
+        // The last that a restore does is to remove it, when the journal is in its place already.
+        remove(&folder.restoring()).map_err(at("remove what a restore has left in"))?;
         // SQLite gives its WAL the mode of the database, so the database has to be there with the right one.
         private_file(&folder.database()).map_err(at("make the database in"))?;
         folder.sync().map_err(at("sync"))?;
@@ -90,6 +92,12 @@ impl Folder {
         self.path.join(RESTORING)
     }
 
+    /// Whether a restore has not come to its end: it has a folder here, and has not yet given its database.
+    fn is_restoring(&self) -> io::Result<bool> {
+        let restoring = self.restoring();
+        Ok(fs::exists(&restoring)? && (fs::exists(database(&restoring))? || !fs::exists(self.database())?))
+    }
+
     /// Takes this database as its own: in one step it is all there.
     pub(super) fn adopt(&self, database: &Path) -> Result<(), OpenError> {
         let at =
@@ -113,10 +121,14 @@ impl Folder {
 
     /// Whether the files are there that have to be, and the WAL is as it was written. Nothing is changed.
     pub(super) fn check(&self) -> Result<WalContent, OpenError> {
-        if database(&self.restoring()).exists() {
+        let (database, wal) = (self.database(), self.wal());
+        if self.is_restoring().map_err(|source| OpenError::File {
+            doing: "look at",
+            path: self.path.clone(),
+            source,
+        })? {
             return Err(OpenError::Restoring { folder: self.path.clone() });
         }
-        let (database, wal) = (self.database(), self.wal());
         let bytes = |file: &Path| match fs::metadata(file) {
             Ok(metadata) => Ok(Some(metadata.len())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -200,6 +212,22 @@ fn write(mut lock: &File, mark: &[u8]) -> io::Result<()> {
     lock.rewind()?;
     lock.write_all(mark)?;
     lock.sync_all()
+}
+
+/// Removes a folder and all that is in it, if it is there.
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes all files in a folder, which stays.
+pub(super) fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        fs::remove_file(entry?.path())?;
+    }
+    Ok(())
 }
 
 /// The path of the database in a folder.
