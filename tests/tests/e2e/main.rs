@@ -8,6 +8,7 @@
 
 mod access;
 mod backend;
+mod backup;
 mod bad_input;
 mod clocks;
 mod dead_peers;
