@@ -52,8 +52,10 @@ impl Tls {
         if uri.scheme_str() != Some("https") {
             let mut stream = TcpStream::connect((host, uri.port_u16().unwrap_or(80))).await?;
             let (place, settings) = FRAME_TYPE;
-            let is_http2 = first_words(&mut stream).await?.get(place) == Some(&settings);
-            return Ok((!is_http2).then_some(TlsProblem::AddressIsPlaintext));
+            let words = first_words(&mut stream).await?;
+            // One that says nothing may be a server that is on its way out.
+            let is_other = words.get(place).is_some_and(|kind| *kind != settings);
+            return Ok(is_other.then_some(TlsProblem::AddressIsPlaintext));
         }
         let stream = TcpStream::connect((host, uri.port_u16().unwrap_or(443))).await?;
         let name = self.server_name.as_deref().unwrap_or(host).to_owned();
@@ -98,4 +100,34 @@ async fn first_words(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> io::
     let mut words = Vec::new();
     while words.len() <= FRAME_TYPE.0 && stream.read_buf(&mut words).await? > 0 {}
     Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// What a client is told of a server at an `http://` address that answers so, and closes.
+    async fn check(answer: &'static [u8], expected: Option<TlsProblem>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let answering = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut asked = vec![0; PREFACE.len()];
+            stream.read_exact(&mut asked).await.unwrap();
+            stream.write_all(answer).await.unwrap();
+        };
+        let (problem, ()) = tokio::join!(async { Tls::default().diagnose(&server).await }, answering);
+        assert_eq!(problem, expected, "{answer:?}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_answers_in_something_else_is_told_from_one_that_is_gone() {
+        check(b"\0\0\0\x04\0\0\0\0\0", None).await;
+        check(b"\x15\x03\x03\0\x02\x02\x0a", Some(TlsProblem::AddressIsPlaintext)).await;
+        check(b"HTTP/1.1 400 Bad Request\r\n\r\n", Some(TlsProblem::AddressIsPlaintext)).await;
+        check(b"", None).await;
+        check(b"\0\0\0", None).await;
+    }
 }

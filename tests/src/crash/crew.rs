@@ -117,6 +117,8 @@ impl Place {
         let mut problems = Vec::new();
         let mut ledgers =
             vec![play(&proxy, created.tokens[0].as_str().into(), Records::Checked, &mut problems).await];
+        // Against a player who has given up nobody's match ends.
+        let others = if problems.is_empty() { others } else { Vec::new() };
         for other in others {
             match other.await {
                 Ok(ledger) => ledgers.push(ledger),
