@@ -156,9 +156,10 @@ impl Folder {
     /// durable: SQLite asks for that too, and does not mind when it fails.
     pub(super) fn in_use(&self) -> io::Result<InUse> {
         File::open(&self.path)?.sync_all()?;
-        let lock = self.lock.try_clone()?;
-        write(&lock, OPEN)?;
-        Ok(InUse { lock })
+        let in_use = InUse { lock: self.lock.try_clone()? };
+        // If this fails the mark may be there all the same: it goes again.
+        write(&in_use.lock, OPEN)?;
+        Ok(in_use)
     }
 
     /// Says that there is a journal, and claims nothing of its WAL.
