@@ -12,10 +12,16 @@ use tokio::sync::watch;
 
 use super::soon;
 
-/// The programs of this build by their names. Built with the tests of the whole workspace, they have been built already
-/// when these all run, and are never older ones when this package's run alone.
+/// For tests: with the tests of the whole workspace, the programs have been built already when these all run, and are never
+/// older ones when this package's run alone.
+const WITH_THE_TESTS: &[&str] = &["test", "--workspace", "--no-run"];
+/// For programs of this package: what the README's first command builds.
+const BY_ITSELF: &[&str] = &["build", "--package", "zetema-cli", "--bin", "zetema"];
+
+/// The programs of this build by their names.
 static BUILT: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
     let profile: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
+    let build = if is_test() { WITH_THE_TESTS } else { BY_ITSELF };
     let mut cargo = Command::new(env!("CARGO"));
     // What cargo tells a test of its package would make build scripts run anew, and half the workspace with them.
     for (name, _) in std::env::vars_os() {
@@ -25,7 +31,8 @@ static BUILT: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
         }
     }
     let build = cargo
-        .args(["test", "--workspace", "--no-run", "--locked", "--message-format", "json"])
+        .args(build)
+        .args(["--locked", "--message-format", "json"])
         .args(profile)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
@@ -41,6 +48,12 @@ static BUILT: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
     });
     programs.collect()
 });
+
+/// Whether cargo has built the running program as a test: those it keeps beside what they depend on.
+fn is_test() -> bool {
+    let program = std::env::current_exe().expect("the system knows the program");
+    program.parent().is_some_and(|folder| folder.ends_with("deps"))
+}
 
 /// Where a program of this build is, such as `zetema`.
 ///
