@@ -16,6 +16,7 @@ mod output;
 mod pages;
 mod render;
 mod screen;
+mod supervisor;
 mod watch;
 
 use std::process::ExitCode;

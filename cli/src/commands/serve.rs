@@ -10,6 +10,7 @@ use zetema_service::server::{Hangups, Server, Terminations};
 use crate::args::FormatArgs;
 use crate::failure::Usage;
 use crate::output::{self, Format};
+use crate::supervisor;
 
 /// Run a server.
 #[derive(Debug, clap::Args)]
@@ -58,6 +59,7 @@ impl Serve {
             ),
         };
         output::note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
+        supervisor::serving(&url);
         loop {
             tokio::select! {
                 () = terminations.next() => break,
@@ -65,6 +67,7 @@ impl Serve {
                 () = hangups.next() => drop(server.reload().await),
             }
         }
+        supervisor::stopping();
         output::note(
             "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once.",
         );
