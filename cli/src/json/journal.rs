@@ -53,6 +53,8 @@ pub(crate) struct RepairedJson<'a> {
     repaired: bool,
     /// Where the files are as they were.
     kept: Option<&'a Path>,
+    /// What was damaged.
+    found: &'a [String],
     lost: &'a [String],
     journal: Option<FoundJson>,
 }
@@ -80,6 +82,7 @@ impl<'a> RepairedJson<'a> {
         Self {
             repaired: repaired.is_some(),
             kept: repaired.map(|repaired| repaired.kept.as_path()),
+            found: repaired.map_or(&[], |repaired| repaired.found.as_slice()),
             lost: repaired.map_or(&[], |repaired| repaired.lost.as_slice()),
             journal: repaired.map(|repaired| FoundJson::new(&repaired.recovery)),
         }

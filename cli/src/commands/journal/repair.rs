@@ -36,9 +36,12 @@ impl Repair {
             (Format::Json, repaired) => output::print_json(&RepairedJson::new(repaired.as_ref())),
             (Format::Table, None) => output::print("There was nothing to repair."),
             (Format::Table, Some(repaired)) => {
-                let mut table = output::table(["lost"]);
+                let mut table = output::table(["", "what"]);
+                for found in &repaired.found {
+                    table.add_row(["found", found]);
+                }
                 for lost in &repaired.lost {
-                    table.add_row([lost]);
+                    table.add_row(["lost", lost]);
                 }
                 output::print(table)?;
                 let found = &repaired.recovery;

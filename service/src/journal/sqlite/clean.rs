@@ -2,11 +2,11 @@
 //! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none.
 
 use super::commit::Commit;
-use super::limits;
 use super::live::{Live, Position, Segment, SegmentNumber};
 use super::recover::table;
 use super::request::Spoilt;
 use super::writer::Writer;
+use super::{limits, segments};
 use crate::journal::row::{self, Row, RowHeader};
 use crate::journal::{Cause, MatchId, Version};
 
@@ -84,6 +84,7 @@ impl Writer {
             Step::Drop(number) => {
                 self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
                 self.live.dropped_segment(number);
+                segments::write(&self.conn, self.live.segments())?;
                 let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
                 Ok(Done { copied: 0, dropped: 1, next })
             }
@@ -114,6 +115,10 @@ impl Writer {
             commit.insert_row()?;
             self.live.moved(match_id, version);
             copied += 1;
+        }
+        if copied > 0 {
+            // That there are copies now.
+            segments::write(&self.conn, self.live.segments())?;
         }
         Ok(Done { copied, dropped: 0, next })
     }

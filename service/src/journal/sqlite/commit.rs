@@ -6,7 +6,7 @@ use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
 use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, Write};
-use super::{schema, tokens};
+use super::{schema, segments, tokens};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
@@ -227,6 +227,7 @@ impl Commit<'_> {
     fn start_segment(&mut self, number: u32) -> rusqlite::Result<u32> {
         self.conn.execute_batch(&schema::segment(number))?;
         self.live.started_segment(number);
+        segments::write(self.conn, self.live.segments())?;
         Ok(number)
     }
 

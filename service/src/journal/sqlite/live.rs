@@ -42,9 +42,13 @@ pub(super) struct LiveMatch {
 pub(super) struct Segment {
     pub(super) number: SegmentNumber,
     pub(super) first: Position,
+    /// The position after its last; nothing while rows are added.
+    pub(super) end: Option<Position>,
     pub(super) rows: u64,
     /// How many of the rows are the record of a running match.
     pub(super) live: u64,
+    /// Whether there may be rows among them that were copied from another segment.
+    pub(super) copies: bool,
 }
 
 /// All of it. A change is kept by [`Live::keep`] or taken back by [`Live::take_back`].
@@ -128,7 +132,10 @@ impl Live {
 
     pub(super) fn started_segment(&mut self, number: SegmentNumber) {
         let first = self.next_position;
-        self.segments.push(Segment { number, first, rows: 0, live: 0 });
+        if let Some(full) = self.segments.last_mut() {
+            full.end = Some(first);
+        }
+        self.segments.push(Segment { number, first, end: None, rows: 0, live: 0, copies: false });
     }
 
     pub(super) fn dropped_segment(&mut self, number: SegmentNumber) {
@@ -155,6 +162,9 @@ impl Live {
     /// The row at the next position is a copy of a record of this match, and stands for it from now on.
     pub(super) fn moved(&mut self, match_id: MatchId, version: Version) {
         let to = self.add_row();
+        if let Some(current) = self.segments.last_mut() {
+            current.copies = true;
+        }
         let Some(from) = self.matches.get_mut(&match_id).and_then(|m| m.position_mut(version)) else {
             return;
         };

@@ -1,5 +1,6 @@
 //! The journal in SQLite: one thread that writes with group commit, some that read.
 
+mod account;
 mod backup;
 mod chain;
 mod check;
@@ -19,6 +20,7 @@ mod request;
 mod salvage;
 mod schema;
 mod seal;
+mod segments;
 mod stats;
 mod tokens;
 mod verify;
@@ -195,7 +197,7 @@ impl Opened {
         let (live, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::Start, &mut recovery)?;
         // All was read, and nothing changed. From here on it is.
-        let (mut conn, epoch) = schema::open_writer(found, options)?;
+        let (mut conn, epoch) = schema::open_writer(found, options, live.segments())?;
         recover::quarantine(&mut conn, &recovery.quarantined)?;
         for Quarantine { match_id, intact, damage } in &recovery.quarantined {
             tracing::error!(%match_id, %intact, %damage, "a match is damaged and quarantined");

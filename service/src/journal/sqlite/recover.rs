@@ -1,15 +1,17 @@
 //! Reading the log at opening: every row once, every hash checked.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::account::{self, Gap};
 use super::chain::{Rows, Seen};
 use super::live::{Head, Live, LiveMatch, Position, Segment, SegmentNumber};
 use super::seal::QUARANTINE;
-use super::{OpenError, Quarantine, Recovery, schema};
+use super::{OpenError, Quarantine, Recovery, schema, segments};
 use crate::journal::row::{ChainHash, Row, RowError, RowHeader};
 use crate::journal::{MatchId, Version};
 
@@ -27,35 +29,75 @@ const POSITIONS_END: Position = 1 << 62;
 /// every such row is accounted for by a match that lacks one, there is no telling whose it is, and that is an error.
 pub(super) fn scan(conn: &Connection, schema: u64) -> Result<(Live, Recovery), OpenError> {
     let mut log = Log { next_position: 1, ..Log::default() };
+    let tables = segment_numbers(conn)?;
     let mut segments: Vec<Segment> = Vec::new();
-    for number in segment_numbers(conn)? {
-        segments.push(log.scan_segment(conn, number)?);
+    if schema < schema::LISTED {
+        for number in tables {
+            segments.push(log.scan_unlisted(conn, number)?);
+        }
+        if let Some(current) = segments.last_mut() {
+            current.end = None;
+        }
+    } else {
+        segments = segments::read(conn)?;
+        segments::compare(&segments, &tables)?;
+        for segment in &mut segments {
+            log.scan_segment(conn, segment)?;
+        }
     }
-    let Log { next_position, by_match, mut recovery, lost } = log;
+    let Log { next_position, by_match, mut recovery, mut lost } = log;
     let known = known_quarantine(conn, schema)?;
     let mut matches = HashMap::new();
     let mut ended: HashMap<MatchId, Rows> = HashMap::new();
-    let mut strays = Vec::new();
-    let (mut missing, mut elsewhere) = (0, lost);
-    for (match_id, rows) in by_match {
+    let (mut strays, mut no_matches) = (Vec::new(), Vec::new());
+    let mut gaps: Vec<Gap> = Vec::new();
+    let mut overwriting: Vec<Position> = Vec::new();
+    let mut doubtful: Vec<Position> = Vec::new();
+    for (match_id, mut rows) in by_match {
         if let Some(end) = end_of(conn, match_id)? {
-            let (gone, overwriting) = rows.verify_dead(end);
-            missing += gone;
-            elsewhere += overwriting;
+            let (missing, found) = rows.verify_dead(match_id, end, &segments);
+            gaps.extend(missing);
+            overwriting.extend(found);
             ended.insert(match_id, rows);
             continue;
         }
         let verified = rows.verify(match_id);
-        missing += verified.missing;
-        elsewhere += verified.overwriting;
+        gaps.extend(verified.gaps);
+        overwriting.extend(verified.overwriting);
         strays.extend(verified.stray);
+        doubtful.extend(verified.doubtful);
+        if verified.nothing_else {
+            no_matches.push(match_id);
+        }
         matches.insert(match_id, verified.live);
     }
     for stray in strays {
-        elsewhere -= u64::from(attribute(conn, &segments, &stray, &mut matches, &ended, &mut recovery)?);
+        let owner = attribute(conn, &segments, &stray, &mut matches, &ended, &mut recovery)?;
+        let Some((match_id, version)) = owner else { continue };
+        overwriting.retain(|position| *position != stray.position);
+        // It is not lost any more.
+        let lacks = |gap: &&mut Gap| gap.match_id == match_id && gap.after < version && version < gap.before;
+        if let Some(gap) = gaps.iter_mut().find(lacks) {
+            gap.records = gap.records.saturating_sub(1);
+        }
     }
-    if elsewhere > missing {
-        return Err(unaccounted(elsewhere - missing, &recovery));
+    for position in doubtful {
+        let lacks = |gap: &&mut Gap| gap.after == Version::ZERO && gap.from < position && position < gap.to;
+        // If it is that record, no lost row is.
+        if let Some(gap) = gaps.iter_mut().find(lacks) {
+            gap.records = gap.records.saturating_sub(1);
+        }
+    }
+    lost.extend(overwriting.into_iter().map(|position| position..position + 1));
+    match account::unaccounted(&lost, &gaps) {
+        0 => {}
+        rows => return Err(unaccounted(rows, &recovery)),
+    }
+    // Each of their rows stands where one was that another match lacks.
+    for match_id in no_matches {
+        if matches.remove(&match_id).is_some() {
+            recovery.stray.push(format!("rows are filed under {match_id}, and there is no such match"));
+        }
     }
     for (match_id, (intact, damage)) in known {
         if end_of(conn, match_id)?.is_some() {
@@ -79,7 +121,7 @@ pub(super) struct Log {
     pub(super) by_match: HashMap<MatchId, Rows>,
     recovery: Recovery,
     /// Positions that hold nothing that can be read.
-    lost: u64,
+    lost: Vec<Range<Position>>,
 }
 
 fn unaccounted(rows: u64, recovery: &Recovery) -> OpenError {
@@ -131,31 +173,50 @@ pub(super) fn segment_numbers(conn: &Connection) -> Result<Vec<SegmentNumber>, O
 }
 
 impl Log {
-    fn scan_segment(&mut self, conn: &Connection, number: SegmentNumber) -> Result<Segment, OpenError> {
-        let table = table(number);
+    /// A segment of which there is no list: it begins with its first row.
+    fn scan_unlisted(&mut self, conn: &Connection, number: SegmentNumber) -> Result<Segment, OpenError> {
+        let sql = format!("SELECT min(position) FROM {}", table(number));
+        let first: Option<Position> = conn.query_row(&sql, [], |row| row.get(0))?;
+        let first = first.unwrap_or(self.next_position).max(self.next_position);
+        let mut segment = Segment { number, first, end: None, rows: 0, live: 0, copies: true };
+        self.scan_segment(conn, &mut segment)?;
+        segment.end = Some(self.next_position);
+        Ok(segment)
+    }
+
+    fn scan_segment(&mut self, conn: &Connection, segment: &mut Segment) -> Result<(), OpenError> {
+        let table = table(segment.number);
         let mut statement = conn.prepare(&format!("SELECT position, row FROM {table} ORDER BY position"))?;
         let mut rows = statement.query([])?;
-        let mut segment = Segment { number, first: self.next_position, rows: 0, live: 0 };
+        self.next_position = segment.first;
+        let positions_end = segment.end.unwrap_or(POSITIONS_END).min(POSITIONS_END);
         while let Some(row) = rows.next()? {
             self.recovery.rows_read += 1;
             segment.rows += 1;
             let position: Position = row.get(0)?;
             // Every row is found by its position later, so positions that don't grow make the whole log unusable.
-            if position < self.next_position || position >= POSITIONS_END {
+            if position < self.next_position || position >= positions_end {
                 return Err(OpenError::Damaged { what: format!("{table} has a row at position {position}") });
             }
-            if segment.rows == 1 {
-                segment.first = position;
-            } else if position > self.next_position {
-                let from = self.next_position;
-                self.lost += position.abs_diff(from);
-                let damage = format!("{table} has no row from position {from} to {}", position - 1);
-                self.recovery.stray.push(damage);
-            }
+            self.miss_until(position, &table);
             self.next_position = position + 1;
-            self.see(number, position, row.get_ref(1)?);
+            self.see(segment.number, position, row.get_ref(1)?);
         }
-        Ok(segment)
+        if let Some(end) = segment.end {
+            self.miss_until(end, &table);
+            self.next_position = end;
+        }
+        Ok(())
+    }
+
+    /// There is no row before this position.
+    fn miss_until(&mut self, position: Position, table: &str) {
+        let from = self.next_position;
+        if from < position {
+            self.lost.push(from..position);
+            let damage = format!("{table} has no row from position {from} to {}", position - 1);
+            self.recovery.stray.push(damage);
+        }
     }
 
     pub(super) fn see(&mut self, segment: SegmentNumber, position: Position, value: ValueRef<'_>) {
@@ -176,14 +237,16 @@ impl Log {
                 Err(error @ RowError::Unknown { match_id, version, .. }) => {
                     let damage = format!("{error}, {at}");
                     self.recovery.stray.push(damage.clone());
-                    self.by_match.entry(match_id).or_default().undecodable.get_or_insert((damage, version));
+                    let rows = self.by_match.entry(match_id).or_default();
+                    rows.undecodable.push((position, version));
+                    rows.first_undecodable.get_or_insert(damage);
                     return;
                 }
                 Err(error @ RowError::Short(_)) => error.to_string(),
             },
             other => format!("a row is {} and not bytes", other.data_type()),
         };
-        self.lost += 1;
+        self.lost.push(position..position + 1);
         self.recovery.stray.push(format!("{damage}, {at}"));
     }
 }
@@ -226,15 +289,15 @@ fn attribute(
     matches: &mut HashMap<MatchId, LiveMatch>,
     ended: &HashMap<MatchId, Rows>,
     recovery: &mut Recovery,
-) -> Result<bool, OpenError> {
+) -> Result<Option<(MatchId, Version)>, OpenError> {
     let holds = |s: &&Segment| s.first <= stray.position;
     let Some(segment) = segments.iter().rfind(holds) else {
-        return Ok(false);
+        return Ok(None);
     };
     let sql = format!("SELECT row FROM {} WHERE position = ?1", table(segment.number));
     let bytes: Vec<u8> = conn.query_row(&sql, [stray.position], |row| row.get(0))?;
     let Ok(row) = Row::decode(&bytes) else {
-        return Ok(false);
+        return Ok(None);
     };
     let version = row.header.version;
     let follows = |match_id: MatchId, last: Version, chain: ChainHash| {
@@ -247,17 +310,19 @@ fn attribute(
             let damage =
                 format!("record {version} of match {match_id} is filed under {}", stray.header.match_id);
             live.damage.get_or_insert_with(|| damage.as_str().into());
-            Some(damage)
+            Some((*match_id, damage))
         }
         None => ended
             .iter()
             .find(|(id, rows)| rows.seen.iter().any(|seen| follows(**id, seen.header.version, seen.chain)))
-            .map(|(id, _)| format!("a dead row of match {id} is filed under {}", stray.header.match_id)),
+            .map(|(id, _)| {
+                (*id, format!("a dead row of match {id} is filed under {}", stray.header.match_id))
+            }),
     };
-    let Some(damage) = owner else { return Ok(false) };
+    let Some((match_id, damage)) = owner else { return Ok(None) };
     recovery.stray.push(damage);
     matches.remove(&stray.header.match_id);
-    Ok(true)
+    Ok(Some((match_id, version)))
 }
 
 /// The number of the last result, among those too that were lost.

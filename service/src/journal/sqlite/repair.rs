@@ -13,6 +13,8 @@ use super::{OpenError, Options, Recovery, salvage, schema};
 pub struct Repaired {
     /// The folder with the files as they were.
     pub kept: PathBuf,
+    /// What was found, in words.
+    pub found: Vec<String>,
     /// What is lost, in words.
     pub lost: Vec<String>,
     /// What a server that starts now finds.
@@ -36,10 +38,12 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     let at = |doing| move |source| OpenError::File { doing, path: path.to_owned(), source };
     let kept = keep(&folder).map_err(at("copy the damaged files of"))?;
     let mut lost = Vec::new();
+    let mut told = what_is_damaged(&found);
     let mut now = found;
     if let Some(damage) = now.damage.take_if(|damage| is_of_the_wal(damage)) {
         lost.push(without_wal(&folder, &damage).map_err(at("cut the WAL in"))?);
         now = check::read(&folder)?;
+        told.extend(what_is_damaged(&now));
     }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
@@ -47,8 +51,16 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     }
     match now {
         Checked { damage: Some(damage), .. } => Err(damage),
-        Checked { recovery, .. } => Ok(Some(Repaired { kept, lost, recovery: recovery.unwrap_or_default() })),
+        Checked { recovery, .. } => {
+            Ok(Some(Repaired { kept, found: told, lost, recovery: recovery.unwrap_or_default() }))
+        }
     }
+}
+
+/// What is damaged, in words.
+fn what_is_damaged(found: &Checked) -> Vec<String> {
+    let stray = found.recovery.iter().flat_map(|recovery| recovery.stray.iter().cloned());
+    found.damage.iter().map(ToString::to_string).chain(stray).collect()
 }
 
 const fn is_of_the_wal(damage: &OpenError) -> bool {
@@ -85,7 +97,7 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     folder::private_file(&new).map_err(at("make"))?;
     let found = schema::look_alone(&old)?;
     let empty = schema::look_alone(&new)?;
-    let (mut conn, _) = schema::open_writer(empty, &Options::default())?;
+    let (mut conn, _) = schema::open_writer(empty, &Options::default(), &[])?;
     let lost = salvage::copy(&found, &mut conn)?;
     schema::raise_epoch(&conn)?;
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;

@@ -6,10 +6,11 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 
 use super::chain::Rows;
+use super::live::Segment;
 use super::recover::{self, Log, table};
-use super::schema::{Found, SEALED};
+use super::schema::{Found, LISTED, SEALED};
 use super::seal::{META, QUARANTINE, REQUESTS, Sealed, TOKENS};
-use super::{Quarantine, limits, records, schema};
+use super::{Quarantine, limits, records, schema, segments};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
 
@@ -183,7 +184,17 @@ fn finished(
 /// The rows of the log that can be read.
 fn log(from: &Found, lost: &mut Vec<String>) -> Log {
     let mut log = Log::default();
-    for number in recover::segment_numbers(&from.conn).unwrap_or_default() {
+    let tables = recover::segment_numbers(&from.conn).unwrap_or_default();
+    if from.schema >= LISTED {
+        let listed = segments::read(&from.conn);
+        lost.extend(
+            listed
+                .and_then(|listed| segments::compare(&listed, &tables))
+                .err()
+                .map(|error| error.to_string()),
+        );
+    }
+    for number in tables {
         let table = table(number);
         let (positions, whole) = numbers(&from.conn, &table, "position");
         if !whole {
@@ -212,7 +223,8 @@ fn running(
 ) -> rusqlite::Result<Vec<Quarantine>> {
     let mut damaged: Vec<Quarantine> =
         known.iter().filter(|(_, number)| number.is_none()).map(|(found, _)| found.clone()).collect();
-    let (mut position, mut segment) = (0_i64, 0);
+    let mut position = 0_i64;
+    let mut made: Vec<Segment> = Vec::new();
     for (match_id, rows) in log.by_match {
         let ended = "SELECT 1 FROM records WHERE match_id = ?1";
         if to.query_row(ended, [match_id.as_bytes()], |_| Ok(())).optional()?.is_some() {
@@ -232,16 +244,29 @@ fn running(
             let Some(from_segment) = places.get(&old) else { continue };
             let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*from_segment));
             let mut bytes: Vec<u8> = from.query_row(&sql, [old], |row| row.get(0))?;
-            if position % i64::from(limits::SEGMENT_ROWS) == 0 {
+            position += 1;
+            let mut segment = made.last().map_or(0, |last| last.number);
+            if (position - 1) % i64::from(limits::SEGMENT_ROWS) == 0 {
                 segment += 1;
                 to.execute_batch(&schema::segment(segment))?;
+                if let Some(full) = made.last_mut() {
+                    full.end = Some(position);
+                }
+                made.push(Segment {
+                    number: segment,
+                    first: position,
+                    end: None,
+                    rows: 0,
+                    live: 0,
+                    copies: true,
+                });
             }
-            position += 1;
             row::place(&mut bytes, position);
             let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(segment));
             to.prepare_cached(&sql)?.execute(params![position, bytes])?;
         }
     }
+    segments::write(to, &made)?;
     Ok(damaged)
 }
 

@@ -7,9 +7,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::commit::clamp;
-use super::live::SegmentNumber;
+use super::live::{Segment, SegmentNumber};
 use super::recover::table;
-use super::{OpenError, Options, records, seal};
+use super::{OpenError, Options, records, seal, segments};
 use crate::journal::Epoch;
 
 /// The first release with the fix of the WAL-reset bug that the journal relies on: 3.51.3.
@@ -18,10 +18,12 @@ const LEAST_SQLITE: i32 = 3_051_003;
 const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
-/// The layout of the tables: 1 had no tokens, 2 no seals. A later one is a later release's.
-const SCHEMA: u64 = 3;
+/// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments. A later one is a later release's.
+const SCHEMA: u64 = 4;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
+/// The first layout with a list of the segments.
+pub(super) const LISTED: u64 = 4;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -137,8 +139,13 @@ fn look_with(
     Ok(Found { conn, schema })
 }
 
-/// Makes a connection one that writes, with the tables of this release, and starts a new epoch.
-pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection, Epoch), OpenError> {
+/// Makes a connection one that writes, with the tables of this release, and starts a new epoch. The segments are those that
+/// were found.
+pub(super) fn open_writer(
+    found: Found,
+    options: &Options,
+    segments: &[Segment],
+) -> Result<(Connection, Epoch), OpenError> {
     let Found { mut conn, schema } = found;
     // A page that is written before its transaction ends would leave frames behind when that fails.
     conn.pragma_update(None, "cache_spill", false)?;
@@ -160,7 +167,7 @@ pub(super) fn open_writer(found: Found, options: &Options) -> Result<(Connection
         conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;
     }
     if schema < SCHEMA {
-        upgrade(&mut conn, schema)?;
+        upgrade(&mut conn, schema, segments)?;
     }
     let epoch = number(&conn, EPOCH_KEY)?.unwrap_or(0) + 1;
     put_number(&conn, EPOCH_KEY, epoch)?;
@@ -192,7 +199,7 @@ pub(super) fn empty_wal(conn: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.
-fn upgrade(conn: &mut Connection, found: u64) -> Result<(), OpenError> {
+fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<(), OpenError> {
     let tx = conn.transaction()?;
     make_tables(&tx, found, SCHEMA)?;
     if found < SEALED {
@@ -203,6 +210,7 @@ fn upgrade(conn: &mut Connection, found: u64) -> Result<(), OpenError> {
         }
         records::seal_all(&tx)?;
     }
+    segments::write(&tx, segments)?;
     put_number(&tx, SCHEMA_KEY, SCHEMA)?;
     tx.commit()?;
     Ok(())

@@ -65,12 +65,13 @@ fn tables(conn: &Connection, schema: u64) -> Result<(), OpenError> {
 }
 
 /// Whether the pages hang together, by SQLite's own check. In a large database, unless all is asked for, only those of
-/// the log and the small tables.
+/// the schema, the log and the small tables.
 fn pages(conn: &Connection, depth: Depth) -> Result<(), OpenError> {
     let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
     if depth == Depth::All || pages <= limits::PAGES_CHECKED {
         return integrity(conn, "PRAGMA integrity_check(8)");
     }
+    integrity(conn, "PRAGMA integrity_check(sqlite_schema)")?;
     let mut small = vec!["meta".to_owned(), "tokens".to_owned(), "quarantine".to_owned()];
     let objects = schema::objects(conn)?.into_iter().map(|(name, ..)| name);
     small.extend(objects.filter(|name| name.starts_with("log_")));

@@ -90,6 +90,7 @@ async fn a_row_that_is_there_twice_counts_once() {
         for position in 1..=3 {
             copy_row(conn, ("log_1", position), ("log_2", position + 3));
         }
+        list_segments(conn, &[(1, 1, 4), (2, 4, 0)]);
     };
     let f = f.reopen_after(copy).await;
     assert_eq!((f.recovery.unfinished, f.recovery.rows_read), (2, 6));

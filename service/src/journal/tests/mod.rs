@@ -7,6 +7,7 @@ mod log;
 mod model;
 mod opening;
 mod repair;
+mod segments;
 mod tokens;
 mod writing;
 
@@ -166,6 +167,24 @@ fn as_the_first_release_wrote_them(conn: &Connection) {
         let sql = "UPDATE log_1 SET row = ?2 WHERE position = ?1";
         conn.execute(sql, rusqlite::params![position, first]).unwrap();
     }
+}
+
+/// Writes the list of the segments: number, first position, and the position after the last, which is 0 for the current.
+fn list_segments(conn: &Connection, segments: &[(u32, i64, i64)]) {
+    use sha2::{Digest, Sha256};
+    let key = "journal/segments";
+    let entry = |(number, first, end): &(u32, i64, i64)| {
+        [&number.to_be_bytes()[..], &first.to_be_bytes(), &end.to_be_bytes(), &[0]].concat()
+    };
+    let list: Vec<u8> = segments.iter().flat_map(entry).collect();
+    let mut seal = Sha256::new();
+    for (kind, bytes) in [(3, b"meta".as_slice()), (3, key.as_bytes()), (4, &list)] {
+        seal.update([kind]);
+        seal.update((bytes.len() as u64).to_be_bytes());
+        seal.update(bytes);
+    }
+    let sql = "UPDATE meta SET value = ?2, seal = ?3 WHERE key = ?1";
+    assert_eq!(conn.execute(sql, rusqlite::params![key, list, seal.finalize().as_slice()]).unwrap(), 1);
 }
 
 fn records(text: &str) -> NewRecords {

@@ -24,9 +24,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000004' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000005' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 4, and this release knows version 3: \
+    let error = "FOLDER/journal.sqlite3 has schema version 5, and this release knows version 4: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -43,6 +43,7 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
                 database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN seal")).unwrap();
             }
             database.execute_batch("ALTER TABLE quarantine DROP COLUMN result_number").unwrap();
+            database.execute("DELETE FROM meta WHERE key = 'journal/segments'", []).unwrap();
             let earlier = "UPDATE meta SET value = x'0000000000000001' WHERE key = 'journal/schema'";
             assert_eq!(database.execute(earlier, []).unwrap(), 1);
         })
