@@ -123,7 +123,7 @@ async fn check(stop: Stop) {
     let (created, noted) = created.split_at(MATCHES);
     let (begun, mut has_begun) = watch::channel(0);
     let sessions = [0, 1].map(|seat| tokio::spawn(outcomes(play(&clients, created, seat, &begun))));
-    let notes: Vec<_> =
+    let ledgers_of: Vec<_> =
         noted.iter().map(|created| tokio::spawn(ledgers(clients.url(), created.clone()))).collect();
     soon("all to be dealt", has_begun.wait_for(|begun| *begun == 2 * MATCHES)).await.unwrap();
     let process = stop.restart(process, MATCHES).await;
@@ -134,7 +134,7 @@ async fn check(stop: Stop) {
         outcomes.iter().for_each(check_seat);
     }
     let clients = process.connect().await;
-    for (created, ledgers) in noted.iter().zip(join_all(notes).await) {
+    for (created, ledgers) in noted.iter().zip(join_all(ledgers_of).await) {
         let truths = Truth::of_match(&clients, created).await.unwrap();
         for (truth, ledger) in truths.iter().zip(ledgers.unwrap()) {
             assert!(!ledger.receipts.is_empty());
@@ -146,7 +146,6 @@ async fn check(stop: Stop) {
         for created in created {
             interrupted += check_clocks(&clients.verified_record(created.id()).await);
         }
-        println!("{stop:?}: {interrupted} decisions {what} were interrupted");
         assert!(interrupted > 0, "matches {what} went on after the restart");
     }
     process.kill();

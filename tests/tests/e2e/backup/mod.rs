@@ -97,8 +97,8 @@ async fn results(clients: &Clients, from: Option<From>) -> Result<Vec<Read>, v1:
     }
 }
 
-fn after(cursor: &str) -> Option<From> {
-    Some(From::After(cursor.to_owned()))
+fn after(cursor: &str) -> From {
+    From::After(cursor.to_owned())
 }
 
 /// A server that met nothing out of the ordinary logs none of these. A busy machine stalls it.
