@@ -9,6 +9,17 @@ use zetema_service::server::Server;
 
 use common::{as_admin, channel, restart, spec, start};
 
+async fn create_by(
+    server: &Server,
+    client: &mut MatchServiceClient<Channel>,
+    request_id: &str,
+) -> Result<(), ErrorReason> {
+    let r#match = Some(spec(2, v1::Visibility::Public));
+    let create = v1::CreateMatchRequest { request_id: request_id.to_owned(), r#match };
+    let created = client.create_match(as_admin(server, create)).await;
+    created.map(drop).map_err(|status| v1::Error::from_status(&status).unwrap().reason())
+}
+
 async fn create(server: &Server, client: &mut MatchServiceClient<Channel>) -> String {
     let r#match = Some(spec(2, v1::Visibility::Public));
     let create = v1::CreateMatchRequest { request_id: String::new(), r#match };
@@ -57,5 +68,26 @@ async fn a_damaged_match_is_an_error_that_says_so_and_the_others_go_on() {
     let list = v1::ListRecordsRequest::default();
     let listed = client.list_records(as_admin(&server, list)).await.unwrap_err();
     assert_eq!(v1::Error::from_status(&listed).unwrap().reason(), ErrorReason::Internal);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_damaged_request_is_an_error_for_whoever_sends_it_again_and_no_other() {
+    let (folder, server) = start().await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    assert_eq!(create_by(&server, &mut client, "mine").await, Ok(()));
+    server.shutdown().await;
+
+    let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
+    assert_eq!(database.execute("UPDATE requests SET response = x'00'", []).unwrap(), 1);
+    drop(database);
+
+    let server = restart(&folder).await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    for other in ["yours", "theirs"] {
+        assert_eq!(create_by(&server, &mut client, "mine").await, Err(ErrorReason::Internal));
+        assert_eq!(create_by(&server, &mut client, other).await, Ok(()));
+        create(&server, &mut client).await;
+    }
     server.shutdown().await;
 }

@@ -86,7 +86,9 @@ pub(super) async fn reset(journal: &dyn Journal, folder: &Path) -> Result<PathBu
     let hash = MetaValue::new(AdminHash::of(token.expose()).0.to_vec()).map_err(damaged)?;
     match journal.replace_meta(key, hash).await {
         Outcome::Done(()) => Ok(path),
-        Outcome::Failed(cause) | Outcome::Unknown(cause) => Err(AccessError::Store(cause)),
+        Outcome::Failed(cause) | Outcome::Damaged(cause) | Outcome::Unknown(cause) => {
+            Err(AccessError::Store(cause))
+        }
         Outcome::Refused(never) => match never {},
     }
 }

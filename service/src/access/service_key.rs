@@ -66,7 +66,9 @@ pub(super) async fn insert(
     let value = MetaValue::new(value.to_vec()).map_err(damaged)?;
     match journal.meta_or_insert(name, value).await {
         Outcome::Done(value) => Ok(value),
-        Outcome::Failed(cause) | Outcome::Unknown(cause) => Err(AccessError::Store(cause)),
+        Outcome::Failed(cause) | Outcome::Damaged(cause) | Outcome::Unknown(cause) => {
+            Err(AccessError::Store(cause))
+        }
         Outcome::Refused(never) => match never {},
     }
 }

@@ -14,8 +14,8 @@ use super::bearer_token::{BearerToken, id_of, is_of};
 use super::pass::{Pass, Until};
 use super::{AccessError, TokenError};
 use crate::journal::{
-    BotName, Journal, Outcome, Request, RequestKey, RequestState, Response, Scope, StoredToken, TokenChange,
-    TokenId, TokenLabel, TokenNumber, UnixMillis,
+    BotName, Journal, Outcome, ReadError, Request, RequestKey, RequestState, Response, Scope, StoredToken,
+    TokenChange, TokenId, TokenLabel, TokenNumber, UnixMillis,
 };
 use crate::limits;
 use crate::matches::Clock;
@@ -189,7 +189,10 @@ impl Tokens {
             }
             Err(error) => {
                 tracing::warn!(%error, "a request can't be looked up");
-                Err(TokenError::OutcomeUnknown)
+                Err(match error {
+                    damaged @ ReadError::Damaged(_) => AccessError::from(damaged).into(),
+                    ReadError::Unavailable(_) => TokenError::OutcomeUnknown,
+                })
             }
         }
     }
@@ -222,6 +225,7 @@ impl Tokens {
                 Ok(())
             }
             Outcome::Refused(crate::journal::RequestReused) => Err(TokenError::RequestReused),
+            Outcome::Damaged(cause) => Err(AccessError::from(ReadError::Damaged(cause)).into()),
             Outcome::Failed(cause) => {
                 tracing::warn!(%cause, "a change of the tokens could not be stored");
                 Err(TokenError::OutcomeUnknown)

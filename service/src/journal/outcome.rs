@@ -15,6 +15,8 @@ pub enum Outcome<T, R> {
     Refused(R),
     /// Nothing was written, for a reason outside of it, such as a full disk. It may be sent again.
     Failed(Cause),
+    /// Nothing was written, since what it needed is not as it was once written. Sending it again changes nothing.
+    Damaged(Cause),
     /// Whether it was written can't be told. [`Journal::read`](super::Journal::read) tells what is there.
     Unknown(Cause),
 }

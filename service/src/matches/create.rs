@@ -19,7 +19,7 @@ use super::{EntropyError, Matches, OpenError, Recovered};
 use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
 use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
-    Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
+    ReadError, Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
 use crate::metrics::MATCHES_CREATED;
 #[cfg(test)]
@@ -151,6 +151,10 @@ impl Matches {
                 tracing::warn!(%cause, "matches could not be created");
                 Err(CreateError::OutcomeUnknown)
             }
+            Outcome::Damaged(cause) => {
+                tracing::error!(%cause, "matches can't be created: the journal is damaged");
+                Err(CreateError::Fault)
+            }
             Outcome::Unknown(cause) => {
                 tracing::warn!(%cause, "matches may not have been created: reading back");
                 self.spawn(self.clone().run_if_created(tables, places));
@@ -171,7 +175,10 @@ impl Matches {
             Ok(RequestState::Reused) => Err(CreateError::RequestReused),
             Err(error) => {
                 tracing::warn!(%error, "a request can't be looked up");
-                Err(CreateError::OutcomeUnknown)
+                Err(match error {
+                    ReadError::Damaged(_) => CreateError::Fault,
+                    ReadError::Unavailable(_) => CreateError::OutcomeUnknown,
+                })
             }
         }
     }

@@ -65,7 +65,9 @@ impl Incarnations {
         let value = MetaValue::new(bytes).map_err(|error| IncarnationError::Store(Cause::new(error)))?;
         match journal.replace_meta(key()?, value).await {
             Outcome::Done(()) => Ok(()),
-            Outcome::Failed(cause) | Outcome::Unknown(cause) => Err(IncarnationError::Store(cause)),
+            Outcome::Failed(cause) | Outcome::Damaged(cause) | Outcome::Unknown(cause) => {
+                Err(IncarnationError::Store(cause))
+            }
             Outcome::Refused(never) => match never {},
         }
     }

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use zetema_rules::Seat;
 
 use super::Matches;
+use super::past::unreadable;
 use crate::encoding::decode_summary;
 use crate::journal::{MatchId, Outcome, Request, RequestKey, RequestReused, RequestState, Response};
 use crate::table::{MatchInfo, Rejection, SeatAccess};
@@ -84,7 +85,7 @@ impl Matches {
             Ok(RequestState::New) => {}
             Err(error) => {
                 tracing::warn!(%match_id, %error, "a request can't be looked up");
-                return Err(Rejection::OutcomeUnknown.into());
+                return Err(unreadable(&error).into());
             }
         }
         // If it is not remembered, nobody has heard of this token, and a retry makes another.
@@ -93,6 +94,10 @@ impl Matches {
         match self.journal().remember(Request { key: request, response }, now).await {
             Outcome::Done(response) => Ok(answered(&response)?),
             Outcome::Refused(RequestReused) => Err(RotationError::RequestReused),
+            Outcome::Damaged(cause) => {
+                tracing::error!(%match_id, %cause, "a rotation can't be remembered: the journal is damaged");
+                Err(Rejection::Damaged.into())
+            }
             Outcome::Failed(cause) | Outcome::Unknown(cause) => {
                 tracing::warn!(%match_id, %cause, "a rotation can't be remembered");
                 Err(Rejection::OutcomeUnknown.into())

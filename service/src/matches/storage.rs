@@ -68,6 +68,7 @@ impl Storage {
                     }
                     Outcome::Refused(refusal) => Outcome::Refused(refusal),
                     Outcome::Failed(cause) => Outcome::Failed(cause),
+                    Outcome::Damaged(cause) => Outcome::Damaged(cause),
                     Outcome::Unknown(cause) => Outcome::Unknown(cause),
                 },
                 Err(error) => return lost(match_id, &*error),
@@ -77,6 +78,7 @@ impl Storage {
                 Outcome::Done(_) => Outcome::Done(()),
                 Outcome::Refused(refusal) => Outcome::Refused(refusal),
                 Outcome::Failed(cause) => Outcome::Failed(cause),
+                Outcome::Damaged(cause) => Outcome::Damaged(cause),
                 Outcome::Unknown(cause) => Outcome::Unknown(cause),
             }
         };
@@ -90,6 +92,7 @@ impl Storage {
                 tracing::warn!(%match_id, %refusal, "an append was refused: reading back");
             }
             Outcome::Refused(refusal) => return lost(match_id, &refusal),
+            Outcome::Damaged(cause) => return lost(match_id, &cause),
             Outcome::Failed(cause) => tracing::warn!(%match_id, %cause, "an append failed: reading back"),
             Outcome::Unknown(cause) => {
                 tracing::warn!(%match_id, %cause, "an append may have failed: reading back");

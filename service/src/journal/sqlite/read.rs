@@ -94,6 +94,15 @@ pub(super) fn request(
     Ok(RequestState::Answered(stored_value(1, Response::new(response))?))
 }
 
+/// What is damaged of what a request that names itself reads and changes, if anything is. Any other error is none of this.
+pub(super) fn damage_of_request(conn: &Connection, key: &RequestKey, now: UnixMillis) -> Option<Cause> {
+    // The first and the last page of the index: the oldest go, and the new one comes last.
+    let ends = "SELECT (SELECT min(created_ms) FROM requests), (SELECT max(created_ms) FROM requests)";
+    let ends = || conn.prepare_cached(ends)?.query_row([], |_| Ok(()));
+    let error = request(conn, key, now).and_then(|_| ends()).err()?;
+    is_damage(&error).then(|| Cause::new(error))
+}
+
 /// The value under a key of the small store.
 pub(super) fn meta(conn: &Connection, key: &MetaKey) -> rusqlite::Result<Option<MetaValue>> {
     let sql = format!("SELECT value, {} FROM meta WHERE key = ?1", META.holds());

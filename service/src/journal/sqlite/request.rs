@@ -8,8 +8,8 @@ use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never,
-    NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestReused, Response, ResultNumber,
-    TokenChange, UnixMillis,
+    NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey, RequestReused, Response,
+    ResultNumber, TokenChange, UnixMillis,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
@@ -59,6 +59,16 @@ impl Write {
         }
     }
 
+    /// What names it, and when it came, if it named itself.
+    pub(super) fn named(&self) -> Option<(&RequestKey, UnixMillis)> {
+        match self {
+            Self::Create(new, _) => new.request.as_ref().map(|request| (&request.key, new.now)),
+            Self::Remember(request, now, _) => Some((&request.key, *now)),
+            Self::Tokens(change, _) => change.request.as_ref().map(|request| (&request.key, change.now)),
+            Self::Append(..) | Self::Finish(..) | Self::Meta(..) | Self::ReplaceMeta(..) => None,
+        }
+    }
+
     /// About how many bytes it adds to the log.
     pub(super) fn bytes(&self) -> usize {
         match self {
@@ -93,10 +103,11 @@ pub(super) enum Answer {
     Closed(Sender<()>),
 }
 
-/// Why nothing of a batch counts.
+/// Why nothing counts of a batch, or of a write that was not let into it.
 #[derive(Clone)]
 pub(super) enum Spoilt {
     Failed(Cause),
+    Damaged(Cause),
     Unknown(Cause),
 }
 
@@ -136,13 +147,14 @@ impl Spoilt {
     pub(super) fn outcome<T, R>(&self) -> Outcome<T, R> {
         match self {
             Self::Failed(cause) => Outcome::Failed(cause.clone()),
+            Self::Damaged(cause) => Outcome::Damaged(cause.clone()),
             Self::Unknown(cause) => Outcome::Unknown(cause.clone()),
         }
     }
 
     pub(super) fn cause(&self) -> &Cause {
         match self {
-            Self::Failed(cause) | Self::Unknown(cause) => cause,
+            Self::Failed(cause) | Self::Damaged(cause) | Self::Unknown(cause) => cause,
         }
     }
 }

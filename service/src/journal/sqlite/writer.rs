@@ -10,6 +10,7 @@ use super::clean::Cleaning;
 use super::commit::Commit;
 use super::folder::{Folder, InUse};
 use super::live::Live;
+use super::read;
 use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
 use super::schema::empty_wal;
 use super::stats::Stats;
@@ -82,8 +83,9 @@ impl Writer {
 
     /// One transaction of all these writes. When it doesn't go through, none of them has happened, as far as can be told.
     fn commit(&mut self, writes: Vec<Write>) -> Vec<Answer> {
+        let (writes, mut refused) = self.leave_damaged_out(writes);
         if writes.is_empty() {
-            return Vec::new();
+            return refused;
         }
         let count = writes.len() as u64;
         let begun = self.begin();
@@ -118,7 +120,26 @@ impl Writer {
                 self.set_health(Health::Failing(spoilt.cause().clone()));
             }
         }
+        answers.append(&mut refused);
         answers
+    }
+
+    /// The writes without those whose request is damaged, and the answers of these. It is found out before the transaction,
+    /// as SQLite writes nothing more in one that has met damage, and nobody else of the batch has to do with it.
+    fn leave_damaged_out(&self, writes: Vec<Write>) -> (Vec<Write>, Vec<Answer>) {
+        let mut refused = Vec::new();
+        let mut rest = Vec::with_capacity(writes.len());
+        for write in writes {
+            let damage = write.named().and_then(|(key, now)| read::damage_of_request(&self.conn, key, now));
+            match damage {
+                Some(cause) => {
+                    tracing::error!(%cause, "a request is damaged in the journal");
+                    refused.push(write.spoilt(&Spoilt::Damaged(cause)));
+                }
+                None => rest.push(write),
+            }
+        }
+        (rest, refused)
     }
 
     /// Begins a transaction, on a WAL without leftovers.

@@ -1,11 +1,13 @@
 //! Creating and appending.
 
+use std::io::{Seek, SeekFrom, Write};
+
 use futures::future::join_all;
 
 use super::*;
 use crate::journal::{
     AppendRefusal, BodyHash, Caller, CreateRefusal, Epoch, Health, MetaKey, MetaValue, RequestId, RequestKey,
-    RequestState, Response,
+    RequestState, Response, TokenChange,
 };
 
 #[tokio::test]
@@ -174,6 +176,54 @@ async fn a_refused_batch_leaves_no_request_behind() {
     let refused = Outcome::Refused(CreateRefusal::MatchExists(id(1)));
     assert_eq!(f.create_for([1], Some(asked.clone()), 0).await, refused);
     assert_eq!(f.journal.request(asked.key, UnixMillis::new(0)).await, Ok(RequestState::New));
+}
+
+/// Breaks the first page of the table of requests, or of its index, under the journal, which is open.
+fn break_page(f: &Fixture, name: &str) {
+    let conn = f.database();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let page: u64 = conn.query_row(sql, [name], |row| row.get::<_, u32>(0)).unwrap().into();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let mut file = std::fs::File::options().write(true).open(f.path()).unwrap();
+    file.seek(SeekFrom::Start((page - 1) * 4096)).unwrap();
+    // Not what the pages of an index begin with.
+    file.write_all(&[13]).unwrap();
+    // What another connection changes is read anew.
+    conn.execute_batch("PRAGMA user_version = 1").unwrap();
+}
+
+#[tokio::test]
+async fn what_is_damaged_of_requests_fails_the_request_alone() {
+    let damages: [fn(&Fixture); 4] = [
+        |f| assert_eq!(f.database().execute("UPDATE requests SET response = x'00'", []).unwrap(), 1),
+        |f| assert_eq!(f.database().execute("UPDATE requests SET created_ms = 5", []).unwrap(), 1),
+        |f| break_page(f, "requests"),
+        |f| break_page(f, "requests_by_age"),
+    ];
+    for (case, damage) in damages.into_iter().enumerate() {
+        let f = Fixture::new().await;
+        assert_eq!(f.create_for([1], Some(request("r", 1, "answer")), 0).await, Outcome::Done(Created::New));
+        damage(&f);
+        // Where the row can be read, the index makes trouble for the next that is written.
+        let asked = request(if case == 3 { "s" } else { "r" }, 1, "answer");
+        for number in 2..6 {
+            let (created, remembered, changed, appended, other) = tokio::join!(
+                f.create_for([number], Some(asked.clone()), 0),
+                f.journal.remember(asked.clone(), UnixMillis::new(0)),
+                f.journal
+                    .change_tokens(TokenChange { request: Some(asked.clone()), ..tokens::change(0, None) }),
+                f.append(1, number - 1, "goes on"),
+                f.create([number + 100]),
+            );
+            assert!(matches!(created, Outcome::Damaged(_)), "{case}: {created:?}");
+            assert!(matches!(remembered, Outcome::Damaged(_)), "{case}: {remembered:?}");
+            assert!(matches!(changed, Outcome::Damaged(_)), "{case}: {changed:?}");
+            assert_eq!(appended, Outcome::Done(Version::new(number)), "{case}");
+            assert_eq!(other, Outcome::Done(Created::New), "{case}");
+            assert_eq!(*f.journal.health().borrow(), Health::Writing, "{case}");
+        }
+        assert!(f.journal.read(id(2)).await.unwrap().is_none(), "{case}: a match of a request that failed");
+    }
 }
 
 #[tokio::test]
