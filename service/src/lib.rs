@@ -1,6 +1,7 @@
 //! The Zetema server: tables, journal and the gRPC adapters.
 
 pub mod access;
+mod admission;
 pub mod config;
 pub mod encoding;
 mod grpc;

@@ -49,6 +49,10 @@ pub const MAX_REQUESTS_IN_FLIGHT: usize = 2 * MAX_SEATS_PER_STREAM;
 /// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 
+/// Connections open at once from one address, unless configured: a quarter of all, so that four addresses are needed to
+/// keep the others out. Of IPv6 an address is its first 64 bits, since a client has the rest to choose.
+pub const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: u32 = 1_024;
+
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 
@@ -62,6 +66,10 @@ pub const TABLE_INBOX_MESSAGES: usize = 64;
 /// Observations that wait for one subscriber: several deals' worth. A reader that falls further behind is cut, and
 /// resumes.
 pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
+
+/// Bytes of observations that wait for one subscriber, unless configured: more than [`TABLE_QUEUED_OBSERVATIONS`] of
+/// them take. All that see the same share them.
+pub const DEFAULT_MAX_QUEUED_BYTES_PER_SEAT: usize = 1024 * 1024;
 
 /// Spectators of one match, and those who observe one seat, unless configured. Each costs a queue.
 pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 1_000;
@@ -119,11 +127,42 @@ pub const LONG_STALL: Duration = Duration::from_secs(5);
 /// dashboard of unary calls a hundred. Clients queue what is beyond.
 pub const DEFAULT_MAX_STREAMS_PER_CONNECTION: u32 = 256;
 
+/// HTTP/2 streams open at once on all connections, unless configured: some 16 KiB each.
+pub const DEFAULT_MAX_STREAMS: u32 = 16_384;
+
+/// Those from one address, unless configured: four for each of a thousand matches.
+pub const DEFAULT_MAX_STREAMS_PER_ADDRESS: u32 = 4_096;
+
+/// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
+pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
+
+/// Calls of one connection that are worked on at once, until the first piece of their answer is made. The others wait.
+pub const MAX_CALLS_AT_WORK: usize = 64;
+
+/// How long a client may take nothing when half of the bytes wait that may: then those that don't read are the first to go.
+pub const WRITE_STALL_WHEN_FULL: Duration = Duration::from_secs(1);
+
+/// Bytes of answers that are handed to a connection and not sent yet, unless configured. What is beyond waits where it is
+/// made.
+pub const DEFAULT_MAX_QUEUED_BYTES_PER_CONNECTION: usize = 1024 * 1024;
+
+/// The same of all connections together, unless configured: what a flood of readers that don't read can cost.
+pub const DEFAULT_MAX_QUEUED_BYTES: usize = 256 * 1024 * 1024;
+
 /// Bytes that a client may have in flight on one HTTP/2 stream: every message but a large batch fits in.
-pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 * 1024;
+pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
 /// Bytes that a client may have in flight on one connection, whatever the number of its streams.
-pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
+pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
+
+/// Bytes of one request that are taken whatever the others are: most are smaller.
+pub const SMALL_REQUEST_BYTES: usize = 16 * 1024;
+
+/// KiB of requests beyond that, of all connections together, whose messages are not whole yet. What is beyond waits.
+pub const LARGE_REQUESTS_KIB: usize = 128 * 1024;
+
+/// How often a request that waits for that asks again.
+pub const LARGE_REQUEST_RETRY: Duration = Duration::from_millis(100);
 
 /// Bytes of one HTTP/2 frame, the least that the protocol allows as a maximum.
 pub const HTTP2_MAX_FRAME_BYTES: u32 = 16 * 1024;
@@ -138,7 +177,7 @@ pub const HTTP1_MAX_HEADERS: usize = 64;
 pub const HTTP1_MAX_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Bytes that are buffered of one HTTP/2 stream's answer before its producer is held up.
-pub const HTTP2_MAX_SEND_BUFFER_BYTES: usize = 64 * 1024;
+pub const HTTP2_MAX_SEND_BUFFER_BYTES: usize = 16 * 1024;
 
 /// Streams that a client opened and reset before the server looked at them (rapid reset, CVE-2023-44487).
 pub const HTTP2_MAX_PENDING_RESETS: usize = 64;
@@ -155,6 +194,27 @@ pub const DEFAULT_PREFACE_TIMEOUT_MS: u32 = 5_000;
 /// milliseconds.
 pub const DEFAULT_TLS_HANDSHAKE_TIMEOUT_MS: u32 = 5_000;
 
+/// How long a connection may be open without a call or a stream, unless configured, in milliseconds. It is closed in order,
+/// so a client that comes back connects again and notices nothing.
+pub const DEFAULT_IDLE_TIMEOUT_MS: u32 = 30_000;
+
+/// How long a client may take nothing of what it is sent, unless configured, in milliseconds: long enough for a network
+/// that is gone for a moment.
+pub const DEFAULT_WRITE_STALL_TIMEOUT_MS: u32 = 10_000;
+
+/// Calls and Play messages in a second by one token or from one address, unless configured: more than a small machine can
+/// do, so that a load test from one place meets the machine and not this bound. It is there to stop a flood.
+pub const DEFAULT_REQUESTS_PER_SECOND: u32 = 20_000;
+
+/// Those that may come at once after a pause, unless configured.
+pub const DEFAULT_REQUEST_BURST: u32 = 40_000;
+
+/// Matches created in a second by one token or from one address, unless configured.
+pub const DEFAULT_CREATES_PER_SECOND: u32 = 1_000;
+
+/// Those that may be created at once after a pause, unless configured: ten whole batches.
+pub const DEFAULT_CREATE_BURST: u32 = 10_000;
+
 /// How long a connection whose TLS handshake failed is kept for its client to read why: closed at once, what the
 /// client was still sending would make its system throw the answer away.
 pub const TLS_ALERT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -164,6 +224,29 @@ pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long accepting rests after the system refused a new connection, such as for want of file descriptors.
 pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that wait to be accepted, in the system.
+pub const LISTEN_BACKLOG: u32 = 1_024;
+
+/// Bytes that the system is asked to buffer of one connection in each direction. Linux takes double for its own books, and
+/// would by itself let it grow to megabytes.
+pub const SOCKET_BUFFER_BYTES: u32 = 128 * 1024;
+
+/// HTTP/2 frames that carry nothing (pings, settings, windows, resets, priorities, small pieces of messages) that a connection
+/// may send at once: h2 answers them without end.
+pub const EMPTY_FRAMES_BURST: u64 = 4_000;
+
+/// Those that it may send in a second.
+pub const EMPTY_FRAMES_PER_SECOND: u64 = 200;
+
+/// Those that it may send besides for each request and each Play message: its pieces, its end, its reset, windows.
+pub const EMPTY_FRAMES_PER_REQUEST: u64 = 4;
+
+/// Bytes of answers for which it may send one more: the windows that it opens by reading them.
+pub const BYTES_PER_EMPTY_FRAME: u64 = 64;
+
+/// Bytes of a frame that counts as carrying something.
+pub const LARGE_FRAME_BYTES: usize = 1_024;
 
 /// How often a Play stream is pinged, unless configured, in milliseconds.
 pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
@@ -183,6 +266,13 @@ pub const RECONNECT_AFTER_MS: u32 = 1_000;
 
 /// How long a client is told to wait before it sends again what was refused for want of room, in milliseconds.
 pub const RETRY_AFTER_MS: u32 = 1_000;
+
+/// Slots that tokens and addresses fall into, by a hash that nobody can foresee, when their requests are counted: some 40
+/// bytes each in memory.
+pub const RATE_SLOTS: u64 = 128 * 1024;
+
+/// How often those are forgotten that may send a whole burst again.
+pub const RATES_TIDY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How often the histograms of the metrics are tidied.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);

@@ -13,6 +13,15 @@ use metrics_exporter_prometheus::{
 pub const LIVE_MATCHES: &str = "zetema_live_matches";
 /// Connections that are open (gauge).
 pub const CONNECTIONS: &str = "zetema_connections";
+/// Connections that were closed as soon as they came, by `reason`: `all` (too many are open), `address` (too many of one
+/// address), `descriptors` (the system has no more) (counter).
+pub const REFUSED_CONNECTIONS: &str = "zetema_refused_connections_total";
+/// Connections that the server closed, by `reason`: `preface` (not finished in time), `silent`, `idle`, `stalled` (the client
+/// takes nothing), `flooding` (frames that carry nothing, or requests in spite of refusals) (counter).
+pub const CLOSED_CONNECTIONS: &str = "zetema_closed_connections_total";
+/// What was asked too fast, by `what` (`request`, `message`, `create`) and by whose share was used up (`token`, `address`):
+/// requests and creates are refused, messages on a Play stream wait (counter).
+pub const THROTTLED: &str = "zetema_throttled_total";
 /// TLS handshakes that failed or took too long (counter).
 pub const TLS_FAILURES: &str = "zetema_tls_failures_total";
 /// Streams that are open, by `rpc` (gauge).
@@ -77,6 +86,9 @@ fn describe() {
     describe_gauge!(LIVE_MATCHES, "Matches that are not over.");
     describe_gauge!(CONNECTIONS, "Connections that are open.");
     describe_gauge!(STREAMS, "Streams that are open.");
+    describe_counter!(REFUSED_CONNECTIONS, "Connections that were closed as soon as they came.");
+    describe_counter!(CLOSED_CONNECTIONS, "Connections that the server closed.");
+    describe_counter!(THROTTLED, "What was asked too fast.");
     describe_counter!(TLS_FAILURES, "TLS handshakes that failed or took too long.");
     describe_counter!(STALLS, "Stalls of the server, whose time is charged to nobody.");
     describe_counter!(ACTIONS, "Actions and faults that were acknowledged.");
@@ -104,6 +116,46 @@ fn describe() {
     ] {
         counter!(counter).absolute(0);
     }
+}
+
+/// Why a connection is closed as soon as it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    All,
+    Address,
+    Descriptors,
+}
+
+/// Counts a connection that is closed as soon as it comes.
+pub(crate) fn refused(why: Refused) {
+    let reason = match why {
+        Refused::All => "all",
+        Refused::Address => "address",
+        Refused::Descriptors => "descriptors",
+    };
+    counter!(REFUSED_CONNECTIONS, "reason" => reason).increment(1);
+}
+
+/// Why the server closes a connection that was open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    Preface,
+    Silent,
+    Idle,
+    Stalled,
+    Flooding,
+}
+
+/// Counts a connection that the server closes.
+pub(crate) fn closed(why: Closed) {
+    let reason = match why {
+        Closed::Preface => "preface",
+        Closed::Silent => "silent",
+        Closed::Idle => "idle",
+        Closed::Stalled => "stalled",
+        Closed::Flooding => "flooding",
+    };
+    counter!(CLOSED_CONNECTIONS, "reason" => reason).increment(1);
 }
 
 /// One more of a gauge, for as long as this lives.

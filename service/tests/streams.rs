@@ -30,6 +30,14 @@ fn reason(error: &Status) -> ErrorReason {
     v1::Error::from_status(error).unwrap().reason()
 }
 
+/// A server that leaves a client that does not read alone, so that it falls behind instead.
+async fn start_patient() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data"));
+    let config = config.with(Number::WriteStallTimeoutMs, 600_000).unwrap();
+    (folder, Server::start(config).await.unwrap())
+}
+
 async fn create(server: &Server, spec: v1::MatchSpec) -> (String, Vec<String>) {
     let mut client = MatchServiceClient::new(channel(server).await);
     let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
@@ -143,7 +151,7 @@ async fn play_to_the_end(channel: Channel, tokens: &[String]) {
 
 #[tokio::test]
 async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
-    let (_folder, server) = start().await;
+    let (_folder, server) = start_patient().await;
     let preset = v1::PresetRules { preset: v1::Preset::Sackson.into(), teams: None, imperial_suit: None };
     let preset = v1::GetPresetRequest { preset: Some(preset), players: 2 };
     let mut rules_client = RulesServiceClient::new(channel(&server).await);

@@ -47,22 +47,56 @@ macro_rules! numbers {
 numbers! {
     /// Connections open at once
     MaxConnections "max_connections" "connections" 1 1_000_000 limits::DEFAULT_MAX_CONNECTIONS;
+    /// Connections open at once from one address (of IPv6 from one /64)
+    MaxConnectionsPerAddress "max_connections_per_address" "connections" 1 1_000_000 limits::DEFAULT_MAX_CONNECTIONS_PER_ADDRESS;
     /// Calls and streams open at once on one connection
     MaxStreamsPerConnection "max_streams_per_connection" "streams" 1 10_000 limits::DEFAULT_MAX_STREAMS_PER_CONNECTION;
+    /// Calls and streams open at once on all connections
+    MaxStreams "max_streams" "streams" 1 1_000_000 limits::DEFAULT_MAX_STREAMS;
+    /// Calls and streams open at once from one address (of IPv6 from one /64)
+    MaxStreamsPerAddress "max_streams_per_address" "streams" 1 1_000_000 limits::DEFAULT_MAX_STREAMS_PER_ADDRESS;
+    /// How long a request message, and the hello of a Play stream, may take to come
+    RequestTimeoutMs "request_timeout_ms" "milliseconds" 100 600_000 limits::DEFAULT_REQUEST_TIMEOUT_MS;
     /// How long a new connection may take until it has said who it is, the TLS handshake not counted
     PrefaceTimeoutMs "preface_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_PREFACE_TIMEOUT_MS;
     /// How long a TLS handshake may take
     TlsHandshakeTimeoutMs "tls_handshake_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_TLS_HANDSHAKE_TIMEOUT_MS;
+    /// How long a connection may be open without a call or a stream
+    IdleTimeoutMs "idle_timeout_ms" "milliseconds" 100 86_400_000 limits::DEFAULT_IDLE_TIMEOUT_MS;
+    /// How long a client may take nothing of what it is sent
+    WriteStallTimeoutMs "write_stall_timeout_ms" "milliseconds" 100 600_000 limits::DEFAULT_WRITE_STALL_TIMEOUT_MS;
     /// Bytes of one request message
     MaxRequestBytes "max_request_bytes" "bytes" 65_536 16_777_216 limits::DEFAULT_MAX_REQUEST_BYTES;
     /// Bytes of all headers of one request
     MaxHeaderListBytes "max_header_list_bytes" "bytes" 4_096 65_536 limits::DEFAULT_MAX_HEADER_LIST_BYTES;
+    /// Bytes of answers that wait to be sent on one connection
+    MaxQueuedBytesPerConnection "max_queued_bytes_per_connection" "bytes" 65_536 67_108_864 limits::DEFAULT_MAX_QUEUED_BYTES_PER_CONNECTION;
+    /// Bytes of answers that wait to be sent on all connections
+    MaxQueuedBytes "max_queued_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_QUEUED_BYTES;
+    /// Bytes of observations that wait for one seat, or for whoever watches
+    MaxQueuedBytesPerSeat "max_queued_bytes_per_seat" "bytes" 16_384 16_777_216 limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT;
     /// Matches that are not over, at once
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
     /// Matches of one owner that are not over, at once
     MaxLiveMatchesPerOwner "max_live_matches_per_owner" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER;
     /// Spectators of one match, and those who observe one of its seats
     MaxObserversPerMatch "max_observers_per_match" "streams" 1 100_000 limits::DEFAULT_MAX_OBSERVERS_PER_MATCH;
+    /// Calls and Play messages by one token
+    RequestsPerSecondPerToken "requests_per_second_per_token" "per second" 1 10_000_000 limits::DEFAULT_REQUESTS_PER_SECOND;
+    /// Calls and Play messages by one token at once, after a pause
+    RequestBurstPerToken "request_burst_per_token" "requests" 1 10_000_000 limits::DEFAULT_REQUEST_BURST;
+    /// Calls and Play messages from one address (of IPv6 from one /64)
+    RequestsPerSecondPerAddress "requests_per_second_per_address" "per second" 1 10_000_000 limits::DEFAULT_REQUESTS_PER_SECOND;
+    /// Calls and Play messages from one address at once, after a pause
+    RequestBurstPerAddress "request_burst_per_address" "requests" 1 10_000_000 limits::DEFAULT_REQUEST_BURST;
+    /// Matches created by one token
+    CreatesPerSecondPerToken "creates_per_second_per_token" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
+    /// Matches created by one token at once, after a pause: a whole batch must fit in
+    CreateBurstPerToken "create_burst_per_token" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
+    /// Matches created from one address (of IPv6 from one /64)
+    CreatesPerSecondPerAddress "creates_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
+    /// Matches created from one address at once, after a pause: a whole batch must fit in
+    CreateBurstPerAddress "create_burst_per_address" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
     /// How often a Play stream is pinged
     PingIntervalMs "ping_interval_ms" "milliseconds" 100 600_000 limits::DEFAULT_PING_INTERVAL_MS;
     /// How long matches go on when the server is told to stop

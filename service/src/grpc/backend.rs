@@ -20,6 +20,8 @@ pub(crate) struct Backend {
     pub(crate) access: std::sync::Arc<Access>,
     pub(crate) matches: Matches,
     pub(crate) ping_interval: Duration,
+    /// How long a Play stream's hello may take.
+    pub(crate) request_timeout: Duration,
     /// Bytes of one request message.
     pub(crate) max_request_bytes: usize,
     /// Observations that wait for a reader before it is cut.

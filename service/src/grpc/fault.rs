@@ -15,6 +15,7 @@ use zetema_proto::{
 
 use crate::{
     access::{AccessError, TokenError},
+    admission::TooFast,
     limits,
     matches::{CreateError, RotationError},
     metrics::REJECTIONS,
@@ -82,6 +83,41 @@ impl Fault {
     /// A bound of the server is reached: the same may be sent again after a while.
     pub(crate) fn limit(message: impl Into<String>) -> Self {
         Self::new(ErrorReason::LimitExceeded, message).retry_after(RETRY_AFTER)
+    }
+
+    /// The client takes nothing of what it is sent.
+    pub(crate) fn stalled_reader() -> Self {
+        Self::new(
+            ErrorReason::SlowReader,
+            "the client took nothing of what it was sent for too long, and its connection was closed: read what comes, \
+             connect again, and go on after the last seq that you have",
+        )
+    }
+
+    /// As many calls and streams are open as may be.
+    pub(crate) fn crowded() -> Self {
+        Self::limit(
+            "too many calls and streams are open, from this address or in all: close some, or try again later",
+        )
+    }
+
+    /// No hello came.
+    pub(crate) fn no_hello() -> Self {
+        let message = "no hello came in time: open a Play stream when you have something to play, and say hello at once";
+        Self::new(ErrorReason::HelloExpected, message)
+    }
+
+    /// A request's message is too long in coming.
+    pub(crate) fn slow_request() -> Self {
+        Self::new(ErrorReason::Undecodable, "the message did not come whole in time: send it again")
+    }
+
+    /// The client sends what carries nothing.
+    pub(crate) fn flood() -> Self {
+        Self::limit(
+            "the connection had too many frames that carry nothing, or too many requests in spite of refusals, and was \
+             closed: send less, and wait as long as you are told",
+        )
     }
 
     /// The server stops, in so long at the latest.
@@ -161,6 +197,14 @@ const RETRY_AFTER: Duration = Duration::from_millis(limits::RETRY_AFTER_MS as u6
 impl From<Fault> for Status {
     fn from(fault: Fault) -> Self {
         fault.into_rejection().into()
+    }
+}
+
+impl From<TooFast> for Fault {
+    fn from(TooFast { wait, by }: TooFast) -> Self {
+        let message = format!("too much is asked by this {by} at once: wait as long as retry_delay says");
+        // Not a moment too early.
+        Self::new(ErrorReason::LimitExceeded, message).retry_after(wait + Duration::from_millis(1))
     }
 }
 

@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     access::SeatGrant,
+    admission::Share,
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
@@ -66,10 +67,14 @@ impl MatchAdapter {
     async fn create(
         &self,
         caller: &Caller,
+        share: Option<Share>,
         mut specs: Vec<MatchSpec>,
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
         let owner = caller.creator()?;
+        if let Some(share) = share {
+            share.create(specs.len())?;
+        }
         for spec in &mut specs {
             spec.owner = owner.cloned();
         }
@@ -152,6 +157,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::CreateMatchResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
+        let share = request.extensions().get::<Share>().cloned();
         let v1::CreateMatchRequest { request_id, r#match } = request.into_inner();
         let spec = r#match.ok_or_else(|| Fault::from(FieldError::missing("match")))?;
         let key = request_key(&caller, &request_id, "CreateMatch", &spec)?;
@@ -162,7 +168,7 @@ impl MatchService for MatchAdapter {
         }
         let specs = vec![spec];
         self.check_bots(&specs, |_| "match".to_owned())?;
-        let mut created = self.create(&caller, specs, key).await?;
+        let mut created = self.create(&caller, share, specs, key).await?;
         let Some(v1::CreatedMatch { r#match, seat_tokens }) = created.pop() else {
             return Err(Fault::internal(&"a creation made no match").into());
         };
@@ -175,6 +181,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::BatchCreateMatchesResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
+        let share = request.extensions().get::<Share>().cloned();
         let v1::BatchCreateMatchesRequest { request_id, matches } = request.into_inner();
         if !(1..=limits::MAX_BATCH_MATCHES).contains(&matches.len()) {
             let problem = format!("has {} entries: give 1 to {}", matches.len(), limits::MAX_BATCH_MATCHES);
@@ -186,7 +193,7 @@ impl MatchService for MatchAdapter {
         self.check_bots(&specs, |at| format!("matches[{at}]"))?;
         let body = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
         let key = request_key(&caller, &request_id, "BatchCreateMatches", &body)?;
-        let matches = self.create(&caller, specs, key).await?;
+        let matches = self.create(&caller, share, specs, key).await?;
         Ok(Response::new(v1::BatchCreateMatchesResponse { matches }))
     }
 

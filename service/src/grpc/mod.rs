@@ -17,8 +17,9 @@ mod wire;
 
 pub(crate) use backend::Backend;
 pub(crate) use drain::Drain;
+pub(crate) use fault::Fault;
 pub(crate) use match_service::MatchAdapter;
 pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
 pub(crate) use token_service::TokenAdapter;
-pub(crate) use tonic_faults::{explain, unknown_method};
+pub(crate) use tonic_faults::{explain, is_grpc, unknown_method};

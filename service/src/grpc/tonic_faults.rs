@@ -23,14 +23,19 @@ pub(crate) async fn explain(response: Response) -> Response {
 
 /// What a request that no service here answers is told.
 pub(crate) async fn unknown_method(request: axum::extract::Request) -> Response {
-    let is_grpc = |kind: &http::HeaderValue| kind.as_bytes().starts_with(b"application/grpc");
-    if request.headers().get(CONTENT_TYPE).is_some_and(is_grpc) {
+    if is_grpc(&request) {
         return Status::from(no_such_method()).into_http();
     }
     let mut response =
         Response::new("This is a gRPC server. GET /metrics is all it has for other clients.\n".into());
     *response.status_mut() = http::StatusCode::NOT_FOUND;
     response
+}
+
+/// Whether a request is one of gRPC.
+pub(crate) fn is_grpc(request: &axum::extract::Request) -> bool {
+    let kind = request.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
 }
 
 /// What is wrong with the next message of a client's stream. `None`: nothing, the connection is gone.

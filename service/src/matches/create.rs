@@ -382,7 +382,7 @@ impl Matches {
         self.shared.bot_seats.add(&begun);
         TableTask {
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
-            subscribers: Subscribers::new(limits.subscribers, limits.queued_observations),
+            subscribers: Subscribers::new(&limits),
             table,
             inbox,
             info,

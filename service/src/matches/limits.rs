@@ -16,6 +16,8 @@ pub struct Limits {
     pub inbox_messages: usize,
     /// Observations that wait for one subscriber. A reader that falls further behind is cut.
     pub queued_observations: usize,
+    /// Bytes of observations that wait for one subscriber. A reader that falls further behind is cut.
+    pub queued_bytes: usize,
     /// Subscribers of one match with the same eyes: its spectators, or those who observe one seat. Players are not
     /// counted.
     pub subscribers: usize,
@@ -38,6 +40,7 @@ impl Default for Limits {
             live_matches_of_owner: limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER as usize,
             inbox_messages: limits::TABLE_INBOX_MESSAGES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
+            queued_bytes: limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT,
             subscribers: limits::DEFAULT_MAX_OBSERVERS_PER_MATCH,
             follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
             restart_grace: limits::RESTART_GRACE,

@@ -1,12 +1,13 @@
 //! The subscribers of one table.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zetema_rules::{Outcome, Seat, Viewer};
 
-use super::Audience;
+use super::{Audience, Limits};
 use crate::table::{Effect, Observation, Rejection, Table};
 
 /// Why a subscription is over: nothing comes after it.
@@ -26,22 +27,52 @@ pub enum End {
 
 /// The subscriber's side of a queue. What is in the queue comes before the end.
 pub(super) struct Live {
-    pub(super) queue: mpsc::Receiver<Arc<Observation>>,
+    queue: mpsc::Receiver<Arc<Observation>>,
+    queued_bytes: Arc<AtomicUsize>,
     pub(super) end: Arc<OnceLock<End>>,
+}
+
+impl Live {
+    /// The next observation. `None`: there will be no more.
+    pub(super) async fn next(&mut self) -> Option<Arc<Observation>> {
+        let observation = self.queue.recv().await?;
+        self.queued_bytes.fetch_sub(observation.bytes(), Ordering::Relaxed);
+        Some(observation)
+    }
 }
 
 struct Subscriber {
     audience: Audience,
     queue: mpsc::Sender<Arc<Observation>>,
+    queued_bytes: Arc<AtomicUsize>,
     end: Arc<OnceLock<End>>,
 }
 
 impl Subscriber {
     /// Ends it: the queue is closed behind what is in it.
+    fn send(&self, observation: Arc<Observation>, most_bytes: usize) -> Result<(), Unsent> {
+        let bytes = observation.bytes();
+        let queued = self.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        // One alone is always let through.
+        if queued > 0 && queued.saturating_add(bytes) > most_bytes {
+            return Err(Unsent::Full);
+        }
+        self.queue.try_send(observation).map_err(|error| match error {
+            TrySendError::Full(_) => Unsent::Full,
+            TrySendError::Closed(_) => Unsent::Gone,
+        })
+    }
+
     fn finish(self, end: End) {
         // It is set once, here, where the subscriber is given up.
         let _ = self.end.set(end);
     }
+}
+
+/// Why an observation can't be queued. Nothing more is sent to whom it was for.
+enum Unsent {
+    Full,
+    Gone,
 }
 
 /// The subscribers of one table, each with a queue of its own.
@@ -49,11 +80,13 @@ pub(super) struct Subscribers {
     list: Vec<Subscriber>,
     most: usize,
     queue_length: usize,
+    queued_bytes: usize,
 }
 
 impl Subscribers {
-    pub(super) const fn new(most: usize, queue_length: usize) -> Self {
-        Self { list: Vec::new(), most, queue_length }
+    pub(super) const fn new(limits: &Limits) -> Self {
+        let &Limits { subscribers, queued_observations, queued_bytes, .. } = limits;
+        Self { list: Vec::new(), most: subscribers, queue_length: queued_observations, queued_bytes }
     }
 
     /// Adds one, from the next observation on.
@@ -69,8 +102,14 @@ impl Subscribers {
         }
         let (sender, queue) = mpsc::channel(self.queue_length);
         let end = Arc::new(OnceLock::new());
-        self.list.push(Subscriber { audience, queue: sender, end: end.clone() });
-        Ok(Live { queue, end })
+        let queued_bytes = Arc::new(AtomicUsize::new(0));
+        self.list.push(Subscriber {
+            audience,
+            queue: sender,
+            queued_bytes: queued_bytes.clone(),
+            end: end.clone(),
+        });
+        Ok(Live { queue, queued_bytes, end })
     }
 
     /// Shows everyone what an entry came to. A reader without room is cut, never skipped.
@@ -90,13 +129,13 @@ impl Subscribers {
                 keep.push(subscriber);
                 continue;
             };
-            match subscriber.queue.try_send(observation) {
+            match subscriber.send(observation, self.queued_bytes) {
                 Ok(()) => keep.push(subscriber),
-                Err(TrySendError::Full(_)) => {
+                Err(Unsent::Full) => {
                     tracing::info!(match_id = %table.match_id(), "cut a reader that fell behind");
                     subscriber.finish(End::Lagging);
                 }
-                Err(TrySendError::Closed(_)) => {}
+                Err(Unsent::Gone) => {}
             }
         }
         self.list = keep;

@@ -174,7 +174,7 @@ impl Subscription {
                 }
                 Feed::Live(live) => {
                     // A queue that is closed without a reason is that of a table whose task is gone.
-                    let next = live.queue.recv().await;
+                    let next = live.next().await;
                     return next.ok_or_else(|| live.end.get().cloned().unwrap_or(End::Stopped));
                 }
                 Feed::Ended(end) => return Err(end.clone()),

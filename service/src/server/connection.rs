@@ -13,21 +13,19 @@ use std::{
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
-    service::TowerToHyperService,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep_until},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::tls::Tls;
+use super::{calls::Calls, listener::Listener, tls::Tls, watched::Watched};
 use crate::{
+    admission::{Address, Bounds, Crowd, Full, Origin, Traffic, Verdict},
     config::{Number, Numbers},
     limits,
-    metrics::Open,
+    metrics::{Closed, Open, Refused, closed, refused},
 };
 
 /// What connections speak below HTTP.
@@ -40,7 +38,7 @@ pub(super) enum Transport {
 /// Accepts until `closing`, one task for each connection. A connection that is open then is told to go away and
 /// ends after its last request, or when `stopped` cuts it.
 pub(super) async fn accept(
-    listener: TcpListener,
+    mut listener: Listener,
     transport: Transport,
     router: axum::Router,
     numbers: Numbers,
@@ -48,14 +46,24 @@ pub(super) async fn accept(
     stopped: CancellationToken,
 ) {
     let max_connections = numbers.count(Number::MaxConnections);
-    let room = Arc::new(Semaphore::new(max_connections));
+    let crowd = Crowd::new(max_connections, numbers.count(Number::MaxConnectionsPerAddress));
     let connections = TaskTracker::new();
     let http = Arc::new(http(&numbers));
-    while let Some(stream) = closing.run_until_cancelled(next(&listener)).await {
+    while let Some((stream, from)) = closing.run_until_cancelled(listener.next()).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-            tracing::warn!(max_connections, "a connection was refused: too many are open");
-            continue;
+        let address = Address::from(from.ip());
+        let room = match crowd.room(address) {
+            Ok(room) => room,
+            Err(Full::All) => {
+                tracing::warn!(max_connections, "a connection was refused: too many are open");
+                refused(Refused::All);
+                continue;
+            }
+            Err(Full::Address) => {
+                tracing::debug!(%from, "a connection was refused: too many of its address are open");
+                refused(Refused::Address);
+                continue;
+            }
         };
         let (http, transport, router) = (Arc::clone(&http), transport.clone(), router.clone());
         let (closing, stopped) = (closing.clone(), stopped.clone());
@@ -63,52 +71,38 @@ pub(super) async fn accept(
             let _open = Open::connection();
             let served = async {
                 match transport {
-                    Transport::Plaintext => serve(&http, stream, router, closing).await,
+                    Transport::Plaintext => serve(&http, stream, address, router, closing).await,
                     Transport::Tls(tls) => {
                         // One that is not yet open when the server stops has nothing to finish.
                         let opened = closing.run_until_cancelled(tls.handshake(stream)).await;
                         if let Some(Some(stream)) = opened {
-                            serve(&http, stream, router, closing).await;
+                            serve(&http, stream, address, router, closing).await;
                         }
                     }
                 }
             };
             stopped.run_until_cancelled(served).await;
-            drop(permit);
+            drop(room);
         });
     }
     connections.close();
     connections.wait().await;
 }
 
-/// The next connection. What the system refuses, such as for want of file descriptors, is tried again.
-async fn next(listener: &TcpListener) -> TcpStream {
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                // An action is one small packet, which must not wait for more.
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "TCP_NODELAY is not to be had");
-                }
-                return stream;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection can't be accepted");
-                sleep(limits::ACCEPT_RETRY_PAUSE).await;
-            }
-        }
-    }
-}
-
-async fn serve(
-    Http { builder, silence, preface_timeout }: &Http,
+pub(super) async fn serve(
+    Http { builder, silence, preface_timeout, request_timeout, bounds }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: Address,
     router: axum::Router,
     closing: CancellationToken,
 ) {
     let heard = Heard::default();
-    let io = TokioIo::new(Listening { stream, heard: heard.clone() });
-    let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(router)));
+    let traffic = Traffic::new(bounds);
+    let io = TokioIo::new(Watched::new(Listening { stream, heard: heard.clone() }, traffic.clone()));
+    let calls =
+        Calls::new(router, Origin { address, traffic: traffic.clone(), crowded: false }, *request_timeout);
+    let mut connection = pin!(builder.serve_connection(io, calls));
+    let mut verdict = pin!(traffic.watch());
     let mut silent = pin!(heard.silent_for(*silence));
     let preface_deadline = Instant::now() + *preface_timeout;
     let mut stage = Stage::Preface;
@@ -123,6 +117,7 @@ async fn serve(
             () = sleep_until(preface_deadline), if stage == Stage::Preface => {
                 if heard.said().bytes < PREFACE.len() {
                     tracing::debug!("a connection said nothing that a client says, and was closed");
+                    closed(Closed::Preface);
                     return;
                 }
                 stage = Stage::Serving;
@@ -130,6 +125,25 @@ async fn serve(
             // hyper would first say farewell to a client that takes nothing, and never come to an end.
             () = &mut silent => {
                 tracing::debug!("a connection fell silent, and was closed");
+                closed(Closed::Silent);
+                return;
+            }
+            why = verdict.as_mut() => {
+                let idle = why == Verdict::Idle;
+                if idle && stage != Stage::Closing {
+                    // In order: what the client asks at this moment is answered, or it knows that it was not heard.
+                    closed(Closed::Idle);
+                    connection.as_mut().graceful_shutdown();
+                    stage = Stage::Closing;
+                    verdict.set(traffic.watch());
+                    continue;
+                }
+                tracing::debug!(?why, "a connection was closed");
+                match why {
+                    Verdict::Idle => {}
+                    Verdict::Stalled => closed(Closed::Stalled),
+                    Verdict::Flooding => closed(Closed::Flooding),
+                }
                 return;
             }
             () = closing.cancelled(), if stage != Stage::Closing => {
@@ -150,19 +164,21 @@ enum Stage {
 
 /// What an HTTP/2 client says first (RFC 9113, section 3.4). The shortest HTTP/1.1 request with a host has as many bytes.
 /// Once they are there, the keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
-const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How HTTP is served.
-struct Http {
+pub(super) struct Http {
     builder: auto::Builder<TokioExecutor>,
     /// How long an HTTP/2 client may say nothing.
     silence: Duration,
     preface_timeout: Duration,
+    request_timeout: Duration,
+    bounds: Arc<Bounds>,
 }
 
 /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and two
 /// that wait for the answer to a ping of HTTP/2.
-fn http(numbers: &Numbers) -> Http {
+pub(super) fn http(numbers: &Numbers) -> Http {
     let ping_interval = numbers.millis(Number::PingIntervalMs);
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
@@ -188,6 +204,8 @@ fn http(numbers: &Numbers) -> Http {
         builder,
         silence: ping_interval * limits::SILENT_PING_INTERVALS,
         preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
+        request_timeout: numbers.millis(Number::RequestTimeoutMs),
+        bounds: Bounds::new(numbers),
     }
 }
 
@@ -308,7 +326,14 @@ mod tests {
     const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
     fn numbers() -> Numbers {
-        Numbers::default().with(Number::PingIntervalMs, INTERVAL.as_millis().try_into().unwrap()).unwrap()
+        let changes = [
+            (Number::PingIntervalMs, INTERVAL.as_millis().try_into().unwrap()),
+            // Not what closes these.
+            (Number::IdleTimeoutMs, 86_400_000),
+            (Number::WriteStallTimeoutMs, 600_000),
+        ];
+        let change = |numbers: Numbers, (number, value)| numbers.with(number, value).unwrap();
+        changes.into_iter().fold(Numbers::default(), change)
     }
 
     /// What a client that says only this is answered before it is closed, and how long that takes.
@@ -316,10 +341,9 @@ mod tests {
         let (mut client, host) = duplex(1024);
         let router = axum::Router::new().route("/", get(async || "here"));
         let begun = Instant::now();
-        let served =
-            tokio::spawn(
-                async move { serve(&http(&numbers()), host, router, CancellationToken::new()).await },
-            );
+        let served = tokio::spawn(async move {
+            serve(&http(&numbers()), host, Address::NONE, router, CancellationToken::new()).await;
+        });
         client.write_all(said).await.unwrap();
         let mut answer = Vec::new();
         client.read_to_end(&mut answer).await.unwrap();
@@ -353,10 +377,9 @@ mod tests {
         let (mut client, host) = duplex(16);
         let begun = Instant::now();
         let router = axum::Router::new();
-        let served =
-            tokio::spawn(
-                async move { serve(&http(&numbers()), host, router, CancellationToken::new()).await },
-            );
+        let served = tokio::spawn(async move {
+            serve(&http(&numbers()), host, Address::NONE, router, CancellationToken::new()).await;
+        });
         client.write_all(PREFACE).await.unwrap();
         client.write_all(&SETTINGS).await.unwrap();
         served.await.unwrap();

@@ -8,8 +8,9 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use super::{StartError, routes};
 use crate::{
     access::{Access, AdminToken},
+    admission::Rates,
+    config::{Number, Numbers},
     grpc::{Backend, Drain},
-    limits,
     matches::{self, Matches},
 };
 
@@ -42,16 +43,17 @@ impl InProcess {
         let access = Arc::new(access);
         let queued_observations = config.limits.queued_observations;
         let (matches, _) = Matches::open(config).await?;
-        let drain = Drain::default();
+        let (drain, numbers) = (Drain::default(), Numbers::default());
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval,
-            max_request_bytes: limits::DEFAULT_MAX_REQUEST_BYTES,
+            request_timeout: numbers.millis(Number::RequestTimeoutMs),
+            max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations,
             drain: drain.clone(),
         });
-        let router = routes::ours(&backend, Some(page));
+        let router = routes::ours(&backend, &Rates::new(&numbers), Some(page));
         Ok(Self { access, matches, router, drain })
     }
 

@@ -14,19 +14,22 @@
 //! # }
 //! ```
 
+mod admit;
+mod calls;
 mod connection;
 mod health;
 mod in_process;
+mod listener;
 mod routes;
 mod signal;
+#[cfg(test)]
+mod tests;
 mod tls;
+mod watched;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{
-    net::TcpListener,
-    time::{Instant, sleep, timeout},
-};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic_health::server::{HealthReporter, HealthService};
 
@@ -36,6 +39,7 @@ pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
+    admission::Rates,
     config::{Config, Number},
     grpc::{Backend, Drain},
     journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
@@ -45,6 +49,7 @@ use crate::{
     table::FairShuffler,
 };
 use connection::Transport;
+use listener::Listener;
 use tls::Tls;
 
 /// Why a server can't start.
@@ -101,7 +106,7 @@ impl Server {
         let page = metrics::page().cloned();
         let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
-        let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
+        let listener = Listener::bind(listen).map_err(listen_error)?;
         let local_addr = listener.local_addr().map_err(listen_error)?;
         let transport = match config.tls {
             Some(files) => Transport::Tls(Arc::new(
@@ -124,6 +129,7 @@ impl Server {
         let limits = matches::Limits {
             live_matches: numbers.count(Number::MaxLiveMatches),
             live_matches_of_owner: numbers.count(Number::MaxLiveMatchesPerOwner),
+            queued_bytes: numbers.count(Number::MaxQueuedBytesPerSeat),
             subscribers: numbers.count(Number::MaxObserversPerMatch),
             ..matches::Limits::default()
         };
@@ -135,12 +141,17 @@ impl Server {
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval: numbers.millis(Number::PingIntervalMs),
+            request_timeout: numbers.millis(Number::RequestTimeoutMs),
             max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations: limits.queued_observations,
             drain: drain.clone(),
         });
         let reporter = HealthReporter::new();
-        let router = routes::routes(&backend, HealthService::from_health_reporter(reporter.clone()), page)?;
+        let rates = Rates::new(&numbers);
+        let health = HealthService::from_health_reporter(reporter.clone());
+        let router = routes::routes(&backend, &rates, health, page)?;
+        let tidied = drain.closing().clone();
+        tasks.spawn(async move { tidied.run_until_cancelled(rates.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), drain.closing().clone()));
         tasks.spawn(connection::accept(

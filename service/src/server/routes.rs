@@ -18,8 +18,9 @@ use zetema_proto::{
     },
 };
 
-use super::StartError;
+use super::{StartError, admit::admit};
 use crate::{
+    admission::Rates,
     grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, explain, unknown_method},
     limits,
 };
@@ -27,6 +28,7 @@ use crate::{
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
 pub(super) fn routes(
     backend: &Arc<Backend>,
+    rates: &Arc<Rates>,
     health: HealthService,
     page: Option<PrometheusHandle>,
 ) -> Result<Router, StartError> {
@@ -34,12 +36,15 @@ pub(super) fn routes(
         Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?);
-    let standard = over_web(standard.into_axum_router().reset_fallback());
-    Ok(ours(backend, page).merge(standard).fallback(unknown_method))
+    let standard = over_web(standard.into_axum_router().reset_fallback(), rates);
+    let unknown = Router::new()
+        .fallback(unknown_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(rates), admit));
+    Ok(ours(backend, rates, page).merge(standard).merge(unknown))
 }
 
 /// Our services and the metrics.
-pub(super) fn ours(backend: &Arc<Backend>, page: Option<PrometheusHandle>) -> Router {
+pub(super) fn ours(backend: &Arc<Backend>, rates: &Arc<Rates>, page: Option<PrometheusHandle>) -> Router {
     let ours = Routes::new(
         MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
             .max_decoding_message_size(backend.max_request_bytes)
@@ -60,18 +65,27 @@ pub(super) fn ours(backend: &Arc<Backend>, page: Option<PrometheusHandle>) -> Ro
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
-    let ours = over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)));
-    ours.route("/metrics", get(async move || metrics_page(page.as_ref())))
+    let ours =
+        over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)), rates);
+    let metrics = get(async move || metrics_page(page.as_ref()));
+    ours.merge(
+        Router::new()
+            .route("/metrics", metrics)
+            .layer(middleware::from_fn_with_state(Arc::clone(rates), admit)),
+    )
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.
-fn over_web(routes: Router) -> Router {
+fn over_web(routes: Router, rates: &Arc<Rates>) -> Router {
     // Tokens are in the metadata or in messages, never in cookies, so a page of any origin may call: it has
     // nothing that its reader did not give it.
     let trailers = ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static);
     let any_origin =
         CorsLayer::new().allow_origin(Any).allow_headers(Any).allow_methods(Any).expose_headers(trailers);
-    routes.layer(GrpcWebLayer::new()).layer(any_origin)
+    routes
+        .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
+        .layer(GrpcWebLayer::new())
+        .layer(any_origin)
 }
 
 fn reflection() -> ReflectionBuilder<'static> {

@@ -26,6 +26,18 @@ pub struct Observation {
     pub receipt: Option<Receipt>,
 }
 
+impl Observation {
+    /// How much memory it takes, in bytes, by a rough count.
+    pub fn bytes(&self) -> usize {
+        /// What a view and a list of actions hold beside themselves.
+        const WITHIN: usize = 1024;
+        let events = self.events.len() * size_of::<TableEvent>();
+        let view = self.view.as_ref().map_or(0, |_| size_of::<View>() + WITHIN);
+        let to_decide = self.to_decide.as_ref().map_or(0, |_| size_of::<LegalActions>() + WITHIN);
+        size_of::<Self>() + events + view + to_decide
+    }
+}
+
 /// What happened, as one viewer may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableEvent {

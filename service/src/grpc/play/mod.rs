@@ -28,6 +28,7 @@ use super::{
     wire,
 };
 use crate::{
+    admission::Share,
     journal::MatchId,
     limits,
     matches::{FaultsOf, Joined},
@@ -82,7 +83,8 @@ impl PlayService for PlayAdapter {
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
         let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata()));
-        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token);
+        let share = request.extensions().get::<Share>().cloned();
+        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
         let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
         tokio::spawn(session.run(request.into_inner(), out, caller.voided()));
         Ok(Response::new(ReceiverStream::new(responses)))

@@ -13,7 +13,7 @@ use futures::{
 };
 use tokio::{
     sync::mpsc::{Permit, Sender},
-    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, timeout},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, sleep_until, timeout},
 };
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
@@ -27,6 +27,7 @@ use super::{
     round_trips::RoundTrips,
 };
 use crate::{
+    admission::{Share, TooFast, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
     limits,
     matches::LiveSeat,
@@ -69,6 +70,9 @@ pub(super) struct Session {
     drain_told: bool,
     /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
     last_sign: Moment,
+    /// What the client may send, and until when nothing more is read of one that sent too fast.
+    share: Option<Share>,
+    resting_until: Option<Instant>,
     _open: Open,
 }
 
@@ -79,6 +83,7 @@ impl Session {
         cuts: Arc<Cuts>,
         opener: Opener,
         token: Option<TokenKey>,
+        share: Option<Share>,
     ) -> Self {
         let now = Instant::now();
         let mut pings = interval_at(now + backend.ping_interval, backend.ping_interval);
@@ -100,6 +105,8 @@ impl Session {
             pings_said: 0,
             drain_told: false,
             last_sign,
+            share,
+            resting_until: None,
             _open: Open::stream(StreamRpc::Play),
         }
     }
@@ -117,6 +124,12 @@ impl Session {
             () = voided => End::Fault(Fault::token_void()),
             end = self.serve(&mut requests, &out) => end,
         };
+        let end = match (end, self.share.as_ref().and_then(Share::verdict)) {
+            // What the connection was closed for, the next stream is told.
+            (End::Closed, Some(Verdict::Stalled)) => End::Fault(Fault::stalled_reader()),
+            (End::Closed, Some(Verdict::Flooding)) => End::Fault(Fault::flood()),
+            (end, _) => end,
+        };
         self.note(&end);
         // The seats are given up first: the last word may have to wait for its reader.
         drop(self);
@@ -129,8 +142,10 @@ impl Session {
     async fn serve(&mut self, requests: &mut Streaming<v1::PlayRequest>, out: &Sender<Outgoing>) -> End {
         let backend = Arc::clone(&self.backend);
         let silence = backend.ping_interval * limits::SILENT_PING_INTERVALS;
+        let hello_by = Instant::now() + backend.request_timeout;
         loop {
-            let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT;
+            let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT
+                && self.resting_until.is_none();
             if !may_read && self.said.is_empty() {
                 // It is not heard since the tables are slow, for which it can't be blamed.
                 self.last_sign = backend.matches.now();
@@ -148,6 +163,8 @@ impl Session {
                         _ => return End::Fault(Fault::silent_client()),
                     }
                 },
+                () = sleep_until(hello_by), if self.capacity.is_none() => return End::Fault(Fault::no_hello()),
+                () = rest(self.resting_until), if self.resting_until.is_some() => self.resting_until = None,
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
                     let Some((permit, next)) = next else { return End::Closed };
@@ -167,6 +184,9 @@ impl Session {
     /// Takes in a message of the client: a sign of life.
     fn hear(&mut self, request: v1::PlayRequest) {
         self.last_sign = self.backend.matches.now();
+        // Nothing is refused that may be an action under a clock: it waits, and so does what the client sends after it.
+        let too_fast = self.share.as_ref().and_then(|share| share.message().err());
+        self.resting_until = too_fast.map(|TooFast { wait, .. }| Instant::now() + wait);
         self.read(request);
     }
 
@@ -295,6 +315,13 @@ impl Session {
             End::Closed => End::Fault(Fault::draining(Duration::ZERO)),
             fault @ End::Fault(_) => fault,
         }
+    }
+}
+
+/// Waits until then.
+async fn rest(until: Option<Instant>) {
+    if let Some(until) = until {
+        sleep_until(until).await;
     }
 }
 

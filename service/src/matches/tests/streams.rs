@@ -194,7 +194,13 @@ async fn a_new_token_voids_the_old_one_and_ends_what_it_reads() {
 
 #[tokio::test]
 async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
-    let limits = Limits { queued_observations: 4, ..Limits::default() };
+    check_cut(Limits { queued_observations: 4, ..Limits::default() }, 4).await;
+    // One alone is let through, whatever it takes.
+    check_cut(Limits { queued_bytes: 1, ..Limits::default() }, 1).await;
+}
+
+/// A reader that does not read is cut with so many observations in its queue.
+async fn check_cut(limits: Limits, queued: usize) {
     let matches = open_with(FakeJournal::new(), limits).await;
     let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
     let mut slow = observe(&matches, info.match_id, 0, None).await;
@@ -208,9 +214,10 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
     }
     let (first, end) = drain(&mut slow).await;
     assert_eq!(end, End::Lagging);
-    assert_eq!(first.len(), 4, "what was in the queue is still read");
+    assert_eq!(first.len(), queued, "what was in the queue is still read");
+    let next_seq = slow.last_seq() + 1;
     let mut rest = observe(&matches, info.match_id, 0, Some(slow.last_seq())).await;
-    assert!(matches!(rest.next().await, Next::Observation(next) if next.seq == 5));
+    assert!(matches!(rest.next().await, Next::Observation(next) if next.seq == next_seq));
 }
 
 #[tokio::test]

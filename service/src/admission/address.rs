@@ -1,0 +1,131 @@
+//! Whose a connection is, as far as an address can tell, and how many of an address are open.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    net::{IpAddr, Ipv6Addr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// What counts as one address: one of IPv4, or the first 64 bits of IPv6, since a client has the rest to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Address(IpAddr);
+
+impl Address {
+    /// Of what has no connection: a server without a port.
+    pub(crate) const NONE: Self = Self(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+}
+
+impl From<IpAddr> for Address {
+    fn from(ip: IpAddr) -> Self {
+        match ip.to_canonical() {
+            ip @ IpAddr::V4(_) => Self(ip),
+            IpAddr::V6(ip) => Self(IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)))),
+        }
+    }
+}
+
+/// What is open at once, by address: connections, or calls. There are never more addresses than that.
+#[derive(Debug)]
+pub(crate) struct Crowd {
+    most: usize,
+    most_of_address: usize,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    all: usize,
+    by_address: HashMap<Address, usize>,
+}
+
+/// Why there is no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// As much is open as may be.
+    All,
+    /// As much of this address.
+    Address,
+}
+
+impl Crowd {
+    pub(crate) fn new(most: usize, most_of_address: usize) -> Arc<Self> {
+        Arc::new(Self { most, most_of_address, open: Mutex::default() })
+    }
+
+    /// Room for one more of an address.
+    pub(crate) fn room(self: &Arc<Self>, address: Address) -> Result<Room, Full> {
+        let mut open = self.open();
+        if open.all >= self.most {
+            return Err(Full::All);
+        }
+        let own = open.by_address.entry(address).or_default();
+        if *own >= self.most_of_address {
+            return Err(Full::Address);
+        }
+        *own += 1;
+        open.all += 1;
+        Ok(Room { crowd: Arc::clone(self), address })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The room of one, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Room {
+    crowd: Arc<Crowd>,
+    address: Address,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let mut open = self.crowd.open();
+        open.all -= 1;
+        if let Entry::Occupied(mut own) = open.by_address.entry(self.address) {
+            *own.get_mut() -= 1;
+            if *own.get() == 0 {
+                own.remove();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_client_is_one_address_whatever_it_chooses_of_its_64_bits() {
+        let check = |left: &str, right: &str, same| {
+            let address = |text: &str| Address::from(text.parse::<IpAddr>().unwrap());
+            assert_eq!(address(left) == address(right), same, "{left} and {right}");
+        };
+        check("192.0.2.1", "192.0.2.1", true);
+        check("192.0.2.1", "192.0.2.2", false);
+        check("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true);
+        check("2001:db8:0:1::1", "2001:db8:0:2::1", false);
+        check("::ffff:192.0.2.1", "192.0.2.1", true);
+        check("::ffff:192.0.2.1", "::ffff:192.0.2.2", false);
+    }
+
+    #[test]
+    fn one_address_with_as_much_open_as_it_may_have_leaves_room_for_another() {
+        let crowd = Crowd::new(4, 2);
+        let [one, other, third] =
+            ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|ip| Address::from(ip.parse::<IpAddr>().unwrap()));
+        let mut open = vec![crowd.room(one).unwrap(), crowd.room(one).unwrap()];
+        assert_eq!(crowd.room(one).unwrap_err(), Full::Address);
+        let of_other = crowd.room(other).unwrap();
+        open.pop();
+        let again = crowd.room(one).unwrap();
+        assert_eq!(crowd.room(one).unwrap_err(), Full::Address);
+        let of_third = crowd.room(third).unwrap();
+        assert_eq!(crowd.room(other).unwrap_err(), Full::All);
+        drop((open, of_other, again, of_third));
+        let open = crowd.open();
+        assert!(open.all == 0 && open.by_address.is_empty(), "what is closed costs nothing");
+    }
+}

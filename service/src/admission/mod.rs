@@ -1,0 +1,14 @@
+//! What a client may: how many connections of an address, how many requests of a token, and what goes over one connection.
+//!
+//! None of it knows what is asked. `server` asks it at every connection and request, and the adapters for what one request
+//! costs more.
+
+mod address;
+mod frames;
+mod rates;
+mod traffic;
+mod windows;
+
+pub(crate) use address::{Address, Crowd, Full, Room};
+pub(crate) use rates::{Origin, Rates, Share, TooFast};
+pub(crate) use traffic::{Bounds, OpenCall, Traffic, Verdict};

@@ -1,0 +1,292 @@
+//! How fast a token and an address may ask and create.
+//!
+//! What can't be told apart in so many slots shares one: so the memory has a bound, however many tokens and addresses a flood
+//! makes up, and nobody can choose whose slot to share.
+
+use std::{
+    hash::{BuildHasher, Hash, RandomState},
+    num::NonZeroU32,
+    sync::Arc,
+    time::Duration,
+};
+
+use governor::{
+    DefaultKeyedRateLimiter, Quota,
+    clock::{Clock, DefaultClock},
+};
+use http::HeaderValue;
+use metrics::counter;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::{Address, Traffic, Verdict};
+use crate::{
+    config::{Number, Numbers},
+    limits,
+    metrics::THROTTLED,
+};
+
+/// How fast everyone may ask and create.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    requests: Rate,
+    creates: Rate,
+}
+
+/// So many a second, by token and by address.
+#[derive(Debug)]
+struct Rate {
+    by_token: Slots,
+    by_address: Slots,
+}
+
+#[derive(Debug)]
+struct Slots {
+    hasher: RandomState,
+    limiter: DefaultKeyedRateLimiter<u64>,
+}
+
+impl Slots {
+    fn new(numbers: &Numbers, per_second: Number, burst: Number) -> Self {
+        // Neither is ever 0.
+        let number = |number| NonZeroU32::new(numbers.small(number)).unwrap_or(NonZeroU32::MIN);
+        let quota = Quota::per_second(number(per_second)).allow_burst(number(burst));
+        Self { hasher: RandomState::new(), limiter: DefaultKeyedRateLimiter::keyed(quota) }
+    }
+
+    /// Takes so many, or says how long to wait for them.
+    fn take(&self, whose: impl Hash, count: NonZeroU32) -> Result<(), Duration> {
+        let slot = self.hasher.hash_one(whose) % limits::RATE_SLOTS;
+        match self.limiter.check_key_n(&slot, count) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(not_until)) => Err(not_until.wait_time_from(DefaultClock::default().now())),
+            // More at once than there may ever be, which the ranges of the settings rule out.
+            Err(_) => Err(Duration::from_millis(limits::RETRY_AFTER_MS.into())),
+        }
+    }
+
+    fn tidy(&self) {
+        self.limiter.retain_recent();
+        self.limiter.shrink_to_fit();
+    }
+}
+
+impl Rates {
+    pub(crate) fn new(numbers: &Numbers) -> Arc<Self> {
+        let rate = |token: [Number; 2], address: [Number; 2]| Rate {
+            by_token: Slots::new(numbers, token[0], token[1]),
+            by_address: Slots::new(numbers, address[0], address[1]),
+        };
+        Arc::new(Self {
+            requests: rate(
+                [Number::RequestsPerSecondPerToken, Number::RequestBurstPerToken],
+                [Number::RequestsPerSecondPerAddress, Number::RequestBurstPerAddress],
+            ),
+            creates: rate(
+                [Number::CreatesPerSecondPerToken, Number::CreateBurstPerToken],
+                [Number::CreatesPerSecondPerAddress, Number::CreateBurstPerAddress],
+            ),
+        })
+    }
+
+    /// Forgets again and again who has its whole burst back.
+    pub(crate) async fn tidy(self: Arc<Self>) {
+        let mut ticks = interval(limits::RATES_TIDY_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            for Rate { by_token, by_address } in [&self.requests, &self.creates] {
+                by_token.tidy();
+                by_address.tidy();
+            }
+        }
+    }
+}
+
+/// Where a request came from.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    pub(crate) address: Address,
+    pub(crate) traffic: Traffic,
+    /// Whether there is no room for one more call.
+    pub(crate) crowded: bool,
+}
+
+/// What was asked too fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooFast {
+    /// How long to wait.
+    pub(crate) wait: Duration,
+    /// Who asked too fast: the token or the address.
+    pub(crate) by: &'static str,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Request,
+    Message,
+    Create,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Message => "message",
+            Self::Create => "create",
+        }
+    }
+}
+
+/// The share of whoever sent a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Share {
+    rates: Arc<Rates>,
+    origin: Option<Origin>,
+    /// Stands for the token, valid or not.
+    token: Option<u64>,
+}
+
+impl Share {
+    /// That of a request from there, with this token in its header.
+    pub(crate) fn new(rates: Arc<Rates>, origin: Option<Origin>, token: Option<&HeaderValue>) -> Self {
+        let token = token.map(|token| rates.requests.by_token.hasher.hash_one(token.as_bytes()));
+        Self { rates, origin, token }
+    }
+
+    /// One more request.
+    pub(crate) fn request(&self) -> Result<(), TooFast> {
+        let taken = self.take(Kind::Request, NonZeroU32::MIN);
+        if let (Err(_), Some(origin)) = (&taken, &self.origin) {
+            origin.traffic.refused();
+        }
+        taken
+    }
+
+    /// One more message on a stream that is open.
+    pub(crate) fn message(&self) -> Result<(), TooFast> {
+        if let Some(origin) = &self.origin {
+            origin.traffic.useful();
+        }
+        self.take(Kind::Message, NonZeroU32::MIN)
+    }
+
+    /// So many more matches.
+    pub(crate) fn create(&self, count: usize) -> Result<(), TooFast> {
+        match u32::try_from(count).ok().and_then(NonZeroU32::new) {
+            Some(count) => self.take(Kind::Create, count),
+            None => Ok(()),
+        }
+    }
+
+    /// Why the server closed the connection, if it did.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.origin.as_ref().and_then(|origin| origin.traffic.verdict())
+    }
+
+    /// The address counts whatever the token is, so that who makes up tokens has no more than who has none.
+    fn take(&self, kind: Kind, count: NonZeroU32) -> Result<(), TooFast> {
+        let rate = match kind {
+            Kind::Request | Kind::Message => &self.rates.requests,
+            Kind::Create => &self.rates.creates,
+        };
+        let too_fast = |by: &'static str| {
+            move |wait| {
+                counter!(THROTTLED, "what" => kind.name(), "by" => by).increment(1);
+                TooFast { wait, by }
+            }
+        };
+        let address = self.origin.as_ref().map_or(Address::NONE, |origin| origin.address);
+        rate.by_address.take(address, count).map_err(too_fast("address"))?;
+        match self.token {
+            Some(token) => rate.by_token.take(token, count).map_err(too_fast("token")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+    use crate::admission::Bounds;
+
+    fn rates(changes: &[(Number, u64)]) -> Arc<Rates> {
+        let change = |numbers: Numbers, &(number, value)| numbers.with(number, value).unwrap();
+        Rates::new(&changes.iter().fold(Numbers::default(), change))
+    }
+
+    fn share(rates: &Arc<Rates>, address: &str, token: Option<&'static str>) -> Share {
+        let address = Address::from(address.parse::<IpAddr>().unwrap());
+        let traffic = Traffic::new(&Bounds::new(&Numbers::default()));
+        let token = token.map(HeaderValue::from_static);
+        Share::new(Arc::clone(rates), Some(Origin { address, traffic, crowded: false }), token.as_ref())
+    }
+
+    const ONE: &str = "192.0.2.1";
+    const OTHER: &str = "192.0.2.2";
+
+    #[test]
+    fn a_token_has_its_share_wherever_it_is_used_and_leaves_the_others_theirs() {
+        let rates = rates(&[(Number::RequestsPerSecondPerToken, 1), (Number::RequestBurstPerToken, 3)]);
+        let [here, there] = [ONE, OTHER].map(|address| share(&rates, address, Some("Bearer a")));
+        for share in [&here, &there, &here] {
+            share.request().unwrap();
+        }
+        let refused = there.request().unwrap_err();
+        assert_eq!(refused.by, "token");
+        assert!(refused.wait > Duration::ZERO && refused.wait <= Duration::from_secs(1), "{refused:?}");
+        share(&rates, ONE, Some("Bearer b")).request().unwrap();
+        share(&rates, ONE, None).request().unwrap();
+        // A message on a stream is a request like any other.
+        assert_eq!(here.message().unwrap_err().by, "token");
+    }
+
+    #[test]
+    fn an_address_has_its_share_whatever_tokens_it_makes_up() {
+        let rates = rates(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]);
+        for token in [Some("Bearer a"), Some("Bearer b"), None] {
+            share(&rates, ONE, token).request().unwrap();
+        }
+        for token in [Some("Bearer a"), Some("Bearer c"), None] {
+            assert_eq!(share(&rates, ONE, token).request().unwrap_err().by, "address");
+        }
+        share(&rates, OTHER, Some("Bearer a")).request().unwrap();
+    }
+
+    #[test]
+    fn a_batch_costs_as_many_creates_as_it_has_matches() {
+        let rates = rates(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]);
+        let share = share(&rates, ONE, Some("Bearer a"));
+        share.create(999).unwrap();
+        assert_eq!(share.create(2).unwrap_err().by, "token");
+        share.create(1).unwrap();
+        assert_eq!(share.create(1).unwrap_err().by, "token");
+        share.request().unwrap();
+    }
+
+    #[test]
+    fn a_million_addresses_and_tokens_take_no_more_memory_than_there_are_slots() {
+        let rates =
+            rates(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestsPerSecondPerToken, 1)]);
+        for i in 0..1_000_000_u32 {
+            let _ = rates.requests.by_address.take(i, NonZeroU32::MIN);
+        }
+        let slots = usize::try_from(limits::RATE_SLOTS).unwrap();
+        assert!(rates.requests.by_address.limiter.len() <= slots);
+    }
+
+    #[test]
+    fn who_has_its_whole_burst_back_is_forgotten() {
+        let rates = rates(&[(Number::RequestsPerSecondPerAddress, 10_000_000)]);
+        for i in 0..1_000_u32 {
+            rates.requests.by_address.take(i, NonZeroU32::MIN).unwrap();
+        }
+        // A ten-millionth of a second later all have it.
+        while !rates.requests.by_address.limiter.is_empty() {
+            rates.requests.by_address.tidy();
+        }
+    }
+}

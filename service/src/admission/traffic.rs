@@ -1,0 +1,387 @@
+//! What goes over one connection, and when it is too much, too little, or nothing that the client takes.
+//!
+//! h2 and hyper bound what a client may send in one stream, and the number of streams. What they leave open is bounded here:
+//! frames that carry nothing, answers that wait for a client that does not read, and connections that nobody uses.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    Address, Crowd, Room,
+    frames::{Frame, Frames, kind},
+    windows::Windows,
+};
+use crate::{
+    config::{Number, Numbers},
+    limits,
+};
+
+/// Why the server closes a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing was asked on it for so long.
+    Idle,
+    /// The client takes nothing of what it is sent.
+    Stalled,
+    /// The client sends frames that carry nothing, or asks on in spite of being refused.
+    Flooding,
+}
+
+/// The bounds of every connection, and what they share.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    idle: Duration,
+    write_stall: Duration,
+    queued: u64,
+    queued_in_all: u64,
+    streams: usize,
+    /// The calls and streams of all connections.
+    pub(crate) calls: Arc<Crowd>,
+    /// KiB for requests that are large.
+    large_requests: Arc<Semaphore>,
+    /// Bytes that wait to be sent on all connections.
+    waiting: AtomicU64,
+}
+
+impl Bounds {
+    pub(crate) fn new(numbers: &Numbers) -> Arc<Self> {
+        Arc::new(Self {
+            idle: numbers.millis(Number::IdleTimeoutMs),
+            write_stall: numbers.millis(Number::WriteStallTimeoutMs),
+            queued: numbers.get(Number::MaxQueuedBytesPerConnection),
+            queued_in_all: numbers.get(Number::MaxQueuedBytes),
+            streams: numbers.count(Number::MaxStreamsPerConnection),
+            calls: Crowd::new(numbers.count(Number::MaxStreams), numbers.count(Number::MaxStreamsPerAddress)),
+            large_requests: Arc::new(Semaphore::new(limits::LARGE_REQUESTS_KIB)),
+            waiting: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether as much waits to be sent as may.
+    fn full(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) >= self.queued_in_all
+    }
+
+    /// How long a client may take nothing: when much waits to be sent, those that don't read are the first to go.
+    fn patience(&self) -> Duration {
+        if self.waiting.load(Ordering::Relaxed) >= self.queued_in_all / 2 {
+            self.write_stall.min(limits::WRITE_STALL_WHEN_FULL)
+        } else {
+            self.write_stall
+        }
+    }
+}
+
+/// The traffic of one connection. A clone is another handle to the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Traffic(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    bounds: Arc<Bounds>,
+    state: Mutex<State>,
+    flooded: Notify,
+    workers: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct State {
+    http2: Option<Http2>,
+    /// Since when the system takes nothing more.
+    blocked_since: Option<Instant>,
+    /// Calls and streams that are open.
+    calls: usize,
+    /// When the last of them ended.
+    idle_since: Instant,
+    /// Bytes of answers that were handed over and are not sent yet.
+    queued: u64,
+    /// Answers that wait until less is queued.
+    waiting: VecDeque<Waker>,
+    allowance: Allowance,
+    verdict: Option<Verdict>,
+}
+
+#[derive(Debug)]
+struct Http2 {
+    heard: Frames,
+    said: Frames,
+    windows: Windows,
+}
+
+/// Frames that carry nothing that a client may send: it gets some back with time, and for everything that it asks and is
+/// told, so that acknowledging much is no flood.
+#[derive(Debug)]
+struct Allowance {
+    left: u64,
+    /// Bytes that were sent, for which it has got nothing back yet.
+    said: u64,
+    refilled: Instant,
+}
+
+impl Allowance {
+    fn give(&mut self, frames: u64) {
+        self.left = (self.left + frames).min(limits::EMPTY_FRAMES_BURST);
+    }
+
+    fn said(&mut self, bytes: u64) {
+        self.said += bytes;
+        self.give(self.said / limits::BYTES_PER_EMPTY_FRAME);
+        self.said %= limits::BYTES_PER_EMPTY_FRAME;
+    }
+
+    /// Whether there was enough.
+    fn take(&mut self, frames: u64, now: Instant) -> bool {
+        if self.left < frames {
+            let millis = u64::try_from(now.duration_since(self.refilled).as_millis()).unwrap_or(u64::MAX);
+            self.give(millis.saturating_mul(limits::EMPTY_FRAMES_PER_SECOND) / 1_000);
+            self.refilled = now;
+        }
+        let enough = self.left >= frames;
+        self.left = self.left.saturating_sub(frames);
+        enough
+    }
+}
+
+impl Traffic {
+    pub(crate) fn new(bounds: &Arc<Bounds>) -> Self {
+        let now = Instant::now();
+        Self(Arc::new(Shared {
+            bounds: Arc::clone(bounds),
+            state: Mutex::new(State {
+                http2: None,
+                blocked_since: None,
+                calls: 0,
+                idle_since: now,
+                queued: 0,
+                waiting: VecDeque::new(),
+                allowance: Allowance { left: limits::EMPTY_FRAMES_BURST, said: 0, refilled: now },
+                verdict: None,
+            }),
+            flooded: Notify::new(),
+            workers: Arc::new(Semaphore::new(limits::MAX_CALLS_AT_WORK)),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client speaks HTTP/2: what it says from here on are frames.
+    pub(crate) fn speaks_http2(&self) {
+        let windows = Windows::new(self.0.bounds.streams);
+        self.state().http2 = Some(Http2 { heard: Frames::default(), said: Frames::default(), windows });
+    }
+
+    /// Takes in what the client has sent.
+    pub(crate) fn heard(&self, bytes: &[u8]) {
+        let now = Instant::now();
+        let mut state = self.state();
+        let State { http2: Some(Http2 { heard, windows, .. }), allowance, .. } = &mut *state else { return };
+        let mut enough = true;
+        heard.take(bytes, |frame| {
+            windows.heard(&frame, now);
+            match cost(&frame) {
+                // What is asked may be acknowledged, cancelled and so on.
+                0 if frame.kind == kind::HEADERS => allowance.give(limits::EMPTY_FRAMES_PER_REQUEST),
+                0 => {}
+                cost => enough &= allowance.take(cost, now),
+            }
+        });
+        drop(state);
+        if !enough {
+            self.flooded();
+        }
+    }
+
+    /// Takes in what the server has sent.
+    pub(crate) fn said(&self, bytes: &[u8]) {
+        let now = Instant::now();
+        let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let mut state = self.state();
+        state.blocked_since = None;
+        state.allowance.said(count);
+        let mut sent = count;
+        if let Some(Http2 { said, windows, .. }) = &mut state.http2 {
+            sent = 0;
+            said.take(bytes, |frame| {
+                windows.said(&frame, now);
+                if frame.kind == kind::DATA {
+                    sent += u64::try_from(frame.length).unwrap_or(u64::MAX);
+                }
+            });
+        }
+        self.dequeue(&mut state, sent);
+    }
+
+    /// The system takes nothing more for now.
+    pub(crate) fn blocked(&self) {
+        self.state().blocked_since.get_or_insert_with(Instant::now);
+    }
+
+    /// All is sent that could be. If no window is shut, nothing waits any more: what was counted as waiting was of streams
+    /// that are reset.
+    pub(crate) fn flushed(&self) {
+        let mut state = self.state();
+        state.blocked_since = None;
+        if state.http2.as_ref().is_none_or(|http2| http2.windows.shut_since().is_none()) {
+            let queued = state.queued;
+            self.dequeue(&mut state, queued);
+        }
+    }
+
+    fn dequeue(&self, state: &mut State, bytes: u64) {
+        let bytes = bytes.min(state.queued);
+        if bytes == 0 {
+            return;
+        }
+        state.queued -= bytes;
+        self.0.bounds.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        if state.queued < self.0.bounds.queued {
+            state.waiting.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    /// Waits until there is room for another piece of an answer. Where nothing waits there always is, so that no connection
+    /// is kept out by others.
+    pub(crate) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        let bounds = &self.0.bounds;
+        if state.queued == 0 || state.queued < bounds.queued && !bounds.full() {
+            return Poll::Ready(());
+        }
+        // There are never more of them than calls; one that asks twice is woken twice.
+        if state.waiting.len() >= 2 * self.0.bounds.streams {
+            state.waiting.drain(..).for_each(Waker::wake);
+        }
+        state.waiting.push_back(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// A piece of an answer was handed over.
+    pub(crate) fn queue(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.state().queued += bytes;
+        self.0.bounds.waiting.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Something was asked that is worth some frames that carry nothing.
+    pub(crate) fn useful(&self) {
+        self.state().allowance.give(limits::EMPTY_FRAMES_PER_REQUEST);
+    }
+
+    /// Something was refused that came too fast. Who goes on regardless is flooding.
+    pub(crate) fn refused(&self) {
+        let enough = self.state().allowance.take(2 * limits::EMPTY_FRAMES_PER_REQUEST, Instant::now());
+        if !enough {
+            self.flooded();
+        }
+    }
+
+    fn flooded(&self) {
+        self.0.flooded.notify_one();
+    }
+
+    /// Room for a call or stream, among those of all connections.
+    pub(crate) fn room(&self, address: Address) -> Option<Room> {
+        let bounds = &self.0.bounds;
+        if bounds.full() { None } else { bounds.calls.room(address).ok() }
+    }
+
+    /// Room for a piece of a large request, if there is any now.
+    pub(crate) fn large_request(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
+        Arc::clone(&self.0.bounds.large_requests).try_acquire_many_owned(kib).ok()
+    }
+
+    /// What limits how many calls are worked on at once.
+    pub(crate) fn workers(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.0.workers)
+    }
+
+    /// A call or stream, open for as long as what is returned lives.
+    pub(crate) fn call(&self) -> OpenCall {
+        self.state().calls += 1;
+        OpenCall(self.clone())
+    }
+
+    /// Why the connection was closed, if it was the server that closed it.
+    pub(crate) fn verdict(&self) -> Option<Verdict> {
+        self.state().verdict
+    }
+
+    /// Waits until the connection has to be closed.
+    pub(crate) async fn watch(&self) -> Verdict {
+        let Bounds { idle, write_stall, .. } = *self.0.bounds;
+        let step = (idle.min(write_stall) / 4).min(limits::WRITE_STALL_WHEN_FULL);
+        let mut due = Instant::now() + step;
+        let verdict = loop {
+            tokio::select! {
+                () = self.0.flooded.notified() => break Verdict::Flooding,
+                () = sleep_until(due) => {}
+            }
+            let (now, patience) = (Instant::now(), self.0.bounds.patience());
+            let mut state = self.state();
+            if now > due + limits::STALL_GAP {
+                // The server itself has stalled: the client may have read meanwhile.
+                state.blocked_since = state.blocked_since.map(|_| now);
+                if let Some(http2) = &mut state.http2 {
+                    http2.windows.shut_at_the_earliest(now);
+                }
+            }
+            let shut = state.http2.as_ref().and_then(|http2| http2.windows.shut_since());
+            let longer = |since: Instant, than| now.duration_since(since) >= than;
+            if [shut, state.blocked_since].into_iter().flatten().any(|since| longer(since, patience)) {
+                break Verdict::Stalled;
+            }
+            if state.calls == 0 && longer(state.idle_since, idle) {
+                break Verdict::Idle;
+            }
+            due = now + step;
+        };
+        self.state().verdict = Some(verdict);
+        verdict
+    }
+}
+
+/// How many frames that carry nothing a frame is worth.
+fn cost(frame: &Frame<'_>) -> u64 {
+    match frame.kind {
+        kind::HEADERS => 0,
+        // What is large is bounded by the windows.
+        kind::DATA if frame.length >= limits::LARGE_FRAME_BYTES => 0,
+        // Each entry of settings is work.
+        kind::SETTINGS => 1 + u64::try_from(frame.payload.len() / 64).unwrap_or(u64::MAX),
+        _ => 1,
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.bounds.waiting.fetch_sub(state.queued, Ordering::Relaxed);
+    }
+}
+
+/// A call or stream that is open.
+#[derive(Debug)]
+pub(crate) struct OpenCall(Traffic);
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.calls -= 1;
+        state.idle_since = Instant::now();
+    }
+}

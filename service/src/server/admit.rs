@@ -1,0 +1,41 @@
+//! The door that every request comes by: who asks too fast is refused before anything is done.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{
+    StatusCode,
+    header::{AUTHORIZATION, RETRY_AFTER},
+};
+use tonic::Status;
+
+use crate::{
+    admission::{Origin, Rates, Share},
+    grpc::{Fault, is_grpc},
+};
+
+/// Lets a request in, with the share of whoever sent it.
+pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request, next: Next) -> Response {
+    let origin = request.extensions().get::<Origin>().cloned();
+    let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
+    let share = Share::new(rates, origin, request.headers().get(AUTHORIZATION));
+    let fault = match share.request() {
+        Err(too_fast) => Some((too_fast.wait.as_secs() + 1, Fault::from(too_fast))),
+        Ok(()) if crowded => Some((1, Fault::crowded())),
+        Ok(()) => None,
+    };
+    if let Some((seconds, fault)) = fault {
+        let status = Status::from(fault);
+        if is_grpc(&request) {
+            return status.into_http();
+        }
+        let headers = [(RETRY_AFTER, seconds.to_string())];
+        return (StatusCode::TOO_MANY_REQUESTS, headers, format!("{}\n", status.message())).into_response();
+    }
+    request.extensions_mut().insert(share);
+    next.run(request).await
+}

@@ -1,0 +1,192 @@
+//! The calls of one connection: counted while they are open, and answered as fast as their client reads.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::body::{Body, Bytes};
+use futures::{FutureExt, future::BoxFuture};
+use http::{Request, Response};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper_util::service::TowerToHyperService;
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Sleep, sleep},
+};
+use tonic::Status;
+
+use crate::{
+    admission::{OpenCall, Origin, Room, Traffic},
+    grpc::Fault,
+    limits,
+};
+
+/// What answers the requests of one connection.
+#[derive(Clone)]
+pub(super) struct Calls {
+    router: TowerToHyperService<axum::Router>,
+    origin: Origin,
+    /// How long a request's message may take to come.
+    timeout: Duration,
+}
+
+impl Calls {
+    pub(super) fn new(router: axum::Router, origin: Origin, timeout: Duration) -> Self {
+        Self { router: TowerToHyperService::new(router), origin, timeout }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Calls {
+    type Response = Response<Answer>;
+    type Error = std::convert::Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let Self { router, mut origin, timeout } = self.clone();
+        let traffic = origin.traffic.clone();
+        let room = traffic.room(origin.address);
+        origin.crowded = room.is_none();
+        let open = Open { _call: traffic.call(), _room: room };
+        async move {
+            // While its client has not read what it was answered, it is asked nothing more.
+            std::future::poll_fn(|context| traffic.poll_room(context)).await;
+            let at_work = traffic.workers().acquire_owned().await.ok();
+            let whole = Arc::new(AtomicBool::new(false));
+            let mut request = request.map(|body| {
+                let whole = Arc::clone(&whole);
+                Body::new(Asked { body, whole, traffic: traffic.clone(), taken: 0, room: None, retry: None })
+            });
+            request.extensions_mut().insert(origin);
+            let late = async {
+                sleep(timeout).await;
+                // What is slow to be answered is no fault of the client.
+                if whole.load(Ordering::Relaxed) {
+                    std::future::pending::<()>().await;
+                }
+            };
+            let response = tokio::select! {
+                response = router.call(request) => response?,
+                () = late => Status::from(Fault::slow_request()).into_http(),
+            };
+            Ok(response.map(|body| Answer { body, traffic, at_work, _open: open }))
+        }
+        .boxed()
+    }
+}
+
+/// A call that is open.
+struct Open {
+    _call: OpenCall,
+    _room: Option<Room>,
+}
+
+/// The body of a request, which notes when all of it has come. What is large waits for room, until it is answered.
+struct Asked {
+    body: Incoming,
+    whole: Arc<AtomicBool>,
+    traffic: Traffic,
+    /// Bytes that have come.
+    taken: usize,
+    room: Option<OwnedSemaphorePermit>,
+    retry: Option<Pin<Box<Sleep>>>,
+}
+
+impl Asked {
+    /// Makes room for another piece.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if let Some(retry) = &mut self.retry {
+                ready!(retry.as_mut().poll(context));
+                self.retry = None;
+            }
+            // A piece is no larger than a frame.
+            let Some(new) = self.traffic.large_request(limits::SMALL_REQUEST_BYTES) else {
+                self.retry = Some(Box::pin(sleep(limits::LARGE_REQUEST_RETRY)));
+                continue;
+            };
+            match &mut self.room {
+                Some(room) => room.merge(new),
+                none => *none = Some(new),
+            }
+            return Poll::Ready(());
+        }
+    }
+}
+
+impl http_body::Body for Asked {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        // A stream of requests is answered at once, and what it sends is read message by message.
+        let held = self.room.as_ref().map_or(0, |room| room.num_permits() * 1024);
+        if self.taken >= limits::SMALL_REQUEST_BYTES + held && Arc::strong_count(&self.whole) > 1 {
+            ready!(self.poll_room(context));
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame {
+            self.taken += frame.data_ref().map_or(0, Bytes::len);
+        }
+        if frame.is_none() || self.body.is_end_stream() {
+            self.whole.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The body of a response, of which a piece is made only when there is room for it.
+pub(super) struct Answer {
+    body: Body,
+    traffic: Traffic,
+    /// There until the first piece is made: that waits for no room, since what it is made of takes as much.
+    at_work: Option<OwnedSemaphorePermit>,
+    _open: Open,
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let first = self.at_work.take();
+        if first.is_none() {
+            ready!(self.traffic.poll_room(context));
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            self.traffic.queue(data.len());
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,223 @@
+//! What clients see of the bounds of a server.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::{io::AsyncReadExt, net::TcpStream, sync::mpsc, time::timeout};
+use tokio_stream::{StreamExt, wrappers::ReceiverStream};
+use tonic::{Code, Status, transport::Endpoint};
+use zetema_proto::v1::{
+    self, ErrorReason, match_service_client::MatchServiceClient, play_request, play_response,
+    play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
+};
+use zetema_service::{
+    config::{Config, Number},
+    server::Server,
+};
+
+use common::{as_admin, as_bearer, channel, spec};
+
+async fn start(changes: &[(Number, u64)]) -> (TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data"));
+    let config = changes.iter().fold(config, |config, &(number, value)| config.with(number, value).unwrap());
+    (folder, Server::start(config).await.unwrap())
+}
+
+/// Too much was asked, and it is said when to ask again.
+fn check_limit(status: &Status) -> Duration {
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+    let error = v1::Error::from_status(status).unwrap();
+    assert_eq!(error.reason(), ErrorReason::LimitExceeded, "{error:?}");
+    Duration::from_millis(error.retry_after_ms.unwrap().into())
+}
+
+fn presets() -> v1::ListPresetsRequest {
+    v1::ListPresetsRequest::default()
+}
+
+fn hello() -> v1::PlayRequest {
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
+    v1::PlayRequest { tag: 1, handle: 0, kind: Some(play_request::Kind::Hello(hello)) }
+}
+
+#[tokio::test]
+async fn an_address_with_as_many_connections_as_it_may_have_is_closed_at_once() {
+    let (_folder, server) = start(&[(Number::MaxConnectionsPerAddress, 2)]).await;
+    let open = [channel(&server).await, channel(&server).await];
+    let mut third = TcpStream::connect(server.local_addr()).await.unwrap();
+    let closed = timeout(Duration::from_secs(20), third.read_u8()).await.expect("it is closed");
+    assert!(closed.is_err());
+    RulesServiceClient::new(open[0].clone()).list_presets(presets()).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
+    let (_folder, server) =
+        start(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
+    let mut rules = RulesServiceClient::new(channel(&server).await);
+    let mut answers = Vec::new();
+    for _ in 0..10 {
+        answers.push(rules.list_presets(presets()).await);
+    }
+    assert!(answers.iter().take(3).all(Result::is_ok), "{answers:?}");
+    let refused = answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many");
+    let wait = check_limit(refused);
+    assert!(wait <= Duration::from_secs(2), "{wait:?}");
+    // A wrong token is refused for the same reason, before anything is looked up.
+    let matches = MatchServiceClient::new(channel(&server).await);
+    for token in ["zta_wrong", "zts_wrong"] {
+        let list = as_bearer(token, v1::ListMatchesRequest::default());
+        let refused = matches.clone().list_matches(list).await.unwrap_err();
+        assert!(matches!(refused.code(), Code::ResourceExhausted | Code::Unauthenticated), "{refused:?}");
+    }
+    tokio::time::sleep(wait * 2).await;
+    rules.list_presets(presets()).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_batch_costs_as_many_creates_as_it_has_matches() {
+    let (_folder, server) =
+        start(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let batch = |count| v1::BatchCreateMatchesRequest {
+        request_id: String::new(),
+        matches: vec![spec(2, v1::Visibility::Private); count],
+    };
+    matches.batch_create_matches(as_admin(&server, batch(990))).await.unwrap();
+    let refused = matches.batch_create_matches(as_admin(&server, batch(100))).await.unwrap_err();
+    assert!(check_limit(&refused) > Duration::from_secs(1));
+    matches.batch_create_matches(as_admin(&server, batch(5))).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_owner_with_as_many_matches_as_it_may_have_leaves_room_for_another() {
+    let (_folder, server) = start(&[(Number::MaxLiveMatchesPerOwner, 2)]).await;
+    let mut tokens = v1::token_service_client::TokenServiceClient::new(channel(&server).await);
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let mut owners = Vec::new();
+    for owner in ["greedy", "modest"] {
+        let scope = v1::token_scope::Kind::Owner(v1::OwnerScope { owner: owner.to_owned() });
+        let scope = Some(v1::TokenScope { kind: Some(scope) });
+        let request = v1::CreateTokenRequest { scope, ..v1::CreateTokenRequest::default() };
+        owners.push(tokens.create_token(as_admin(&server, request)).await.unwrap().into_inner().secret);
+    }
+    let one =
+        v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec(2, v1::Visibility::Private)) };
+    for _ in 0..2 {
+        matches.create_match(as_bearer(&owners[0], one.clone())).await.unwrap();
+    }
+    check_limit(&matches.create_match(as_bearer(&owners[0], one.clone())).await.unwrap_err());
+    matches.create_match(as_bearer(&owners[1], one.clone())).await.unwrap();
+    matches.create_match(as_admin(&server, one)).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_address_with_as_many_streams_as_it_may_have_is_told_so() {
+    let (_folder, server) = start(&[(Number::MaxStreamsPerAddress, 2)]).await;
+    let mut play = PlayServiceClient::new(channel(&server).await);
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let (say, said) = mpsc::channel(1);
+        say.send(hello()).await.unwrap();
+        let mut answers = play.play(ReceiverStream::new(said)).await.unwrap().into_inner();
+        answers.message().await.unwrap().unwrap();
+        open.push((say, answers));
+    }
+    check_limit(&RulesServiceClient::new(channel(&server).await).list_presets(presets()).await.unwrap_err());
+    drop(open.pop());
+    let mut rules = RulesServiceClient::new(channel(&server).await);
+    let answered = async {
+        while rules.list_presets(presets()).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), answered).await.expect("what is closed makes room");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_play_stream_on_which_too_much_is_said_is_answered_all_of_it_but_no_faster() {
+    let rate = 200;
+    let (_folder, server) =
+        start(&[(Number::RequestsPerSecondPerAddress, rate), (Number::RequestBurstPerAddress, 10)]).await;
+    let mut play = PlayServiceClient::new(channel(&server).await);
+    let asked = 100_u64;
+    // What stands for nothing is rejected, each with its own tag.
+    let resign =
+        |tag| v1::PlayRequest { tag, handle: 7, kind: Some(play_request::Kind::Resign(v1::Resign {})) };
+    let said: Vec<_> = [hello()].into_iter().chain((2..asked + 2).map(resign)).collect();
+    let begun = std::time::Instant::now();
+    let said = tokio_stream::iter(said).chain(tokio_stream::pending());
+    let mut answers = play.play(said).await.unwrap().into_inner();
+    let mut last = 1;
+    while last < asked + 1 {
+        let answer = timeout(Duration::from_secs(20), answers.message()).await.unwrap().unwrap().unwrap();
+        match answer.kind {
+            Some(play_response::Kind::Rejection(error)) => {
+                assert_eq!(error.reason(), ErrorReason::UnknownHandle);
+                assert_eq!(answer.tag, last + 1, "in order, and none is left out");
+                last = answer.tag;
+            }
+            Some(play_response::Kind::Welcome(_) | play_response::Kind::Ping(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    // One is read free each time that it waits, so up to double.
+    let least = Duration::from_secs(asked - 10) / u32::try_from(2 * rate).unwrap();
+    assert!(begun.elapsed() >= least, "{:?}", begun.elapsed());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_play_stream_without_a_hello_is_cut() {
+    let (_folder, server) = start(&[(Number::RequestTimeoutMs, 200)]).await;
+    let mut play = PlayServiceClient::new(channel(&server).await);
+    let mut answers = play.play(tokio_stream::pending()).await.unwrap().into_inner();
+    let status = timeout(Duration::from_secs(20), answers.message()).await.unwrap().unwrap_err();
+    assert_eq!(v1::Error::from_status(&status).unwrap().reason(), ErrorReason::HelloExpected);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
+    let (_folder, server) = start(&[(Number::WriteStallTimeoutMs, 300)]).await;
+    let mut tokens = v1::token_service_client::TokenServiceClient::new(channel(&server).await);
+    let scope = v1::token_scope::Kind::Bot(v1::BotScope { bot: "lazy".to_owned() });
+    let request = v1::CreateTokenRequest {
+        scope: Some(v1::TokenScope { kind: Some(scope) }),
+        ..v1::CreateTokenRequest::default()
+    };
+    let bot = tokens.create_token(as_admin(&server, request)).await.unwrap().into_inner().secret;
+
+    // A window of one byte, which is shut by the first that is sent, as it is never read.
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
+    let said = tokio_stream::iter([hello()]).chain(tokio_stream::pending());
+    let unread = PlayServiceClient::new(narrow).play(as_bearer(&bot, said)).await.unwrap();
+
+    let cut = async {
+        loop {
+            let said = tokio_stream::iter([hello()]).chain(tokio_stream::pending());
+            let mut play = PlayServiceClient::new(channel(&server).await);
+            let mut answers = play.play(as_bearer(&bot, said)).await.unwrap().into_inner();
+            let first = answers.message().await.unwrap().unwrap();
+            let Some(play_response::Kind::Welcome(welcome)) = first.kind else { panic!("{first:?}") };
+            if let Some(cut) = welcome.previous_cut {
+                return cut;
+            }
+        }
+    };
+    let cut = timeout(Duration::from_secs(20), cut).await.expect("the stream is cut");
+    assert_eq!(cut.reason(), ErrorReason::SlowReader);
+    assert!(cut.message.contains("took nothing"), "{}", cut.message);
+    drop(unread);
+    server.shutdown().await;
+}
