@@ -47,7 +47,7 @@ fn router() -> Router {
     let endless = || async { Body::from_stream(stream::repeat(Ok::<_, Infallible>(vec![0_u8; 1024]))) };
     let swallow = |body: Body| async move {
         let mut pieces = body.into_data_stream();
-        while pieces.next().await.is_some() {}
+        while let Some(Ok(_)) = pieces.next().await {}
     };
     Router::new().route("/", get(endless).post(swallow))
 }
