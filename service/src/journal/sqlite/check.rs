@@ -49,7 +49,9 @@ pub(super) fn read(folder: &Folder) -> Result<Checked, OpenError> {
     };
     match database(folder) {
         Ok(recovery) => Ok(Checked { wal, recovery: Some(recovery), damage: None }),
-        Err(error @ OpenError::Damaged { .. }) => Ok(Checked { wal, recovery: None, damage: Some(error) }),
+        Err(error @ (OpenError::Damaged { .. } | OpenError::DatabaseGone { .. })) => {
+            Ok(Checked { wal, recovery: None, damage: Some(error) })
+        }
         Err(error) => Err(error),
     }
 }
@@ -59,6 +61,7 @@ fn database(folder: &Folder) -> Result<Recovery, OpenError> {
     let had_wal = folder.wal().exists();
     let read = || {
         let found = schema::look_alone(&folder.database())?;
+        verify::is_there(&found, folder)?;
         verify::database(&found, Depth::All)?;
         let (_, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::All, &mut recovery)?;

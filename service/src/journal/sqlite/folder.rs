@@ -152,6 +152,11 @@ impl Folder {
         }
     }
 
+    /// Whether there was a journal: its tables were durable before the mark was written.
+    pub(super) fn had_journal(&self) -> Result<bool, OpenError> {
+        Ok(self.mark()? != Mark::None)
+    }
+
     /// Marks the journal as open, until the answer is dropped. The WAL has to be there from then on, so its name is made
     /// durable: SQLite asks for that too, and does not mind when it fails.
     pub(super) fn in_use(&self) -> io::Result<InUse> {

@@ -193,6 +193,7 @@ impl Opened {
     fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let folder = Folder::open(path)?;
         let found = schema::look(&folder.database())?;
+        verify::is_there(&found, &folder)?;
         verify::database(&found, Depth::Start)?;
         let (live, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::Start, &mut recovery)?;

@@ -101,7 +101,8 @@ pub enum OpenError {
     },
     /// A journal was here, and its database is not.
     #[error(
-        "{database} is missing or empty, and a journal was here: restore a backup. To begin anew, choose another folder",
+        "{database} is missing, or empty without what its write-ahead log held, and a journal was here: restore a \
+         backup. To begin anew, choose another folder",
         database = .database.display()
     )]
     DatabaseGone {

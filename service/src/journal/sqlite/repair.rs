@@ -45,6 +45,9 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
         now = check::read(&folder)?;
         told.extend(what_is_damaged(&now));
     }
+    if let Some(gone @ OpenError::DatabaseGone { .. }) = now.damage {
+        return Err(gone);
+    }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
         now = check::read(&folder)?;

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use super::folder::Folder;
 use super::recover::{last_result, table};
 use super::schema::{self, Found, Object};
 use super::{OpenError, Recovery, limits, records, seal};
@@ -14,6 +15,14 @@ pub(super) enum Depth {
     Start,
     /// Everything.
     All,
+}
+
+/// Whether the tables are there, if there ever were any: they may have been in a WAL alone whose content is gone.
+pub(super) fn is_there(found: &Found, folder: &Folder) -> Result<(), OpenError> {
+    if found.schema == 0 && folder.had_journal()? {
+        return Err(OpenError::DatabaseGone { database: folder.database() });
+    }
+    Ok(())
 }
 
 /// The database as a whole: its tables, its pages, and the rows of the small tables.

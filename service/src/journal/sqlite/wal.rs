@@ -97,7 +97,9 @@ fn walk_bytes(mut bytes: impl Read) -> io::Result<WalContent> {
     let is_a_log = of_this_round || header.is_of_a_journal() || lost.verified > 1;
     let WalContent { commits, frames, .. } = lost.end();
     let damage = WalDamage { offset: 0, frame: 0, lost_commits: commits, lost_frames: frames, kept_bytes: 0 };
-    Ok(WalContent { damage: (is_a_log && commits > 0).then_some(damage), ..WalContent::default() })
+    // A sector is written whole: no crash leaves another header than one of a journal, or nothing.
+    let is_damaged = if is_a_log { commits > 0 } else { !header.is_blank() };
+    Ok(WalContent { damage: is_damaged.then_some(damage), ..WalContent::default() })
 }
 
 /// Reads the next bytes; `false` when there are not enough.
@@ -274,6 +276,10 @@ impl Header {
     fn is_of_a_journal(&self) -> bool {
         let page_bytes = usize::try_from(number(&self.0, 8));
         number(&self.0, 0) & !1 == MAGIC && number(&self.0, 4) == VERSION && page_bytes == Ok(PAGE_BYTES)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.0 == [0; HEADER_BYTES]
     }
 
     fn is_intact(&self) -> bool {

@@ -95,3 +95,82 @@ async fn a_database_that_is_gone_is_missed() {
         }
     }
 }
+
+/// Before the first checkpoint all is in the WAL, and the database is empty.
+#[tokio::test]
+async fn a_wal_that_is_emptied_in_the_first_life_is_missed() {
+    for bytes in [0, 31, 32, 5000] {
+        let folder = killed().await;
+        std::fs::write(wal(&folder), vec![0; bytes]).unwrap();
+        for _ in 0..2 {
+            let refused = opened(&folder).await;
+            assert!(matches!(refused, Err(OpenError::DatabaseGone { .. })), "{bytes}: {refused:?}");
+        }
+        let checked = SqliteJournal::check(folder.path()).unwrap();
+        assert!(matches!(checked.damage, Some(OpenError::DatabaseGone { .. })), "{checked:?}");
+        let repaired = SqliteJournal::repair(folder.path());
+        assert!(matches!(repaired, Err(OpenError::DatabaseGone { .. })), "{repaired:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wal_that_is_overwritten_is_found_in_any_life() {
+    let first = killed().await;
+    let later = killed().await;
+    let (journal, _) = SqliteJournal::open(later.path(), Options::default()).await.unwrap();
+    let new = NewMatches::new(vec![new_match(77)], journal.epoch(), UnixMillis::new(0), None).unwrap();
+    assert_eq!(journal.create(new).await, Outcome::Done(Created::New));
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["journal.lock", "journal.sqlite3", "journal.sqlite3-wal"] {
+        std::fs::copy(later.path().join(name), copy.path().join(name)).unwrap();
+    }
+    journal.close().await;
+    for (folder, left) in [(first, None), (copy, Some(10))] {
+        let mut random = 1_u32;
+        let bytes: Vec<u8> = (0..20_000)
+            .map(|_| {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                random.to_be_bytes()[0]
+            })
+            .collect();
+        std::fs::write(wal(&folder), &bytes).unwrap();
+        for _ in 0..2 {
+            let refused = opened(&folder).await;
+            assert!(matches!(refused, Err(OpenError::Wal { .. })), "{refused:?}");
+            assert_eq!(std::fs::read(wal(&folder)).unwrap(), bytes);
+        }
+        let repaired = SqliteJournal::repair(folder.path());
+        match left {
+            None => assert!(matches!(repaired, Err(OpenError::DatabaseGone { .. })), "{repaired:?}"),
+            Some(left) => assert_eq!(repaired.unwrap().unwrap().recovery.unfinished, left),
+        }
+    }
+}
+
+/// Wherever the first start was cut short, the next one makes the journal.
+#[tokio::test]
+async fn a_first_start_that_was_cut_short_begins_again() {
+    for lock in [false, true] {
+        for database in [false, true] {
+            for log in [0, 32, 4152, 8_272] {
+                // There is no WAL without a database, which was synced before.
+                if log > 0 && !database {
+                    continue;
+                }
+                let folder = killed().await;
+                let bytes = std::fs::read(wal(&folder)).unwrap();
+                std::fs::write(wal(&folder), &bytes[..log]).unwrap();
+                let lock_file = folder.path().join("journal.lock");
+                if lock {
+                    std::fs::write(lock_file, "").unwrap();
+                } else {
+                    std::fs::remove_file(lock_file).unwrap();
+                }
+                if !database {
+                    std::fs::remove_file(folder.path().join("journal.sqlite3")).unwrap();
+                }
+                assert_eq!(opened(&folder).await.unwrap(), 0, "{lock} {database} {log}");
+            }
+        }
+    }
+}
