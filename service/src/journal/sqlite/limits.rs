@@ -28,8 +28,11 @@ pub(super) const COMMITS_BEFORE_CLEANING_AGAIN: u32 = 1000;
 pub(super) const SEGMENT_ROWS: u32 = 16 * 1024;
 /// How often a read looks again for records that are being copied from segment to segment.
 pub(super) const READ_ATTEMPTS: usize = 16;
-/// Pages of a database that is checked as a whole at the start: 64 MiB. Of a larger one the finished matches are left out.
+/// Pages of a database of which everything is checked at the start, the indexes too: 64 MiB.
 pub(super) const PAGES_CHECKED: i64 = 16 * 1024;
+/// Pages of a database of which each is looked at at the start: 4 GiB, half a second for each GiB. Of a larger one only
+/// what the running matches need.
+pub(super) const PAGES_WALKED: i64 = 1024 * 1024;
 /// Results that are checked at the start, from the last on.
 pub(super) const RESULTS_CHECKED: u64 = 1000;
 /// Rows that are looked for one by one where a damaged table can't be read in order.

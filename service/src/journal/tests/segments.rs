@@ -138,22 +138,47 @@ async fn what_does_not_fit_the_list_of_the_segments_stops_the_start() {
     }
 }
 
-/// Too large to be checked as a whole.
-#[tokio::test]
-async fn a_row_of_the_schema_that_is_gone_from_a_large_database_stops_the_start() {
+/// A database of more than 64 MiB, in which some pages are free.
+async fn large() -> Fixture {
     let f = with_a_dropped_segment().await;
     f.journal.close().await;
     let fill = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 70)
-        INSERT INTO requests SELECT 'x', n, x'00', zeroblob(1 << 20), 1, NULL FROM n";
+        INSERT INTO requests SELECT 'x', n, x'00', zeroblob(1 << 20), 1, NULL FROM n;
+        DELETE FROM requests WHERE request_id IN ('5', '50')";
     f.database().execute_batch(fill).unwrap();
     let f = f.reopen().await;
     assert_eq!((f.recovery.unfinished, f.recovery.stray.len()), (2, 0));
     f.journal.close().await;
-    let mut bytes = std::fs::read(f.path()).unwrap();
-    assert!(bytes.len() > 64 << 20);
-    // How many cells the first page has.
-    bytes[104] ^= 1;
-    std::fs::write(f.path(), &bytes).unwrap();
-    let opened = SqliteJournal::open(f.folder.path(), f.options.clone()).await;
-    assert!(matches!(opened, Err(OpenError::Damaged { .. })), "{:?}", opened.map(|(_, found)| found));
+    f
+}
+
+fn number(bytes: &[u8], at: usize) -> usize {
+    u32::from_be_bytes(std::array::from_fn(|i| bytes[at + i])) as usize
+}
+
+#[tokio::test]
+async fn a_flipped_bit_in_the_schema_or_the_free_pages_of_a_large_database_stops_the_start() {
+    let f = large().await;
+    let whole = std::fs::read(f.path()).unwrap();
+    assert!(whole.len() > 64 << 20);
+    let first_free = (number(&whole, 32) - 1) * 4096;
+    assert!(number(&whole, first_free + 4) > 100);
+    // How many cells the first page has, and which pages are free.
+    let bits = [
+        (104, 0),
+        (first_free + 11, 0),
+        (first_free + 10, 2),
+        (first_free + 27, 3),
+        (first_free + 7, 1),
+        (39, 0),
+    ];
+    for (byte, bit) in bits {
+        let mut bytes = whole.clone();
+        bytes[byte] ^= 1 << bit;
+        std::fs::write(f.path(), &bytes).unwrap();
+        let opened = SqliteJournal::open(f.folder.path(), f.options.clone()).await;
+        let refused = matches!(opened, Err(OpenError::Damaged { .. }));
+        assert!(refused, "bit {bit} of byte {byte}: {:?}", opened.map(|(_, found)| found));
+        assert!(std::fs::read(f.path()).unwrap() == bytes);
+    }
 }
