@@ -33,7 +33,7 @@ pub use play_stream::{PlayStream, Pongs};
 pub use process::{Process, Stopped};
 pub use program::{Program, built};
 pub use seat_log::{Acted, Open, SeatLog};
-pub use secrets::Secrets;
+pub use secrets::{Secrets, faces};
 pub use server::TestServer;
 pub use soon::soon;
 pub use spec::{clocked, fixed, joint, own, preset, shared, unhurried};

@@ -21,3 +21,4 @@ mod resume;
 mod secrecy;
 mod takeover;
 mod tls;
+mod trace;

@@ -1,20 +1,16 @@
 //! I3: nothing hidden leaves.
 
-use std::fmt::Write as _;
-
 use prost::Message;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use zetema_proto::v1;
 use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::subscription_start::Kind as From;
 use zetema_proto::v1::watch_match_response::Kind as Watched;
 use zetema_proto::v1::{DealsKind, Preset};
-use zetema_proto::{Wire, v1};
 use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 use zetema_rules::{Action, Card, Deck, Players, Suit};
-use zetema_tests::harness::{
-    Clients, Created, Process, SeatLog, Table, TestServer, fixed, join_all, preset, soon,
-};
+use zetema_tests::harness::{Clients, Created, SeatLog, Table, TestServer, fixed, join_all, preset, soon};
 
 /// Two seeds whose deals look the same to seat 0 until its second draw: it deals to seat 0 first, gives it
 /// the same hand and the same first draw, and the rest differs. They were found by trying 600,000.
@@ -161,63 +157,6 @@ fn observation_bytes(observation: &v1::Observation) -> Vec<u8> {
         receipt.match_id.clear();
     }
     observation.encode_to_vec()
-}
-
-/// Names and secrets that must not stand in a text.
-fn check_text(what: &str, text: &str, secrets: &[(&str, &[u8])]) {
-    for (name, secret) in secrets {
-        let hex = secret.iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-        let shown =
-            [hex.clone(), hex.to_uppercase(), format!("{secret:?}"), String::from_utf8_lossy(secret).into()];
-        for form in shown {
-            assert!(!text.contains(&form), "{what} shows {name}");
-        }
-    }
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    for word in words {
-        assert!(word.parse::<Card>().is_err(), "{what} shows the card {word}");
-    }
-    assert!(!text.contains("CARD_"), "{what} shows a card");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn metrics_and_the_log_show_no_card_no_seed_no_nonce_and_no_token() {
-    let (process, clients) = Process::start().await;
-    let server_seed = [0xa7; 32];
-    let given = clients.create(fixed(preset(Preset::Sackson, 2), server_seed)).await;
-    let created = clients.create(preset(Preset::Victorian, 3)).await;
-    let nonce = |seat: usize| Nonce::new(format!("a nonce of seat {seat}").as_bytes()).unwrap();
-    join_all(&clients, &[&given], |_| None).await;
-    join_all(&clients, &[&created], |seat| Some(nonce(seat))).await;
-    for one in [&given, &created] {
-        let mut table = Table::open(&clients, &one.tokens).await;
-        table.play_to(9).await;
-        let open = table.decision().await.unwrap();
-        let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(u32::MAX)) };
-        let request = v1::ActRequest { seat_token: one.tokens[open.seat].clone(), act: Some(act) };
-        soon("Act", clients.play().act(request)).await.unwrap_err();
-        table.play_out().await;
-    }
-    let record = clients.verified_record(created.id()).await;
-
-    let tokens = given.tokens.iter().chain(&created.tokens);
-    let mut secrets: Vec<(&str, &[u8])> = tokens.map(|token| ("a seat's token", token.as_bytes())).collect();
-    let nonces: Vec<Nonce> = (0..3).map(nonce).collect();
-    secrets.extend(nonces.iter().map(|nonce| ("a nonce", nonce.reveal())));
-    secrets.push(("the admin's token", clients.admin_token().as_bytes()));
-    secrets.push(("the seed that was given", &server_seed));
-    let drawn = record.dealing.server_seed.to_wire();
-    secrets.push(("the seed that was drawn", &drawn));
-
-    let metrics = metrics(&clients).await;
-    assert!(metrics.contains("zetema_"), "{metrics}");
-    check_text("the metrics", &metrics, &secrets);
-    let (_folder, log) = process.kill();
-    assert!(log.contains(created.id()), "the log tells of matches:\n{log}");
-    check_text("the log", &log, &secrets);
 }
 
 pub(crate) async fn metrics(clients: &Clients) -> String {
