@@ -25,6 +25,10 @@ const NO_MATCH: &str = ": `zetema match list` shows the matches that this token 
 const NO_TOKEN: &str = ": `zetema token list --void` shows the ids of all tokens";
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// After so long without a word a server is pinged: the interval at which servers ping, unless configured.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long it may take to answer, so that a dead server is given up after three intervals, as by the SDK.
+const PONG_WITHIN: Duration = Duration::from_secs(40);
 
 /// A connection to a server, authorised by a token.
 #[derive(Clone)]
@@ -149,7 +153,9 @@ async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
     if let Some(problem) = tls.settings()?.diagnose(server).await {
         bail!("no secure connection to {server}: {problem}");
     }
-    let connected = endpoint.connect_timeout(CONNECT_WITHIN).connect().await;
+    let endpoint = endpoint.connect_timeout(CONNECT_WITHIN);
+    let connected =
+        endpoint.http2_keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PONG_WITHIN).connect().await;
     connected.with_context(|| {
         format!("no server answers at {server}: start one by `zetema serve`, or give --server URL")
     })
