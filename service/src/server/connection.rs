@@ -10,13 +10,14 @@ use std::{
     time::Duration,
 };
 
+use hyper::rt::{Sleep, Timer};
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
+    rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Instant, sleep_until},
+    time::{Instant, sleep},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -25,7 +26,9 @@ use crate::{
     admission::{Address, Bounds, Crowd, Full, Origin, Traffic, Verdict},
     config::{Number, Numbers},
     limits,
+    matches::Clock,
     metrics::{Closed, Open, Refused, closed, refused},
+    table::Moment,
 };
 
 /// What connections speak below HTTP.
@@ -42,13 +45,14 @@ pub(super) async fn accept(
     transport: Transport,
     router: axum::Router,
     numbers: Numbers,
+    clock: Arc<dyn Clock>,
     closing: CancellationToken,
     stopped: CancellationToken,
 ) {
     let max_connections = numbers.count(Number::MaxConnections);
     let crowd = Crowd::new(max_connections, numbers.count(Number::MaxConnectionsPerAddress));
     let connections = TaskTracker::new();
-    let http = Arc::new(http(&numbers));
+    let http = Arc::new(Http::new(&numbers, clock));
     while let Some((stream, from)) = closing.run_until_cancelled(listener.next()).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let address = Address::from(from.ip());
@@ -90,13 +94,13 @@ pub(super) async fn accept(
 }
 
 pub(super) async fn serve(
-    Http { builder, silence, preface_timeout, request_timeout, bounds }: &Http,
+    Http { builder, silence, preface_timeout, request_timeout, bounds, clock }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: Address,
     router: axum::Router,
     closing: CancellationToken,
 ) {
-    let heard = Heard::default();
+    let heard = Heard::new(Arc::clone(clock));
     let traffic = Traffic::new(bounds);
     let io = TokioIo::new(Watched::new(Listening { stream, heard: heard.clone() }, traffic.clone()));
     let calls =
@@ -104,7 +108,7 @@ pub(super) async fn serve(
     let mut connection = pin!(builder.serve_connection(io, calls));
     let mut verdict = pin!(traffic.watch());
     let mut silent = pin!(heard.silent_for(*silence));
-    let preface_deadline = Instant::now() + *preface_timeout;
+    let mut preface = pin!(until(&**clock, clock.now().after(*preface_timeout)));
     let mut stage = Stage::Preface;
     loop {
         tokio::select! {
@@ -114,7 +118,7 @@ pub(super) async fn serve(
                 }
                 return;
             }
-            () = sleep_until(preface_deadline), if stage == Stage::Preface => {
+            () = &mut preface, if stage == Stage::Preface => {
                 if heard.said().bytes < PREFACE.len() {
                     tracing::debug!("a connection said nothing that a client says, and was closed");
                     closed(Closed::Preface);
@@ -174,93 +178,136 @@ pub(super) struct Http {
     preface_timeout: Duration,
     request_timeout: Duration,
     bounds: Arc<Bounds>,
+    clock: Arc<dyn Clock>,
 }
 
-/// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and two
-/// that wait for the answer to a ping of HTTP/2.
-pub(super) fn http(numbers: &Numbers) -> Http {
-    let ping_interval = numbers.millis(Number::PingIntervalMs);
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits::HTTP1_HEADER_TIMEOUT)
-        .max_headers(limits::HTTP1_MAX_HEADERS)
-        .max_buf_size(limits::HTTP1_MAX_BUFFER_BYTES);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(numbers.small(Number::MaxStreamsPerConnection))
-        .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
-        .max_frame_size(limits::HTTP2_MAX_FRAME_BYTES)
-        .max_header_list_size(numbers.small(Number::MaxHeaderListBytes))
-        .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
-        .max_pending_accept_reset_streams(limits::HTTP2_MAX_PENDING_RESETS)
-        .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
-        .keep_alive_interval(ping_interval)
-        .keep_alive_timeout(ping_interval * (limits::SILENT_PING_INTERVALS - 1));
-    Http {
-        builder,
-        silence: ping_interval * limits::SILENT_PING_INTERVALS,
-        preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
-        request_timeout: numbers.millis(Number::RequestTimeoutMs),
-        bounds: Bounds::new(numbers),
+impl Http {
+    /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and
+    /// two that wait for the answer to a ping of HTTP/2. All by this clock, which stands while the server itself does.
+    pub(super) fn new(numbers: &Numbers, clock: Arc<dyn Clock>) -> Self {
+        let ping_interval = numbers.millis(Number::PingIntervalMs);
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(ByClock(Arc::clone(&clock)))
+            .header_read_timeout(limits::HTTP1_HEADER_TIMEOUT)
+            .max_headers(limits::HTTP1_MAX_HEADERS)
+            .max_buf_size(limits::HTTP1_MAX_BUFFER_BYTES);
+        builder
+            .http2()
+            .timer(ByClock(Arc::clone(&clock)))
+            .max_concurrent_streams(numbers.small(Number::MaxStreamsPerConnection))
+            .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
+            .max_frame_size(limits::HTTP2_MAX_FRAME_BYTES)
+            .max_header_list_size(numbers.small(Number::MaxHeaderListBytes))
+            .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
+            .max_pending_accept_reset_streams(limits::HTTP2_MAX_PENDING_RESETS)
+            .max_local_error_reset_streams(limits::HTTP2_MAX_LOCAL_ERROR_RESETS)
+            .keep_alive_interval(ping_interval)
+            .keep_alive_timeout(ping_interval * (limits::SILENT_PING_INTERVALS - 1));
+        Self {
+            builder,
+            silence: ping_interval * limits::SILENT_PING_INTERVALS,
+            preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
+            request_timeout: numbers.millis(Number::RequestTimeoutMs),
+            bounds: Bounds::new(numbers),
+            clock,
+        }
     }
 }
 
-/// What a client has said so far.
-#[derive(Debug, Clone, Default)]
-struct Heard(Arc<Mutex<Said>>);
+/// Waits until the clock shows this. What came while the server stalled is read before a clock that stood then shows
+/// that it is too late.
+async fn until(clock: &dyn Clock, due: Moment) {
+    loop {
+        let left = due.since(clock.now());
+        if left.is_zero() {
+            return;
+        }
+        sleep(left).await;
+    }
+}
 
-#[derive(Debug, Clone, Copy)]
+/// The timers of hyper, by the server's clock.
+struct ByClock(Arc<dyn Clock>);
+
+impl Timer for ByClock {
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Sleep>> {
+        let (clock, due) = (Arc::clone(&self.0), self.0.now().after(time));
+        Box::pin(Waiting(Box::pin(async move { until(&*clock, due).await })))
+    }
+
+    fn sleep_until(&self, deadline: std::time::Instant) -> Pin<Box<dyn Sleep>> {
+        self.sleep(deadline.saturating_duration_since(self.now()))
+    }
+
+    fn now(&self) -> std::time::Instant {
+        Instant::now().into_std()
+    }
+}
+
+struct Waiting(Pin<Box<dyn Future<Output = ()> + Send + Sync>>);
+
+impl Future for Waiting {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl Sleep for Waiting {}
+
+/// What a client has said so far.
+#[derive(Clone)]
+struct Heard {
+    said: Arc<Mutex<Said>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone, Copy)]
 struct Said {
     bytes: usize,
-    last: Instant,
+    last: Moment,
     /// Whether it is as a client of HTTP/2 would say it.
     http2: bool,
 }
 
-impl Default for Said {
-    fn default() -> Self {
-        Self { bytes: 0, last: Instant::now(), http2: true }
-    }
-}
-
 impl Heard {
+    fn new(clock: Arc<dyn Clock>) -> Self {
+        let said = Said { bytes: 0, last: clock.now(), http2: true };
+        Self { said: Arc::new(Mutex::new(said)), clock }
+    }
+
     fn said(&self) -> MutexGuard<'_, Said> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hear(&self, new: &[u8]) {
         if new.is_empty() {
             return;
         }
+        let now = self.clock.now();
         let mut said = self.said();
         let preface = PREFACE.iter().skip(said.bytes);
         said.http2 &= preface.zip(new).all(|(expected, byte)| expected == byte);
         said.bytes += new.len();
-        said.last = Instant::now();
+        said.last = now;
     }
 
     /// Waits until a client of HTTP/2, which answers pings, has said nothing for so long. One of HTTP/1 may.
     async fn silent_for(&self, silence: Duration) {
-        let mut since = self.said().last;
         loop {
-            let due = since + silence;
-            sleep_until(due).await;
-            let (said, now) = (*self.said(), Instant::now());
+            let last = self.said().last;
+            until(&*self.clock, last.after(silence)).await;
+            let said = *self.said();
             if !said.http2 {
                 return std::future::pending().await;
             }
-            since = if said.last > since {
-                said.last
-            } else if now > due + limits::STALL_GAP {
-                // The server itself has stalled: what was said meanwhile is not read yet.
-                now
-            } else {
+            if said.last == last {
                 return;
-            };
+            }
         }
     }
 }
@@ -315,82 +362,4 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Listening<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use axum::routing::get;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-
-    use super::*;
-
-    const INTERVAL: Duration = Duration::from_secs(20);
-    /// Empty settings.
-    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-
-    fn numbers() -> Numbers {
-        let changes = [
-            (Number::PingIntervalMs, INTERVAL.as_millis().try_into().unwrap()),
-            // Not what closes these.
-            (Number::IdleTimeoutMs, 86_400_000),
-            (Number::WriteStallTimeoutMs, 600_000),
-        ];
-        let change = |numbers: Numbers, (number, value)| numbers.with(number, value).unwrap();
-        changes.into_iter().fold(Numbers::default(), change)
-    }
-
-    /// What a client that says only this is answered before it is closed, and how long that takes.
-    async fn check(said: &[u8]) -> (Vec<u8>, Duration) {
-        let (mut client, host) = duplex(1024);
-        let router = axum::Router::new().route("/", get(async || "here"));
-        let begun = Instant::now();
-        let served = tokio::spawn(async move {
-            serve(&http(&numbers()), host, Address::NONE, router, CancellationToken::new()).await;
-        });
-        client.write_all(said).await.unwrap();
-        let mut answer = Vec::new();
-        client.read_to_end(&mut answer).await.unwrap();
-        served.await.unwrap();
-        (answer, begun.elapsed())
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_client_that_never_finishes_its_preface_is_closed() {
-        for said in [&b""[..], b"PRI", b"PRI * HTTP/2.0\r\n\r\nSM\r\n", b"GET / HTTP/1.1\r\n"] {
-            let (answer, elapsed) = check(said).await;
-            assert!(answer.len() < 100, "{answer:?}");
-            assert!(
-                elapsed <= numbers().millis(Number::PrefaceTimeoutMs) + limits::HTTP1_HEADER_TIMEOUT,
-                "{elapsed:?}"
-            );
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_client_that_answers_no_http2_ping_is_closed() {
-        let (answer, elapsed) = check(&[&PREFACE[..], &SETTINGS].concat()).await;
-        assert!(!answer.is_empty(), "settings and a ping");
-        let silence = INTERVAL * limits::SILENT_PING_INTERVALS;
-        assert!((INTERVAL..=silence + INTERVAL / 10).contains(&elapsed), "{elapsed:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_of_what_it_is_sent_is_closed() {
-        // Less than the settings and the first ping: the connection is stuck in writing them.
-        let (mut client, host) = duplex(16);
-        let begun = Instant::now();
-        let router = axum::Router::new();
-        let served = tokio::spawn(async move {
-            serve(&http(&numbers()), host, Address::NONE, router, CancellationToken::new()).await;
-        });
-        client.write_all(PREFACE).await.unwrap();
-        client.write_all(&SETTINGS).await.unwrap();
-        served.await.unwrap();
-        let elapsed = begun.elapsed();
-        let silence = INTERVAL * limits::SILENT_PING_INTERVALS;
-        assert!((INTERVAL..=silence + INTERVAL / 10).contains(&elapsed), "{elapsed:?}");
-    }
-
-    #[tokio::test]
-    async fn a_request_is_answered() {
-        let (answer, _) = check(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
-        assert!(answer.ends_with(b"here"), "{}", String::from_utf8_lossy(&answer));
-    }
-}
+mod tests;

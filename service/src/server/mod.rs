@@ -136,7 +136,7 @@ impl Server {
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits).await?;
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
-        tasks.spawn(clock.keep(drain.closing().clone()));
+        tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
@@ -159,6 +159,7 @@ impl Server {
             transport.clone(),
             router,
             numbers,
+            clock,
             drain.closing().clone(),
             stopped.clone(),
         ));

@@ -1,6 +1,6 @@
 //! What a connection's bounds do to who goes beyond them: each bound, how it is exceeded, and what is counted.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body, routing::get};
 use futures::{StreamExt, stream};
@@ -12,10 +12,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{PREFACE, http, serve};
+use super::connection::{Http, PREFACE, serve};
 use crate::{
     admission::Address,
     config::{Number, Numbers},
+    matches::SystemClock,
     metrics::{CLOSED_CONNECTIONS, recorder},
 };
 
@@ -54,7 +55,7 @@ fn router() -> Router {
 
 fn connect(numbers: &Numbers, buffer: usize) -> (DuplexStream, JoinHandle<()>) {
     let (client, host) = duplex(buffer);
-    let http = http(numbers);
+    let http = Http::new(numbers, Arc::new(SystemClock::new()));
     let served = async move {
         serve(&http, host, Address::NONE, router(), CancellationToken::new()).await;
     };

@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::decision_clock::TimeOut;
 use zetema_proto::v1::play_request::Kind as Ask;
@@ -254,5 +256,63 @@ async fn a_stall_of_the_server_cuts_no_stream_and_loses_nothing_that_came_meanwh
             break;
         }
     }
+    process.kill();
+}
+
+/// A client that says of HTTP/2 no more than a connection needs.
+struct Bare(TcpStream);
+
+impl Bare {
+    async fn connect(process: &Process) -> Self {
+        const PREFACE_AND_EMPTY_SETTINGS: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        let address = process.url().strip_prefix("http://").unwrap();
+        let mut stream = soon("a connection", TcpStream::connect(address)).await.unwrap();
+        stream.write_all(PREFACE_AND_EMPTY_SETTINGS).await.unwrap();
+        Self(stream)
+    }
+
+    async fn read<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        soon("a frame", self.0.read_exact(&mut bytes)).await.expect("the connection stays open");
+        bytes
+    }
+
+    /// What the next ping of the server holds.
+    async fn ping(&mut self) -> [u8; 8] {
+        loop {
+            let [high, middle, low, kind, flags, ..] = self.read::<9>().await;
+            match (kind, flags) {
+                (6, 0) => return self.read().await,
+                (7, _) => panic!("the server says farewell"),
+                _ => {}
+            }
+            for _ in 0..u32::from_be_bytes([0, high, middle, low]) {
+                self.read::<1>().await;
+            }
+        }
+    }
+
+    async fn pong(&mut self, ping: [u8; 8]) {
+        let header = [0, 0, 8, 6, 1, 0, 0, 0, 0];
+        self.0.write_all(&[&header[..], &ping].concat()).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stall_of_the_server_closes_no_connection_whose_ping_was_under_way() {
+    // Longer than the answer to a ping of HTTP/2 may take, which is two ping intervals.
+    const STALL: Duration = Duration::from_secs(2);
+    let flags = ["--ping-interval-ms", "500"].map(OsStr::new);
+    let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
+    let mut client = Bare::connect(&process).await;
+    for _ in 0..2 {
+        let ping = client.ping().await;
+        process.freeze();
+        client.pong(ping).await;
+        // Real time has to pass here.
+        tokio::time::sleep(STALL).await;
+        process.thaw();
+    }
+    client.ping().await;
     process.kill();
 }
