@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
-use tonic::{Streaming, transport::Channel};
+use tonic::{
+    Streaming,
+    transport::{Channel, Endpoint},
+};
 use zetema_proto::v1::{
     self, ErrorReason, act, join, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, player_fault::Kind,
@@ -177,5 +180,29 @@ async fn a_silent_client_is_cut_after_three_ping_intervals_and_its_next_stream_i
     let kinds = faults_once_there(&server, &tokens[0], 2).await;
     let reasons: Vec<ErrorReason> = kinds.iter().map(cut_reason).collect();
     assert_eq!(reasons, [ErrorReason::SlowReader; 2]);
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sends_and_reads_nothing_is_cut_and_its_author_is_told_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data")).with(Number::PingIntervalMs, 100).unwrap();
+    let server = Server::start(config).await.unwrap();
+    let (_, tokens) = create(&server).await;
+    let endpoint = Endpoint::from_shared(server.url()).unwrap().initial_stream_window_size(1_024);
+    let (requests, answers) = joined(endpoint.connect().await.unwrap(), &tokens[0]).await;
+    // Each is answered by a rejection, until there is no room for another; from then on they wait, until the stream ends.
+    let sending = async {
+        let kind = Some(play_request::Kind::Resign(v1::Resign {}));
+        while requests.send(v1::PlayRequest { tag: 1, handle: 999, kind: kind.clone() }).await.is_ok() {}
+        std::future::pending::<()>().await;
+    };
+    let told = faults_once_there(&server, &tokens[0], 1);
+    let kinds = tokio::select! {
+        kinds = told => kinds,
+        () = sending => panic!("it never ends"),
+    };
+    assert_eq!(kinds.iter().map(cut_reason).collect::<Vec<_>>(), [ErrorReason::SlowReader]);
+    drop((requests, answers));
     server.shutdown().await;
 }
