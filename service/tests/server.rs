@@ -164,7 +164,17 @@ async fn the_admin_token_is_in_a_file_of_its_owner_and_stays_the_same() {
     let again = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
     assert_eq!(again.admin_token().unwrap().expose(), token);
     again.shutdown().await;
+    // What became of the file stops no start.
+    std::fs::write(&file, [0xff; 48]).unwrap();
+    let garbled = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+    assert!(garbled.admin_token().is_none());
+    garbled.shutdown().await;
     std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let folder_there = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+    assert!(folder_there.admin_token().is_none());
+    folder_there.shutdown().await;
+    std::fs::remove_dir(&file).unwrap();
     let moved = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
     assert!(moved.admin_token().is_none(), "the stored hash stands, and no new token is made");
     moved.shutdown().await;

@@ -66,7 +66,7 @@ pub(super) async fn open(
         let bytes = stored.as_bytes().as_ref().try_into().map_err(|_| AccessError::Damaged(META_KEY))?;
         let hash = AdminHash(bytes);
         warn_of_readers(&path);
-        let token = read(path)?.filter(|token| hash.is_of(token.expose()));
+        let token = read(&path).filter(|token| hash.is_of(token.expose()));
         return Ok((hash, token));
     }
     let token = AdminToken(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<32>()?)).into());
@@ -108,11 +108,17 @@ fn warn_of_readers(path: &Path) {
 #[cfg(not(unix))]
 fn warn_of_readers(_path: &Path) {}
 
-fn read(path: PathBuf) -> Result<Option<AdminToken>, AccessError> {
-    match fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(AdminToken(text.trim_end().into()))),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(AccessError::File { path, cause }),
+/// The token of the file, if it can be read: the server needs its hash alone.
+fn read(path: &Path) -> Option<AdminToken> {
+    match fs::read_to_string(path) {
+        Ok(text) => Some(AdminToken(text.trim_end().into())),
+        Err(cause) => {
+            if cause.kind() != io::ErrorKind::NotFound {
+                let path = path.display();
+                tracing::warn!(%path, %cause, "the file with the admin token can't be read: the token is valid all the same");
+            }
+            None
+        }
     }
 }
 
