@@ -109,11 +109,35 @@ fn small_table(
         if let Some((Value::Integer(1), values)) = row.split_first() {
             to.execute(&sql, params_from_iter(values))?;
         } else {
-            lost.push(format!("a row of the table {table} that is not as it was written"));
+            let key = row.get(1).filter(|_| sealed == META);
+            lost.push(format!("{} that is not as it was written{}", row_of(table, key), what_follows(key)));
         }
     }
     to.execute(&sealed.seal_where("true"), [])?;
     Ok(())
+}
+
+/// A row in words. Those of `meta` are named by their key, as little else follows from one than from another.
+fn row_of(table: &str, key: Option<&Value>) -> String {
+    match key {
+        Some(Value::Text(key)) => format!("the row {key:?} of the table {table}"),
+        _ => format!("a row of the table {table}"),
+    }
+}
+
+/// What follows when a value of `meta` is lost.
+fn what_follows(key: Option<&Value>) -> &'static str {
+    match key {
+        Some(Value::Text(key)) => match key.as_str() {
+            "service_key" => {
+                ": the next start makes another key, and every seat token is void. Give the seats new ones"
+            }
+            "admin_token_sha256" => ": the next start makes another admin token, in the file admin-token",
+            "incarnations" => ": cursors of results that were given since the last restore are refused",
+            _ => "",
+        },
+        _ => "",
+    }
 }
 
 /// The matches under quarantine, with the number of a result that was lost.

@@ -1,7 +1,7 @@
 //! Checking and repairing.
 
 use super::*;
-use crate::journal::{Checked, OpenError, Quarantine, ReadError, ResultNumber};
+use crate::journal::{Checked, MetaKey, MetaValue, OpenError, Quarantine, ReadError, ResultNumber};
 
 /// Matches 1 to 4 run with three records each, 5 to 7 have ended.
 async fn mixed() -> Fixture {
@@ -196,4 +196,21 @@ async fn a_damaged_wal_is_cut() {
     let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
     assert_eq!(repaired.kept, f.folder.path().join("damaged-2"));
     assert_eq!(reopened(f).await.recovery.unfinished, 7);
+}
+
+#[tokio::test]
+async fn a_lost_value_is_named_with_what_follows() {
+    for (key, follows) in [
+        ("service_key", "every seat token is void"),
+        ("admin_token_sha256", "another admin token"),
+        ("incarnations", "cursors of results"),
+    ] {
+        let f = mixed().await;
+        let meta = (MetaKey::new(key).unwrap(), MetaValue::new("value").unwrap());
+        assert!(matches!(f.journal.meta_or_insert(meta.0, meta.1).await, Outcome::Done(_)));
+        f.journal.close().await;
+        assert_eq!(f.database().execute("UPDATE meta SET value = x'00' WHERE key = ?1", [key]).unwrap(), 1);
+        let lost = SqliteJournal::repair(f.folder.path()).unwrap().unwrap().lost;
+        assert!(lost.iter().any(|lost| lost.contains(key) && lost.contains(follows)), "{lost:?}");
+    }
 }
