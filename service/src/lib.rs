@@ -5,6 +5,7 @@ mod admission;
 pub mod config;
 pub mod encoding;
 mod grpc;
+mod incident;
 pub mod journal;
 pub mod limits;
 pub mod matches;
@@ -19,6 +20,8 @@ pub mod server;
 #[allow(unreachable_pub, dead_code, reason = "it is written to be a module of another crate")]
 mod simulation;
 pub mod table;
+
+pub use incident::Incident;
 
 #[cfg(test)]
 extern crate self as zetema_service;

@@ -303,6 +303,9 @@ pub const MAX_SEATS_WITH_FAULTS: usize = 10_000;
 /// How long the faults of a match are remembered after its end.
 pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 
+/// Damaged matches whose incident is remembered, some 50 bytes each: of these the log tells once.
+pub const MAX_REMEMBERED_INCIDENTS: usize = 10_000;
+
 /// Streams of whose cut the next stream with the same token is told, some 300 bytes each.
 pub const MAX_REMEMBERED_CUTS: usize = 10_000;
 

@@ -4,10 +4,12 @@
 mod common;
 
 use tonic::transport::Channel;
-use zetema_proto::v1::{self, ErrorReason, match_service_client::MatchServiceClient};
+use zetema_proto::v1::{
+    self, ErrorReason, match_service_client::MatchServiceClient, token_service_client::TokenServiceClient,
+};
 use zetema_service::server::Server;
 
-use common::{as_admin, channel, restart, spec, start};
+use common::{as_admin, as_bearer, channel, restart, spec, start};
 
 async fn create_by(
     server: &Server,
@@ -88,6 +90,84 @@ async fn a_damaged_request_is_an_error_for_whoever_sends_it_again_and_no_other()
         assert_eq!(create_by(&server, &mut client, "mine").await, Err(ErrorReason::Internal));
         assert_eq!(create_by(&server, &mut client, other).await, Ok(()));
         create(&server, &mut client).await;
+    }
+    server.shutdown().await;
+}
+
+/// What a call of a match gets, and what it is told.
+async fn told(
+    client: &mut MatchServiceClient<Channel>,
+    bearer: Option<&str>,
+    id: &str,
+) -> (ErrorReason, String) {
+    let get = v1::GetMatchRequest { match_id: id.to_owned() };
+    let get = match bearer {
+        Some(token) => as_bearer(token, get),
+        None => tonic::Request::new(get),
+    };
+    let status = client.get_match(get).await.unwrap_err();
+    (v1::Error::from_status(&status).unwrap().reason(), status.message().to_owned())
+}
+
+async fn owner(server: &Server, name: &str) -> String {
+    let kind = Some(v1::token_scope::Kind::Owner(v1::OwnerScope { owner: name.to_owned() }));
+    let request = v1::CreateTokenRequest { scope: Some(v1::TokenScope { kind }), ..Default::default() };
+    let mut client = TokenServiceClient::new(channel(server).await);
+    client.create_token(as_admin(server, request)).await.unwrap().into_inner().secret
+}
+
+#[tokio::test]
+async fn of_a_damaged_private_match_only_those_hear_who_may_see_it() {
+    let (folder, server) = start().await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    let (mine, other) = (owner(&server, "mine").await, owner(&server, "other").await);
+    let mut created = Vec::new();
+    for visibility in [v1::Visibility::Private, v1::Visibility::Public, v1::Visibility::Private] {
+        let create = v1::CreateMatchRequest { r#match: Some(spec(2, visibility)), ..Default::default() };
+        let answer = client.create_match(as_bearer(&mine, create)).await.unwrap().into_inner();
+        created.push((answer.r#match.unwrap().match_id, answer.seat_tokens[0].token.clone()));
+    }
+    // A second record for each, which is damaged then: of the last match the first too.
+    for (id, _) in &created {
+        let rotate = v1::RotateSeatTokenRequest { match_id: id.clone(), seat: 1, ..Default::default() };
+        client.rotate_seat_token(as_bearer(&mine, rotate)).await.unwrap();
+    }
+    server.shutdown().await;
+    let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
+    for position in [3, 4, 5, 6] {
+        let row = "SELECT row FROM log_1 WHERE position = ?1";
+        let mut row: Vec<u8> = database.query_row(row, [position], |row| row.get(0)).unwrap();
+        *row.last_mut().unwrap() ^= 1;
+        database.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", (row, position)).unwrap();
+    }
+    drop(database);
+
+    let server = restart(&folder).await;
+    let admin = server.admin_token().unwrap().expose().to_owned();
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    let absent = "00000000000000000000000000000000";
+    let (hears, none) = (ErrorReason::Internal, ErrorReason::NotFound);
+    // The admin, the owner, a seat, another owner, nobody; of each match.
+    let wanted = [[hears, hears, hears, none, none], [hears; 5], [hears, none, hears, none, none]];
+    for (at, ((id, seat), wanted)) in created.iter().zip(wanted).enumerate() {
+        let callers = [Some(admin.as_str()), Some(&mine), Some(seat), Some(&other), None];
+        let mut incidents = Vec::new();
+        for (who, (caller, wanted)) in callers.into_iter().zip(wanted).enumerate() {
+            let (reason, message) = told(&mut client, caller, id).await;
+            assert_eq!(reason, wanted, "match {at}, caller {who}");
+            if reason == hears {
+                incidents.push(message);
+            } else {
+                assert_eq!(
+                    (reason, message),
+                    told(&mut client, caller, absent).await,
+                    "match {at}, caller {who}"
+                );
+            }
+        }
+        // One incident, which the log has once.
+        incidents.dedup();
+        assert_eq!(incidents.len(), 1, "{incidents:?}");
     }
     server.shutdown().await;
 }

@@ -4,7 +4,7 @@
 //! A fault's message is for the client and shows no internals. What the log has to say about an
 //! [`internal`](Fault::internal) one is under the id that its message names.
 
-use std::{fmt, fmt::Write as _, time::Duration};
+use std::{fmt, time::Duration};
 
 use metrics::counter;
 use tonic::Status;
@@ -16,6 +16,7 @@ use zetema_proto::{
 use crate::{
     access::{AccessError, TokenError},
     admission::TooFast,
+    incident::Incident,
     limits,
     matches::{CreateError, RotationError},
     metrics::REJECTIONS,
@@ -146,8 +147,13 @@ impl Fault {
 
     /// Something here is broken. The log has `cause` under the id that the client is told.
     pub(crate) fn internal(cause: &dyn fmt::Display) -> Self {
-        let id = incident();
+        let id = Incident::new();
         tracing::error!(incident = %id, %cause, "internal error");
+        Self::incident(id)
+    }
+
+    /// Something here is broken, and the log has it under this incident.
+    fn incident(id: Incident) -> Self {
         Self::new(
             ErrorReason::Internal,
             format!("a fault of the server: its log has more under incident {id}"),
@@ -255,6 +261,7 @@ impl From<Rejection> for Fault {
             Rejection::OutcomeUnknown => Self::new(R::OutcomeUnknown, message).retry_after(RETRY_AFTER),
             Rejection::TooManySubscribers { .. } => Self::limit(message),
             Rejection::Stopping => Self::draining(Duration::ZERO),
+            Rejection::MatchDamaged(incident) => Self::incident(incident),
             Rejection::Damaged => Self::internal(&message),
         }
     }
@@ -304,19 +311,6 @@ impl From<TokenError> for Fault {
             TokenError::Broken(error) => error.into(),
         }
     }
-}
-
-/// Names an incident in the log and to the client.
-fn incident() -> String {
-    let mut bytes = [0; 8];
-    if getrandom::fill(&mut bytes).is_err() {
-        return "without an id".to_owned();
-    }
-    bytes.iter().fold(String::new(), |mut id, byte| {
-        // Writing to a String never fails.
-        let _ = write!(id, "{byte:02x}");
-        id
-    })
 }
 
 #[cfg(test)]

@@ -25,14 +25,14 @@ use super::{
     wire,
 };
 use crate::{
-    access::SeatGrant,
+    access::{Bearer, SeatGrant},
     admission::Share,
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, CreateError, EndedMatch, ListCursor},
     metrics::{Open, StreamRpc},
-    table::{Command, DealSpec, MatchInfo, MatchSpec, SeatSpec},
+    table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec},
 };
 
 /// The adapter of `MatchService`.
@@ -54,14 +54,38 @@ impl MatchAdapter {
 
     /// A match that the caller may see.
     async fn visible(&self, caller: &Caller, match_id: &str) -> Result<MatchInfo, Fault> {
-        let info = self.backend.matches.get(caller::match_id(match_id)?).await?;
-        if caller.may_see(&info) { Ok(info) } else { Err(Fault::not_found("match")) }
+        self.found(caller::match_id(match_id)?, caller.bearer(), |info| caller.may_see(info)).await
     }
 
     /// A match of the caller's own.
     async fn owned(&self, caller: &Caller, match_id: MatchId) -> Result<MatchInfo, Fault> {
-        let info = self.backend.matches.get(match_id).await?;
-        if caller.owns(&info) { Ok(info) } else { Err(Fault::not_found("match")) }
+        self.found(match_id, caller.bearer(), |info| caller.owns(info)).await
+    }
+
+    /// A match of which the caller may know. What can't be told apart from a match that is not there must not be by damage
+    /// either: whose a damaged match is, its first record tells. When that is damaged too, only the admin and its seats
+    /// hear of it.
+    async fn found(
+        &self,
+        match_id: MatchId,
+        bearer: &Bearer,
+        may: impl Fn(&MatchInfo) -> bool,
+    ) -> Result<MatchInfo, Fault> {
+        let known = match self.backend.matches.get(match_id).await {
+            Ok(info) => may(&info).then_some(Ok(info)),
+            Err(damaged @ Rejection::MatchDamaged(_)) => {
+                let may_know = match bearer {
+                    Bearer::Admin => true,
+                    Bearer::Seat(grant) => grant.match_id == match_id,
+                    Bearer::Owner(_) | Bearer::Bot(_) | Bearer::Anonymous => false,
+                };
+                let may_know =
+                    may_know || self.backend.matches.as_created(match_id).await.is_some_and(|i| may(&i));
+                may_know.then_some(Err(damaged))
+            }
+            Err(rejection) => Some(Err(rejection)),
+        };
+        Ok(known.ok_or_else(|| Fault::not_found("match"))??)
     }
 
     async fn create(

@@ -14,6 +14,7 @@
 mod bot_seats;
 mod clock;
 mod create;
+mod damaged;
 mod deal_set;
 mod hold;
 mod incarnation;
@@ -68,6 +69,7 @@ use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Moment, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
+use damaged::Incidents;
 use incarnation::Incarnations;
 use message::{Handle, JoinSeat, Message};
 use places::Places;
@@ -106,6 +108,8 @@ struct Shared {
     faults: Arc<PlayerFaults>,
     /// Matches that have not ended and can't go on here. The log says why.
     lost: RwLock<HashSet<MatchId>>,
+    /// What was told of damaged matches.
+    incidents: Incidents,
     recent_results: RecentResults,
     /// Held while a seat's token is replaced by a request that names itself, so that of two retries the second finds
     /// what the first has made.
@@ -152,6 +156,7 @@ impl Matches {
                 places: Arc::new(places),
                 bot_seats: AllBotSeats::default(),
                 lost: RwLock::default(),
+                incidents: Incidents::default(),
                 recent_results: RecentResults::default(),
                 rotating: tokio::sync::Mutex::default(),
                 tasks: TaskTracker::new(),
@@ -218,7 +223,7 @@ impl Matches {
     /// A match, running or over.
     ///
     /// # Errors
-    /// [`Rejection::NotFound`], or why it can't be read.
+    /// [`Rejection::NotFound`], [`Rejection::MatchDamaged`], or why it can't be read.
     pub async fn get(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
         if let Some(handle) = self.handle(match_id) {
             return Ok((**handle.info.borrow()).clone());
@@ -439,7 +444,7 @@ impl Matches {
         if self.shared.stop.is_cancelled() {
             Rejection::Stopping
         } else if self.shared.lost.read().unwrap_or_else(PoisonError::into_inner).contains(&match_id) {
-            Rejection::Damaged
+            self.damaged(match_id, &"it can't go on here")
         } else {
             // It was stored a moment ago, and whoever created it has not heard so yet.
             Rejection::OutcomeUnknown

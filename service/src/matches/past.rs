@@ -86,10 +86,7 @@ impl Matches {
     /// A match that is over; [`Rejection::NotFound`] if there is none with this id.
     pub(super) async fn past(&self, match_id: MatchId) -> Result<PastMatch, Rejection> {
         let finished = self.finished(match_id).await?;
-        let damaged = |error: &dyn std::fmt::Display| {
-            tracing::error!(%match_id, %error, "a record can't be read");
-            Rejection::Damaged
-        };
+        let damaged = |error: &dyn std::fmt::Display| self.damaged(match_id, error);
         let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| damaged(&error))?;
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
@@ -104,7 +101,8 @@ impl Matches {
             Ok(None) => Err(Rejection::NotFound),
             Ok(Some(StoredMatch::Finished(finished))) => Ok(finished),
             Ok(Some(StoredMatch::Running(_))) => Err(self.why_not_running(match_id)),
-            Ok(Some(StoredMatch::Quarantined { .. })) => Err(Rejection::Damaged),
+            Ok(Some(StoredMatch::Quarantined { damage, .. })) => Err(self.damaged(match_id, &damage)),
+            Err(error @ ReadError::Damaged(_)) => Err(self.damaged(match_id, &error)),
             Err(error) => {
                 tracing::warn!(%match_id, %error, "a match can't be read");
                 Err(unreadable(&error))
@@ -117,16 +115,14 @@ impl Matches {
     /// # Errors
     /// [`Rejection::NotRevealed`] while it runs, [`Rejection::HeldUntilReveal`] while another match of its deal set
     /// does, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`] if it can't be read now, and
-    /// [`Rejection::Damaged`].
+    /// [`Rejection::MatchDamaged`].
     pub async fn record(&self, match_id: MatchId) -> Result<RecordFile, Rejection> {
         if self.handle(match_id).is_some() {
             return Err(Rejection::NotRevealed);
         }
         let finished = self.finished(match_id).await?;
-        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| {
-            tracing::error!(%match_id, %error, "a summary can't be read");
-            Rejection::Damaged
-        })?;
+        let info = decode_summary(finished.result.summary.as_bytes())
+            .map_err(|error| self.damaged(match_id, &error))?;
         if self.is_held(&info) {
             return Err(Rejection::HeldUntilReveal);
         }

@@ -57,10 +57,8 @@ impl Matches {
             return Ok(SeatTokenWatch { access, info: Some(handle.info) });
         }
         let finished = self.finished(match_id).await?;
-        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| {
-            tracing::error!(%match_id, %error, "a summary can't be read");
-            Rejection::Damaged
-        })?;
+        let info = decode_summary(finished.result.summary.as_bytes())
+            .map_err(|error| self.damaged(match_id, &error))?;
         check(&info, access)?;
         Ok(SeatTokenWatch { access, info: None })
     }

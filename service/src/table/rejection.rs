@@ -2,6 +2,8 @@
 
 use zetema_rules::{PlayError, Seat};
 
+use crate::incident::Incident;
+
 /// Why something that is asked of a match is refused. Nothing changed, except where it says that this is not
 /// known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,7 +110,10 @@ pub enum Rejection {
     /// The server is stopping.
     #[error("the server is stopping: reconnect")]
     Stopping,
-    /// The match can't be read, or does not replay. The log says more.
+    /// The match is damaged in the journal, or can't go on. The log says more, under this incident.
+    #[error("a fault of the server: its log has more under incident {0}")]
+    MatchDamaged(Incident),
+    /// Something can't be read, or does not replay. The log says more.
     #[error("a fault of the server")]
     Damaged,
 }
@@ -158,6 +163,7 @@ impl Rejection {
             Self::OutcomeUnknown => "OutcomeUnknown",
             Self::TooManySubscribers { .. } => "TooManySubscribers",
             Self::Stopping => "Stopping",
+            Self::MatchDamaged(_) => "MatchDamaged",
             Self::Damaged => "Damaged",
         }
     }

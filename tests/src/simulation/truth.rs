@@ -196,7 +196,9 @@ impl Truth {
                 Ok(())
             }
             (Ok(_), _) => Err("it is acknowledged, and is not stored so (I1)".to_owned()),
-            (Err(Rejection::Damaged | Rejection::NotFound), _) => Err("this may not be refused".to_owned()),
+            (Err(Rejection::Damaged | Rejection::MatchDamaged(_) | Rejection::NotFound), _) => {
+                Err("this may not be refused".to_owned())
+            }
             (Err(_), _) => Ok(()),
         };
         self.check(&what, checked);
@@ -213,7 +215,9 @@ impl Truth {
         self.note(format_args!("{what}"));
         let checked = match answer {
             Ok(_) => Err("it is acknowledged (I2)".to_owned()),
-            Err(Rejection::Damaged | Rejection::NotFound) => Err("for the wrong reason".to_owned()),
+            Err(Rejection::Damaged | Rejection::MatchDamaged(_) | Rejection::NotFound) => {
+                Err("for the wrong reason".to_owned())
+            }
             Err(_) => Ok(()),
         };
         self.check(&what, checked);

@@ -1,0 +1,53 @@
+//! Matches that can't go on or can't be read, since they are not in the journal as they were written.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zetema_rules::Suit;
+
+use super::Matches;
+use crate::encoding::decode_entry;
+use crate::incident::Incident;
+use crate::journal::{MatchId, StoredMatch};
+use crate::limits;
+use crate::table::{MatchInfo, Rejection, Table};
+
+/// The incident of each damaged match that was asked for: the log tells of it once.
+#[derive(Debug, Default)]
+pub(super) struct Incidents(Mutex<HashMap<MatchId, Incident>>);
+
+impl Incidents {
+    /// The incident of a match. The first time, the log is told why.
+    fn of(&self, match_id: MatchId, why: &dyn fmt::Display) -> Incident {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(incident) = known.get(&match_id) {
+            return *incident;
+        }
+        let incident = Incident::new();
+        tracing::error!(%incident, %match_id, %why, "a match is damaged: whoever may see it is told this incident");
+        if known.len() < limits::MAX_REMEMBERED_INCIDENTS {
+            known.insert(match_id, incident);
+        }
+        incident
+    }
+}
+
+impl Matches {
+    /// What whoever asks for a damaged match is told.
+    pub(super) fn damaged(&self, match_id: MatchId, why: &dyn fmt::Display) -> Rejection {
+        Rejection::MatchDamaged(self.shared.incidents.of(match_id, why))
+    }
+
+    /// A match as it was when it was created, if that much of it can be read: of a damaged one, so that it is known who
+    /// may hear of it.
+    pub async fn as_created(&self, match_id: MatchId) -> Option<MatchInfo> {
+        let Ok(Some(StoredMatch::Running(history) | StoredMatch::Quarantined { intact: history, .. })) =
+            self.journal().read(match_id).await
+        else {
+            return None;
+        };
+        let first = decode_entry(history.records.first()?.payload.as_bytes(), Suit::Spades).ok()?;
+        Some(Table::new(Arc::new(first), self.shuffler()).ok()?.info())
+    }
+}
