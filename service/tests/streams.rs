@@ -161,9 +161,9 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
         v1::MatchSpec { rules: Some(v1::match_spec::Rules::Own(long)), ..spec(2, v1::Visibility::Public) };
     let (match_id, tokens) = create(&server, spec).await;
 
-    // A window of a few bytes, so that little is under way.
+    // A small window, so that little is under way: one of a byte would be opened byte by byte, which is a flood.
     let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
-    let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
+    let narrow = endpoint.initial_stream_window_size(1024).connect().await.unwrap();
     let mut client = MatchServiceClient::new(narrow);
     let watch = |after_seq| v1::WatchMatchRequest { match_id: match_id.clone(), after_seq, views: None };
     let mut watched = client.watch_match(watch(None)).await.unwrap().into_inner();
