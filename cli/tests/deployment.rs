@@ -1,6 +1,6 @@
 //! What is shipped beside the program says what the program does.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -78,7 +78,7 @@ fn the_container_serves_where_its_file_says() {
 fn a_service_manager_is_told_when_the_server_serves_and_when_it_stops() {
     let folder = tempfile::tempdir().unwrap();
     let socket = std::os::unix::net::UnixDatagram::bind(folder.path().join("notify")).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     let told = || {
         let mut said = [0; 256];
         let length = socket.recv(&mut said).unwrap();
