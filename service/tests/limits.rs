@@ -171,8 +171,8 @@ async fn a_play_stream_on_which_too_much_is_said_is_answered_all_of_it_but_no_fa
         }
     }
     // One is read free each time that it waits, so up to double.
-    let least = Duration::from_secs(asked - 10) / u32::try_from(2 * rate).unwrap();
-    assert!(begun.elapsed() >= least, "{:?}", begun.elapsed());
+    let shortest = Duration::from_secs(asked - 10) / u32::try_from(2 * rate).unwrap();
+    assert!(begun.elapsed() >= shortest, "{:?}", begun.elapsed());
     server.shutdown().await;
 }
 
