@@ -56,7 +56,7 @@ pub struct Figures {
     pub round_trips: Histogram<u64>,
     /// Connections that newcomers made, and were answered on.
     pub let_in: u64,
-    /// Those that were not in [`PATIENCE`].
+    /// Those that were not within two seconds.
     pub kept_out: u64,
     /// Matches that were broken off.
     pub broken: u64,
