@@ -20,6 +20,8 @@ use crate::harness::{Clients, Created, Process, soon};
 const STARTING: Range<u64> = 1..80;
 /// The same in play: up to about a second's worth.
 const PLAYING: Range<u64> = 80..1_500;
+/// The same in play for some seconds: the write-ahead log is then copied into the database, and begun anew.
+const PLAYING_ON: Range<u64> = 1_500..12_000;
 /// How long they may take.
 const LOST_WITHIN: Duration = Duration::from_secs(5);
 
@@ -70,7 +72,11 @@ impl Running {
 
     /// Starts the server, and loses the power at some change or sync.
     async fn lose_power(&mut self, disk: &Disk, folder: TempDir) -> TempDir {
-        let changes = if self.random.random_ratio(1, 4) { STARTING } else { PLAYING };
+        let changes = match self.random.random_range(0..8) {
+            0 | 1 => STARTING,
+            2 => PLAYING_ON,
+            _ => PLAYING,
+        };
         disk.trouble(Trouble::PowerLoss(self.random.random_range(changes)));
         let mut process = self.start(folder);
         let serves = tokio::select! {
