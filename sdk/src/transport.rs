@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::metadata::errors::InvalidMetadataValue;
 use tonic::metadata::{Ascii, MetadataValue};
@@ -24,7 +25,12 @@ use crate::token::BotToken;
 pub(crate) const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const RECORD_WITHIN: Duration = Duration::from_secs(20);
-const RECORD_ATTEMPTS: u32 = 4;
+/// How long a record is asked for while the server is away, which restarts meanwhile.
+const RECORD_TRIED_FOR: Duration = Duration::from_secs(30);
+/// The same while the record is not to be had yet.
+const REVEAL_WAITED_FOR: Duration = Duration::from_secs(2);
+/// The first and the longest wait before it is asked for again.
+const RECORD_WAITS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
 /// Records are large: a match of many deals has each deck.
 const MOST_RECORD_BYTES: usize = 64 << 20;
 
@@ -126,7 +132,7 @@ impl Transport {
         Err(why)
     }
 
-    /// Fetches a record, with a few attempts.
+    /// Fetches a record, and tries again for a while.
     pub(crate) fn fetch_record(
         &self,
         match_id: String,
@@ -138,12 +144,13 @@ impl Transport {
             (Claim::Assigned { .. }, bot) => bot.clone(),
         };
         async move {
-            let mut attempt = 1;
+            let begun = Instant::now();
+            let (mut wait, longest) = RECORD_WAITS;
             loop {
                 match record_once(channel.clone(), &match_id, token.clone()).await {
-                    Err(status) if attempt < RECORD_ATTEMPTS && is_passing(&status) => {
-                        tokio::time::sleep(Duration::from_millis(100) * (1 << attempt)).await;
-                        attempt += 1;
+                    Err(status) if patience(&status).is_some_and(|patience| begun.elapsed() < patience) => {
+                        tokio::time::sleep(wait).await;
+                        wait = longest.min(wait * 2);
                         channel = endpoint.connect_lazy();
                     }
                     Err(status) => return Err(refusal(&status)),
@@ -204,21 +211,23 @@ async fn record_once(
     Ok(Box::new(record))
 }
 
-/// Whether the same may be answered otherwise in a moment: the stream may tell of the end a little
-/// before the record is there. A call whose HTTP/2 stream broke ends as `INTERNAL` without an error of the server.
-fn is_passing(status: &Status) -> bool {
+/// How long to ask for a record again that was refused so, if it may pass: the stream may tell of the end a little before
+/// the record is there. A call whose HTTP/2 stream broke ends as `INTERNAL` without an error of the server.
+fn patience(status: &Status) -> Option<Duration> {
     match v1::Error::from_status(status) {
-        Some(error) => matches!(
-            error.reason(),
-            ErrorReason::NotRevealed
-                | ErrorReason::OutcomeUnknown
-                | ErrorReason::Draining
-                | ErrorReason::LimitExceeded
-        ),
-        None => matches!(
-            status.code(),
-            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled | Code::Internal
-        ),
+        Some(error) => match error.reason() {
+            ErrorReason::NotRevealed => Some(REVEAL_WAITED_FOR),
+            ErrorReason::OutcomeUnknown | ErrorReason::Draining | ErrorReason::LimitExceeded => {
+                Some(RECORD_TRIED_FOR)
+            }
+            _ => None,
+        },
+        None => match status.code() {
+            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled | Code::Internal => {
+                Some(RECORD_TRIED_FOR)
+            }
+            _ => None,
+        },
     }
 }
 
@@ -265,4 +274,25 @@ fn with_causes(text: &str, mut source: Option<&(dyn StdError + 'static)>) -> Str
         source = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::token::SeatToken;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_record_is_asked_for_as_long_as_a_restart_takes() {
+        // A port at which nothing listens any more.
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        drop(listener);
+        let transport = Transport::new(&server, &Tls::default(), None).unwrap();
+        let begun = Instant::now();
+        let claim = Claim::Token(SeatToken::new("a token"));
+        let refused = transport.fetch_record("a match".to_owned(), &claim).await;
+        assert!(refused.is_err(), "{refused:?}");
+        let waited = begun.elapsed();
+        assert!((RECORD_TRIED_FOR..2 * RECORD_TRIED_FOR).contains(&waited), "{waited:?}");
+    }
 }
