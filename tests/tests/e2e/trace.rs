@@ -218,7 +218,8 @@ async fn mischief(clients: &Clients, created: &Created, table: &mut Table, told:
             act: Some(v1::Act { decision_number: open.number, choice: Some(choice) }),
         };
         told.refused(soon("Act", clients.play().act(act(Choice::LegalIndex(u32::MAX)))).await);
-        let flush = v1::declaration::Kind::Flush(v1::CardList { cards: vec![1, 2, 3, 4, 5, 6] });
+        // Not in a row: a hand may have these by chance, and they are said again.
+        let flush = v1::declaration::Kind::Flush(v1::CardList { cards: vec![1, 4, 17, 30, 43, 48] });
         let declaration = v1::Declaration { kind: Some(flush) };
         let action = v1::Action { kind: Some(v1::action::Kind::Declare(declaration)) };
         told.refused(soon("Act", clients.play().act(act(Choice::Action(action)))).await);
