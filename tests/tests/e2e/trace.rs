@@ -181,8 +181,8 @@ async fn bearers(clients: &Clients, secrets: &mut Secrets, told: &mut Told) {
     let (_, admin_secret) = clients.token(v1::token_scope::Kind::Admin(v1::AdminScope {})).await;
     for secret in [&owner_secret, &bot_secret, &admin_secret] {
         secrets.add("a bearer token", secret.as_bytes());
-        let (last, end) = (secret.len() - 1, if secret.ends_with('x') { 'y' } else { 'x' });
-        let other_end = format!("{}{end}", &secret[..last]);
+        let (kept, end) = (secret.len() - 1, if secret.ends_with('x') { 'y' } else { 'x' });
+        let other_end = format!("{}{end}", &secret[..kept]);
         let list = v1::ListTokensRequest::default();
         told.refused(soon("ListTokens", clients.by(&other_end).tokens().list_tokens(list)).await);
         let schemes = [format!("Basic {secret}"), format!("Bearer {secret} {secret}"), secret.clone()];
