@@ -272,8 +272,9 @@ impl Traffic {
     /// A piece of an answer was handed over.
     pub(crate) fn queue(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        self.state().queued += bytes;
+        // In this order, so that what was sent meanwhile is never taken off before it is there.
         self.0.bounds.waiting.fetch_add(bytes, Ordering::Relaxed);
+        self.state().queued += bytes;
     }
 
     /// Something was asked that is worth some frames that carry nothing.
