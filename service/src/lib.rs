@@ -20,6 +20,7 @@ pub mod server;
 #[allow(unreachable_pub, dead_code, reason = "it is written to be a module of another crate")]
 mod simulation;
 pub mod table;
+mod tally;
 
 pub use incident::Incident;
 

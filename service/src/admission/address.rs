@@ -1,10 +1,11 @@
 //! Whose a connection is, as far as an address can tell, and how many of an address are open.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use crate::tally::Tally;
 
 /// What counts as one address: one of IPv4, or the first 64 bits of IPv6, since a client has the rest to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,13 +30,7 @@ impl From<IpAddr> for Address {
 pub(crate) struct Crowd {
     most: usize,
     most_of_address: usize,
-    open: Mutex<Open>,
-}
-
-#[derive(Debug, Default)]
-struct Open {
-    all: usize,
-    by_address: HashMap<Address, usize>,
+    open: Mutex<Tally<Address>>,
 }
 
 /// Why there is no room.
@@ -55,19 +50,17 @@ impl Crowd {
     /// Room for one more of an address.
     pub(crate) fn room(self: &Arc<Self>, address: Address) -> Result<Room, Full> {
         let mut open = self.open();
-        if open.all >= self.most {
+        if open.all() >= self.most {
             return Err(Full::All);
         }
-        let own = open.by_address.entry(address).or_default();
-        if *own >= self.most_of_address {
+        if open.of(&address) >= self.most_of_address {
             return Err(Full::Address);
         }
-        *own += 1;
-        open.all += 1;
+        open.add(Some(address));
         Ok(Room { crowd: Arc::clone(self), address })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, Tally<Address>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,14 +74,7 @@ pub(crate) struct Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        let mut open = self.crowd.open();
-        open.all -= 1;
-        if let Entry::Occupied(mut own) = open.by_address.entry(self.address) {
-            *own.get_mut() -= 1;
-            if *own.get() == 0 {
-                own.remove();
-            }
-        }
+        self.crowd.open().remove(Some(&self.address));
     }
 }
 
@@ -126,6 +112,6 @@ mod tests {
         assert_eq!(crowd.room(other).unwrap_err(), Full::All);
         drop((open, of_other, again, of_third));
         let open = crowd.open();
-        assert!(open.all == 0 && open.by_address.is_empty(), "what is closed costs nothing");
+        assert_eq!((open.all(), open.of(&one)), (0, 0), "what is closed leaves room");
     }
 }

@@ -1,11 +1,11 @@
 //! The places of matches that are not over: so many in all, and so many of one owner.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::CreateError;
 use crate::journal::Owner;
+use crate::tally::Tally;
 
 /// The places. They are taken before a match is stored, so that those who create at the same moment don't take more than
 /// there are.
@@ -13,13 +13,7 @@ use crate::journal::Owner;
 pub(super) struct Places {
     most: usize,
     most_of_owner: usize,
-    taken: Mutex<Taken>,
-}
-
-#[derive(Debug, Default)]
-struct Taken {
-    all: usize,
-    by_owner: HashMap<Owner, usize>,
+    taken: Mutex<Tally<Owner>>,
 }
 
 /// The place of one match, until it is over.
@@ -37,15 +31,14 @@ impl Places {
     /// A place for a new match of each of these owners, or none. Those of the admin have no owner, and count in all alone.
     pub(super) fn take(self: &Arc<Self>, owners: Vec<Option<Owner>>) -> Result<Vec<Place>, CreateError> {
         let mut taken = self.taken();
-        if taken.all.saturating_add(owners.len()) > self.most {
+        if taken.all().saturating_add(owners.len()) > self.most {
             return Err(CreateError::TooManyMatches { limit: self.most });
         }
         let mut wanted: HashMap<&Owner, usize> = HashMap::new();
         for owner in owners.iter().flatten() {
             *wanted.entry(owner).or_default() += 1;
         }
-        let has = |owner| taken.by_owner.get(owner).copied().unwrap_or(0);
-        if wanted.iter().any(|(owner, new)| has(*owner) + new > self.most_of_owner) {
+        if wanted.iter().any(|(owner, new)| taken.of(*owner) + new > self.most_of_owner) {
             return Err(CreateError::TooManyOfOwner { limit: self.most_of_owner });
         }
         Ok(owners.into_iter().map(|owner| self.give(&mut taken, owner)).collect())
@@ -56,30 +49,19 @@ impl Places {
         self.give(&mut self.taken(), owner)
     }
 
-    fn give(self: &Arc<Self>, taken: &mut Taken, owner: Option<Owner>) -> Place {
-        taken.all += 1;
-        if let Some(owner) = &owner {
-            *taken.by_owner.entry(owner.clone()).or_default() += 1;
-        }
+    fn give(self: &Arc<Self>, taken: &mut Tally<Owner>, owner: Option<Owner>) -> Place {
+        taken.add(owner.clone());
         Place { places: Arc::clone(self), owner }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, Tally<Owner>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.places.taken();
-        taken.all -= 1;
-        let Some(owner) = self.owner.take() else { return };
-        if let Entry::Occupied(mut own) = taken.by_owner.entry(owner) {
-            *own.get_mut() -= 1;
-            if *own.get() == 0 {
-                own.remove();
-            }
-        }
+        self.places.taken().remove(self.owner.as_ref());
     }
 }
 
@@ -106,6 +88,6 @@ mod tests {
         assert_eq!(refused(vec![None]), CreateError::TooManyMatches { limit: 5 });
         drop((greedy, modest, admin, again, kept));
         let taken = places.taken();
-        assert_eq!((taken.all, taken.by_owner.len()), (0, 0));
+        assert_eq!((taken.all(), taken.of(&Owner::new("greedy").unwrap())), (0, 0));
     }
 }

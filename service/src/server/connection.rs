@@ -2,33 +2,29 @@
 //!
 //! axum's own `serve` sets none of them, so this is done here: see [`limits`] for the bounds and their reasons.
 
-use std::{
-    io,
-    pin::{Pin, pin},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
-use hyper::rt::{Sleep, Timer};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Instant, sleep},
-};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{calls::Calls, listener::Listener, tls::Tls, watched::Watched};
+use super::{
+    calls::Calls,
+    heard::Heard,
+    listener::Listener,
+    timer::{ByClock, until},
+    tls::Tls,
+    watched::Watched,
+};
 use crate::{
     admission::{Address, Bounds, Crowd, Full, Origin, Traffic, Verdict},
     config::{Number, Numbers},
     limits,
     matches::Clock,
     metrics::{Closed, Open, Refused, closed, refused},
-    table::Moment,
 };
 
 /// What connections speak below HTTP.
@@ -102,7 +98,7 @@ pub(super) async fn serve(
 ) {
     let heard = Heard::new(Arc::clone(clock));
     let traffic = Traffic::new(bounds);
-    let io = TokioIo::new(Watched::new(Listening { stream, heard: heard.clone() }, traffic.clone()));
+    let io = TokioIo::new(Watched::new(stream, heard.clone(), traffic.clone()));
     let calls =
         Calls::new(router, Origin { address, traffic: traffic.clone(), crowded: false }, *request_timeout);
     let mut connection = pin!(builder.serve_connection(io, calls));
@@ -119,7 +115,7 @@ pub(super) async fn serve(
                 return;
             }
             () = &mut preface, if stage == Stage::Preface => {
-                if heard.said().bytes < PREFACE.len() {
+                if !heard.has_begun() {
                     tracing::debug!("a connection said nothing that a client says, and was closed");
                     closed(Closed::Preface);
                     return;
@@ -166,10 +162,6 @@ enum Stage {
     Closing,
 }
 
-/// What an HTTP/2 client says first (RFC 9113, section 3.4). The shortest HTTP/1.1 request with a host has as many bytes.
-/// Once they are there, the keepalive of HTTP/2 and the header timeout of HTTP/1 take over.
-pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
 /// How HTTP is served.
 pub(super) struct Http {
     builder: auto::Builder<TokioExecutor>,
@@ -214,150 +206,6 @@ impl Http {
             bounds: Bounds::new(numbers),
             clock,
         }
-    }
-}
-
-/// Waits until the clock shows this. What came while the server stalled is read before a clock that stood then shows
-/// that it is too late.
-async fn until(clock: &dyn Clock, due: Moment) {
-    loop {
-        let left = due.since(clock.now());
-        if left.is_zero() {
-            return;
-        }
-        sleep(left).await;
-    }
-}
-
-/// The timers of hyper, by the server's clock.
-struct ByClock(Arc<dyn Clock>);
-
-impl Timer for ByClock {
-    fn sleep(&self, time: Duration) -> Pin<Box<dyn Sleep>> {
-        let (clock, due) = (Arc::clone(&self.0), self.0.now().after(time));
-        Box::pin(Waiting(Box::pin(async move { until(&*clock, due).await })))
-    }
-
-    fn sleep_until(&self, deadline: std::time::Instant) -> Pin<Box<dyn Sleep>> {
-        self.sleep(deadline.saturating_duration_since(self.now()))
-    }
-
-    fn now(&self) -> std::time::Instant {
-        Instant::now().into_std()
-    }
-}
-
-struct Waiting(Pin<Box<dyn Future<Output = ()> + Send + Sync>>);
-
-impl Future for Waiting {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        self.0.as_mut().poll(context)
-    }
-}
-
-impl Sleep for Waiting {}
-
-/// What a client has said so far.
-#[derive(Clone)]
-struct Heard {
-    said: Arc<Mutex<Said>>,
-    clock: Arc<dyn Clock>,
-}
-
-#[derive(Clone, Copy)]
-struct Said {
-    bytes: usize,
-    last: Moment,
-    /// Whether it is as a client of HTTP/2 would say it.
-    http2: bool,
-}
-
-impl Heard {
-    fn new(clock: Arc<dyn Clock>) -> Self {
-        let said = Said { bytes: 0, last: clock.now(), http2: true };
-        Self { said: Arc::new(Mutex::new(said)), clock }
-    }
-
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn hear(&self, new: &[u8]) {
-        if new.is_empty() {
-            return;
-        }
-        let now = self.clock.now();
-        let mut said = self.said();
-        let preface = PREFACE.iter().skip(said.bytes);
-        said.http2 &= preface.zip(new).all(|(expected, byte)| expected == byte);
-        said.bytes += new.len();
-        said.last = now;
-    }
-
-    /// Waits until a client of HTTP/2, which answers pings, has said nothing for so long. One of HTTP/1 may.
-    async fn silent_for(&self, silence: Duration) {
-        loop {
-            let last = self.said().last;
-            until(&*self.clock, last.after(silence)).await;
-            let said = *self.said();
-            if !said.http2 {
-                return std::future::pending().await;
-            }
-            if said.last == last {
-                return;
-            }
-        }
-    }
-}
-
-/// A connection that notes what it hears.
-struct Listening<S> {
-    stream: S,
-    heard: Heard,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Listening<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.heard.hear(buffer.filled().get(before..).unwrap_or_default());
-        polled
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Listening<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 }
 

@@ -18,12 +18,14 @@ mod admit;
 mod calls;
 mod connection;
 mod health;
+mod heard;
 mod in_process;
 mod listener;
 mod routes;
 mod signal;
 #[cfg(test)]
 mod tests;
+mod timer;
 mod tls;
 mod watched;
 

@@ -12,7 +12,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Http, PREFACE, serve};
+use super::{
+    connection::{Http, serve},
+    heard::PREFACE,
+};
 use crate::{
     admission::Address,
     config::{Number, Numbers},

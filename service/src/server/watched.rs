@@ -8,48 +8,29 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::connection::PREFACE;
+use super::heard::Heard;
 use crate::admission::Traffic;
 
-/// A connection, inside its TLS, that tells its traffic what goes over it.
+/// A connection, inside its TLS, that notes what its client says, and tells its traffic what goes over it.
 pub(super) struct Watched<S> {
     stream: S,
     traffic: Traffic,
-    begin: Begin,
-}
-
-/// What a client has said first.
-#[derive(Clone, Copy)]
-enum Begin {
-    /// So many bytes of the preface of HTTP/2.
-    Preface(usize),
-    Http2,
-    Http1,
+    heard: Heard,
+    http2: bool,
 }
 
 impl<S> Watched<S> {
-    pub(super) const fn new(stream: S, traffic: Traffic) -> Self {
-        Self { stream, traffic, begin: Begin::Preface(0) }
+    pub(super) const fn new(stream: S, heard: Heard, traffic: Traffic) -> Self {
+        Self { stream, traffic, heard, http2: false }
     }
 
     fn hear(&mut self, bytes: &[u8]) {
-        match self.begin {
-            Begin::Http1 => {}
-            Begin::Http2 => self.traffic.heard(bytes),
-            Begin::Preface(have) => {
-                let new = bytes.len().min(PREFACE.len() - have);
-                let (begin, rest) = bytes.split_at(new);
-                if PREFACE.get(have..have + new) != Some(begin) {
-                    self.begin = Begin::Http1;
-                } else if have + new < PREFACE.len() {
-                    self.begin = Begin::Preface(have + new);
-                } else {
-                    self.begin = Begin::Http2;
-                    self.traffic.speaks_http2();
-                    self.traffic.heard(rest);
-                }
-            }
+        let Some(frames) = self.heard.hear(bytes) else { return };
+        if !self.http2 {
+            self.http2 = true;
+            self.traffic.speaks_http2();
         }
+        self.traffic.heard(frames);
     }
 
     fn wrote(&self, polled: &Poll<io::Result<usize>>, slices: &[io::IoSlice<'_>]) {

@@ -1,10 +1,11 @@
 use axum::routing::get;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadHalf, duplex, split};
 use tokio::task::JoinHandle;
-use tokio::time::{advance, timeout};
+use tokio::time::{Instant, advance, sleep, timeout};
 
 use super::*;
 use crate::matches::{ServerClock, SystemClock};
+use crate::server::heard::PREFACE;
 
 const INTERVAL: Duration = Duration::from_secs(20);
 const SILENCE: Duration = INTERVAL.saturating_mul(limits::SILENT_PING_INTERVALS);
