@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use zetema_proto::v1;
 use zetema_proto::v1::event::Kind as Event;
 use zetema_proto::{Wire, v1::Observation};
-use zetema_rules::{Preset, Seat, Viewer};
+use zetema_rules::{Preset, Rank, Seat, Viewer};
 use zetema_tests::twins::{Lab, Leak, Setting, Truth, forms, play_pair};
 
 /// Pairs of each number of players and each form of teams.
@@ -79,16 +79,35 @@ impl Leak for Planted {
     }
 }
 
-/// A leak that is planted shows in one of the first pairs, of which all are equal without it.
+/// A leak in what is counted.
+struct Counted(fn(&Truth<'_>));
+
+impl Leak for Counted {
+    fn count(&mut self, truth: &Truth<'_>) {
+        self.0(truth);
+    }
+}
+
+/// A leak that is planted in observations shows in one.
 fn check_found(leak: fn(&Truth<'_>, Viewer, &mut Observation)) {
+    check_leak(&mut Planted(leak), |what| what != "metrics");
+}
+
+/// A leak that is planted in what is counted shows on the page of the metrics.
+fn check_counted(leak: fn(&Truth<'_>)) {
+    check_leak(&mut Counted(leak), |what| what == "metrics");
+}
+
+/// A leak that is planted shows in one of the first pairs, of which all are equal without it.
+fn check_leak(leak: &mut dyn Leak, shows_in: fn(&str) -> bool) {
     let lab = Lab::new();
     let found = (0..PAIRS_OF_A_LEAK).find(|&seed| {
         let setting = Setting::new(Preset::ALL[usize::try_from(seed % 6).unwrap()], seed);
-        let pair = play_pair(&lab, setting, Some(&mut Planted(leak)));
+        let pair = play_pair(&lab, setting, Some(&mut *leak));
         let Some(difference) = pair.difference else { return false };
         assert!(play_pair(&lab, setting, None).difference.is_none(), "they are equal without the leak");
         let [Some((what, _)), Some(_)] = difference.answers else { return true };
-        assert_ne!(what, "metrics", "an observation tells");
+        assert!(shows_in(what), "it is {what} that tells");
         true
     });
     assert!(found.is_some(), "{PAIRS_OF_A_LEAK} pairs are equal");
@@ -148,4 +167,29 @@ fn a_double_that_was_not_shown_is_found() {
             }
         }
     });
+}
+
+#[test]
+fn a_counter_that_depends_on_the_stock_is_found() {
+    check_counted(|truth| {
+        let next = truth.stock.first().map_or(0, |card| card.index());
+        metrics::counter!("zetema_actions_total").increment(next as u64);
+    });
+}
+
+/// How long it took is not compared: how often it was measured is.
+#[test]
+fn a_time_that_is_measured_when_a_hand_holds_a_queen_is_found() {
+    check_counted(|truth| {
+        let mut hands = truth.game.rules().seats().map(|seat| truth.game.view(Viewer::Seat(seat)).hand);
+        if hands.next().is_some_and(|hand| hand.iter().any(|card| card.rank() == Rank::Queen)) {
+            metrics::histogram!("zetema_action_seconds").record(0.0);
+        }
+    });
+}
+
+/// It counts the records of one match, where the server's counter has those of all.
+#[test]
+fn a_counter_of_a_match_is_found() {
+    check_counted(|truth| metrics::counter!("zetema_match_records_total").absolute(truth.records as u64));
 }

@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 use super::{
     AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, Health,
-    JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize, Payload, ReadError,
-    RecordBytes, RequestId, RequestReused, Response, ResultNumber, StoredToken, Summary, TokenChange,
-    UnixMillis, Version,
+    JournalStats, JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize,
+    Payload, ReadError, RecordBytes, RequestId, RequestReused, Response, ResultNumber, StoredToken, Summary,
+    TokenChange, UnixMillis, Version,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -78,6 +78,9 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Whether writes go through, as it changes.
     fn health(&self) -> watch::Receiver<Health>;
+
+    /// What it has written since it was opened.
+    fn stats(&self) -> JournalStats;
 
     /// Ends what was handed in before, then closes the files. Later writes fail.
     async fn close(&self);

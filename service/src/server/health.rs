@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ::metrics::{counter, gauge};
+use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tonic_health::{ServingStatus, server::HealthReporter};
@@ -56,8 +57,13 @@ pub(super) async fn follow(mut reporter: HealthReporter, journal: Arc<SqliteJour
     }
 }
 
-/// Keeps the metrics tidy, and counts what the journal has done, until `closing`.
-pub(super) async fn upkeep(journal: Arc<SqliteJournal>, matches: Matches, closing: CancellationToken) {
+/// Keeps the metrics of the page tidy, and counts what the journal has done, until `closing`.
+pub(super) async fn upkeep(
+    journal: Arc<dyn Journal>,
+    matches: Matches,
+    page: Option<PrometheusHandle>,
+    closing: CancellationToken,
+) {
     let mut ticks = interval(limits::METRICS_UPKEEP_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut before = JournalStats::default();
@@ -72,7 +78,7 @@ pub(super) async fn upkeep(journal: Arc<SqliteJournal>, matches: Matches, closin
         counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);
         counter!(metrics::JOURNAL_RECORDS).increment(now.rows - before.rows);
         before = now;
-        if let Some(page) = metrics::page() {
+        if let Some(page) = &page {
             page.run_upkeep();
         }
     }

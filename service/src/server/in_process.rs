@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use axum::Router;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use super::{StartError, routes};
+use super::{StartError, health, routes};
 use crate::{
     access::{Access, AdminToken},
     admission::Rates,
@@ -29,7 +29,7 @@ pub struct InProcess {
 
 impl InProcess {
     /// Takes up the unfinished matches of the journal, and then answers. The admin token's file is in `folder`; the
-    /// metrics are those of `page`.
+    /// metrics are those of `page`, whose upkeep runs until [`Self::stop`].
     ///
     /// # Errors
     /// A [`StartError`] that says what could not be had.
@@ -39,7 +39,8 @@ impl InProcess {
         ping_interval: Duration,
         page: PrometheusHandle,
     ) -> Result<Self, StartError> {
-        let access = Access::open(Arc::clone(&config.journal), Arc::clone(&config.clock), folder).await?;
+        let journal = Arc::clone(&config.journal);
+        let access = Access::open(Arc::clone(&journal), Arc::clone(&config.clock), folder).await?;
         let access = Arc::new(access);
         let queued_observations = config.limits.queued_observations;
         let (matches, _) = Matches::open(config).await?;
@@ -53,7 +54,8 @@ impl InProcess {
             queued_observations,
             drain: drain.clone(),
         });
-        let router = routes::ours(&backend, &Rates::new(&numbers), Some(page));
+        let router = routes::ours(&backend, &Rates::new(&numbers), Some(page.clone()));
+        tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));
         Ok(Self { access, matches, router, drain })
     }
 

@@ -151,11 +151,16 @@ impl Server {
         let reporter = HealthReporter::new();
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
-        let router = routes::routes(&backend, &rates, health, page)?;
+        let router = routes::routes(&backend, &rates, health, page.clone())?;
         let tidied = drain.closing().clone();
         tasks.spawn(async move { tidied.run_until_cancelled(rates.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
-        tasks.spawn(health::upkeep(Arc::clone(&journal), matches.clone(), drain.closing().clone()));
+        tasks.spawn(health::upkeep(
+            Arc::<SqliteJournal>::clone(&journal),
+            matches.clone(),
+            page,
+            drain.closing().clone(),
+        ));
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),

@@ -10,10 +10,10 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use zetema_service::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, Created, Epoch, Finish, FinishOutcome,
-    FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue,
-    Never, NewMatches, Outcome, PagePosition, PageSize, ReadError, Request, RequestKey, RequestReused,
-    RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord, StoredToken,
-    TokenChange, UnixMillis, Version,
+    FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats, MatchId, MetaKey,
+    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, ReadError, Request, RequestKey,
+    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord,
+    StoredToken, TokenChange, UnixMillis, Version,
 };
 
 use super::fault::{Fate, Writes};
@@ -40,6 +40,7 @@ struct Stored {
     unreadable: u8,
     slow: Option<(Instant, u64)>,
     epoch: u64,
+    stats: JournalStats,
 }
 
 /// How a write is to fare.
@@ -60,6 +61,7 @@ impl Disk {
             unreadable: 0,
             slow: None,
             epoch: 0,
+            stats: JournalStats::default(),
         };
         Self { stored: Arc::new(Mutex::new(stored)), results: watch::Sender::new(ResultNumber::ZERO) }
     }
@@ -150,6 +152,8 @@ impl Stored {
             records.push(StoredRecord { version, epoch: append.epoch, payload: payload.clone() });
         }
         let version = Version::new(u32::try_from(records.len()).unwrap());
+        self.stats.commits += 1;
+        self.stats.rows += append.records.as_slice().len() as u64;
         self.truth.stored(append.match_id, append.records.as_slice());
         Ok(version)
     }
@@ -229,7 +233,9 @@ impl Journal for DiskJournal {
 
     async fn create(&self, new: NewMatches) -> CreateOutcome {
         let mut stored = self.disk.lock();
+        stored.stats.commits += 1;
         for new_match in new.matches() {
+            stored.stats.rows += new_match.records.as_slice().len() as u64;
             let record = |(version, payload): (u32, &_)| StoredRecord {
                 version: Version::new(version),
                 epoch: new.epoch(),
@@ -341,6 +347,10 @@ impl Journal for DiskJournal {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.health.subscribe()
+    }
+
+    fn stats(&self) -> JournalStats {
+        self.disk.lock().stats
     }
 
     async fn close(&self) {}

@@ -18,6 +18,8 @@ use tonic_types::pb;
 use tower::ServiceExt;
 use zetema_service::server::InProcess;
 
+use super::page::without_times;
+
 type RequestBody = UnsyncBoxBody<Bytes, Infallible>;
 type ResponseBody = UnsyncBoxBody<Bytes, String>;
 
@@ -98,16 +100,13 @@ pub(super) async fn talk(server: &InProcess, path: &str, bearer: Option<&str>) -
     (Asks(asks), answers)
 }
 
-/// The page of the metrics.
+/// The page of the metrics, without [what is a time](super::page).
 pub(super) async fn metrics(server: &InProcess) -> Vec<u8> {
     let request = Request::get("http://twins/metrics").body(Full::new(Bytes::new()).boxed_unsync()).unwrap();
     let response = server.router().oneshot(request).await.unwrap();
     let head = head(response.status(), response.headers());
     let page = response.into_body().collect().await.unwrap().to_bytes();
-    // The exporter lists them in the order of a hash map, which is another in every process.
-    let mut lines: Vec<&[u8]> = page.split_inclusive(|&byte| byte == b'\n').collect();
-    lines.sort_unstable();
-    [head, lines.concat()].concat()
+    [head, without_times(std::str::from_utf8(&page).unwrap()).into_bytes()].concat()
 }
 
 async fn send(server: &InProcess, path: &str, bearer: Option<&str>, body: RequestBody) -> Answers {

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use zetema_service::journal::{
     Append, AppendOutcome, AppendRefusal, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
-    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, Listing, MatchId,
-    MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, Reader,
-    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow,
-    StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version, Visibility,
+    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
+    Listing, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload,
+    ReadError, Reader, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter,
+    ResultNumber, ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
+    Visibility,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -30,6 +31,7 @@ struct Inner {
     requests: Vec<(RequestKey, Response)>,
     tokens: Vec<StoredToken>,
     meta: Vec<(MetaKey, MetaValue)>,
+    stats: JournalStats,
 }
 
 impl MemoryJournal {
@@ -74,7 +76,16 @@ impl Inner {
             return Err(AppendRefusal::Version { actual });
         }
         records.extend_from_slice(append.records.as_slice());
-        Ok(version(records.len()))
+        let version = version(records.len());
+        self.committed(append.records.as_slice().len());
+        Ok(version)
+    }
+
+    /// Counts a write that has gone through, which was alone in its commit.
+    const fn committed(&mut self, rows: usize) {
+        self.stats.commits += 1;
+        self.stats.writes += 1;
+        self.stats.rows += rows as u64;
     }
 
     fn request(&self, key: &RequestKey) -> RequestState {
@@ -126,6 +137,7 @@ impl Journal for MemoryJournal {
         for new in new.matches() {
             inner.running.insert(new.match_id, new.records.as_slice().to_vec());
         }
+        inner.committed(new.matches().iter().map(|new| new.records.as_slice().len()).sum());
         inner.requests.extend(new.request().map(|request| (request.key.clone(), request.response.clone())));
         Outcome::Done(Created::New)
     }
@@ -222,6 +234,7 @@ impl Journal for MemoryJournal {
             RequestState::Reused => Outcome::Refused(RequestReused),
             RequestState::New => {
                 inner.requests.push((request.key, request.response.clone()));
+                inner.committed(0);
                 Outcome::Done(request.response)
             }
         }
@@ -250,6 +263,7 @@ impl Journal for MemoryJournal {
         }
         inner.tokens.retain(|token| !forgotten.contains(&token.id));
         inner.tokens.extend(made);
+        inner.committed(0);
         Outcome::Done(())
     }
 
@@ -264,6 +278,7 @@ impl Journal for MemoryJournal {
             return Outcome::Done(there.clone());
         }
         inner.meta.push((key, value.clone()));
+        inner.committed(0);
         Outcome::Done(value)
     }
 
@@ -271,6 +286,7 @@ impl Journal for MemoryJournal {
         let mut inner = self.inner.lock().unwrap();
         inner.meta.retain(|(name, _)| *name != key);
         inner.meta.push((key, value));
+        inner.committed(0);
         Outcome::Done(())
     }
 
@@ -280,6 +296,10 @@ impl Journal for MemoryJournal {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.health.subscribe()
+    }
+
+    fn stats(&self) -> JournalStats {
+        self.inner.lock().unwrap().stats
     }
 
     async fn close(&self) {

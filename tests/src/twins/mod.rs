@@ -18,6 +18,7 @@ mod http;
 mod journal;
 mod mischief;
 mod model;
+mod page;
 mod pair;
 mod plan;
 mod run;

@@ -14,17 +14,23 @@ use zetema_proto::v1::time_control::Decisions;
 use zetema_proto::{PROTOCOL_REVISION, Wire, v1};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{Seat, Viewer};
-use zetema_service::journal::MatchId;
+use zetema_service::journal::{Journal, MatchId};
+use zetema_service::limits::METRICS_UPKEEP_INTERVAL;
+use zetema_service::metrics::{JOURNAL_COMMITS, JOURNAL_RECORDS, LIVE_MATCHES};
 
 use super::http::{Answers, Asks, Part, Reply, ask, follow, metrics, talk};
 use super::mischief::{wrong_act, wrong_number};
 use super::model::{Model, Move, Step};
+use super::page::value;
 use super::plan::{Clock, Plan};
 use super::tape::{Kind, Leak, Tape, Truth, leaking};
 use super::world::{World, settle};
 
 /// What a decision may take, where there is a clock.
 const BUDGET_MS: u32 = 30_000;
+
+/// Longer than any game here takes, in milliseconds.
+const A_DAY_MS: u32 = 86_400_000;
 
 /// When such a decision is closed for certain: what may be credited to the network, and the server's own slack, are less
 /// than the rest.
@@ -36,7 +42,7 @@ pub enum Twin {
     /// The one that was played at random.
     First,
     /// The other one. What the observer can't see of the other players is different too: which way they say what
-    /// they play, in which order their nonces come, and whether they have had another token.
+    /// they play, in which order their nonces come, and whether they have had another token or seats of another match have.
     Second,
 }
 
@@ -65,6 +71,8 @@ struct Run<'a> {
     random: StdRng,
     model: Model,
     match_id: String,
+    /// A match of others, of which the observer must see nothing. Nobody joins it.
+    other_match: String,
     tokens: Vec<String>,
     followed: Vec<Followed>,
     play: Option<PlayStream>,
@@ -99,6 +107,7 @@ pub(super) async fn run<'a>(
         random: StdRng::seed_from_u64(plan.setting.seed ^ 0x7715),
         model,
         match_id: String::new(),
+        other_match: String::new(),
         tokens: Vec::new(),
         followed: Vec::new(),
         play: None,
@@ -122,6 +131,7 @@ pub(super) async fn run<'a>(
             number += 1;
         }
         run.settle().await;
+        run.plant();
         let decision = run.model.game.public().decision;
         assert_eq!(run.decision, Some(decision), "the match goes on as planned");
         if decision != before {
@@ -183,12 +193,22 @@ impl Run<'_> {
             visibility: Some(v1::Visibility::Public.into()),
             ..v1::MatchSpec::default()
         };
-        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-        let admin = self.admin_token();
-        let reply = self.ask("MatchService/CreateMatch", Some(&admin), &request).await;
-        let created: v1::CreateMatchResponse = reply.decode();
+        let waits = v1::TimeControl { join_timeout_ms: Some(A_DAY_MS), ..v1::TimeControl::default() };
+        let other = v1::MatchSpec {
+            visibility: Some(v1::Visibility::Private.into()),
+            time_control: Some(waits),
+            ..spec.clone()
+        };
+        let created = self.create_match(spec).await;
         self.match_id = created.r#match.unwrap().match_id;
         self.tokens = created.seat_tokens.into_iter().map(|seat| seat.token).collect();
+        self.other_match = self.create_match(other).await.r#match.unwrap().match_id;
+    }
+
+    async fn create_match(&self, spec: v1::MatchSpec) -> v1::CreateMatchResponse {
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        let admin = self.admin_token();
+        self.ask("MatchService/CreateMatch", Some(&admin), &request).await.decode()
     }
 
     fn admin_token(&self) -> String {
@@ -339,22 +359,26 @@ impl Run<'_> {
             let request = v1::ActRequest { seat_token: self.token(other).to_owned(), act: Some(act) };
             self.ask("PlayService/Act", None, &request).await;
         }
-        if self.random.random_bool(0.05) && self.twin == Twin::Second {
+        if self.random.random_bool(0.05) {
             self.rotate(other).await;
         }
     }
 
-    /// Another seat gets another token.
+    /// Another seat gets another token, or that seat of the other match: the server does as much in both games, and
+    /// its metrics may say so.
     async fn rotate(&mut self, seat: Seat) {
-        let request = v1::RotateSeatTokenRequest {
-            match_id: self.match_id.clone(),
-            seat: seat.to_wire(),
-            request_id: String::new(),
+        let match_id = match self.twin {
+            Twin::First => self.other_match.clone(),
+            Twin::Second => self.match_id.clone(),
         };
+        let request =
+            v1::RotateSeatTokenRequest { match_id, seat: seat.to_wire(), request_id: String::new() };
         let admin = self.admin_token();
         let reply = self.ask("MatchService/RotateSeatToken", Some(&admin), &request).await;
         let rotated: v1::RotateSeatTokenResponse = reply.decode();
-        self.tokens[seat.index()] = rotated.seat_token.unwrap().token;
+        if self.twin == Twin::Second {
+            self.tokens[seat.index()] = rotated.seat_token.unwrap().token;
+        }
     }
 
     /// The observer acts.
@@ -425,10 +449,26 @@ impl Run<'_> {
         self.look_at(which).await;
     }
 
-    /// Reads everything that can be read.
+    /// Reads everything that can be read, when the server has brought its metrics up to date.
     async fn last_look(&mut self) {
+        sleep(METRICS_UPKEEP_INTERVAL).await;
+        self.settle().await;
         for which in 0..12 {
             self.look_at(which).await;
+        }
+        let (page, stats) = (metrics(&self.world.server).await, self.world.journal.stats());
+        let page = String::from_utf8(page).unwrap();
+        // Else it would be no wonder that they are equal.
+        assert_eq!(value(&page, LIVE_MATCHES), Some(2), "{page}");
+        assert_eq!(value(&page, JOURNAL_RECORDS), Some(stats.rows), "{page}");
+        assert_eq!(value(&page, JOURNAL_COMMITS), Some(stats.commits), "{page}");
+    }
+
+    /// Plants what a leak counts.
+    fn plant(&mut self) {
+        if let Some(leak) = &mut self.leak {
+            let records = self.world.journal.records(self.match_id.parse().unwrap());
+            leak.count(&Truth { game: &self.model.game, stock: self.model.stock(), records });
         }
     }
 

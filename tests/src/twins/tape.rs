@@ -75,10 +75,13 @@ pub struct Truth<'a> {
     pub records: usize,
 }
 
-/// A leak that is planted between the server and a reader: it changes what the reader receives.
+/// A leak that is planted between the server and a reader.
 pub trait Leak {
-    /// Changes an observation.
-    fn observation(&mut self, truth: &Truth<'_>, viewer: Viewer, observation: &mut v1::Observation);
+    /// Changes an observation that the reader receives.
+    fn observation(&mut self, _truth: &Truth<'_>, _viewer: Viewer, _observation: &mut v1::Observation) {}
+
+    /// Counts something in the server's metrics, after each step.
+    fn count(&mut self, _truth: &Truth<'_>) {}
 }
 
 /// What kind of messages an answer has that goes on.

@@ -152,11 +152,6 @@ impl SqliteJournal {
         repair::repair(folder)
     }
 
-    /// What the writer has done since the journal was opened.
-    pub fn stats(&self) -> JournalStats {
-        self.stats.get()
-    }
-
     async fn write<T, R>(
         &self,
         write: impl FnOnce(oneshot::Sender<Outcome<T, R>>) -> Write,
@@ -348,6 +343,10 @@ impl Journal for SqliteJournal {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.health.clone()
+    }
+
+    fn stats(&self) -> JournalStats {
+        self.stats.get()
     }
 
     async fn close(&self) {

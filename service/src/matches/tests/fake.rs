@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
-    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, MatchId, MetaKey,
-    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError, Request, RequestKey,
-    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord,
-    StoredToken, TokenChange, UnixMillis, Version,
+    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
+    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
+    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow,
+    StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -37,6 +37,7 @@ struct Inner {
     unreadable: usize,
     delay: Option<std::time::Duration>,
     result_pages: usize,
+    stats: JournalStats,
 }
 
 /// A journal in memory. A clone is the same journal.
@@ -130,6 +131,8 @@ impl Inner {
     fn append(&mut self, append: &Append) -> Version {
         let records = self.running.get_mut(&append.match_id).unwrap();
         records.extend_from_slice(append.records.as_slice());
+        self.stats.commits += 1;
+        self.stats.rows += append.records.as_slice().len() as u64;
         Version::new(u32::try_from(records.len()).unwrap())
     }
 }
@@ -158,7 +161,9 @@ impl Journal for FakeJournal {
             return Outcome::Failed(Cause::new("as told"));
         }
         if fate != Some(Fate::LostUnknown) {
+            inner.stats.commits += 1;
             for new in new.matches {
+                inner.stats.rows += new.records.as_slice().len() as u64;
                 inner.running.insert(new.match_id, new.records.as_slice().to_vec());
             }
         }
@@ -334,6 +339,10 @@ impl Journal for FakeJournal {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.health.subscribe()
+    }
+
+    fn stats(&self) -> JournalStats {
+        self.inner.lock().unwrap().stats
     }
 
     async fn close(&self) {}
