@@ -26,7 +26,9 @@ impl ErrorReason {
             Self::InvalidField | Self::InvalidRules | Self::Undecodable | Self::NonceMismatch => {
                 Code::InvalidArgument
             }
-            Self::MessageTooLarge | Self::SlowReader | Self::LimitExceeded => Code::ResourceExhausted,
+            Self::MessageTooLarge | Self::SlowReader | Self::LimitExceeded | Self::Overloaded => {
+                Code::ResourceExhausted
+            }
             Self::NotSupported => Code::Unimplemented,
             Self::ProtocolRevision
             | Self::HelloExpected

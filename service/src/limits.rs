@@ -53,6 +53,22 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 /// keep the others out. Of IPv6 an address is its first 64 bits, since a client has the rest to choose.
 pub const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: u32 = 1_024;
 
+/// How late the server may be with its work until it takes on nothing new, unless configured: as long as a bot with a clock
+/// should ever wait, and half of what makes a stall ([`STALL_GAP`]).
+pub const DEFAULT_MAX_LATE_MS: u32 = 50;
+
+/// Of how many actions it can be told whether the server is late.
+pub const PRESSURE_ACTIONS: u64 = 20;
+
+/// How often it is looked how late the server is.
+pub const PRESSURE_BEAT: Duration = Duration::from_millis(10);
+
+/// How long all that is due has to be late, or in time, until that counts.
+pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
+
+/// How many times it has to be looked at for that.
+pub const PRESSURE_BEATS: u32 = 5;
+
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 

@@ -22,6 +22,10 @@ pub const CLOSED_CONNECTIONS: &str = "zetema_closed_connections_total";
 /// What was asked too fast, by `what` (`request`, `message`, `create`) and by whose share was used up (`token`, `address`):
 /// requests and creates are refused, messages on a Play stream wait (counter).
 pub const THROTTLED: &str = "zetema_throttled_total";
+/// What was refused because the server was late, by `work` (`create`, `watch`, `join`) (counter).
+pub const SHED: &str = "zetema_shed_total";
+/// How late the server was with what was due last, in seconds (gauge).
+pub const LATE: &str = "zetema_late_seconds";
 /// TLS handshakes that failed or took too long (counter).
 pub const TLS_FAILURES: &str = "zetema_tls_failures_total";
 /// Streams that are open, by `rpc` (gauge).
@@ -89,6 +93,8 @@ fn describe() {
     describe_counter!(REFUSED_CONNECTIONS, "Connections that were closed as soon as they came.");
     describe_counter!(CLOSED_CONNECTIONS, "Connections that the server closed.");
     describe_counter!(THROTTLED, "What was asked too fast.");
+    describe_counter!(SHED, "What was refused because the server was late.");
+    describe_gauge!(LATE, Unit::Seconds, "How late the server was with what was due last.");
     describe_counter!(TLS_FAILURES, "TLS handshakes that failed or took too long.");
     describe_counter!(STALLS, "Stalls of the server, whose time is charged to nobody.");
     describe_counter!(ACTIONS, "Actions and faults that were acknowledged.");
@@ -100,7 +106,7 @@ fn describe() {
     describe_counter!(JOURNAL_FAILED_COMMITS, "Commits of the journal that did not go through.");
     describe_counter!(JOURNAL_RECORDS, "Records that the journal's commits added.");
     describe_histogram!(ACTION_SECONDS, Unit::Seconds, "From an action's arrival to its receipt.");
-    for gauge in [LIVE_MATCHES, CONNECTIONS] {
+    for gauge in [LIVE_MATCHES, CONNECTIONS, LATE] {
         gauge!(gauge).set(0.0);
     }
     for counter in [

@@ -8,6 +8,8 @@ pub mod fault_runs;
 #[cfg(target_os = "linux")]
 pub mod floods;
 pub mod harness;
+#[cfg(target_os = "linux")]
+pub mod overload;
 pub mod proxy;
 pub mod reference;
 pub mod simulation;

@@ -255,10 +255,13 @@ impl Core {
     }
 
     /// Sends the same again later, unless that was done too often. While the server does not know what is stored, no
-    /// clock of its runs, and a setup has its own end: these may last, and are no reason to give up.
+    /// clock of its runs, and a setup has its own end, also while the server is overloaded: these may last, and are no reason to give up.
     fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
         let refusals = self.refusals.entry(key).or_default();
-        if !matches!(refusal.reason, ErrorReason::OutcomeUnknown | ErrorReason::NonceFixed) {
+        if !matches!(
+            refusal.reason,
+            ErrorReason::OutcomeUnknown | ErrorReason::NonceFixed | ErrorReason::Overloaded
+        ) {
             *refusals += 1;
         }
         let refusals = *refusals;
@@ -288,6 +291,7 @@ const fn is_passing(reason: ErrorReason) -> bool {
         ErrorReason::OutcomeUnknown
             | ErrorReason::Draining
             | ErrorReason::LimitExceeded
+            | ErrorReason::Overloaded
             | ErrorReason::SlowReader
             | ErrorReason::Internal
     )

@@ -123,8 +123,10 @@ impl Config {
     pub fn embedded(data: impl Into<PathBuf>) -> Self {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let defaults = Self::default();
-        // Nothing is a valid time to drain.
-        let numbers = defaults.numbers.with(Number::DrainTimeoutMs, 0).unwrap_or(defaults.numbers);
+        // Its players are the program's own: it drains for nobody, and refuses nothing to be in time for others.
+        let changes = [(Number::DrainTimeoutMs, 0), (Number::MaxLateMs, *Number::MaxLateMs.range().end())];
+        let change = |numbers: Numbers, (number, value)| numbers.with(number, value).unwrap_or(numbers);
+        let numbers = changes.into_iter().fold(defaults.numbers, change);
         Self { listen, data: data.into(), numbers, ..defaults }
     }
 

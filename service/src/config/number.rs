@@ -75,6 +75,8 @@ numbers! {
     MaxQueuedBytes "max_queued_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_QUEUED_BYTES;
     /// Bytes of observations that wait for one seat, or for whoever watches
     MaxQueuedBytesPerSeat "max_queued_bytes_per_seat" "bytes" 16_384 16_777_216 limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT;
+    /// How late the server may be with its work until it refuses what is new: creates, spectators, and at twice that joins
+    MaxLateMs "max_late_ms" "milliseconds" 1 60_000 limits::DEFAULT_MAX_LATE_MS;
     /// Matches that are not over, at once
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
     /// Matches of one owner that are not over, at once

@@ -1,6 +1,6 @@
 //! What every adapter calls: the matches, the keys, and when to stop.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use metrics::{counter, histogram};
 use tokio::time::Instant;
@@ -9,15 +9,16 @@ use zetema_rules::Seat;
 use super::{drain::Drain, fault::Fault};
 use crate::{
     access::Access,
+    admission::{Pressure, Work},
     journal::MatchId,
     matches::Matches,
     metrics::{ACTION_SECONDS, ACTIONS},
-    table::{Arrival, Command, Done, MatchInfo},
+    table::{Arrival, Command, Done, MatchInfo, MatchStage},
 };
 
 /// What the adapters share.
 pub(crate) struct Backend {
-    pub(crate) access: std::sync::Arc<Access>,
+    pub(crate) access: Arc<Access>,
     pub(crate) matches: Matches,
     pub(crate) ping_interval: Duration,
     /// How long a Play stream's hello may take.
@@ -27,6 +28,7 @@ pub(crate) struct Backend {
     /// Observations that wait for a reader before it is cut.
     pub(crate) queued_observations: usize,
     pub(crate) drain: Drain,
+    pub(crate) pressure: Arc<Pressure>,
 }
 
 impl Backend {
@@ -52,7 +54,9 @@ impl Backend {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
                     counter!(ACTIONS).increment(1);
-                    histogram!(ACTION_SECONDS).record(begun.elapsed().as_secs_f64());
+                    let took = begun.elapsed();
+                    histogram!(ACTION_SECONDS).record(took.as_secs_f64());
+                    self.pressure.acted(took);
                     tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
                 }
                 Ok((done, info))
@@ -61,6 +65,18 @@ impl Backend {
                 tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
                 Err(rejection.into())
             }
+        }
+    }
+
+    /// Whether there is time for a join. A match that is dealt is under way, and its seats are let in whatever comes.
+    pub(super) async fn check_join(&self, match_id: MatchId) -> Result<(), Fault> {
+        let Err(overloaded) = self.pressure.check(Work::Join) else { return Ok(()) };
+        match self.matches.get(match_id).await {
+            Ok(info) if matches!(info.stage, MatchStage::WaitingForSeats | MatchStage::WaitingForNonces) => {
+                Err(overloaded.into())
+            }
+            // What is wrong with it is said by the join.
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 }

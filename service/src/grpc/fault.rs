@@ -15,7 +15,7 @@ use zetema_proto::{
 
 use crate::{
     access::{AccessError, TokenError},
-    admission::TooFast,
+    admission::{Overloaded, TooFast},
     incident::Incident,
     limits,
     matches::{CreateError, RotationError},
@@ -211,6 +211,14 @@ impl From<TooFast> for Fault {
         let message = format!("too much is asked by this {by} at once: wait as long as retry_delay says");
         // Not a moment too early.
         Self::new(ErrorReason::LimitExceeded, message).retry_after(wait + Duration::from_millis(1))
+    }
+}
+
+impl From<Overloaded> for Fault {
+    fn from(Overloaded: Overloaded) -> Self {
+        let message = "the server has more to do than it can in time, and takes on nothing new: try again after a while; what \
+                       runs goes on";
+        Self::new(ErrorReason::Overloaded, message).retry_after(RETRY_AFTER)
     }
 }
 

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     access::{Bearer, SeatGrant},
-    admission::Share,
+    admission::{Share, Work},
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
@@ -96,6 +96,7 @@ impl MatchAdapter {
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
         let owner = caller.creator()?;
+        self.backend.pressure.check(Work::Create)?;
         if let Some(share) = share {
             share.create(specs.len())?;
         }
@@ -279,6 +280,7 @@ impl MatchService for MatchAdapter {
         &self,
         request: Request<v1::WatchMatchRequest>,
     ) -> Result<Response<Self::WatchMatchStream>, Status> {
+        self.backend.pressure.check(Work::Watch).map_err(Fault::from)?;
         let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
         let caller = self.caller(request.metadata()).await?;
         let info = self.visible(&caller, match_id).await?;

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use super::{StartError, health, routes};
 use crate::{
     access::{Access, AdminToken},
-    admission::Rates,
+    admission::{Pressure, Rates},
     config::{Number, Numbers},
     grpc::{Backend, Drain},
     matches::{self, Matches},
@@ -53,6 +53,8 @@ impl InProcess {
             max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations,
             drain: drain.clone(),
+            // Nobody looks: it is driven by its tests.
+            pressure: Arc::new(Pressure::new()),
         });
         let router = routes::ours(&backend, &Rates::new(&numbers), Some(page.clone()));
         tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));

@@ -41,10 +41,10 @@ pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
-    admission::Rates,
+    admission::{Pressure, Rates},
     config::{Config, Number},
     grpc::{Backend, Drain},
-    journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
+    journal::{self, Journal, JournalStats, OpenError, Quarantine, Recovery, SqliteJournal},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
@@ -139,6 +139,7 @@ impl Server {
         let matches = open_matches(&journal, &clock, limits).await?;
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
+        let pressure = Arc::new(Pressure::new());
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
@@ -147,11 +148,19 @@ impl Server {
             max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations: limits.queued_observations,
             drain: drain.clone(),
+            pressure: Arc::clone(&pressure),
         });
         let reporter = HealthReporter::new();
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
         let router = routes::routes(&backend, &rates, health, page.clone())?;
+        let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
+        let written = Arc::clone(&journal);
+        let commits = move || {
+            let JournalStats { commits, commit_time, .. } = written.stats();
+            (commits, commit_time)
+        };
+        tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late, commits)).await });
         let tidied = drain.closing().clone();
         tasks.spawn(async move { tidied.run_until_cancelled(rates.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));

@@ -145,8 +145,8 @@ async fn create(clients: &Clients, spec: v1::MatchSpec, request_id: String) -> C
 }
 
 fn is_final(error: &v1::Error) -> bool {
-    use v1::ErrorReason::{Draining, LimitExceeded, OutcomeUnknown};
-    !matches!(error.reason(), Draining | LimitExceeded | OutcomeUnknown)
+    use v1::ErrorReason::{Draining, LimitExceeded, OutcomeUnknown, Overloaded};
+    !matches!(error.reason(), Draining | LimitExceeded | OutcomeUnknown | Overloaded)
 }
 
 /// Matches of two lengths and two numbers of players. None has a clock, so that none is lost on a busy machine.

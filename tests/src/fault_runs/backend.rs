@@ -188,5 +188,11 @@ impl Backend {
 
 /// Whether the same may be answered otherwise in a moment.
 pub(super) const fn is_passing(reason: ErrorReason) -> bool {
-    matches!(reason, ErrorReason::OutcomeUnknown | ErrorReason::Draining | ErrorReason::LimitExceeded)
+    matches!(
+        reason,
+        ErrorReason::OutcomeUnknown
+            | ErrorReason::Draining
+            | ErrorReason::LimitExceeded
+            | ErrorReason::Overloaded
+    )
 }

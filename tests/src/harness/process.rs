@@ -178,6 +178,8 @@ impl Process {
         let mut child = Command::new(built("zetema"))
             .args(["serve", "--listen", address, "--log", level, "--data"])
             .arg(&data)
+            // A debug build on a busy machine is late all the time.
+            .args(["--max-late-ms", "60000"])
             .args(flags)
             .env_remove("ZETEMA_CONFIG")
             .stdout(Stdio::null())

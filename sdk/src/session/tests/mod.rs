@@ -162,6 +162,7 @@ fn refused(asked: Asked, reason: ErrorReason) -> (World, Vec<Fault>) {
 fn what_is_refused_in_passing_is_sent_again() {
     for (asked, reason) in [
         (Asked::Join, ErrorReason::LimitExceeded),
+        (Asked::Join, ErrorReason::Overloaded),
         (Asked::Join, ErrorReason::OutcomeUnknown),
         (Asked::Nonce, ErrorReason::OutcomeUnknown),
         (Asked::Act, ErrorReason::OutcomeUnknown),

@@ -296,9 +296,11 @@ async fn take_seat(
         // not ahead now will not be.
         backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
     }
-    let joined = match *last {
-        Some(earlier) => backend.matches.join_again(match_id, access, nonce_hash, earlier).await?,
-        None => backend.matches.join(match_id, access, nonce_hash).await?,
+    let joined = if let Some(earlier) = *last {
+        backend.matches.join_again(match_id, access, nonce_hash, earlier).await?
+    } else {
+        backend.check_join(match_id).await?;
+        backend.matches.join(match_id, access, nonce_hash).await?
     };
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);

@@ -1,11 +1,15 @@
 //! What the writer has done since it was opened.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 /// Counters that only grow.
 #[derive(Debug, Default)]
 pub(super) struct Stats {
     commits: AtomicU64,
+    commit_micros: AtomicU64,
     failed_commits: AtomicU64,
     writes: AtomicU64,
     rows: AtomicU64,
@@ -18,6 +22,8 @@ pub(super) struct Stats {
 pub struct JournalStats {
     /// Transactions of writes that are durable. Cleaning is not counted.
     pub commits: u64,
+    /// How long they took.
+    pub commit_time: Duration,
     /// Transactions of writes that did not go through.
     pub failed_commits: u64,
     /// Writes in the durable ones, refused ones included.
@@ -31,8 +37,9 @@ pub struct JournalStats {
 }
 
 impl Stats {
-    pub(super) fn committed(&self, writes: u64, rows: u64) {
+    pub(super) fn committed(&self, writes: u64, rows: u64, took: Duration) {
         self.commits.fetch_add(1, Relaxed);
+        self.commit_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Relaxed);
         self.writes.fetch_add(writes, Relaxed);
         self.rows.fetch_add(rows, Relaxed);
     }
@@ -49,6 +56,7 @@ impl Stats {
     pub(super) fn get(&self) -> JournalStats {
         JournalStats {
             commits: self.commits.load(Relaxed),
+            commit_time: Duration::from_micros(self.commit_micros.load(Relaxed)),
             failed_commits: self.failed_commits.load(Relaxed),
             writes: self.writes.load(Relaxed),
             rows: self.rows.load(Relaxed),

@@ -2,6 +2,7 @@
 //! message, and uses quiet moments to keep the files small.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, watch};
@@ -87,7 +88,7 @@ impl Writer {
         if writes.is_empty() {
             return refused;
         }
-        let count = writes.len() as u64;
+        let (count, begun_at) = (writes.len() as u64, Instant::now());
         let begun = self.begin();
         let mut commit = Commit {
             conn: &self.conn,
@@ -106,7 +107,7 @@ impl Writer {
         match ended {
             Ok(()) => {
                 self.live.keep();
-                self.stats.committed(count, rows);
+                self.stats.committed(count, rows, begun_at.elapsed());
                 self.cleaning.committed();
                 self.set_health(Health::Writing);
             }

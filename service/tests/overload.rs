@@ -1,0 +1,132 @@
+//! What clients see of a server that has more to do than it can.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
+
+use tokio::{task::yield_now, time::timeout};
+use tonic::{Code, Response, Status, transport::Channel};
+use zetema_proto::v1::{
+    self, ErrorReason, match_service_client::MatchServiceClient, play_service_client::PlayServiceClient,
+};
+use zetema_service::{
+    config::{Config, Number},
+    server::Server,
+};
+
+use common::{as_admin, channel, spec};
+
+/// Longer than any of this takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Keeps the runtime, that of the server, so busy that whatever is due is late.
+async fn keep_busy() {
+    loop {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(100) {
+            std::hint::spin_loop();
+        }
+        yield_now().await;
+    }
+}
+
+/// Asks until it is refused because the server is late, and says when to ask again.
+async fn until_refused<T, F>(mut ask: impl FnMut() -> F)
+where
+    F: Future<Output = Result<Response<T>, Status>>,
+{
+    let refused = timeout(PATIENCE, async {
+        loop {
+            if let Err(status) = ask().await {
+                return status;
+            }
+        }
+    });
+    let status = refused.await.expect("it is refused");
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+    let error = v1::Error::from_status(&status).unwrap();
+    assert_eq!(error.reason(), ErrorReason::Overloaded, "{error:?}");
+    assert!(error.retry_after_ms.unwrap() > 0, "{error:?}");
+}
+
+struct Created {
+    match_id: String,
+    tokens: Vec<String>,
+}
+
+struct Clients<'a> {
+    server: &'a Server,
+    channel: Channel,
+}
+
+impl Clients<'_> {
+    async fn create(&self) -> Result<Response<v1::CreateMatchResponse>, Status> {
+        let request = v1::CreateMatchRequest {
+            r#match: Some(spec(2, v1::Visibility::Public)),
+            ..v1::CreateMatchRequest::default()
+        };
+        MatchServiceClient::new(self.channel.clone()).create_match(as_admin(self.server, request)).await
+    }
+
+    async fn created(&self) -> Created {
+        let v1::CreateMatchResponse { r#match, seat_tokens } = self.create().await.unwrap().into_inner();
+        let tokens = seat_tokens.into_iter().map(|token| token.token).collect();
+        Created { match_id: r#match.unwrap().match_id, tokens }
+    }
+
+    async fn join(&self, seat_token: &str) -> Result<Response<v1::JoinSeatResponse>, Status> {
+        let request = v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new() };
+        PlayServiceClient::new(self.channel.clone()).join_seat(request).await
+    }
+
+    async fn watch(&self, match_id: &str) -> Result<Response<()>, Status> {
+        let request =
+            v1::WatchMatchRequest { match_id: match_id.to_owned(), ..v1::WatchMatchRequest::default() };
+        let watched = MatchServiceClient::new(self.channel.clone()).watch_match(request).await?;
+        Ok(watched.map(drop))
+    }
+}
+
+#[tokio::test]
+async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 20).unwrap();
+    let server = Server::start(config).await.unwrap();
+    let clients = Clients { server: &server, channel: channel(&server).await };
+    let [running, waiting] = [clients.created().await, clients.created().await];
+    for token in &running.tokens {
+        clients.join(token).await.unwrap();
+    }
+
+    let busy = tokio::spawn(keep_busy());
+    until_refused(|| clients.create()).await;
+    until_refused(|| clients.watch(&running.match_id)).await;
+    // A seat that is let in until then may join again as often as it likes: the match is not dealt.
+    until_refused(|| clients.join(&waiting.tokens[0])).await;
+    clients.join(&running.tokens[0]).await.unwrap();
+
+    busy.abort();
+    let in_time = async { while clients.create().await.is_err() {} };
+    timeout(PATIENCE, in_time).await.expect("it is in time again");
+    clients.join(&waiting.tokens[0]).await.unwrap();
+    clients.watch(&running.match_id).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_of_a_program_of_its_own_refuses_nothing_for_being_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+    let clients = Clients { server: &server, channel: channel(&server).await };
+    let busy = tokio::spawn(keep_busy());
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(2) {
+        clients.create().await.unwrap();
+    }
+    busy.abort();
+    server.shutdown().await;
+}
