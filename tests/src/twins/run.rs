@@ -1,5 +1,7 @@
 //! One game of a pair, played through the whole service.
 
+mod seen;
+
 use std::time::Duration;
 
 use prost::Message;
@@ -9,22 +11,18 @@ use rand::{RngExt, SeedableRng};
 use tokio::time::{Instant, sleep, sleep_until};
 use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::play_request::Kind as Ask;
-use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::time_control::Decisions;
 use zetema_proto::{PROTOCOL_REVISION, Wire, v1};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{Seat, Viewer};
-use zetema_service::journal::{Journal, MatchId};
-use zetema_service::limits::METRICS_UPKEEP_INTERVAL;
-use zetema_service::metrics::{JOURNAL_COMMITS, JOURNAL_RECORDS, LIVE_MATCHES};
 
-use super::http::{Answers, Asks, Part, Reply, ask, follow, metrics, talk};
+use super::http::{Asks, Reply, ask, talk};
 use super::mischief::{wrong_act, wrong_number};
 use super::model::{Model, Move, Step};
-use super::page::value;
 use super::plan::{Clock, Plan};
-use super::tape::{Kind, Leak, Tape, Truth, leaking};
-use super::world::{World, settle};
+use super::tape::{Kind, Leak, Tape, Truth};
+use super::world::World;
+use seen::Followed;
 
 /// What a decision may take, where there is a clock.
 const BUDGET_MS: u32 = 30_000;
@@ -44,14 +42,6 @@ pub enum Twin {
     /// The other one. What the observer can't see of the other players is different too: which way they say what
     /// they play, in which order their nonces come, and whether they have had another token or seats of another match have.
     Second,
-}
-
-/// An answer that goes on, and whose eyes it is for.
-struct Followed {
-    what: &'static str,
-    kind: Kind,
-    viewer: Viewer,
-    answers: Answers,
 }
 
 /// The observer's Play stream.
@@ -159,12 +149,6 @@ impl Run<'_> {
 
     async fn ask(&self, path: &str, bearer: Option<&str>, message: &impl Message) -> Reply {
         ask(&self.world.server, path, bearer, &message.encode_to_vec()).await
-    }
-
-    /// Asks for something that everyone, or the observer, may see.
-    async fn look(&mut self, what: &'static str, bearer: Option<&str>, message: &impl Message) {
-        let reply = self.ask(what, bearer, message).await;
-        self.tape.note(what, reply.bytes);
     }
 
     async fn create(&mut self) {
@@ -308,22 +292,6 @@ impl Run<'_> {
         self.settle().await;
     }
 
-    async fn follow_seat(&mut self, seat: Seat, after_seq: Option<u64>, views: Option<i32>) {
-        let seats = vec![v1::ObserveSeat { seat_token: self.token(seat).to_owned(), after_seq, views }];
-        let request = v1::ObserveRequest { seats }.encode_to_vec();
-        let answers = follow(&self.world.server, "PlayService/Observe", None, &request).await;
-        let viewer = Viewer::Seat(seat);
-        self.followed.push(Followed { what: "PlayService/Observe", kind: Kind::Observe, viewer, answers });
-    }
-
-    async fn watch(&mut self, after_seq: Option<u64>) {
-        let request = v1::WatchMatchRequest { match_id: self.match_id.clone(), after_seq, views: None };
-        let request = request.encode_to_vec();
-        let answers = follow(&self.world.server, "MatchService/WatchMatch", None, &request).await;
-        let viewer = Viewer::Spectator;
-        self.followed.push(Followed { what: "MatchService/WatchMatch", kind: Kind::Watch, viewer, answers });
-    }
-
     async fn send_nonce(&mut self, seat: Seat, nonce: &[u8]) {
         if self.play.is_some() {
             self.say(Ask::Nonce(v1::GiveNonce { nonce: nonce.to_vec() })).await;
@@ -443,146 +411,11 @@ impl Run<'_> {
         }
     }
 
-    /// Reads something that can be read at any time.
-    async fn look_around(&mut self) {
-        let which = self.random.random_range(0..12);
-        self.look_at(which).await;
-    }
-
-    /// Reads everything that can be read, when the server has brought its metrics up to date.
-    async fn last_look(&mut self) {
-        sleep(METRICS_UPKEEP_INTERVAL).await;
-        self.settle().await;
-        for which in 0..12 {
-            self.look_at(which).await;
-        }
-        let (page, stats) = (metrics(&self.world.server).await, self.world.journal.stats());
-        let page = String::from_utf8(page).unwrap();
-        // Else it would be no wonder that they are equal.
-        assert_eq!(value(&page, LIVE_MATCHES), Some(2), "{page}");
-        assert_eq!(value(&page, JOURNAL_RECORDS), Some(stats.rows), "{page}");
-        assert_eq!(value(&page, JOURNAL_COMMITS), Some(stats.commits), "{page}");
-    }
-
     /// Plants what a leak counts.
     fn plant(&mut self) {
         if let Some(leak) = &mut self.leak {
             let records = self.world.journal.records(self.match_id.parse().unwrap());
             leak.count(&Truth { game: &self.model.game, stock: self.model.stock(), records });
         }
-    }
-
-    async fn look_at(&mut self, which: u32) {
-        let match_id = self.match_id.clone();
-        let token = self.observer().map(|seat| self.token(seat).to_owned());
-        let bearer = token.as_deref();
-        let beyond = self.random.random_range(0..200);
-        match which {
-            0 => self.look("MatchService/GetMatch", bearer, &v1::GetMatchRequest { match_id }).await,
-            1 => self.look("MatchService/GetMatch", None, &v1::GetMatchRequest { match_id }).await,
-            2 => self.look("MatchService/ListMatches", bearer, &v1::ListMatchesRequest::default()).await,
-            3 => {
-                let request = v1::ListMatchesRequest { page_token: "?".to_owned(), ..Default::default() };
-                self.look("MatchService/ListMatches", None, &request).await;
-            }
-            4 => self.look("MatchService/GetRecord", bearer, &v1::GetRecordRequest { match_id }).await,
-            5 => self.look("MatchService/ListRecords", bearer, &v1::ListRecordsRequest::default()).await,
-            6 => {
-                let bytes = metrics(&self.world.server).await;
-                self.tape.note("metrics", bytes);
-            }
-            7 => self.watch_for_a_moment(Some(beyond)).await,
-            8 => self.watch_for_a_moment(None).await,
-            9 | 10 => {
-                let Some(seat) = self.observer() else { return };
-                let after = (which == 9).then_some(beyond);
-                let before = self.followed.len();
-                self.follow_seat(seat, after, None).await;
-                self.settle().await;
-                self.followed.truncate(before);
-            }
-            _ => {
-                let request = v1::ListFaultsRequest {
-                    seat_token: token.unwrap_or_default(),
-                    ..v1::ListFaultsRequest::default()
-                };
-                self.look("PlayService/ListFaults", None, &request).await;
-            }
-        }
-    }
-
-    async fn watch_for_a_moment(&mut self, after_seq: Option<u64>) {
-        let before = self.followed.len();
-        self.watch(after_seq).await;
-        self.settle().await;
-        self.followed.truncate(before);
-    }
-
-    /// Waits until all has happened that follows from what was done, and hears all of it.
-    async fn settle(&mut self) {
-        loop {
-            settle().await;
-            if !self.hear() {
-                return;
-            }
-        }
-    }
-
-    /// Takes down what has come by now. Whether something has.
-    fn hear(&mut self) -> bool {
-        let mut heard = false;
-        let match_id: MatchId = self.match_id.parse().unwrap();
-        let records = self.world.journal.records(match_id);
-        let truth = Truth { game: &self.model.game, stock: self.model.stock(), records };
-        let mut pings = Vec::new();
-        for followed in &mut self.followed {
-            let mut answers = Vec::new();
-            while let Some(part) = followed.answers.ready() {
-                heard = true;
-                let Followed { what, kind, viewer, .. } = *followed;
-                match part {
-                    Part::Frame(bytes) => self.tape.note(what, bytes),
-                    Part::Message(message) => {
-                        let mut answer = false;
-                        match kind {
-                            Kind::Play => {
-                                let said = v1::PlayResponse::decode(message.clone()).unwrap();
-                                answer = said.tag != 0;
-                                if let Some(Answer::Ping(ping)) = said.kind {
-                                    pings.push(ping.number);
-                                }
-                            }
-                            Kind::Watch => {
-                                let said = v1::WatchMatchResponse::decode(message.clone()).unwrap();
-                                if let Some(v1::watch_match_response::Kind::Observation(seen)) = said.kind {
-                                    self.decision = self.decision.max(seen.decision_number);
-                                }
-                            }
-                            Kind::Observe => {}
-                        }
-                        let bytes = match &mut self.leak {
-                            Some(leak) => leaking(&mut **leak, &truth, viewer, kind, &message),
-                            None => message.to_vec(),
-                        };
-                        if answer {
-                            answers.push(bytes);
-                        } else {
-                            self.tape.note(what, bytes);
-                        }
-                    }
-                }
-            }
-            // Of an answer and an observation that are ready at once, the session sends first which it chances upon.
-            for answer in answers {
-                self.tape.note("an answer of PlayService/Play", answer);
-            }
-        }
-        for number in pings {
-            if let Some(play) = &self.play {
-                let kind = Some(Ask::Pong(v1::Pong { number }));
-                play.asks.say(&v1::PlayRequest { tag: 0, handle: 0, kind });
-            }
-        }
-        heard
     }
 }
