@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use super::round::{Running, keep};
 use super::{Audit, Crew, Failure, power};
 use crate::disk::{Counts, Disk, Syncs, Trouble};
-use crate::harness::{Clients, Process, call, soon};
+use crate::harness::{Clients, Process, soon};
 
 /// How long the match may take, with the trouble in it.
 const OVER_WITHIN: Duration = Duration::from_mins(1);
@@ -142,7 +145,7 @@ impl Running {
             }
         };
         let clients = Clients::lazy(self.address, &token);
-        soon("the server to be ready", until_health(&clients, SERVING)).await;
+        soon("the server to be ready", until_health(&clients, ServingStatus::Serving)).await;
         self.problems.append(&mut Audit::of(&clients, &played).await.problems);
         // What was acknowledged is on the disk, whatever programs see.
         let (folder, log) = self.power_off(disk, process).await;
@@ -183,23 +186,21 @@ const CAUSES: [&str; 6] = [
     "see whether the disk is full, read-only or failing",
 ];
 
-/// What the health service answers: field 1 of its message.
-const SERVING: &[u8] = &[0x08, 1];
-const NOT_SERVING: &[u8] = &[0x08, 2];
-
 /// Waits until the log and the health service both say that the journal takes no writes.
 async fn told_unready(process: &Process, clients: &Clients) {
     process.logs("the journal takes no writes", 1).await;
-    soon("the server to be unready", until_health(clients, NOT_SERVING)).await;
+    soon("the server to be unready", until_health(clients, ServingStatus::NotServing)).await;
 }
 
-async fn until_health(clients: &Clients, wanted: &[u8]) {
-    loop {
-        let (answers, _) =
-            call(clients.channel(), "/grpc.health.v1.Health/Check", None, vec![Vec::new()]).await;
-        if answers.first().is_some_and(|answer| answer == wanted) {
+/// Waits until the health service says so of the whole server, which has no name.
+async fn until_health(clients: &Clients, wanted: ServingStatus) {
+    let mut health = HealthClient::new(clients.channel().clone());
+    let asked = HealthCheckRequest { service: String::new() };
+    let mut told = health.watch(asked).await.expect("the server is there").into_inner();
+    while let Some(answer) = told.message().await.expect("the server is there") {
+        if answer.status() == wanted {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    panic!("the server tells of its health no more");
 }
