@@ -29,6 +29,10 @@ fn whatever_goes_wrong_what_was_told_holds() {
             sum += part.join().unwrap();
         }
     });
+    assert!(sum.packs_counted > sum.actions / 2, "{sum:?}");
+    for name in ["creation fails", "creation unknown, stored", "creation unknown, lost"] {
+        assert!(sum.faults.contains_key(name), "{name}: {sum:?}");
+    }
     assert!(
         sum.faults.len() > 20 && sum.results > 0 && sum.restarts > SEEDS / 2 && sum.timeouts > 0,
         "{sum:?}"

@@ -83,6 +83,7 @@ fn print(tally: &Tally, seeds: u64, begun: Instant) {
         snapshots,
         restarts,
         timeouts,
+        packs_counted,
         simulated_ms,
     } = tally;
     let (hours, took) = (simulated_ms / 3_600_000, begun.elapsed().as_secs());
@@ -90,6 +91,7 @@ fn print(tally: &Tally, seeds: u64, begun: Instant) {
     println!("{matches} matches, {results} with a result; {restarts} restarts");
     println!("{actions} actions, {timeouts} time-outs, {requests} requests");
     println!("{observations} observations and {snapshots} snapshots, each compared");
+    println!("{packs_counted} times every card of a pack was looked for");
     println!("{} faults:", faults.values().sum::<u64>());
     for (name, count) in faults {
         println!("{count:>9} {name}");

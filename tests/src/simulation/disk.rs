@@ -1,6 +1,6 @@
 //! The journal on a simulated disk: what is written outlives every kill, and each write fares as it is told.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use zetema_service::journal::{
-    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, Created, Epoch, Finish, FinishOutcome,
-    FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats, MatchId, MetaKey,
-    MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, ReadError, Request, RequestKey,
-    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredRecord,
-    StoredToken, TokenChange, UnixMillis, Version,
+    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
+    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
+    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
+    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow,
+    StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
 };
 
 use super::fault::{Fate, Writes};
@@ -35,6 +35,7 @@ struct Stored {
     random: Random,
     running: BTreeMap<MatchId, Vec<StoredRecord>>,
     finished: Vec<FinishedMatch>,
+    requests: Vec<(RequestKey, Response)>,
     fates: VecDeque<Fate>,
     unanswered: Option<Writes>,
     unreadable: u8,
@@ -56,6 +57,7 @@ impl Disk {
             random,
             running: BTreeMap::new(),
             finished: Vec::new(),
+            requests: Vec::new(),
             fates: VecDeque::new(),
             unanswered: None,
             unreadable: 0,
@@ -100,6 +102,13 @@ impl Disk {
         self.lock().unreadable = times;
     }
 
+    /// Every match that is stored, over or not.
+    pub(super) fn matches(&self) -> BTreeSet<MatchId> {
+        let stored = self.lock();
+        let finished = stored.finished.iter().map(|finished| finished.result.match_id);
+        stored.running.keys().copied().chain(finished).collect()
+    }
+
     /// How many matches are over.
     pub(super) fn finished(&self) -> usize {
         self.lock().finished.len()
@@ -129,6 +138,42 @@ impl Stored {
         }
         self.unreadable -= 1;
         Err(ReadError::Unavailable(Cause::new("as told")))
+    }
+
+    fn request(&self, key: &RequestKey) -> RequestState {
+        let same = |(before, _): &&(RequestKey, Response)| {
+            (&before.caller, &before.request_id) == (&key.caller, &key.request_id)
+        };
+        match self.requests.iter().find(same) {
+            None => RequestState::New,
+            Some((before, response)) if before.body_hash == key.body_hash => {
+                RequestState::Answered(response.clone())
+            }
+            Some(_) => RequestState::Reused,
+        }
+    }
+
+    fn create(&mut self, new: &NewMatches) -> Result<Created, CreateRefusal> {
+        if let Some(Request { key, response }) = new.request() {
+            match self.request(key) {
+                RequestState::Answered(before) => return Ok(Created::Before(before)),
+                RequestState::Reused => return Err(CreateRefusal::RequestReused),
+                RequestState::New => self.requests.push((key.clone(), response.clone())),
+            }
+        }
+        self.stats.commits += 1;
+        for new_match in new.matches() {
+            let record = |(version, payload): (u32, &Payload)| StoredRecord {
+                version: Version::new(version),
+                epoch: new.epoch(),
+                payload: payload.clone(),
+            };
+            let records = new_match.records.as_slice();
+            self.stats.rows += records.len() as u64;
+            self.running.insert(new_match.match_id, (1..).zip(records).map(record).collect());
+            self.truth.stored(new_match.match_id, records);
+        }
+        Ok(Created::New)
     }
 
     fn check(&self, append: &Append) -> Result<(), AppendRefusal> {
@@ -187,10 +232,7 @@ impl DiskJournal {
     }
 
     /// Writes, unless the server is killed before.
-    async fn write<T>(
-        &self,
-        write: impl FnOnce(&mut Stored) -> Result<T, AppendRefusal> + Send,
-    ) -> Outcome<T, AppendRefusal> {
+    async fn write<T, R>(&self, write: impl FnOnce(&mut Stored) -> Result<T, R> + Send) -> Outcome<T, R> {
         if self.killed.is_cancelled() {
             return std::future::pending().await;
         }
@@ -232,20 +274,7 @@ impl Journal for DiskJournal {
     }
 
     async fn create(&self, new: NewMatches) -> CreateOutcome {
-        let mut stored = self.disk.lock();
-        stored.stats.commits += 1;
-        for new_match in new.matches() {
-            stored.stats.rows += new_match.records.as_slice().len() as u64;
-            let record = |(version, payload): (u32, &_)| StoredRecord {
-                version: Version::new(version),
-                epoch: new.epoch(),
-                payload: Clone::clone(payload),
-            };
-            let records = (1..).zip(new_match.records.as_slice()).map(record).collect();
-            stored.running.insert(new_match.match_id, records);
-            stored.truth.stored(new_match.match_id, new_match.records.as_slice());
-        }
-        Outcome::Done(Created::New)
+        self.write(move |stored| stored.create(&new)).await
     }
 
     async fn append(&self, append: Append) -> AppendOutcome {
@@ -313,8 +342,10 @@ impl Journal for DiskJournal {
         Ok(FinishedPage { matches: rows.take(page.get().into()).collect(), next: None })
     }
 
-    async fn request(&self, _key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {
-        Ok(RequestState::New)
+    async fn request(&self, key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {
+        let mut stored = self.disk.lock();
+        stored.readable()?;
+        Ok(stored.request(&key))
     }
 
     async fn remember(&self, request: Request, _now: UnixMillis) -> Outcome<Response, RequestReused> {

@@ -147,17 +147,19 @@ impl Expected {
         if self.table.decision() != before || before.is_none() {
             self.opened = Instant::now();
         }
-        self.check_cards()
+        self.check_cards(tally)
     }
 
-    /// Every card of the pack is in one place, by the views that come with each new decision.
-    fn check_cards(&self) -> Result<(), String> {
+    /// Every card of the pack is in one place, by the views that come with each new decision. What is no new decision
+    /// shows none: the tally says how often they were counted.
+    fn check_cards(&self, tally: &mut Tally) -> Result<(), String> {
         let views =
             self.shown.iter().map(|shown| shown.last().and_then(|last| last.view.as_deref().copied()));
         let views: Option<Vec<View>> = views.collect();
         let Some((spectator, seats)) = views.as_ref().and_then(|views| views.split_last()) else {
             return Ok(());
         };
+        tally.packs_counted += 1;
         let rules = spectator.rules;
         let hands = seats.iter().fold(Cards::EMPTY, |all, view| all.sum(view.hand));
         let known = spectator.public.played(&rules).sum(hands);

@@ -19,6 +19,7 @@
     reason = "a helper of tests fails the test by panicking"
 )]
 
+mod creation;
 mod disk;
 mod expected;
 mod fault;

@@ -24,6 +24,8 @@ pub struct Tally {
     pub restarts: u64,
     /// Decisions whose time was out.
     pub timeouts: u64,
+    /// How often every card of a pack was looked for, in what all viewers of a match are shown.
+    pub packs_counted: u64,
     /// Simulated time, in milliseconds.
     pub simulated_ms: u64,
 }
@@ -40,6 +42,7 @@ impl AddAssign for Tally {
             snapshots,
             restarts,
             timeouts,
+            packs_counted,
             simulated_ms,
         } = other;
         for (name, count) in faults {
@@ -53,6 +56,7 @@ impl AddAssign for Tally {
         self.snapshots += snapshots;
         self.restarts += restarts;
         self.timeouts += timeouts;
+        self.packs_counted += packs_counted;
         self.simulated_ms += simulated_ms;
     }
 }

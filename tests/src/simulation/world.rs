@@ -17,6 +17,7 @@ use zetema_service::matches::{Audience, End, Limits, Matches, Next};
 use zetema_service::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
 
 use super::Run;
+use super::creation::create;
 use super::disk::Disk;
 use super::fault::Fault;
 use super::network::Link;
@@ -58,9 +59,10 @@ async fn live(seed: u64, faults: &[Fault], truth: &Arc<Truth>) {
     };
     let server = Arc::new(Server::new(disk.clone(), Arc::clone(truth), limits, Random::new(seed, &[4])));
     server.start().await;
-    let infos = match server.up().await.matches.create(specs(&mut random), None).await {
+    let created = create(specs(&mut random), &server, &disk, truth, Random::new(seed, &[11])).await;
+    let infos = match created {
         Ok(infos) => infos,
-        Err(error) => return truth.problem(format_args!("no match: {error}")),
+        Err(problem) => return truth.problem(problem),
     };
     truth.tally(|tally| tally.matches = infos.len() as u64);
 
