@@ -69,6 +69,11 @@ impl Bounds {
         })
     }
 
+    /// Bytes that wait to be sent on all connections.
+    pub(crate) fn queued_in_all(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// Whether as much waits to be sent as may.
     fn full(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.queued_in_all

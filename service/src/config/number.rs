@@ -106,6 +106,11 @@ numbers! {
 }
 
 impl Number {
+    /// Its key in the file.
+    pub(crate) const fn key(self) -> &'static str {
+        self.row().key
+    }
+
     pub(super) const fn row(self) -> &'static Row {
         // The enum and the rows are made from the same list.
         &ROWS[self as usize]

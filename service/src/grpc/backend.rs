@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use metrics::{counter, histogram};
 use tokio::time::Instant;
 use zetema_rules::Seat;
 
@@ -12,7 +11,6 @@ use crate::{
     admission::{Pressure, Work},
     journal::MatchId,
     matches::Matches,
-    metrics::{ACTION_SECONDS, ACTIONS},
     table::{Arrival, Command, Done, MatchInfo, MatchStage},
 };
 
@@ -53,9 +51,9 @@ impl Backend {
         match self.matches.command(match_id, command, arrival).await {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
-                    counter!(ACTIONS).increment(1);
-                    let took = begun.elapsed();
-                    histogram!(ACTION_SECONDS).record(took.as_secs_f64());
+                    let (measures, took) = (self.matches.measures(), begun.elapsed());
+                    measures.actions.increment(1);
+                    measures.action_seconds.record(took.as_secs_f64());
                     self.pressure.acted(took);
                     tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
                 }

@@ -31,7 +31,6 @@ use crate::{
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{Audience, CreateError, EndedMatch, ListCursor},
-    metrics::{Open, StreamRpc},
     table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec},
 };
 
@@ -287,15 +286,11 @@ impl MatchService for MatchAdapter {
         let views = wire::views(*views).map_err(Fault::from)?;
         let Followed { start, seq: _, heard } =
             heard::follow(&self.backend, info.match_id, Audience::Spectator, *after_seq, views).await?;
-        let open = Open::stream(StreamRpc::WatchMatch);
-        let told = heard.map(move |heard| {
-            let _counted = &open;
-            match heard {
-                Heard::Observation(observation) => Ok(watched(Kind::Observation(observation))),
-                Heard::End(end) => Ok(watched(Kind::End(end))),
-                Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
-                Heard::Cut(fault) => Err(fault.into()),
-            }
+        let told = heard.map(|heard| match heard {
+            Heard::Observation(observation) => Ok(watched(Kind::Observation(observation))),
+            Heard::End(end) => Ok(watched(Kind::End(end))),
+            Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
+            Heard::Cut(fault) => Err(fault.into()),
         });
         let told =
             heard::until_closed(&self.backend, told.boxed(), |draining| watched(Kind::Draining(draining)));

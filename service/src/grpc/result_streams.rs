@@ -16,7 +16,7 @@ use crate::{
     journal::{Owner, ResultFilter},
     limits,
     matches::{NoResultCursor, ResultCursor, ResultCursorAhead, ResultNews, Results, ResultsFrom},
-    metrics::{Open, RESULT_CURSORS_AHEAD, StreamRpc},
+    metrics::RESULT_CURSORS_AHEAD,
 };
 
 /// The streams of results that are open, counted by whose results they are: an owner's, or with `None` the admin's.
@@ -61,10 +61,9 @@ impl ResultStreams {
         let room = self.room(owner.clone())?;
         let filter = ResultFilter { owner, client_reference };
         let results = backend.matches.results(filter, from).map_err(ahead)?;
-        let open = Open::stream(StreamRpc::WatchResults);
         let following = Following { results, drain: backend.drain.clone(), drain_told: false };
         let told = stream::unfold(State::Following(Box::new(following)), State::next);
-        Ok(told.inspect(move |_| _ = (&room, &open)).boxed())
+        Ok(told.inspect(move |_| _ = &room).boxed())
     }
 
     fn room(&self, owner: Option<Owner>) -> Result<Room, Fault> {

@@ -60,8 +60,8 @@ pub use outcome::{
     Outcome, ReadError, RequestReused,
 };
 pub use sqlite::{
-    BackupContent, BackupError, Checked, JournalStats, OpenError, Options, Quarantine, Recovery, Repaired,
-    Restoring, SqliteJournal, WalContent, WalDamage, backup,
+    BackupContent, BackupError, Checked, JournalQueue, JournalStats, OpenError, Options, Quarantine,
+    Recovery, Repaired, Restoring, SqliteJournal, WalContent, WalDamage, backup,
 };
 pub use store::{
     Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,

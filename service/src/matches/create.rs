@@ -392,6 +392,7 @@ impl Matches {
             limits,
             stop: self.shared.stop.child_token(),
             deal_set: None,
+            measures: self.shared.measures.clone(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 use zetema_rules::fair::NonceHash;
 use zetema_rules::{Seat, Viewer};
 
@@ -68,11 +69,28 @@ pub struct Joined {
     pub arriving: Arc<()>,
 }
 
+/// When something was put into an inbox. Unlike an [`Arrival`] it decides nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    at: Instant,
+}
+
+impl Asked {
+    pub(super) fn now() -> Self {
+        Self { at: Instant::now() }
+    }
+
+    /// For how many seconds it has waited.
+    pub(super) fn seconds(&self) -> f64 {
+        self.at.elapsed().as_secs_f64()
+    }
+}
+
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
 pub(super) enum Message {
-    Command { command: Command, arrival: Arrival, reply: Reply<(Done, Arc<MatchInfo>)> },
-    Join { join: JoinSeat, arrival: Arrival, reply: Reply<Joined> },
+    Command { command: Command, arrival: Arrival, asked: Asked, reply: Reply<(Done, Arc<MatchInfo>)> },
+    Join { join: JoinSeat, arrival: Arrival, asked: Asked, reply: Reply<Joined> },
     Subscribe { audience: Audience, after_seq: Option<u64>, reply: Reply<Subscribed> },
     Follow { audience: Audience, entries: usize, reply: Reply<Followed> },
 }
@@ -108,6 +126,11 @@ impl Handle {
     /// Whether the match is not over. A table is there for a moment longer.
     pub(super) fn runs(&self) -> bool {
         self.info.borrow().outcome.is_none()
+    }
+
+    /// How many messages wait in the inbox.
+    pub(super) fn waiting(&self) -> usize {
+        self.inbox.max_capacity() - self.inbox.capacity()
     }
 
     /// Asks the table; `None` if it does not run any more.

@@ -65,13 +65,14 @@ pub use subscription::{Next, Running, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
+use crate::metrics::TableMeasures;
 use crate::table::{
     Arrival, Choice, Command, Decided, Done, MatchInfo, Moment, Receipt, Rejection, SeatAccess, Shuffler,
 };
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
 use incarnation::Incarnations;
-use message::{Handle, JoinSeat, Message};
+use message::{Asked, Handle, JoinSeat, Message};
 use places::Places;
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
@@ -98,6 +99,7 @@ pub struct Config {
 
 struct Shared {
     config: Config,
+    measures: Arc<TableMeasures>,
     incarnations: Incarnations,
     /// The way to each running table. The tables themselves are owned by their tasks.
     live: RwLock<HashMap<MatchId, Handle>>,
@@ -118,6 +120,15 @@ struct Shared {
     /// Cancelled when no more matches are created.
     drain: CancellationToken,
     stop: CancellationToken,
+}
+
+/// Messages in the inboxes of tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// In all of them.
+    pub(crate) all: usize,
+    /// In the fullest.
+    pub(crate) most: usize,
 }
 
 /// Why the matches can't be opened.
@@ -150,6 +161,7 @@ impl Matches {
         let matches = Self {
             shared: Arc::new(Shared {
                 config,
+                measures: Arc::new(TableMeasures::new()),
                 incarnations,
                 faults,
                 live: RwLock::default(),
@@ -203,6 +215,21 @@ impl Matches {
     /// How many matches run.
     pub fn live(&self) -> usize {
         self.shared.live.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// What is counted of actions.
+    pub(crate) fn measures(&self) -> &TableMeasures {
+        &self.shared.measures
+    }
+
+    /// How many messages wait in the inboxes of all tables.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+        let waiting = live.values().map(Handle::waiting);
+        waiting.fold(Waiting::default(), |Waiting { all, most }, more| Waiting {
+            all: all + more,
+            most: most.max(more),
+        })
     }
 
     /// Creates no more matches, and waits until none runs.
@@ -286,7 +313,8 @@ impl Matches {
     async fn take_seat(&self, match_id: MatchId, join: JoinSeat) -> Result<Joined, Rejection> {
         let arrival = self.arrival(None);
         if let Some(handle) = self.handle(match_id)
-            && let Some(joined) = handle.ask(|reply| Message::Join { join, arrival, reply }).await
+            && let Some(joined) =
+                handle.ask(|reply| Message::Join { join, arrival, asked: Asked::now(), reply }).await
         {
             return joined;
         }
@@ -415,8 +443,9 @@ impl Matches {
     ) -> Result<(Done, MatchInfo), Rejection> {
         if let Some(handle) = self.handle(match_id) {
             let sent = command.clone();
-            let asked = handle.ask(|reply| Message::Command { command: sent, arrival, reply }).await;
-            if let Some(done) = asked {
+            let asked = Asked::now();
+            let done = handle.ask(|reply| Message::Command { command: sent, arrival, asked, reply }).await;
+            if let Some(done) = done {
                 return done.map(|(done, info)| (done, (*info).clone()));
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use zetema_proto::Wire;
 use zetema_proto::v1::{self, player_fault};
@@ -19,6 +20,7 @@ use super::subscription::{Past, Running};
 use super::{Audience, Clock, Limits, PlayerFault};
 use crate::journal::UnixMillis;
 use crate::limits;
+use crate::metrics::TableMeasures;
 #[cfg(test)]
 use crate::planted::{self, Bug};
 #[cfg(test)]
@@ -42,6 +44,7 @@ pub(super) struct TableTask {
     pub(super) limits: Limits,
     pub(super) stop: CancellationToken,
     pub(super) deal_set: Option<DealSetMember>,
+    pub(super) measures: Arc<TableMeasures>,
 }
 
 /// Why the task is over.
@@ -137,11 +140,13 @@ impl TableTask {
     async fn receive(&mut self, message: Message) {
         // Whoever asked may be gone: then nobody hears the answer, and that is all.
         match message {
-            Message::Command { command, arrival, reply } => {
+            Message::Command { command, arrival, asked, reply } => {
+                self.measures.inbox_seconds.record(asked.seconds());
                 let done = self.settle(&command, arrival).await;
                 let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
             }
-            Message::Join { join, arrival, reply } => {
+            Message::Join { join, arrival, asked, reply } => {
+                self.measures.inbox_seconds.record(asked.seconds());
                 let JoinSeat { access, nonce_hash, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
@@ -188,8 +193,15 @@ impl TableTask {
             let _ = self.storage.write(&before, entries, begun).await;
             return Ok(());
         }
+        let asked = Instant::now();
         match self.storage.write(&self.table, entries, begun).await {
-            Stored::Durable(entries) => self.apply(entries),
+            Stored::Durable(entries) => {
+                let durable = Instant::now();
+                self.measures.journal_seconds.record((durable - asked).as_secs_f64());
+                let applied = self.apply(entries);
+                self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());
+                applied
+            }
             Stored::NotKnown => {
                 self.table.stop_clock(begun);
                 Err(Rejection::OutcomeUnknown)

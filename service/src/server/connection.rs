@@ -41,14 +41,13 @@ pub(super) async fn accept(
     transport: Transport,
     router: axum::Router,
     numbers: Numbers,
-    clock: Arc<dyn Clock>,
+    http: Arc<Http>,
     closing: CancellationToken,
     stopped: CancellationToken,
 ) {
     let max_connections = numbers.count(Number::MaxConnections);
     let crowd = Crowd::new(max_connections, numbers.count(Number::MaxConnectionsPerAddress));
     let connections = TaskTracker::new();
-    let http = Arc::new(Http::new(&numbers, clock));
     while let Some((stream, from)) = closing.run_until_cancelled(listener.next()).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let address = Address::from(from.ip());
@@ -174,6 +173,11 @@ pub(super) struct Http {
 }
 
 impl Http {
+    /// The bounds of its connections.
+    pub(super) const fn bounds(&self) -> &Arc<Bounds> {
+        &self.bounds
+    }
+
     /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and
     /// two that wait for the answer to a ping of HTTP/2. All by this clock, which stands while the server itself does.
     pub(super) fn new(numbers: &Numbers, clock: Arc<dyn Clock>) -> Self {

@@ -12,6 +12,7 @@ use crate::{
     config::{Number, Numbers},
     grpc::{Backend, Drain},
     matches::{self, Matches},
+    metrics::Rpcs,
 };
 
 /// All that knows of matches and answers on the port, without the port, on a journal, clocks, randomness and decks that are given:
@@ -56,7 +57,8 @@ impl InProcess {
             // Nobody looks: it is driven by its tests.
             pressure: Arc::new(Pressure::new()),
         });
-        let router = routes::ours(&backend, &Rates::new(&numbers), Some(page.clone()));
+        let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
+        let router = routes::ours(&backend, &Rates::new(&numbers), &rpcs, Some(page.clone()));
         tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));
         Ok(Self { access, matches, router, drain })
     }

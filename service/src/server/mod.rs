@@ -21,7 +21,9 @@ mod health;
 mod heard;
 mod in_process;
 mod listener;
+mod measure;
 mod routes;
+mod saturation;
 mod signal;
 #[cfg(test)]
 mod tests;
@@ -50,7 +52,7 @@ use crate::{
     metrics,
     table::FairShuffler,
 };
-use connection::Transport;
+use connection::{Http, Transport};
 use listener::Listener;
 use tls::Tls;
 
@@ -170,12 +172,17 @@ impl Server {
             page,
             drain.closing().clone(),
         ));
+        let http = Arc::new(Http::new(&numbers, clock));
+        saturation::tell_limits(&numbers);
+        let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
+        tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
+        tasks.spawn(saturation::of_machine(config.data, closing));
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),
             router,
             numbers,
-            clock,
+            http,
             drain.closing().clone(),
             stopped.clone(),
         ));

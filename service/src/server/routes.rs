@@ -18,11 +18,12 @@ use zetema_proto::{
     },
 };
 
-use super::{StartError, admit::admit};
+use super::{StartError, admit::admit, measure::measure};
 use crate::{
     admission::Rates,
     grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, explain, unknown_method},
     limits,
+    metrics::Rpcs,
 };
 
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
@@ -32,19 +33,26 @@ pub(super) fn routes(
     health: HealthService,
     page: Option<PrometheusHandle>,
 ) -> Result<Router, StartError> {
+    let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
     let standard =
         Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?);
-    let standard = over_web(standard.into_axum_router().reset_fallback(), rates);
+    let standard = over_web(standard.into_axum_router().reset_fallback(), rates, &rpcs);
     let unknown = Router::new()
         .fallback(unknown_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(rates), admit));
-    Ok(ours(backend, rates, page).merge(standard).merge(unknown))
+        .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(&rpcs), measure));
+    Ok(ours(backend, rates, &rpcs, page).merge(standard).merge(unknown))
 }
 
 /// Our services and the metrics.
-pub(super) fn ours(backend: &Arc<Backend>, rates: &Arc<Rates>, page: Option<PrometheusHandle>) -> Router {
+pub(super) fn ours(
+    backend: &Arc<Backend>,
+    rates: &Arc<Rates>,
+    rpcs: &Arc<Rpcs>,
+    page: Option<PrometheusHandle>,
+) -> Router {
     let ours = Routes::new(
         MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
             .max_decoding_message_size(backend.max_request_bytes)
@@ -65,8 +73,11 @@ pub(super) fn ours(backend: &Arc<Backend>, rates: &Arc<Rates>, page: Option<Prom
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
-    let ours =
-        over_web(ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)), rates);
+    let ours = over_web(
+        ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)),
+        rates,
+        rpcs,
+    );
     let metrics = get(async move || metrics_page(page.as_ref()));
     ours.merge(
         Router::new()
@@ -76,7 +87,7 @@ pub(super) fn ours(backend: &Arc<Backend>, rates: &Arc<Rates>, page: Option<Prom
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.
-fn over_web(routes: Router, rates: &Arc<Rates>) -> Router {
+fn over_web(routes: Router, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
     // Tokens are in the metadata or in messages, never in cookies, so a page of any origin may call: it has
     // nothing that its reader did not give it.
     let trailers = ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static);
@@ -84,6 +95,7 @@ fn over_web(routes: Router, rates: &Arc<Rates>) -> Router {
         CorsLayer::new().allow_origin(Any).allow_headers(Any).allow_methods(Any).expose_headers(trailers);
     routes
         .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
+        .layer(middleware::from_fn_with_state(Arc::clone(rpcs), measure))
         .layer(GrpcWebLayer::new())
         .layer(any_origin)
 }

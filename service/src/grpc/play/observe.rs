@@ -22,7 +22,6 @@ use crate::{
     },
     limits,
     matches::Audience,
-    metrics::{Open, StreamRpc},
 };
 
 type Answers = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
@@ -51,17 +50,13 @@ pub(super) async fn observe(backend: &Arc<Backend>, request: v1::ObserveRequest)
         starts.push(response(handle, Kind::Start(start)));
         all.push(heard.map(move |heard| (handle, heard)).boxed());
     }
-    let open = Open::stream(StreamRpc::Observe);
-    let told = all.map(move |(handle, heard)| {
-        let _counted = &open;
-        match heard {
-            Heard::Observation(observation) => Ok(response(handle, Kind::Observation(observation))),
-            Heard::End(end) => Ok(response(handle, Kind::End(end))),
-            Heard::Superseded(reason) => {
-                Ok(response(handle, Kind::Superseded(v1::Superseded { reason: reason.into() })))
-            }
-            Heard::Cut(fault) => Err(fault.into()),
+    let told = all.map(|(handle, heard)| match heard {
+        Heard::Observation(observation) => Ok(response(handle, Kind::Observation(observation))),
+        Heard::End(end) => Ok(response(handle, Kind::End(end))),
+        Heard::Superseded(reason) => {
+            Ok(response(handle, Kind::Superseded(v1::Superseded { reason: reason.into() })))
         }
+        Heard::Cut(fault) => Err(fault.into()),
     });
     let told = heard::until_closed(backend, told.boxed(), |draining| response(0, Kind::Draining(draining)));
     Ok(stream::iter(starts.into_iter().map(Ok)).chain(told).boxed())

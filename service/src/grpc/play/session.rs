@@ -31,7 +31,6 @@ use crate::{
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
     limits,
     matches::LiveSeat,
-    metrics::{Open, StreamRpc},
     table::Moment,
 };
 
@@ -73,7 +72,6 @@ pub(super) struct Session {
     /// What the client may send, and until when nothing more is read of one that sent too fast.
     share: Option<Share>,
     resting_until: Option<Instant>,
-    _open: Open,
 }
 
 impl Session {
@@ -107,7 +105,6 @@ impl Session {
             last_sign,
             share,
             resting_until: None,
-            _open: Open::stream(StreamRpc::Play),
         }
     }
 

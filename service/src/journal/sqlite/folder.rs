@@ -246,6 +246,16 @@ pub(super) fn wal(folder: &Path) -> PathBuf {
     folder.join(WAL)
 }
 
+/// The bytes of the database in a folder and of its write-ahead log, which may be gone.
+pub(super) fn sizes(folder: &Path) -> io::Result<(u64, u64)> {
+    let wal = match fs::metadata(wal(folder)) {
+        Ok(wal) => wal.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(error),
+    };
+    Ok((fs::metadata(database(folder))?.len(), wal))
+}
+
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {

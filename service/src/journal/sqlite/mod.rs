@@ -29,6 +29,7 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 use std::{io, thread};
 
 use async_trait::async_trait;
@@ -38,7 +39,7 @@ pub use backup::{BackupContent, BackupError, Restoring, backup};
 pub use check::Checked;
 pub use open_error::OpenError;
 pub use repair::Repaired;
-pub use stats::JournalStats;
+pub use stats::{JournalQueue, JournalStats};
 pub use wal::{WalContent, WalDamage};
 
 use super::{
@@ -152,12 +153,25 @@ impl SqliteJournal {
         repair::repair(folder)
     }
 
+    /// The bytes of the database in a folder and of its write-ahead log.
+    ///
+    /// # Errors
+    /// If there is no database, or it can't be looked at.
+    pub fn file_sizes(folder: &Path) -> io::Result<(u64, u64)> {
+        folder::sizes(folder)
+    }
+
+    /// What waits for the writer now.
+    pub fn queue(&self) -> JournalQueue {
+        self.stats.queue(self.requests.max_capacity() - self.requests.capacity())
+    }
+
     async fn write<T, R>(
         &self,
         write: impl FnOnce(oneshot::Sender<Outcome<T, R>>) -> Write,
     ) -> Outcome<T, R> {
         let (to, answer) = oneshot::channel();
-        if self.requests.send(Request::Write(write(to))).await.is_err() {
+        if self.requests.send(Request::Write(write(to), Instant::now())).await.is_err() {
             return Outcome::Failed(Cause::new("the journal is closed"));
         }
         // The writer may have gone after it wrote.

@@ -1,6 +1,8 @@
 //! Writes that are tried while none goes through: otherwise the journal would take writes again and nobody would know,
 //! since a server that is not ready is sent none.
 
+use std::time::Instant;
+
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::sleep;
 
@@ -25,7 +27,8 @@ pub(super) async fn while_failing(
         sleep(limits::PROBE_INTERVAL).await;
         let Some(requests) = requests.upgrade() else { return };
         let (to, answer) = oneshot::channel();
-        if requests.send(Request::Write(Write::ReplaceMeta(key.clone(), value.clone(), to))).await.is_err() {
+        let write = Write::ReplaceMeta(key.clone(), value.clone(), to);
+        if requests.send(Request::Write(write, Instant::now())).await.is_err() {
             return;
         }
         drop(requests);

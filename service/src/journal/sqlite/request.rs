@@ -1,6 +1,7 @@
 //! What the writer is asked, and its answers, which go back to the runtime all at once.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::oneshot::Sender;
 
@@ -17,7 +18,8 @@ pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
 pub(super) type TokensOutcome = Outcome<(), RequestReused>;
 
 pub(super) enum Request {
-    Write(Write),
+    /// A write, and since when it waits.
+    Write(Write, Instant),
     Query(Query),
     Close(Sender<()>),
 }

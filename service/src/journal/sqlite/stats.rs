@@ -1,11 +1,10 @@
 //! What the writer has done since it was opened.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Counters that only grow.
+/// Counters that only grow, and what the writer has in its hands.
 #[derive(Debug, Default)]
 pub(super) struct Stats {
     commits: AtomicU64,
@@ -15,6 +14,10 @@ pub(super) struct Stats {
     rows: AtomicU64,
     copied_rows: AtomicU64,
     dropped_segments: AtomicU64,
+    /// Requests in the writer's hands.
+    in_hand: AtomicUsize,
+    /// Since when the oldest of them has waited.
+    oldest: Mutex<Option<Instant>>,
 }
 
 /// What the writer of a journal has done since it was opened.
@@ -36,7 +39,31 @@ pub struct JournalStats {
     pub dropped_segments: u64,
 }
 
+/// What waits for the writer of a journal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JournalQueue {
+    /// Requests that wait, those in the writer's hands too.
+    pub waiting: usize,
+    /// For how long the oldest of them has waited.
+    pub oldest: Duration,
+}
+
 impl Stats {
+    /// The writer has taken so many requests, of which the oldest waits since then.
+    pub(super) fn took(&self, requests: usize, oldest: Option<Instant>) {
+        self.in_hand.store(requests, Relaxed);
+        *self.oldest.lock().unwrap_or_else(PoisonError::into_inner) = oldest;
+    }
+
+    /// What waits, when so much is in the queue before the writer.
+    pub(super) fn queue(&self, queued: usize) -> JournalQueue {
+        let oldest = *self.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+        JournalQueue {
+            waiting: queued + self.in_hand.load(Relaxed),
+            oldest: oldest.map_or(Duration::ZERO, |since| since.elapsed()),
+        }
+    }
+
     pub(super) fn committed(&self, writes: u64, rows: u64, took: Duration) {
         self.commits.fetch_add(1, Relaxed);
         self.commit_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Relaxed);

@@ -60,7 +60,8 @@ impl Writer {
                 requests.blocking_recv()
             };
             let Some(first) = first else { return };
-            let Gathered { writes, queries, close } = gather(first, &mut requests);
+            let Gathered { writes, queries, close, oldest } = gather(first, &mut requests);
+            self.stats.took(writes.len() + queries.len(), oldest);
             let mut answers = self.commit(writes);
             answers.extend(queries.into_iter().map(|query| self.answer(query)));
             if let Some(to) = close {
@@ -75,6 +76,7 @@ impl Writer {
                 return;
             }
             hand_back(&self.batches, answers, &self.live);
+            self.stats.took(0, None);
             self.checkpoint();
             if self.is_cleaning_due() {
                 self.clean();
@@ -221,16 +223,19 @@ struct Gathered {
     writes: Vec<Write>,
     queries: Vec<Query>,
     close: Option<tokio::sync::oneshot::Sender<()>>,
+    /// Since when the first of the writes has waited.
+    oldest: Option<Instant>,
 }
 
 /// Takes what is waiting, without waiting for more, up to a commit's limit.
 fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
-    let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None };
+    let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None, oldest: None };
     let mut bytes = 0;
     let mut next = Some(first);
     while let Some(request) = next {
         match request {
-            Request::Write(write) => {
+            Request::Write(write, since) => {
+                gathered.oldest.get_or_insert(since);
                 bytes += write.bytes();
                 gathered.writes.push(write);
             }
@@ -254,7 +259,7 @@ fn refuse_the_rest(mut requests: mpsc::Receiver<Request>) -> Vec<Answer> {
     let mut answers = Vec::new();
     while let Some(request) = requests.blocking_recv() {
         match request {
-            Request::Write(write) => answers.push(write.spoilt(&closed)),
+            Request::Write(write, _) => answers.push(write.spoilt(&closed)),
             // Without an answer, its sender learns that the journal is closed.
             Request::Query(query) => drop(query),
             Request::Close(to) => answers.push(Answer::Closed(to)),
