@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_call_that_is_dropped_was_cancelled_and_one_that_is_answered_ends_once() {
         let recorder = recorder().unwrap();
-        metrics::with_local_recorder(&recorder, || {
+        let _open = metrics::with_local_recorder(&recorder, || {
             let rpcs = Rpcs::new().unwrap();
             let mut answered = rpcs.begin("/zetema.v1.MatchService/GetMatch");
             answered.responds();
@@ -255,8 +255,8 @@ mod tests {
             answered.ends(Code::Ok);
             drop(answered);
             drop(rpcs.begin("/zetema.v1.PlayService/Play"));
-            let _open = rpcs.begin("/zetema.v1.PlayService/Play");
             drop(rpcs.begin("/grpc.health.v1.Health/Check"));
+            rpcs.begin("/zetema.v1.PlayService/Play")
         });
         let page = recorder.handle().render();
         for line in [
