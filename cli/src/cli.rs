@@ -8,7 +8,9 @@ use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
 use crate::commands::token::TokenCommand;
-use crate::commands::{backup::Backup, bot::Bot, play::Play, restore::Restore, serve::Serve};
+use crate::commands::{
+    backup::Backup, bot::Bot, play::Play, restore::Restore, serve::Serve, status::Status, top::Top,
+};
 
 /// Zetema: a card game that bots play over gRPC
 ///
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Demo(Demo),
     Play(Play),
     Serve(Serve),
+    Status(Status),
+    Top(Top),
     Bot(Bot),
     /// Create, follow and cancel matches on a server
     #[command(subcommand)]

@@ -138,7 +138,7 @@ pub(crate) async fn resign(address: &AddressArgs, seat_token: String) -> Result<
     answer.map(drop).map_err(|status| explain(&status))
 }
 
-async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
+pub(crate) async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
     let no_address = || format!("{server:?} is no address of a server: give one as in http://127.0.0.1:4680");
     let mut endpoint = Endpoint::from_shared(server.to_owned()).with_context(no_address)?;
     match endpoint.uri().scheme_str() {

@@ -15,6 +15,7 @@ mod log;
 mod output;
 mod pages;
 mod render;
+mod scrape;
 mod screen;
 mod supervisor;
 mod watch;

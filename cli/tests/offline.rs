@@ -65,7 +65,7 @@ fn json(args: &[&str], stdin: &str) -> Value {
 #[test]
 fn help_names_every_command_and_gives_examples() {
     let help = check(&["--help"], "", 0, "Examples:", "");
-    for command in ["demo", "play", "serve", "bot", "match", "record", "rules"] {
+    for command in ["demo", "play", "serve", "status", "top", "bot", "match", "record", "rules"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
     check(&["record", "verify", "--help"], "", 0, "exit code is 1", "");

@@ -11,7 +11,9 @@ pub(crate) mod restore;
 pub(crate) mod rules;
 pub(crate) mod serve;
 mod source;
+pub(crate) mod status;
 pub(crate) mod token;
+pub(crate) mod top;
 
 use anyhow::{Context, Result};
 
@@ -30,6 +32,8 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
             Command::Journal(command) => journal::run(command),
+            Command::Status(status) => status.run().await,
+            Command::Top(top) => top.run().await,
             Command::Token(command) => token::run(command).await,
             Command::Backup(backup) => backup.run().await,
             Command::Restore(restore) => restore.run().await,

@@ -47,6 +47,12 @@ impl Serve {
         }
         crate::log::start(&config.log, config.log_format)?;
         let token = config.data.join(ADMIN_TOKEN_FILE);
+        let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
+        let transport = match &config.tls {
+            Some(files) if files.client_ca.is_some() => "TLS, with a certificate of the client",
+            Some(_) => "TLS",
+            None => "plaintext",
+        };
         // From here on SIGHUP does not end the program.
         let mut hangups = Hangups::listen().context("signals can't be had")?;
         let mut terminations = Terminations::listen().context("signals can't be had")?;
@@ -58,6 +64,15 @@ impl Serve {
                 "the admin token is the one made at the first start, which {token} does not hold any more"
             ),
         };
+        tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            %url,
+            transport,
+            data = %data.display(),
+            admin_token_file = %data.join(ADMIN_TOKEN_FILE).display(),
+            metrics = %format_args!("{url}/metrics"),
+            "zetema serves"
+        );
         output::note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
         supervisor::serving(&url);
         loop {

@@ -2,6 +2,7 @@
 //!
 //! Text has colours if [`console`] finds that stdout may have them.
 
+pub(crate) mod amount;
 mod card;
 mod choice;
 mod event;

@@ -8,4 +8,5 @@ mod matches;
 mod person;
 mod refusals;
 mod server;
+mod status;
 mod tokens;

@@ -1,0 +1,234 @@
+//! `zetema top`.
+
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+use tokio::time::{MissedTickBehavior, interval};
+use zetema_service::metrics;
+
+use super::status::Glance;
+use crate::args::{AddressArgs, FormatArgs};
+use crate::output::{self, Format};
+use crate::scrape::{Page, Scrape, between, quantile};
+use crate::screen::Screen;
+
+/// RPCs that are shown: the busiest.
+const RPCS: usize = 8;
+/// Lines of the picture at most: the server's, a blank one, the rates, the stages and the RPCs with their headings.
+const LINES: usize = 28;
+
+/// Watch a running server: matches, rates, and what is slow.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+On a terminal the picture is drawn anew until Ctrl-C; otherwise each follows the one before. The JSON is one
+object a line: server (as of zetema status), interval_s, matches_per_s, actions_per_s, processors, stages and
+rpcs. A stage is action (the whole way) or a part of it, with per_s, p50_ms and p99_ms; rpcs have calls and
+streams per_s, errors_per_s, p50_ms and p99_ms, the busiest first. Times are null where there was nothing.
+
+Examples:
+  zetema top
+  zetema top --interval 5 --count 12 --format json")]
+pub(crate) struct Top {
+    /// Seconds between two pictures
+    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    interval: NonZeroU32,
+    /// Stop after so many
+    #[arg(long, value_name = "N")]
+    count: Option<NonZeroU32>,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    address: AddressArgs,
+}
+
+impl Top {
+    pub(super) async fn run(self) -> Result<()> {
+        let page = Page::connect(&self.address).await?;
+        let mut screen = Screen::with_room_for(LINES).filter(|_| self.format.format == Format::Table);
+        let mut ticks = interval(Duration::from_secs(self.interval.get().into()));
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.tick().await;
+        let mut before = (Instant::now(), page.read().await?);
+        let mut left = self.count.map(NonZeroU32::get);
+        while left != Some(0) {
+            ticks.tick().await;
+            let now = (Instant::now(), page.read().await?);
+            let since = now.0.duration_since(before.0);
+            let picture = Picture::new(&self.address.server, &before.1, &now.1, since);
+            match (self.format.format, &mut screen) {
+                (Format::Json, _) => output::print_json_line(&picture)?,
+                (Format::Table, Some(screen)) => screen.draw(&picture.text())?,
+                (Format::Table, None) => output::print(format!("{}\n", picture.text()))?,
+            }
+            before = now;
+            left = left.map(|left| left - 1);
+        }
+        Ok(())
+    }
+}
+
+/// What happened between two readings.
+#[derive(Debug, Serialize)]
+struct Picture {
+    server: Glance,
+    interval_s: f64,
+    matches_per_s: f64,
+    actions_per_s: f64,
+    /// How many were busy.
+    processors: f64,
+    stages: Vec<Took>,
+    rpcs: Vec<Call>,
+}
+
+/// How long something took.
+#[derive(Debug, Serialize)]
+struct Took {
+    stage: String,
+    per_s: f64,
+    p50_ms: Option<f64>,
+    p99_ms: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Call {
+    rpc: String,
+    per_s: f64,
+    errors_per_s: f64,
+    p50_ms: Option<f64>,
+    p99_ms: Option<f64>,
+}
+
+impl Picture {
+    fn new(server: &str, before: &Scrape, after: &Scrape, since: Duration) -> Self {
+        let seconds = since.as_secs_f64().max(f64::EPSILON);
+        // A server that was started anew counts from 0.
+        let per_s = |then: f64, now: f64| if now >= then { (now - then) / seconds } else { now / seconds };
+        let rate = |name| per_s(before.sum(name), after.sum(name));
+        let took = |name, only| {
+            let new = between(&before.buckets(name, only), &after.buckets(name, only));
+            let count = new.last().map_or(0.0, |(_, count)| count.max(0.0));
+            (
+                count / seconds,
+                [0.5, 0.99].map(|wanted| quantile(&new, wanted).map(|seconds| 1000.0 * seconds)),
+            )
+        };
+        let stage = |stage: &str, name, only| {
+            let (per_s, [p50_ms, p99_ms]) = took(name, only);
+            Took { stage: stage.to_owned(), per_s, p50_ms, p99_ms }
+        };
+        let mut parts: Vec<Took> = after
+            .by(&format!("{}_count", metrics::STAGE_SECONDS), "stage")
+            .into_iter()
+            .map(|(name, _)| stage(name, metrics::STAGE_SECONDS, Some(("stage", name))))
+            .collect();
+        parts.sort_by(|left, right| slowness(right).total_cmp(&slowness(left)));
+        let mut stages = vec![stage("action", metrics::ACTION_SECONDS, None)];
+        stages.append(&mut parts);
+        let errors = |scrape: &Scrape, rpc| {
+            scrape.at(metrics::RPC_ANSWERS, "rpc", rpc)
+                - scrape.both(metrics::RPC_ANSWERS, ("rpc", rpc), ("code", "OK"))
+        };
+        let mut rpcs: Vec<Call> = after
+            .by(metrics::RPC_REQUESTS, "rpc")
+            .into_iter()
+            .map(|(rpc, now)| {
+                let (_, [p50_ms, p99_ms]) = took(metrics::RPC_SECONDS, Some(("rpc", rpc)));
+                Call {
+                    rpc: rpc.to_owned(),
+                    per_s: per_s(before.at(metrics::RPC_REQUESTS, "rpc", rpc), now),
+                    errors_per_s: per_s(errors(before, rpc), errors(after, rpc)),
+                    p50_ms,
+                    p99_ms,
+                }
+            })
+            .filter(|rpc| rpc.per_s > 0.0 || rpc.errors_per_s > 0.0)
+            .collect();
+        rpcs.sort_by(|left, right| right.per_s.total_cmp(&left.per_s));
+        Self {
+            server: Glance::new(server, after),
+            interval_s: since.as_secs_f64(),
+            matches_per_s: rate(metrics::MATCHES_CREATED),
+            actions_per_s: rate(metrics::ACTIONS),
+            processors: rate("process_cpu_seconds_total"),
+            stages,
+            rpcs,
+        }
+    }
+
+    fn text(&self) -> String {
+        let ms = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
+        let mut text = format!(
+            "{}\n\n{:.0} matches created a second, {:.0} actions a second, {:.2} processors busy\n\n",
+            self.server.text(),
+            self.matches_per_s,
+            self.actions_per_s,
+            self.processors
+        );
+        let line = |name: &str, per_s: &str, errors: &str, p50: &str, p99: &str| {
+            format!("{name:<24} {per_s:>10} {errors:>10} {p50:>10} {p99:>10}\n")
+        };
+        text += &line("stage", "per s", "", "p50 ms", "p99 ms");
+        for Took { stage, per_s, p50_ms, p99_ms } in &self.stages {
+            text += &line(stage, &format!("{per_s:.0}"), "", &ms(*p50_ms), &ms(*p99_ms));
+        }
+        text += "\n";
+        text += &line("call", "per s", "errors", "p50 ms", "p99 ms");
+        for Call { rpc, per_s, errors_per_s, p50_ms, p99_ms } in self.rpcs.iter().take(RPCS) {
+            text +=
+                &line(rpc, &format!("{per_s:.1}"), &format!("{errors_per_s:.1}"), &ms(*p50_ms), &ms(*p99_ms));
+        }
+        text
+    }
+}
+
+/// By what stages are sorted: the slowest first.
+fn slowness(took: &Took) -> f64 {
+    took.p99_ms.unwrap_or(-1.0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::float_cmp)]
+mod tests {
+    use super::*;
+
+    fn scrape(actions: u32, ok: u32, failed: u32, fast: u32, all: u32) -> Scrape {
+        let page = format!(
+            "zetema_actions_total {actions}\n\
+             zetema_ready 1\n\
+             zetema_rpc_requests_total{{rpc=\"Act\"}} {ok}\n\
+             zetema_rpc_answers_total{{rpc=\"Act\",code=\"OK\"}} {ok}\n\
+             zetema_rpc_answers_total{{rpc=\"Act\",code=\"NOT_FOUND\"}} {failed}\n\
+             zetema_stage_seconds_count{{stage=\"inbox\"}} {all}\n\
+             zetema_stage_seconds_bucket{{stage=\"inbox\",le=\"0.001\"}} {fast}\n\
+             zetema_stage_seconds_bucket{{stage=\"inbox\",le=\"+Inf\"}} {all}\n\
+             zetema_stage_seconds_count{{stage=\"journal\"}} {all}\n\
+             zetema_stage_seconds_bucket{{stage=\"journal\",le=\"0.1\"}} {all}\n\
+             zetema_stage_seconds_bucket{{stage=\"journal\",le=\"+Inf\"}} {all}\n"
+        );
+        Scrape::parse(&page).unwrap()
+    }
+
+    #[test]
+    fn what_happened_between_two_readings_is_shown_the_slowest_stage_first() {
+        let [before, after] = [scrape(10, 5, 1, 0, 0), scrape(30, 25, 5, 100, 100)];
+        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(2));
+        assert_eq!(picture.actions_per_s, 10.0);
+        let names: Vec<&str> = picture.stages.iter().map(|took| took.stage.as_str()).collect();
+        assert_eq!(names, ["action", "journal", "inbox"]);
+        assert_eq!((picture.stages[0].per_s, picture.stages[0].p99_ms), (0.0, None));
+        assert!((picture.stages[1].p50_ms.unwrap() - 50.0).abs() < 1e-6);
+        assert_eq!((picture.rpcs[0].per_s, picture.rpcs[0].errors_per_s), (10.0, 2.0));
+        let text = picture.text();
+        assert!(text.contains("10 actions a second") && text.contains(": ready"), "{text}");
+        assert!(text.lines().count() <= LINES, "{text}");
+    }
+
+    #[test]
+    fn a_server_that_was_started_anew_counts_from_nothing() {
+        let [before, after] = [scrape(30, 5, 0, 0, 0), scrape(10, 0, 0, 0, 0)];
+        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(1));
+        assert_eq!(picture.actions_per_s, 10.0);
+    }
+}
