@@ -2,11 +2,13 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-/// Messages with a token, a nonce, a seed or a hand in them: `src/redacted.rs` writes their `Debug`.
-const REDACTED: [&str; 20] = [
+/// Messages with a token, a nonce, a seed, a hand or the address of a webhook in them: `src/redacted.rs` writes their `Debug`.
+const REDACTED: [&str; 23] = [
     "zetema.v1.Act",
     "zetema.v1.ActRequest",
     "zetema.v1.CreateTokenResponse",
+    "zetema.v1.CreateWebhookRequest",
+    "zetema.v1.CreateWebhookResponse",
     "zetema.v1.Dealing",
     "zetema.v1.Drew",
     "zetema.v1.FixedDeals",
@@ -21,6 +23,7 @@ const REDACTED: [&str; 20] = [
     "zetema.v1.SeatToken",
     "zetema.v1.SendNonceRequest",
     "zetema.v1.View",
+    "zetema.v1.Webhook",
     "zetema.journal.v1.Created",
     "zetema.journal.v1.NonceGiven",
     "zetema.journal.v1.Started",
@@ -39,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .codec_path("crate::codec::WireCodec")
         .skip_debug(REDACTED)
         // The list above takes the oneofs along: these hide nothing.
+        .type_attribute("zetema.v1.CreateWebhookRequest.from", "#[derive(Debug)]")
         .type_attribute("zetema.v1.Dealing.kind", "#[derive(Debug)]")
         .type_attribute("zetema.v1.View.viewer", "#[derive(Debug)]")
         .compile_fds(compiler(&all)?.file_descriptor_set())?;

@@ -8,6 +8,7 @@ use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
 use crate::commands::token::TokenCommand;
+use crate::commands::webhook::WebhookCommand;
 use crate::commands::{
     backup::Backup, bot::Bot, play::Play, restore::Restore, serve::Serve, status::Status, top::Top,
 };
@@ -64,6 +65,9 @@ pub(crate) enum Command {
     /// Make, list and void the tokens of a server
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Have results sent to an address, and see what came of it
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     Backup(Backup),
     Restore(Restore),
     /// Check and repair the journal of a server that does not run

@@ -1,4 +1,4 @@
-//! Calls to a server's `MatchService` and `TokenService`.
+//! Calls to a server's `MatchService`, `TokenService` and `WebhookService`.
 
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::token_service_client::TokenServiceClient;
+use zetema_proto::v1::webhook_service_client::WebhookServiceClient;
 
 use crate::args::{AddressArgs, ServerArgs};
 
@@ -20,9 +21,10 @@ use crate::args::{AddressArgs, ServerArgs};
 const ADMIN_TOKEN_FILE: &str = "admin-token";
 /// Bytes of an answer that are taken: what a server sends at most.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
-/// What to do where there is no such match, or no such token.
+/// What to do where there is no such match, token or webhook.
 const NO_MATCH: &str = ": `zetema match list` shows the matches that this token may see";
 const NO_TOKEN: &str = ": `zetema token list --void` shows the ids of all tokens";
+const NO_WEBHOOK: &str = ": `zetema webhook list` shows the ids of the webhooks that this token may see";
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// After so long without a word a server is pinged: the interval at which servers ping, unless configured.
@@ -35,6 +37,7 @@ const PONG_WITHIN: Duration = Duration::from_secs(40);
 pub(crate) struct Client {
     matches: MatchServiceClient<InterceptedService<Channel, Bearer>>,
     tokens: TokenServiceClient<InterceptedService<Channel, Bearer>>,
+    webhooks: WebhookServiceClient<InterceptedService<Channel, Bearer>>,
 }
 
 /// Puts the token into every call.
@@ -81,9 +84,11 @@ impl Client {
         let bearer = Bearer(bearer);
         let matches = MatchServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_ANSWER_BYTES);
-        let tokens =
-            TokenServiceClient::with_interceptor(channel, bearer).max_decoding_message_size(MAX_ANSWER_BYTES);
-        Ok(Self { matches, tokens })
+        let tokens = TokenServiceClient::with_interceptor(channel.clone(), bearer.clone())
+            .max_decoding_message_size(MAX_ANSWER_BYTES);
+        let webhooks = WebhookServiceClient::with_interceptor(channel, bearer)
+            .max_decoding_message_size(MAX_ANSWER_BYTES);
+        Ok(Self { matches, tokens, webhooks })
     }
 
     calls! { tokens, NO_TOKEN;
@@ -93,6 +98,19 @@ impl Client {
         list_tokens(ListTokensRequest) -> ListTokensResponse;
         /// Voids a token.
         revoke_token(RevokeTokenRequest) -> RevokeTokenResponse;
+    }
+
+    calls! { webhooks, NO_WEBHOOK;
+        /// Makes a webhook.
+        create_webhook(CreateWebhookRequest) -> CreateWebhookResponse;
+        /// Reads a page of webhooks.
+        list_webhooks(ListWebhooksRequest) -> ListWebhooksResponse;
+        /// Ends a webhook.
+        delete_webhook(DeleteWebhookRequest) -> DeleteWebhookResponse;
+        /// Reads a page of dead letters.
+        list_dead_letters(ListDeadLettersRequest) -> ListDeadLettersResponse;
+        /// Has dead letters sent again.
+        resend_dead_letters(ResendDeadLettersRequest) -> ResendDeadLettersResponse;
     }
 
     calls! { matches, NO_MATCH;

@@ -1,4 +1,5 @@
-//! `Debug` for the messages that carry a secret: a token, a nonce, a seed, a hand or what gives one away.
+//! `Debug` for the messages that carry a secret: a token, a nonce, a seed, a hand or what gives one away, and the address of a
+//! webhook, which may have one in its path.
 //! Whatever is logged by accident, those are not in it.
 
 use std::fmt;
@@ -40,6 +41,8 @@ redact! {
     v1::Act { decision_number } hides { choice }
     v1::ActRequest { act } hides { seat_token }
     v1::CreateTokenResponse { token } hides { secret }
+    v1::CreateWebhookRequest { request_id, owner, from } hides { url }
+    v1::CreateWebhookResponse { webhook } hides { secret }
     v1::Dealing { commitment, kind } hides { server_seed }
     v1::Drew { seat, count } hides { cards }
     v1::FixedDeals {} hides { server_seed }
@@ -57,6 +60,9 @@ redact! {
         viewer, deal, dealer, decision_number, phase, stock_count, tableau, zetemas, marriages, removed,
         assemblies, seats, sides, result
     } hides { hand }
+    v1::Webhook {
+        webhook_id, owner, create_time, settled_result_number, results_behind, dead_letters, trouble
+    } hides { url }
     journal::Created {
         match_id, rules_revision, rules, seats, time_control, deals, visibility, client_reference, owner,
         deal_set_id, deal_set_match_ids

@@ -45,6 +45,7 @@ fn the_services_are_those_of_the_design() {
             "PlayService: Play JoinSeat SendNonce Observe Act Resign ListFaults",
             "RulesService: ListPresets GetPreset CheckRules ListTimeControls",
             "TokenService: CreateToken ListTokens RevokeToken",
+            "WebhookService: CreateWebhook ListWebhooks DeleteWebhook ListDeadLetters ResendDeadLetters",
         ]
     );
 }

@@ -15,7 +15,7 @@ pub const DEFAULT_MAX_REQUEST_BYTES: usize = 1024 * 1024;
 /// [`MAX_SEATS_PER_STREAM`] seats the largest, some 80 each.
 pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
 
-/// Bytes of one message to `RulesService`, `TokenService` and the standard services: a rules record is the largest.
+/// Bytes of one message to `RulesService`, `TokenService`, `WebhookService` and the standard services: a rules record is the largest.
 pub const MAX_SMALL_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Bytes of one answer. A page of a thousand matches is the largest.
@@ -309,6 +309,51 @@ pub const MAX_TOKEN_LABEL_BYTES: usize = 64;
 
 /// Characters of an owner's or a bot's name, as the wire promises.
 pub const MAX_ACCOUNT_NAME_CHARS: usize = 64;
+
+/// Webhooks in all. Each has a task, a connection and a page of results, some 100 KiB.
+pub const MAX_WEBHOOKS: usize = 200;
+
+/// Those of one owner, or of the admin for all matches, so that nobody can keep the others out.
+pub const MAX_WEBHOOKS_PER_OWNER: usize = 10;
+
+/// Bytes of a webhook's address, as the wire promises.
+pub const MAX_WEBHOOK_URL_BYTES: usize = 2_048;
+
+/// Dead letters that are kept of one webhook, some 400 bytes each, as the wire promises. With so many it goes on trying the next
+/// result that is not taken.
+pub const MAX_DEAD_LETTERS: u16 = 1_000;
+
+/// Attempts after which a result that its receiver refuses (by a status that says that it will do so again) is a dead letter, and those
+/// of a dead letter that is sent again.
+pub const WEBHOOK_REFUSED_ATTEMPTS: u32 = 3;
+
+/// How long an attempt of a webhook may take, the connection and the TLS handshake counted in, unless configured, in milliseconds.
+pub const DEFAULT_WEBHOOK_TIMEOUT_MS: u32 = 10_000;
+
+/// The most that a webhook waits after its first attempt in vain, unless configured, in milliseconds. It doubles each time.
+pub const DEFAULT_WEBHOOK_FIRST_RETRY_MS: u32 = 1_000;
+
+/// The most that a webhook ever waits between two attempts, unless configured, in milliseconds.
+pub const DEFAULT_WEBHOOK_LAST_RETRY_MS: u32 = 300_000;
+
+/// How long a webhook tries to deliver a result whose receiver is not there, until it is a dead letter, unless configured, in
+/// seconds.
+pub const DEFAULT_WEBHOOK_GIVE_UP_S: u32 = 86_400;
+
+/// Results that a webhook delivers before it stores that it has: so many may come again after a crash.
+pub const WEBHOOK_UNSETTLED_RESULTS: u64 = 64;
+
+/// Bytes of the head of a receiver's answer.
+pub const WEBHOOK_ANSWER_HEAD_BYTES: usize = 16 * 1024;
+
+/// Headers of a receiver's answer.
+pub const WEBHOOK_ANSWER_HEADERS: usize = 64;
+
+/// Bytes of the body of a receiver's answer that are read, and thrown away. With more its connection is closed.
+pub const WEBHOOK_ANSWER_BODY_BYTES: usize = 16 * 1024;
+
+/// Bytes of what is kept of a failed attempt, as the wire promises.
+pub const MAX_DELIVERY_ERROR_BYTES: usize = 256;
 
 /// Faults that are remembered of one seat, some 300 bytes each: enough to see how it began to go wrong.
 pub const FAULTS_PER_SEAT: usize = 16;

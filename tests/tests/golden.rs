@@ -4,7 +4,7 @@
 //! A release that changes what is written gets a set of its own, beside those of the releases before:
 //!
 //! ```sh
-//! ZETEMA_GOLDEN=journal-4 cargo test --workspace --test golden -- --ignored make_a_golden_set
+//! ZETEMA_GOLDEN=journal-5 cargo test --workspace --test golden -- --ignored make_a_golden_set
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -89,7 +89,7 @@ async fn make_a_golden_set() {
     let name = std::env::var("ZETEMA_GOLDEN").expect("ZETEMA_GOLDEN is the name of the set");
     let folder = sets().join(name);
     fs::create_dir(&folder).expect("a set that is not there yet");
-    let (server, clients) = TestServer::start().await;
+    let (server, clients) = TestServer::start_allowing("http://127.0.0.1:*").await;
     let quick = |players| unhurried(preset(Preset::Quick, players));
 
     let joint = clients.create(quick(2)).await;
@@ -111,6 +111,12 @@ async fn make_a_golden_set() {
     let (_, owner) = clients.owner_token("shop").await;
     let (void, void_secret) = clients.bot_token("greedy").await;
     clients.revoke(&void).await;
+    // Of the receiver nothing is heard: what is settled is what was there when the webhook was made.
+    for owner in ["", "shop"] {
+        let (owner, url) = (owner.to_owned(), "http://127.0.0.1:9/".to_owned());
+        let request = v1::CreateWebhookRequest { owner, url, ..v1::CreateWebhookRequest::default() };
+        soon("CreateWebhook", clients.webhooks().create_webhook(request)).await.unwrap();
+    }
     for finished in [&joint, &fixed, &aborted] {
         save_record(&clients, &folder, finished.id()).await;
     }
@@ -121,12 +127,24 @@ async fn make_a_golden_set() {
         "waiting": { "match_id": waiting.id(), "tokens": waiting.tokens },
         "owner_token": owner,
         "void_token": void_secret,
+        "webhooks": webhooks(&clients).await,
     });
     fs::write(folder.join("known.json"), format!("{known:#}\n")).unwrap();
     let data = server.stop_and_keep().await;
     for file in ["journal.sqlite3", "journal.lock"] {
         fs::copy(data.path().join("data").join(file), folder.join(file)).unwrap();
     }
+}
+
+/// Every webhook: its id, its owner, where it sends and what is settled.
+async fn webhooks(clients: &Clients) -> Value {
+    let mut client = clients.webhooks();
+    let list = client.list_webhooks(v1::ListWebhooksRequest::default());
+    let webhooks = soon("ListWebhooks", list).await.unwrap().into_inner().webhooks;
+    webhooks
+        .iter()
+        .map(|one| json!([one.webhook_id, one.owner, one.url, one.settled_result_number]))
+        .collect()
 }
 
 fn text(value: &Value) -> String {
@@ -158,6 +176,9 @@ async fn check(set: &Path) {
     let known: Value = serde_json::from_slice(&fs::read(set.join("known.json")).unwrap()).unwrap();
     let (server, clients) = TestServer::start_in(folder).await;
 
+    // Releases before the fifth layout had none.
+    let expected = known.get("webhooks").cloned().unwrap_or_else(|| json!([]));
+    assert_eq!(webhooks(&clients).await, expected);
     let finished = texts(&known["finished"]);
     for match_id in &finished {
         check_record(&clients, set, match_id).await;

@@ -12,6 +12,7 @@ const PAGES: [(&str, &[&str]); 1] = [(
         "examples/backend-rust/src/main.rs",
         "examples/backend-python/requirements.txt",
         "examples/backend-python/backend.py",
+        "examples/webhook-python/receiver.py",
     ],
 )];
 

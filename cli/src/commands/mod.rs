@@ -14,6 +14,7 @@ mod source;
 pub(crate) mod status;
 pub(crate) mod token;
 pub(crate) mod top;
+pub(crate) mod webhook;
 
 use anyhow::{Context, Result};
 
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Status(status) => status.run().await,
             Command::Top(top) => top.run().await,
             Command::Token(command) => token::run(command).await,
+            Command::Webhook(command) => webhook::run(command).await,
             Command::Backup(backup) => backup.run().await,
             Command::Restore(restore) => restore.run().await,
         }

@@ -17,6 +17,7 @@ mod record;
 mod rules;
 mod tokens;
 mod view;
+mod webhooks;
 
 pub(crate) use action::ActionJson;
 pub(crate) use backup::{BackupJson, RestoredJson};
@@ -31,6 +32,7 @@ pub(crate) use record::RecordJson;
 pub(crate) use rules::{PresetJson, RulesJson};
 pub(crate) use tokens::{CreatedTokenJson, TokenJson};
 pub(crate) use view::ViewJson;
+pub(crate) use webhooks::{CreatedWebhookJson, DeadLetterJson, WebhookJson};
 
 use zetema_rules::{Cards, Ranks};
 

@@ -10,3 +10,4 @@ mod refusals;
 mod server;
 mod status;
 mod tokens;
+mod webhooks;

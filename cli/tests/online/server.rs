@@ -28,9 +28,15 @@ impl Served {
 
     /// A server on this data folder, and the line in which it says that it serves.
     pub(crate) fn on(data: TempDir) -> (Self, String) {
+        Self::on_with(data, &[])
+    }
+
+    /// The same with these flags.
+    pub(crate) fn on_with(data: TempDir, flags: &[&str]) -> (Self, String) {
         let mut child = zetema()
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--data"])
             .arg(data.path())
+            .args(flags)
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -17,6 +17,7 @@ mod service_key;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod webhook_secret;
 
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};
 pub use bearer::Bearer;
@@ -26,11 +27,12 @@ pub use pass::Pass;
 pub use seat_token::{SeatGrant, SeatToken};
 pub use service_key::ServiceKey;
 pub use tokens::{TokenFilter, TokenSpec, Tokens, VoidTokens};
+pub use webhook_secret::WebhookSecret;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::journal::{Journal, Options, SqliteJournal};
+use crate::journal::{Journal, Options, SqliteJournal, WebhookId};
 use crate::matches::Clock;
 
 /// Makes another first admin token for a server that does not run, whose data is in `folder`, and says in which file it
@@ -93,6 +95,19 @@ impl Access {
     /// seat's, the match knows.
     pub fn seat_grant(&self, token: &str) -> Option<SeatGrant> {
         self.service_key.seat_grant(token)
+    }
+
+    /// The name of a new webhook.
+    ///
+    /// # Errors
+    /// [`AccessError::Randomness`].
+    pub fn draw_webhook_id(&self) -> Result<WebhookId, AccessError> {
+        service_key::random().map(WebhookId::from_bytes)
+    }
+
+    /// What the messages of a webhook are signed by.
+    pub fn webhook_secret(&self, id: WebhookId) -> WebhookSecret {
+        self.service_key.webhook_secret(id)
     }
 
     /// Who calls, by the token of the request's metadata. Whether a seat's token was replaced, its match knows.

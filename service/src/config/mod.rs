@@ -25,6 +25,7 @@ use std::{
     fs,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 pub use error::{ConfigError, Suggestion};
@@ -32,6 +33,8 @@ pub use number::{Number, Numbers};
 pub use setting::{Setting, Source};
 pub use tls::TlsFiles;
 use tls::TlsPaths;
+
+use crate::webhooks::{self, Allowed};
 
 /// What every variable of the program begins with.
 pub const VARIABLE_PREFIX: &str = "ZETEMA_";
@@ -77,6 +80,10 @@ pub struct Config {
     pub plaintext: Plaintext,
     /// The files of TLS. If there are any, every connection speaks TLS.
     pub tls: Option<TlsFiles>,
+    /// Where webhooks may send to.
+    pub webhook_allow: Allowed,
+    /// The PEM file of the CAs that webhooks trust in the place of the system's.
+    pub webhook_ca: Option<PathBuf>,
     /// The bounds, and other numbers.
     pub numbers: Numbers,
     /// What is logged, in the syntax of tracing's filters.
@@ -92,6 +99,8 @@ impl Default for Config {
             data: PathBuf::from("zetema-data"),
             plaintext: Plaintext::Loopback,
             tls: None,
+            webhook_allow: Allowed::default(),
+            webhook_ca: None,
             numbers: Numbers::default(),
             log: "info".to_owned(),
             log_format: LogFormat::Text,
@@ -139,6 +148,18 @@ impl Config {
         Ok(Self { numbers, ..self })
     }
 
+    /// How webhooks are delivered.
+    pub(crate) fn webhook_settings(&self) -> webhooks::Settings {
+        webhooks::Settings {
+            allowed: self.webhook_allow.clone(),
+            ca: self.webhook_ca.clone(),
+            timeout: self.numbers.millis(Number::WebhookTimeoutMs),
+            first_retry: self.numbers.millis(Number::WebhookFirstRetryMs),
+            last_retry: self.numbers.millis(Number::WebhookLastRetryMs),
+            give_up: Duration::from_secs(self.numbers.get(Number::WebhookGiveUpS)),
+        }
+    }
+
     /// What a setting is, as it would be written. `None`: it is not set, and has no default.
     pub fn text(&self, setting: Setting) -> Option<String> {
         let path = |path: &Path| path.display().to_string();
@@ -153,6 +174,10 @@ impl Config {
             Setting::TlsCert => tls.map(|files| path(&files.cert)),
             Setting::TlsKey => tls.map(|files| path(&files.key)),
             Setting::TlsClientCa => tls.and_then(|files| files.client_ca.as_deref()).map(path),
+            Setting::WebhookAllow => {
+                Some(self.webhook_allow.to_string()).filter(|_| !self.webhook_allow.is_empty())
+            }
+            Setting::WebhookCa => self.webhook_ca.as_deref().map(path),
             Setting::Log => Some(self.log.clone()),
             Setting::LogFormat => Some(match self.log_format {
                 LogFormat::Text => "text".to_owned(),
@@ -276,6 +301,15 @@ impl Given {
             Setting::TlsCert => tls.cert = Some(PathBuf::from(value)),
             Setting::TlsKey => tls.key = Some(PathBuf::from(value)),
             Setting::TlsClientCa => tls.client_ca = Some(PathBuf::from(value)),
+            Setting::WebhookAllow => {
+                config.webhook_allow = value.parse().map_err(|_| {
+                    wrong(
+                        "hosts and networks, as in hooks.example.com,*.example.org:8443,http://10.0.0.0/8:*",
+                    )
+                })?;
+            }
+            Setting::WebhookCa if value.is_empty() => return Err(wrong("the path of a PEM file")),
+            Setting::WebhookCa => config.webhook_ca = Some(PathBuf::from(value)),
             Setting::Number(number) => {
                 let set = value.parse().ok().and_then(|value| config.numbers.with(number, value).ok());
                 config.numbers = set.ok_or_else(|| wrong_number(source(setting), value, number))?;

@@ -101,6 +101,14 @@ numbers! {
     CreateBurstPerAddress "create_burst_per_address" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
     /// How often a Play stream is pinged
     PingIntervalMs "ping_interval_ms" "milliseconds" 100 600_000 limits::DEFAULT_PING_INTERVAL_MS;
+    /// How long an attempt to deliver to a webhook may take
+    WebhookTimeoutMs "webhook_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_WEBHOOK_TIMEOUT_MS;
+    /// The most that a webhook waits after its first attempt in vain; it doubles each time
+    WebhookFirstRetryMs "webhook_first_retry_ms" "milliseconds" 10 60_000 limits::DEFAULT_WEBHOOK_FIRST_RETRY_MS;
+    /// The most that a webhook ever waits between two attempts
+    WebhookLastRetryMs "webhook_last_retry_ms" "milliseconds" 100 3_600_000 limits::DEFAULT_WEBHOOK_LAST_RETRY_MS;
+    /// How long a result is tried whose receiver is not there, until it is a dead letter
+    WebhookGiveUpS "webhook_give_up_s" "seconds" 1 2_592_000 limits::DEFAULT_WEBHOOK_GIVE_UP_S;
     /// How long matches go on when the server is told to stop
     DrainTimeoutMs "drain_timeout_ms" "milliseconds" 0 600_000 limits::DEFAULT_DRAIN_TIMEOUT_MS;
 }

@@ -28,6 +28,10 @@ pub enum Setting {
     TlsKey,
     /// The PEM file of the CAs that sign clients' certificates, which are then demanded of every connection.
     TlsClientCa,
+    /// Where webhooks may send to: hosts and networks.
+    WebhookAllow,
+    /// The PEM file of the CAs that webhooks trust in the place of the system's.
+    WebhookCa,
     /// What is logged: a level, or directives as in `info,zetema_service=debug`.
     Log,
     /// How the log is written: `text` or `json`.
@@ -37,13 +41,15 @@ pub enum Setting {
 }
 
 /// Those that are no numbers.
-const TEXTS: [Setting; 8] = [
+const TEXTS: [Setting; 10] = [
     Setting::Listen,
     Setting::Data,
     Setting::Plaintext,
     Setting::TlsCert,
     Setting::TlsKey,
     Setting::TlsClientCa,
+    Setting::WebhookAllow,
+    Setting::WebhookCa,
     Setting::Log,
     Setting::LogFormat,
 ];
@@ -83,6 +89,15 @@ impl Setting {
                 "none",
                 "CAs: every connection must show a certificate that one of them signed",
             ),
+            Self::WebhookAllow => (
+                "webhook_allow",
+                "hosts and networks",
+                "none",
+                "Where webhooks may send to, as in hooks.example.com,10.1.0.0/16:8443",
+            ),
+            Self::WebhookCa => {
+                ("webhook_ca", "PEM file", "none", "CAs that webhooks trust in the place of the system's")
+            }
             Self::Log => {
                 ("log", "level or directives", "info", "What is logged, as in info,zetema_service=debug")
             }

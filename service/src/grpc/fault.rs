@@ -13,6 +13,7 @@ use zetema_proto::{
     v1::{self, DecisionClosedBy, ErrorReason},
 };
 
+use super::result_streams::ahead;
 use crate::{
     access::{AccessError, TokenError},
     admission::{Overloaded, TooFast},
@@ -21,6 +22,7 @@ use crate::{
     matches::{CreateError, RotationError},
     metrics::REJECTIONS,
     table::{ClosedBy, Rejection},
+    webhooks::WebhookError,
 };
 
 /// Why a request is refused: a status, or a rejection on a Play stream.
@@ -317,6 +319,25 @@ impl From<TokenError> for Fault {
                 Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
             }
             TokenError::Broken(error) => error.into(),
+        }
+    }
+}
+
+impl From<WebhookError> for Fault {
+    fn from(error: WebhookError) -> Self {
+        let message = error.to_string();
+        match error {
+            WebhookError::NotFound => Self::not_found("webhook"),
+            WebhookError::Url(_) | WebhookError::NotAllowed { .. } => Self::field("url", message),
+            WebhookError::OtherOwner => Self::field("owner", message),
+            WebhookError::CursorAhead(cursor) => ahead(cursor),
+            WebhookError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
+            WebhookError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
+            WebhookError::OutcomeUnknown | WebhookError::Unavailable => {
+                Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
+            }
+            WebhookError::Damaged(cause) => Self::internal(&cause),
+            WebhookError::Broken(error) => error.into(),
         }
     }
 }

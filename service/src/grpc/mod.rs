@@ -13,6 +13,7 @@ mod result_streams;
 mod rules_service;
 mod token_service;
 mod tonic_faults;
+mod webhook_service;
 mod wire;
 
 pub(crate) use backend::Backend;
@@ -23,3 +24,4 @@ pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
 pub(crate) use token_service::TokenAdapter;
 pub(crate) use tonic_faults::{explain, is_grpc, unknown_method};
+pub(crate) use webhook_service::WebhookAdapter;

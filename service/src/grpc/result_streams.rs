@@ -89,11 +89,12 @@ impl ResultStreams {
     }
 }
 
-fn cursor(text: &str) -> Result<ResultCursor, Fault> {
+pub(super) fn cursor(text: &str) -> Result<ResultCursor, Fault> {
     text.parse().map_err(|error: NoResultCursor| Fault::field("after", error.to_string()))
 }
 
-fn ahead(ahead: ResultCursorAhead) -> Fault {
+/// A cursor that is beyond what there is.
+pub(super) fn ahead(ahead: ResultCursorAhead) -> Fault {
     let ResultCursorAhead { after, last } = ahead;
     tracing::error!(%after, %last, "a client has a cursor beyond the last result: a sign that results were lost");
     counter!(RESULT_CURSORS_AHEAD).increment(1);

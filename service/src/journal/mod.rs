@@ -53,6 +53,7 @@ mod store;
 mod tests;
 mod token;
 mod values;
+mod webhook;
 
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
 pub use outcome::{
@@ -72,4 +73,8 @@ pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId,
 pub use values::{
     BodyHash, BotName, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,
     PageSize, Payload, RecordBytes, RequestId, Response, Summary, TokenLabel,
+};
+pub use webhook::{
+    DeadLetter, DeadLetterFilter, DeadLetterState, NoWebhookId, Resend, StoredWebhook, WebhookChange,
+    WebhookId, WebhookNumber, WebhookStore, WebhookUrl,
 };

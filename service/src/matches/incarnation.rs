@@ -1,5 +1,7 @@
 //! Which of the lives of a journal a result is of: each restore of a backup begins another.
 
+use std::fmt;
+
 use super::{Entropy, ResultCursor};
 use crate::journal::{Cause, Journal, MetaKey, MetaValue, Outcome, ReadError, ResultNumber};
 
@@ -15,6 +17,13 @@ pub struct Incarnation(pub(super) u64);
 impl Incarnation {
     /// Before any restore.
     pub const FIRST: Self = Self(0);
+}
+
+/// 16 hexadecimal digits.
+impl fmt::Display for Incarnation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 /// All lives of this journal, the first one first.
@@ -77,6 +86,12 @@ impl Incarnations {
         self.0.last().map_or(Incarnation::FIRST, |begun| begun.incarnation)
     }
 
+    /// The one in which a result was made.
+    pub(super) fn of(&self, number: ResultNumber) -> Incarnation {
+        let made_in = self.0.iter().rev().find(|begun| begun.after < number);
+        made_in.map_or(Incarnation::FIRST, |begun| begun.incarnation)
+    }
+
     /// The last result up to which a cursor's life and this one have the same results; `latest` is the last of this
     /// one. A life that is not known here shares nothing.
     pub(super) fn shared_with(&self, cursor: ResultCursor, latest: ResultNumber) -> ResultNumber {
@@ -125,6 +140,12 @@ mod tests {
         for (of, shared) in [(0, 10), (7, 25), (9, 40), (8, 0)] {
             let cursor = ResultCursor::new(number(3), Incarnation(of));
             assert_eq!(lives.shared_with(cursor, number(40)), number(shared), "{of}");
+        }
+        for (result, of) in [(1, 0), (10, 0), (11, 7), (25, 7), (26, 9)] {
+            assert_eq!(lives.of(number(result)), Incarnation(of), "{result}");
+            // Where it is told to have been made it is part of what is shared.
+            let cursor = ResultCursor::new(number(result), lives.of(number(result)));
+            assert!(lives.shared_with(cursor, number(40)) >= number(result), "{result}");
         }
         assert_eq!(Incarnations::default().current(), Incarnation::FIRST);
         let first = ResultCursor::new(number(3), Incarnation::FIRST);

@@ -118,6 +118,29 @@ impl Matches {
     }
 }
 
+impl Matches {
+    /// The place after a result, by the life of the journal in which it was made: it never changes.
+    pub fn result_cursor(&self, number: ResultNumber) -> ResultCursor {
+        ResultCursor::new(number, self.shared.incarnations.of(number))
+    }
+
+    /// The latest result that everyone may know of.
+    pub fn latest_result(&self) -> ResultNumber {
+        *self.journal().latest_result().borrow()
+    }
+
+    /// One result; `None` if there is none with this number, or if it was lost.
+    ///
+    /// # Errors
+    /// [`Rejection::OutcomeUnknown`] if the journal can't be read now, [`Rejection::Damaged`].
+    pub async fn result(&self, number: ResultNumber) -> Result<Option<Arc<EndedMatch>>, Rejection> {
+        let before = ResultNumber::new(number.get().saturating_sub(1));
+        let page = PageSize::new(1).map_err(|_| Rejection::Damaged)?;
+        let read = read_page(self.journal(), ResultFilter::default(), before, page).await?;
+        Ok(read.into_iter().find(|ended| ended.number == number))
+    }
+}
+
 impl Results {
     /// Where another reader would go on after what this one was told.
     pub fn cursor(&self) -> ResultCursor {

@@ -124,6 +124,12 @@ metrics! {
     STALLS "zetema_stalls_total" Counter [];
     /// Cursors of results beyond the last result, each a sign that results were lost.
     RESULT_CURSORS_AHEAD "zetema_result_cursors_ahead_total" Counter [];
+    /// Attempts to deliver a result to the receiver of a webhook: `taken`, `refused`, `unavailable`.
+    WEBHOOK_ATTEMPTS "zetema_webhook_attempts_total" Counter ["outcome"];
+    /// Results that webhooks gave up.
+    WEBHOOK_DEAD_LETTERS "zetema_webhook_dead_letters_total" Counter [];
+    /// Results that the webhook that is furthest behind has not done with.
+    WEBHOOK_LAG "zetema_webhook_lag_results" Gauge [];
     /// 1 while health is `SERVING`, 0 when the journal takes no writes or the server is told to stop.
     READY "zetema_ready" Gauge [];
     /// 1, with the version of the program.

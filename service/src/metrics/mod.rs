@@ -83,6 +83,9 @@ fn describe() {
     for work in ["create", "watch", "join"] {
         counter!(SHED, "work" => work).absolute(0);
     }
+    for outcome in WebhookAttempt::ALL.map(WebhookAttempt::name) {
+        counter!(WEBHOOK_ATTEMPTS, "outcome" => outcome).absolute(0);
+    }
     for what in ["request", "message", "create"] {
         for by in ["token", "address"] {
             counter!(THROTTLED, "what" => what, "by" => by).absolute(0);
@@ -146,6 +149,31 @@ impl Closed {
 /// Counts a connection that the server closes.
 pub(crate) fn closed(why: Closed) {
     counter!(CLOSED_CONNECTIONS, "reason" => why.name()).increment(1);
+}
+
+/// What came of an attempt to deliver a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WebhookAttempt {
+    Taken,
+    Refused,
+    Unavailable,
+}
+
+impl WebhookAttempt {
+    const ALL: [Self; 3] = [Self::Taken, Self::Refused, Self::Unavailable];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Refused => "refused",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
+/// Counts an attempt to deliver a result.
+pub(crate) fn webhook_attempt(outcome: WebhookAttempt) {
+    counter!(WEBHOOK_ATTEMPTS, "outcome" => outcome.name()).increment(1);
 }
 
 /// One more of a gauge, for as long as this lives.

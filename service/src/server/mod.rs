@@ -51,6 +51,7 @@ use crate::{
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
     table::FairShuffler,
+    webhooks::{self, Webhooks},
 };
 use connection::{Http, Transport};
 use listener::Listener;
@@ -77,6 +78,9 @@ pub enum StartError {
     /// The keys can't be had.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The webhooks can't be taken up.
+    #[error(transparent)]
+    Webhooks(#[from] webhooks::OpenError),
     /// TLS can't be served.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -108,6 +112,7 @@ impl Server {
     pub async fn start(config: Config) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
         let page = metrics::page().cloned();
+        let webhook_settings = config.webhook_settings();
         let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = Listener::bind(listen).map_err(listen_error)?;
@@ -152,10 +157,19 @@ impl Server {
             drain: drain.clone(),
             pressure: Arc::clone(&pressure),
         });
+        let webhooks = webhooks::Config {
+            store: Arc::<SqliteJournal>::clone(&journal),
+            journal: Arc::<SqliteJournal>::clone(&journal),
+            matches: matches.clone(),
+            access: Arc::clone(&access),
+            clock: Arc::<ServerClock>::clone(&clock),
+            settings: webhook_settings,
+        };
+        let webhooks = Webhooks::open(webhooks, tasks.clone(), drain.closing().clone()).await?;
         let reporter = HealthReporter::new();
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
-        let router = routes::routes(&backend, &rates, health, page.clone())?;
+        let router = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
         let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
         let written = Arc::clone(&journal);
         let commits = move || {

@@ -15,20 +15,26 @@ use zetema_proto::{
     v1::{
         match_service_server::MatchServiceServer, play_service_server::PlayServiceServer,
         rules_service_server::RulesServiceServer, token_service_server::TokenServiceServer,
+        webhook_service_server::WebhookServiceServer,
     },
 };
 
 use super::{StartError, admit::admit, measure::measure};
 use crate::{
     admission::Rates,
-    grpc::{Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, explain, unknown_method},
+    grpc::{
+        Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
+        unknown_method,
+    },
     limits,
     metrics::Rpcs,
+    webhooks::Webhooks,
 };
 
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
 pub(super) fn routes(
     backend: &Arc<Backend>,
+    webhooks: Webhooks,
     rates: &Arc<Rates>,
     health: HealthService,
     page: Option<PrometheusHandle>,
@@ -43,10 +49,16 @@ pub(super) fn routes(
         .fallback(unknown_method)
         .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
         .layer(middleware::from_fn_with_state(Arc::clone(&rpcs), measure));
-    Ok(ours(backend, rates, &rpcs, page).merge(standard).merge(unknown))
+    let webhooks = Routes::new(
+        WebhookServiceServer::new(WebhookAdapter::new(Arc::clone(backend), webhooks))
+            .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+    );
+    let webhooks = explained(webhooks, rates, &rpcs);
+    Ok(ours(backend, rates, &rpcs, page).merge(webhooks).merge(standard).merge(unknown))
 }
 
-/// Our services and the metrics.
+/// Our services, but that of webhooks, and the metrics.
 pub(super) fn ours(
     backend: &Arc<Backend>,
     rates: &Arc<Rates>,
@@ -73,17 +85,19 @@ pub(super) fn ours(
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
-    let ours = over_web(
-        ours.into_axum_router().reset_fallback().layer(middleware::map_response(explain)),
-        rates,
-        rpcs,
-    );
+    let ours = explained(ours, rates, rpcs);
     let metrics = get(async move || metrics_page(page.as_ref()));
     ours.merge(
         Router::new()
             .route("/metrics", metrics)
             .layer(middleware::from_fn_with_state(Arc::clone(rates), admit)),
     )
+}
+
+/// Services of ours, over the web too.
+fn explained(services: Routes, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
+    let services = services.into_axum_router().reset_fallback().layer(middleware::map_response(explain));
+    over_web(services, rates, rpcs)
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.

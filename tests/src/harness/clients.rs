@@ -13,6 +13,7 @@ use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::rules_service_client::RulesServiceClient;
 use zetema_proto::v1::token_service_client::TokenServiceClient;
+use zetema_proto::v1::webhook_service_client::WebhookServiceClient;
 use zetema_rules::Record;
 
 use super::soon;
@@ -125,6 +126,12 @@ impl Clients {
     pub fn tokens(&self) -> TokenServiceClient<InterceptedService<Channel, Bearer>> {
         let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
         TokenServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// Webhooks, as the admin.
+    pub fn webhooks(&self) -> WebhookServiceClient<InterceptedService<Channel, Bearer>> {
+        let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
+        WebhookServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
     }
 
     /// Makes a token.

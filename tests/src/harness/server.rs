@@ -21,6 +21,18 @@ impl TestServer {
         Self::start_in(tempfile::tempdir().unwrap()).await
     }
 
+    /// A server whose webhooks may send to these addresses.
+    pub async fn start_allowing(webhook_allow: &str) -> (Self, Clients) {
+        Self::start_allowing_in(tempfile::tempdir().unwrap(), webhook_allow).await
+    }
+
+    /// The same with the data of this folder.
+    pub async fn start_allowing_in(folder: TempDir, webhook_allow: &str) -> (Self, Clients) {
+        let mut config = Config::embedded(folder.path().join("data"));
+        config.webhook_allow = webhook_allow.parse().unwrap();
+        Self::start_as(config, folder).await
+    }
+
     /// Stops the server in order, starts it again on the same data, and connects.
     pub async fn restart(self) -> (Self, Clients) {
         let Self { server, folder } = self;
@@ -42,7 +54,12 @@ impl TestServer {
 
     /// A server whose data is in the folder `data` of this one, and a connection to it.
     pub async fn start_in(folder: TempDir) -> (Self, Clients) {
-        let server = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
+        let config = Config::embedded(folder.path().join("data"));
+        Self::start_as(config, folder).await
+    }
+
+    async fn start_as(config: Config, folder: TempDir) -> (Self, Clients) {
+        let server = Server::start(config).await.unwrap();
         let token = server.admin_token().expect("its file is there").expose().to_owned();
         let clients = Clients::connect(server.local_addr(), &token).await;
         (Self { server, folder }, clients)

@@ -22,3 +22,4 @@ mod secrecy;
 mod takeover;
 mod tls;
 mod trace;
+mod webhooks;

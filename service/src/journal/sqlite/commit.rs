@@ -5,13 +5,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
-use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, Write};
-use super::{schema, segments, tokens};
+use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write};
+use super::{schema, segments, tokens, webhooks};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload, Request,
-    RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version,
+    RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version, WebhookChange,
 };
 
 /// How many forgotten requests are deleted with each new one: more than come in.
@@ -40,6 +40,7 @@ impl Commit<'_> {
                 Answer::Remember(to, self.attempt(|c| c.remember_first(&request, now)))
             }
             Write::Tokens(change, to) => Answer::Tokens(to, self.attempt(|c| c.change_tokens(&change))),
+            Write::Webhooks(change, to) => Answer::Webhooks(to, self.attempt(|c| c.change_webhooks(&change))),
             Write::ReplaceMeta(key, value, to) => {
                 Answer::ReplaceMeta(to, self.attempt(|c| c.replace_meta(&key, &value)))
             }
@@ -137,6 +138,29 @@ impl Commit<'_> {
             tokens::insert(self.conn, token)?;
         }
         Ok(Outcome::Done(()))
+    }
+
+    fn change_webhooks(&mut self, change: &WebhookChange) -> rusqlite::Result<WebhooksOutcome> {
+        let changed = match change {
+            WebhookChange::Made { webhook, request } => {
+                if let Some(request) = request {
+                    let now = webhook.created_at;
+                    if read::request(self.conn, &request.key, now)? == RequestState::Reused {
+                        return Ok(Outcome::Refused(RequestReused));
+                    }
+                    self.remember(request, now.get())?;
+                }
+                webhooks::insert(self.conn, webhook)?
+            }
+            WebhookChange::Deleted(id) => webhooks::delete(self.conn, *id)?,
+            WebhookChange::Settled { webhook, to, dead } => {
+                webhooks::settle(self.conn, *webhook, *to, dead.as_ref())?
+            }
+            WebhookChange::Due { webhook, which } => webhooks::make_due(self.conn, *webhook, which)?,
+            WebhookChange::Revived { webhook, result } => webhooks::revive(self.conn, *webhook, *result)?,
+            WebhookChange::DiedAgain { webhook, dead } => webhooks::die_again(self.conn, *webhook, dead)?,
+        };
+        Ok(Outcome::Done(changed))
     }
 
     fn replace_meta(&mut self, key: &MetaKey, value: &MetaValue) -> rusqlite::Result<Outcome<(), Never>> {

@@ -25,6 +25,7 @@ mod stats;
 mod tokens;
 mod verify;
 mod wal;
+mod webhooks;
 mod writer;
 
 use std::path::Path;
@@ -43,10 +44,11 @@ pub use stats::{JournalQueue, JournalStats};
 pub use wal::{WalContent, WalDamage};
 
 use super::{
-    Append, AppendOutcome, Cause, CreateOutcome, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage,
-    Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition,
-    PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber,
-    ResultRow, StoredMatch, StoredToken, TokenChange, UnixMillis, Version,
+    Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
+    FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
+    Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
+    ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
+    Version, WebhookChange, WebhookStore,
 };
 use clean::Cleaning;
 use folder::Folder;
@@ -371,6 +373,27 @@ impl Journal for SqliteJournal {
             // An error says that it was closed in the meantime.
             let _already = closed.await;
         }
+    }
+}
+
+#[async_trait]
+impl WebhookStore for SqliteJournal {
+    async fn webhooks(&self) -> Result<Vec<(StoredWebhook, u32)>, ReadError> {
+        self.readers.read(move |conn| webhooks::all(conn).map_err(read::read_error)).await
+    }
+
+    async fn dead_letters(
+        &self,
+        filter: DeadLetterFilter,
+        page: PageSize,
+    ) -> Result<Vec<DeadLetter>, ReadError> {
+        self.readers
+            .read(move |conn| webhooks::dead_letters(conn, &filter, page).map_err(read::read_error))
+            .await
+    }
+
+    async fn change_webhooks(&self, change: WebhookChange) -> Outcome<u64, RequestReused> {
+        self.write(|to| Write::Webhooks(Box::new(change), to)).await
     }
 }
 

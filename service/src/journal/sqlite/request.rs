@@ -10,12 +10,13 @@ use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never,
     NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey, RequestReused, Response,
-    ResultNumber, TokenChange, UnixMillis,
+    ResultNumber, TokenChange, UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
 pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
 pub(super) type TokensOutcome = Outcome<(), RequestReused>;
+pub(super) type WebhooksOutcome = Outcome<u64, RequestReused>;
 
 pub(super) enum Request {
     /// A write, and since when it waits.
@@ -30,6 +31,7 @@ pub(super) enum Write {
     Finish(Box<Finish>, Sender<FinishOutcome>),
     Remember(NamedRequest, UnixMillis, Sender<RememberOutcome>),
     Tokens(Box<TokenChange>, Sender<TokensOutcome>),
+    Webhooks(Box<WebhookChange>, Sender<WebhooksOutcome>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
     ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
 }
@@ -56,6 +58,7 @@ impl Write {
             Self::Finish(_, to) => Answer::Finish(to, by.outcome()),
             Self::Remember(_, _, to) => Answer::Remember(to, by.outcome()),
             Self::Tokens(_, to) => Answer::Tokens(to, by.outcome()),
+            Self::Webhooks(_, to) => Answer::Webhooks(to, by.outcome()),
             Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
             Self::ReplaceMeta(_, _, to) => Answer::ReplaceMeta(to, by.outcome()),
         }
@@ -67,6 +70,12 @@ impl Write {
             Self::Create(new, _) => new.request.as_ref().map(|request| (&request.key, new.now)),
             Self::Remember(request, now, _) => Some((&request.key, *now)),
             Self::Tokens(change, _) => change.request.as_ref().map(|request| (&request.key, change.now)),
+            Self::Webhooks(change, _) => match &**change {
+                WebhookChange::Made { webhook, request } => {
+                    request.as_ref().map(|request| (&request.key, webhook.created_at))
+                }
+                _ => None,
+            },
             Self::Append(..) | Self::Finish(..) | Self::Meta(..) | Self::ReplaceMeta(..) => None,
         }
     }
@@ -79,6 +88,7 @@ impl Write {
             Self::Finish(finish, _) => row_bytes(&finish.last.records) + finish.record.as_bytes().len(),
             Self::Remember(request, ..) => request.response.as_bytes().len(),
             Self::Tokens(..) => TOKEN_BYTES,
+            Self::Webhooks(..) => WEBHOOK_BYTES,
             Self::Meta(_, value, _) | Self::ReplaceMeta(_, value, _) => value.as_bytes().len(),
         }
     }
@@ -86,6 +96,8 @@ impl Write {
 
 /// About how many bytes a change of the tokens takes.
 const TOKEN_BYTES: usize = 512;
+/// About how many bytes a change of a webhook takes.
+const WEBHOOK_BYTES: usize = 512;
 
 fn row_bytes(records: &NewRecords) -> usize {
     records.as_slice().iter().map(|payload| HEADER_BYTES + payload.as_bytes().len()).sum()
@@ -98,6 +110,7 @@ pub(super) enum Answer {
     Finish(Sender<FinishOutcome>, FinishOutcome),
     Remember(Sender<RememberOutcome>, RememberOutcome),
     Tokens(Sender<TokensOutcome>, TokensOutcome),
+    Webhooks(Sender<WebhooksOutcome>, WebhooksOutcome),
     Meta(Sender<MetaOutcome>, MetaOutcome),
     ReplaceMeta(Sender<Outcome<(), Never>>, Outcome<(), Never>),
     Located(Sender<Option<Location>>, Option<Location>),
@@ -122,6 +135,7 @@ impl Answer {
             Self::Finish(_, outcome) => *outcome = by.outcome(),
             Self::Remember(_, outcome) => *outcome = by.outcome(),
             Self::Tokens(_, outcome) => *outcome = by.outcome(),
+            Self::Webhooks(_, outcome) => *outcome = by.outcome(),
             Self::Meta(_, outcome) => *outcome = by.outcome(),
             Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
             Self::Located(..) | Self::Unfinished(..) | Self::Closed(_) => {}
@@ -136,6 +150,7 @@ impl Answer {
             Self::Finish(to, outcome) => drop(to.send(outcome)),
             Self::Remember(to, outcome) => drop(to.send(outcome)),
             Self::Tokens(to, outcome) => drop(to.send(outcome)),
+            Self::Webhooks(to, outcome) => drop(to.send(outcome)),
             Self::Meta(to, outcome) => drop(to.send(outcome)),
             Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),
             Self::Located(to, location) => drop(to.send(location)),

@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use super::chain::Rows;
 use super::live::Segment;
 use super::recover::{self, Log, table};
-use super::schema::{Found, LISTED, SEALED};
-use super::seal::{META, QUARANTINE, REQUESTS, Sealed, TOKENS};
+use super::schema::{Found, HOOKED, LISTED, SEALED};
+use super::seal::{DEAD_LETTERS, META, QUARANTINE, REQUESTS, Sealed, TOKENS, WEBHOOKS};
 use super::{Quarantine, limits, records, schema, segments};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
@@ -21,6 +21,13 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
     let known = quarantined(from, &mut lost);
     for sealed in [META, REQUESTS, TOKENS] {
         small_table(from, &tx, sealed, &mut lost)?;
+    }
+    if from.schema >= HOOKED {
+        for sealed in [WEBHOOKS, DEAD_LETTERS] {
+            small_table(from, &tx, sealed, &mut lost)?;
+        }
+        // Nobody could ask for them any more.
+        tx.execute("DELETE FROM dead_letters WHERE webhook_id NOT IN (SELECT webhook_id FROM webhooks)", [])?;
     }
     let mut results = finished(from, &tx, &mut lost)?;
     for (found, _) in &known {
@@ -130,7 +137,8 @@ fn what_follows(key: Option<&Value>) -> &'static str {
     match key {
         Some(Value::Text(key)) => match key.as_str() {
             "service_key" => {
-                ": the next start makes another key, and every seat token is void. Give the seats new ones"
+                ": the next start makes another key, every seat token is void, and webhooks have other secrets. Give the \
+                 seats new ones, and make the webhooks anew"
             }
             "admin_token_sha256" => ": the next start makes another admin token, in the file admin-token",
             "incarnations" => ": cursors of results that were given since the last restore are refused",

@@ -18,12 +18,15 @@ const LEAST_SQLITE: i32 = 3_051_003;
 const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
-/// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments. A later one is a later release's.
-const SCHEMA: u64 = 4;
+/// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks. A later one is a later
+/// release's.
+const SCHEMA: u64 = 5;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
 pub(super) const LISTED: u64 = 4;
+/// The first layout with webhooks.
+pub(super) const HOOKED: u64 = 5;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -91,6 +94,29 @@ ALTER TABLE tokens ADD COLUMN seal BLOB;
 ALTER TABLE records ADD COLUMN seal BLOB;
 ALTER TABLE quarantine ADD COLUMN result_number INTEGER;
 ALTER TABLE quarantine ADD COLUMN seal BLOB;
+";
+
+/// What version 5 added.
+const WEBHOOKS: &str = "
+CREATE TABLE webhooks (
+    webhook_number INTEGER PRIMARY KEY,
+    webhook_id BLOB NOT NULL UNIQUE,
+    owner TEXT,
+    url TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    settled INTEGER NOT NULL,
+    seal BLOB
+) STRICT;
+CREATE TABLE dead_letters (
+    webhook_id BLOB NOT NULL,
+    result_number INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    died_ms INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    seal BLOB,
+    PRIMARY KEY (webhook_id, result_number)
+) STRICT, WITHOUT ROWID;
 ";
 
 /// A database that was looked at.
@@ -203,7 +229,7 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
     let tx = conn.transaction()?;
     make_tables(&tx, found, SCHEMA)?;
     if found < SEALED {
-        for sealed in seal::ALL {
+        for sealed in seal::FIRST {
             if sealed != seal::RECORDS {
                 tx.execute(&sealed.seal_where("true"), [])?;
             }
@@ -218,7 +244,7 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
 
 /// Takes the tables from one version to another.
 fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
-    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS)] {
+    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS), (HOOKED, WEBHOOKS)] {
         if (from + 1..=to).contains(&version) {
             conn.execute_batch(tables)?;
         }

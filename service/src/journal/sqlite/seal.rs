@@ -56,7 +56,12 @@ pub(super) const RECORDS: Sealed = Sealed {
     table: "records",
     columns: "result_number, match_id, version, owner, visibility, client_reference, finished_ms, summary",
 };
-pub(super) const ALL: [Sealed; 5] = [META, REQUESTS, QUARANTINE, TOKENS, RECORDS];
+pub(super) const WEBHOOKS: Sealed =
+    Sealed { table: "webhooks", columns: "webhook_number, webhook_id, owner, url, created_ms, settled" };
+pub(super) const DEAD_LETTERS: Sealed =
+    Sealed { table: "dead_letters", columns: "webhook_id, result_number, attempts, error, died_ms, state" };
+/// Those whose rows had no seal in the first layouts.
+pub(super) const FIRST: [Sealed; 5] = [META, REQUESTS, QUARANTINE, TOKENS, RECORDS];
 
 impl Sealed {
     /// The seal that a row has to have.

@@ -39,6 +39,11 @@ pub(super) fn database(found: &Found, depth: Depth) -> Result<(), OpenError> {
     for sealed in [seal::META, seal::QUARANTINE, seal::TOKENS] {
         broken_seals(conn, sealed)?;
     }
+    if *schema >= schema::HOOKED {
+        for sealed in [seal::WEBHOOKS, seal::DEAD_LETTERS] {
+            broken_seals(conn, sealed)?;
+        }
+    }
     if depth == Depth::All {
         broken_seals(conn, seal::REQUESTS)?;
     }
@@ -85,7 +90,7 @@ fn pages(conn: &Connection, depth: Depth) -> Result<(), OpenError> {
         return integrity(conn, "PRAGMA quick_check(8)");
     }
     integrity(conn, "PRAGMA integrity_check(sqlite_schema)")?;
-    let mut small = vec!["meta".to_owned(), "tokens".to_owned(), "quarantine".to_owned()];
+    let mut small = ["meta", "tokens", "quarantine", "webhooks", "dead_letters"].map(str::to_owned).to_vec();
     let objects = schema::objects(conn)?.into_iter().map(|(name, ..)| name);
     small.extend(objects.filter(|name| name.starts_with("log_")));
     for table in small {

@@ -9,6 +9,7 @@ mod opening;
 mod repair;
 mod segments;
 mod tokens;
+mod webhooks;
 mod writing;
 
 use std::path::PathBuf;

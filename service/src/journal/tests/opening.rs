@@ -1,7 +1,7 @@
 //! Opening, and what can't be opened.
 
 use super::*;
-use crate::journal::OpenError;
+use crate::journal::{OpenError, WebhookStore};
 
 async fn refused(f: &Fixture) -> String {
     match SqliteJournal::open(f.folder.path(), Options::default()).await {
@@ -24,9 +24,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000005' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000006' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 5, and this release knows version 4: \
+    let error = "FOLDER/journal.sqlite3 has schema version 6, and this release knows version 5: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -38,7 +38,9 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     f.created([1]).await;
     let f = f
         .reopen_after(|database| {
-            database.execute_batch("DROP TABLE tokens").unwrap();
+            database
+                .execute_batch("DROP TABLE tokens; DROP TABLE webhooks; DROP TABLE dead_letters")
+                .unwrap();
             for table in ["meta", "requests", "records", "quarantine"] {
                 database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN seal")).unwrap();
             }
@@ -50,6 +52,7 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
         .await;
     assert_eq!(f.recovery.unfinished, 1);
     assert_eq!(f.journal.tokens().await.unwrap(), []);
+    assert_eq!(f.journal.webhooks().await.unwrap(), []);
     let f = f.reopen().await;
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
 }

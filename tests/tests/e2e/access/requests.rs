@@ -30,7 +30,7 @@ pub(super) enum Door {
     Lists,
     /// Whoever may see the match.
     Viewers,
-    /// The admin and the match's owner.
+    /// The admin and the owner of the match or the webhook.
     Owners,
     /// Whoever has the seat's token, in a field.
     Seat,
@@ -41,6 +41,7 @@ pub(super) struct Target<'a> {
     pub(super) match_id: &'a str,
     pub(super) seat_token: &'a str,
     pub(super) token_id: &'a str,
+    pub(super) webhook_id: &'a str,
 }
 
 /// Who may call a method, and a request for it. A method without a line here fails the table.
@@ -48,6 +49,7 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
     let match_id = target.match_id.to_owned();
     let seat_token = target.seat_token.to_owned();
     let token_id = target.token_id.to_owned();
+    let webhook_id = target.webhook_id.to_owned();
     let spec = || preset(v1::Preset::Sackson, 2);
     let (door, body) = match method {
         "RulesService/ListPresets" => (Door::Open, v1::ListPresetsRequest {}.encode_to_vec()),
@@ -66,6 +68,23 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
         }
         "TokenService/ListTokens" => (Door::Admin, v1::ListTokensRequest::default().encode_to_vec()),
         "TokenService/RevokeToken" => (Door::Admin, v1::RevokeTokenRequest { token_id }.encode_to_vec()),
+        "WebhookService/CreateWebhook" => {
+            let url = "http://127.0.0.1:9/".to_owned();
+            let request = v1::CreateWebhookRequest { url, ..v1::CreateWebhookRequest::default() };
+            (Door::Creators, request.encode_to_vec())
+        }
+        "WebhookService/ListWebhooks" => (Door::Creators, v1::ListWebhooksRequest::default().encode_to_vec()),
+        "WebhookService/DeleteWebhook" => {
+            (Door::Owners, v1::DeleteWebhookRequest { webhook_id }.encode_to_vec())
+        }
+        "WebhookService/ListDeadLetters" => {
+            let request = v1::ListDeadLettersRequest { webhook_id, ..v1::ListDeadLettersRequest::default() };
+            (Door::Owners, request.encode_to_vec())
+        }
+        "WebhookService/ResendDeadLetters" => {
+            let request = v1::ResendDeadLettersRequest { webhook_id, result_numbers: Vec::new() };
+            (Door::Owners, request.encode_to_vec())
+        }
         "MatchService/CreateMatch" => {
             let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec()) };
             (Door::Creators, request.encode_to_vec())

@@ -44,7 +44,7 @@ pub(crate) fn of_every_method() -> Vec<Case> {
         let long = vec![0; limits::DEFAULT_MAX_REQUEST_BYTES + 1];
         cases.push(case("what is no message", vec![garbage()], Expected::reason(Undecodable)));
         cases.push(case("too large a message", vec![long], Expected::reason(MessageTooLarge)));
-        if method.starts_with("MatchService/") || method.starts_with("TokenService/") {
+        if ["MatchService/", "TokenService/", "WebhookService/"].iter().any(|of| method.starts_with(of)) {
             let unknown = Caller::Token("nobody's".to_owned());
             let by = |name, caller| case(name, vec![vec![]], Expected::reason(Unauthenticated)).by(caller);
             cases.push(by("a token of nobody's", unknown));

@@ -11,6 +11,7 @@ mod spec_cases;
 mod stream_cases;
 mod token_cases;
 mod undecodable;
+mod webhook_cases;
 
 use std::collections::BTreeSet;
 
@@ -80,6 +81,7 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
         match_cases::cases(scene),
         play_cases::cases(scene),
         token_cases::cases(scene, &token),
+        webhook_cases::cases(scene),
         complete::of_every_method(),
     ]
     .concat()

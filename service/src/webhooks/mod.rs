@@ -1,0 +1,462 @@
+//! Webhooks: results of matches, sent to receivers as they come.
+//!
+//! Each webhook has a task ([`worker`]) that reads the results after the last one that is settled, as `WatchResults` does, and
+//! sends them in order, one at a time, over a connection that is kept. A receiver that does not answer holds up its own webhook and
+//! nothing else.
+//!
+//! ```text
+//! results ─► worker ─► body, signed ─► receiver ─► 2xx: settled
+//!                                          └─► tried again, and in the end a dead letter: settled, in the same transaction
+//! ```
+
+mod allow;
+mod backoff;
+mod body;
+mod connect;
+mod error;
+mod post;
+mod url;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use metrics::gauge;
+use tokio::sync::Mutex;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use allow::{AllowError, Allowed};
+pub use connect::TrustError;
+pub use error::WebhookError;
+pub use url::{Host, Scheme, Target, UrlError};
+pub use worker::Trouble;
+
+use crate::access::{Access, AccessError, WebhookSecret};
+use crate::journal::{
+    DeadLetter, DeadLetterFilter, Journal, Outcome, Owner, PageSize, ReadError, Request, RequestKey,
+    RequestReused, RequestState, Resend, Response, ResultFilter, ResultNumber, StoredWebhook, WebhookChange,
+    WebhookId, WebhookNumber, WebhookStore, WebhookUrl,
+};
+use crate::limits;
+use crate::matches::{Clock, Matches, ResultCursor, ResultsFrom};
+use crate::metrics::WEBHOOK_LAG;
+use backoff::Patience;
+use connect::Network;
+use post::Receiver;
+use worker::{Known, Progress, Worker};
+
+/// How webhooks are delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where to.
+    pub allowed: Allowed,
+    /// The PEM file of the CAs that are trusted in the place of the system's.
+    pub ca: Option<PathBuf>,
+    /// How long an attempt may take.
+    pub timeout: Duration,
+    /// The most that is waited after the first attempt.
+    pub first_retry: Duration,
+    /// The most that is ever waited between two.
+    pub last_retry: Duration,
+    /// How long a receiver is tried that is not there.
+    pub give_up: Duration,
+}
+
+/// What webhooks run on.
+pub struct Config {
+    /// Where they are stored.
+    pub store: Arc<dyn WebhookStore>,
+    /// Where requests are remembered: the same journal.
+    pub journal: Arc<dyn Journal>,
+    /// Whose results are sent.
+    pub matches: Matches,
+    /// What the secrets are made of.
+    pub access: Arc<Access>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// How they are delivered.
+    pub settings: Settings,
+}
+
+/// Why the webhooks can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The journal can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Receivers with TLS can't be checked.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+/// A webhook that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookSpec {
+    /// Where it is to send.
+    pub url: WebhookUrl,
+    /// Of whose matches; `None`: the caller's own, which for the admin are all.
+    pub owner: Option<Owner>,
+    /// With which result it begins.
+    pub from: ResultsFrom,
+}
+
+/// A webhook as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookInfo {
+    /// As it is stored.
+    pub webhook: StoredWebhook,
+    /// Results of all matches after the last one that it has done with.
+    pub behind: u64,
+    /// How many dead letters it has.
+    pub dead_letters: u32,
+    /// What is in its way, if anything is.
+    pub trouble: Option<Trouble>,
+}
+
+/// All webhooks. A clone is another handle to the same.
+///
+/// Whoever calls is an owner, who has its own, or with `None` the admin, who has all.
+#[derive(Clone)]
+pub struct Webhooks {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Config,
+    network: Arc<Network>,
+    running: RwLock<BTreeMap<WebhookNumber, Running>>,
+    /// Held by whoever makes and ends webhooks, so that memory has the changes in the journal's order.
+    changing: Mutex<Memory>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Whether memory has what the journal has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Fresh,
+    /// The outcome of a change is not known.
+    Stale,
+}
+
+#[derive(Clone)]
+struct Running {
+    webhook: StoredWebhook,
+    progress: Arc<Progress>,
+    stop: CancellationToken,
+}
+
+impl Webhooks {
+    /// Takes up all webhooks of the journal. They run on these tasks, until `stop`.
+    ///
+    /// # Errors
+    /// An [`OpenError`].
+    pub async fn open(
+        config: Config,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) -> Result<Self, OpenError> {
+        let Settings { allowed, ca, .. } = config.settings.clone();
+        let network = Arc::new(Network::open(allowed, ca).await?);
+        let (running, changing) = (RwLock::default(), Mutex::new(Memory::Fresh));
+        let webhooks = Self { shared: Arc::new(Shared { config, network, running, changing, tasks, stop }) };
+        webhooks.read().await?;
+        let count = webhooks.running().len();
+        if count > 0 {
+            tracing::info!(webhooks = count, "the webhooks go on");
+        }
+        let measured = webhooks.clone();
+        webhooks.shared.tasks.spawn(async move {
+            let stop = measured.shared.stop.clone();
+            stop.run_until_cancelled(measured.measure()).await;
+        });
+        Ok(webhooks)
+    }
+
+    /// Makes a webhook. When the same request comes again, the answer is the webhook that it made before.
+    ///
+    /// # Errors
+    /// [`WebhookError`] says why not.
+    pub async fn create(
+        &self,
+        caller: Option<&Owner>,
+        spec: WebhookSpec,
+        request: Option<RequestKey>,
+    ) -> Result<(WebhookInfo, WebhookSecret), WebhookError> {
+        let WebhookSpec { url, owner, from } = spec;
+        let owner = match (caller, owner) {
+            (Some(own), Some(other)) if *own != other => return Err(WebhookError::OtherOwner),
+            (Some(own), _) => Some(own.clone()),
+            (None, owner) => owner,
+        };
+        let target = Target::parse(url.as_str())?;
+        self.check(&target).await?;
+
+        let mut memory = self.shared.changing.lock().await;
+        self.refresh(&mut memory).await?;
+        let now = self.shared.config.clock.wall();
+        if let Some(key) = &request
+            && let Some(id) = self.made_before(key.clone(), now).await?
+        {
+            let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
+            return Ok((self.info(&running), self.shared.config.access.webhook_secret(id)));
+        }
+        let number = self.room(owner.as_ref())?;
+        let settled = self.shared.config.matches.results(ResultFilter::default(), from)?.cursor().number;
+        let id = self.shared.config.access.draw_webhook_id()?;
+        let webhook = StoredWebhook { number, id, owner, url, created_at: now, settled };
+        let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
+        let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
+        self.change(&mut memory, WebhookChange::Made { webhook: webhook.clone(), request }).await?;
+        tracing::info!(webhook = %id, receiver = %target, "a webhook was made");
+        let running = self.start(webhook, 0);
+        Ok((self.info(&running), self.shared.config.access.webhook_secret(id)))
+    }
+
+    /// Webhooks that were made before the one with this number, the latest first, one more than `most` if there are.
+    pub fn list(
+        &self,
+        caller: Option<&Owner>,
+        before: Option<WebhookNumber>,
+        most: usize,
+    ) -> Vec<WebhookInfo> {
+        let running = self.running();
+        let wanted = running.iter().rev().filter(|(number, running)| {
+            before.is_none_or(|before| **number < before) && belongs(&running.webhook, caller)
+        });
+        wanted.take(most.saturating_add(1)).map(|(_, running)| self.info(running)).collect()
+    }
+
+    /// Ends a webhook, with its dead letters.
+    ///
+    /// # Errors
+    /// [`WebhookError::NotFound`], [`WebhookError::OutcomeUnknown`].
+    pub async fn delete(&self, caller: Option<&Owner>, id: WebhookId) -> Result<(), WebhookError> {
+        let mut memory = self.shared.changing.lock().await;
+        self.refresh(&mut memory).await?;
+        let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
+        self.change(&mut memory, WebhookChange::Deleted(id)).await?;
+        self.end(&running);
+        tracing::info!(webhook = %id, "a webhook was deleted");
+        Ok(())
+    }
+
+    /// The dead letters of a webhook after a result, the lowest number first, one more than `most` if there are.
+    ///
+    /// # Errors
+    /// [`WebhookError::NotFound`], or the journal can't be read.
+    pub async fn dead_letters(
+        &self,
+        caller: Option<&Owner>,
+        id: WebhookId,
+        after: ResultNumber,
+        most: usize,
+    ) -> Result<Vec<DeadLetter>, WebhookError> {
+        self.find(caller, id).ok_or(WebhookError::NotFound)?;
+        // There are no more than the largest page has.
+        let page = u16::try_from(most.saturating_add(1)).unwrap_or(u16::MAX).min(PageSize::MAX);
+        let page = PageSize::new(page).map_err(|_| WebhookError::NotFound)?;
+        let filter = DeadLetterFilter { webhook: id, state: None, after };
+        Ok(self.shared.config.store.dead_letters(filter, page).await?)
+    }
+
+    /// Has dead letters sent again, and what waits for its next attempt sent at once. The answer is how many are due.
+    ///
+    /// # Errors
+    /// [`WebhookError::NotFound`], [`WebhookError::OutcomeUnknown`].
+    pub async fn resend(
+        &self,
+        caller: Option<&Owner>,
+        id: WebhookId,
+        which: Resend,
+    ) -> Result<u64, WebhookError> {
+        let mut memory = self.shared.changing.lock().await;
+        let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
+        let due = self.change(&mut memory, WebhookChange::Due { webhook: id, which }).await?;
+        running.progress.wake();
+        tracing::info!(webhook = %id, due, "dead letters are sent again");
+        Ok(due)
+    }
+
+    /// Whether anything may be sent to a receiver, as far as can be told now.
+    async fn check(&self, target: &Target) -> Result<(), WebhookError> {
+        let network = &self.shared.network;
+        let found =
+            tokio::time::timeout(self.shared.config.settings.timeout, network.addresses(target)).await;
+        if matches!(found, Ok(Ok(_))) {
+            return Ok(());
+        }
+        let entries =
+            if network.allowed().is_empty() { "none yet" } else { "none of the addresses of this host" };
+        Err(WebhookError::NotAllowed { entries })
+    }
+
+    async fn made_before(
+        &self,
+        key: RequestKey,
+        now: crate::journal::UnixMillis,
+    ) -> Result<Option<WebhookId>, WebhookError> {
+        match self.shared.config.journal.request(key, now).await? {
+            RequestState::New => Ok(None),
+            RequestState::Reused => Err(WebhookError::RequestReused),
+            RequestState::Answered(response) => {
+                let id = response.as_bytes().as_ref().try_into();
+                id.map(WebhookId::from_bytes).map(Some).map_err(|_| AccessError::Damaged("request").into())
+            }
+        }
+    }
+
+    /// The number of the next webhook, if there is room for it.
+    fn room(&self, owner: Option<&Owner>) -> Result<WebhookNumber, WebhookError> {
+        let running = self.running();
+        let own = running.values().filter(|running| running.webhook.owner.as_ref() == owner).count();
+        if own >= limits::MAX_WEBHOOKS_PER_OWNER {
+            let limit = limits::MAX_WEBHOOKS_PER_OWNER;
+            return Err(WebhookError::TooMany { limit, whose: " for the same matches" });
+        }
+        if running.len() >= limits::MAX_WEBHOOKS {
+            return Err(WebhookError::TooMany { limit: limits::MAX_WEBHOOKS, whose: "" });
+        }
+        let last = running.keys().next_back().map_or(0, |number| number.get());
+        Ok(WebhookNumber::new(last + 1))
+    }
+
+    /// Makes a change durable.
+    async fn change(&self, memory: &mut Memory, change: WebhookChange) -> Result<u64, WebhookError> {
+        match self.shared.config.store.change_webhooks(change).await {
+            Outcome::Done(changed) => Ok(changed),
+            Outcome::Refused(RequestReused) => Err(WebhookError::RequestReused),
+            Outcome::Damaged(cause) => Err(WebhookError::Damaged(cause)),
+            Outcome::Failed(cause) => {
+                tracing::warn!(%cause, "a change of the webhooks could not be stored");
+                Err(WebhookError::OutcomeUnknown)
+            }
+            Outcome::Unknown(cause) => {
+                tracing::warn!(%cause, "a change of the webhooks may not have been stored");
+                *memory = Memory::Stale;
+                // If it can't be read back now, whoever sends the same again will.
+                self.refresh(memory).await?;
+                Err(WebhookError::OutcomeUnknown)
+            }
+        }
+    }
+
+    async fn refresh(&self, memory: &mut Memory) -> Result<(), WebhookError> {
+        if *memory == Memory::Stale {
+            self.read().await?;
+            *memory = Memory::Fresh;
+        }
+        Ok(())
+    }
+
+    /// Takes over what the journal has.
+    async fn read(&self) -> Result<(), ReadError> {
+        let stored = self.shared.config.store.webhooks().await?;
+        let before: Vec<Running> = self.running().values().cloned().collect();
+        for gone in before
+            .iter()
+            .filter(|running| !stored.iter().any(|(webhook, _)| webhook.id == running.webhook.id))
+        {
+            self.end(gone);
+        }
+        for (webhook, dead_letters) in stored {
+            if !before.iter().any(|running| running.webhook.id == webhook.id) {
+                self.start(webhook, dead_letters);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a webhook from where it is.
+    fn start(&self, webhook: StoredWebhook, dead_letters: u32) -> Running {
+        let Shared { config, network, tasks, stop, .. } = &*self.shared;
+        let Config { store, matches, access, clock, settings, .. } = config;
+        let progress = Arc::new(Progress::new(webhook.settled, dead_letters));
+        let stop = stop.child_token();
+        let running = Running { webhook, progress, stop };
+        let Running { webhook, progress, stop } = running.clone();
+        match Target::parse(webhook.url.as_str()) {
+            Ok(target) => {
+                let Settings { timeout, first_retry: first, last_retry: longest, give_up, .. } = *settings;
+                let mut worker = Worker {
+                    store: Arc::clone(store),
+                    matches: matches.clone(),
+                    clock: Arc::clone(clock),
+                    secret: access.webhook_secret(webhook.id),
+                    receiver: Receiver::new(Arc::clone(network), target, timeout),
+                    patience: Patience { first, longest, give_up },
+                    webhook,
+                    progress,
+                };
+                tasks.spawn(async move {
+                    stop.run_until_cancelled(worker.run()).await;
+                    worker.close().await;
+                });
+            }
+            Err(error) => {
+                tracing::error!(webhook = %webhook.id, %error, "a webhook has an address that is none")
+            }
+        }
+        let mut all = self.shared.running.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(running.webhook.number, running.clone());
+        running
+    }
+
+    fn end(&self, running: &Running) {
+        running.stop.cancel();
+        let mut all = self.shared.running.write().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&running.webhook.number);
+    }
+
+    fn find(&self, caller: Option<&Owner>, id: WebhookId) -> Option<Running> {
+        let running = self.running();
+        let found = running.values().find(|running| running.webhook.id == id);
+        found.filter(|running| belongs(&running.webhook, caller)).cloned()
+    }
+
+    fn info(&self, running: &Running) -> WebhookInfo {
+        let Known { done, settled, dead_letters, trouble } = running.progress.now();
+        let latest = self.shared.config.matches.latest_result();
+        WebhookInfo {
+            webhook: StoredWebhook { settled, ..running.webhook.clone() },
+            behind: latest.get().saturating_sub(done.get()),
+            dead_letters,
+            trouble,
+        }
+    }
+
+    fn running(&self) -> RwLockReadGuard<'_, BTreeMap<WebhookNumber, Running>> {
+        self.shared.running.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the metrics up to date.
+    async fn measure(&self) {
+        loop {
+            let behind = self.running().values().map(|running| self.info(running).behind).max();
+            #[allow(clippy::cast_precision_loss, reason = "a gauge is no exact number")]
+            gauge!(WEBHOOK_LAG).set(behind.unwrap_or(0) as f64);
+            sleep(limits::METRICS_UPKEEP_INTERVAL).await;
+        }
+    }
+
+    /// The place after a webhook's results up to this one, for whoever reads on from there.
+    pub fn cursor(&self, number: ResultNumber) -> ResultCursor {
+        self.shared.config.matches.result_cursor(number)
+    }
+}
+
+/// Whether a webhook is the caller's: every one is the admin's.
+fn belongs(webhook: &StoredWebhook, caller: Option<&Owner>) -> bool {
+    caller.is_none() || webhook.owner.as_ref() == caller
+}
+
+impl fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Webhooks({})", self.running().len())
+    }
+}
