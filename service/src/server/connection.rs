@@ -36,6 +36,7 @@ pub(super) enum Transport {
 
 /// Accepts until `closing`, one task for each connection. A connection that is open then is told to go away and
 /// ends after its last request, or when `stopped` cuts it.
+#[allow(clippy::large_types_passed_by_value, reason = "once, when the server starts")]
 pub(super) async fn accept(
     mut listener: Listener,
     transport: Transport,

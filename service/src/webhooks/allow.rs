@@ -78,10 +78,9 @@ impl Allowed {
     /// Whether an address of the target might be allowed, so that it is worth asking for them.
     pub(super) fn may_allow(&self, target: &Target) -> bool {
         self.fitting(target).any(|place| match (place, &target.host) {
-            (Place::Network(_), Host::Name(_)) => true,
             (Place::Network(network), Host::Ip(ip)) => network.contains(&ip.to_canonical()),
             (_, Host::Ip(_)) => false,
-            (Place::AnyName, Host::Name(_)) => true,
+            (Place::Network(_) | Place::AnyName, Host::Name(_)) => true,
             (Place::Name(allowed), Host::Name(name)) => name == allowed,
             (Place::NamesBelow(parent), Host::Name(name)) => is_below(name, parent),
         })
@@ -134,10 +133,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     // Global unicast is 2000::/3. In it are the protocols of the IETF and Teredo (2001::/23), 6to4, which has an IPv4 address
     // in it (2002::/16), and documentation.
     let global = a & 0xe000 == 0x2000;
-    let special = (a == 0x2001 && b < 0x200)
-        || (a == 0x2001 && b == 0xdb8)
-        || a == 0x2002
-        || (a == 0x3fff && b < 0x1000);
+    let special = (a == 0x2001 && (b < 0x200 || b == 0xdb8)) || a == 0x2002 || (a == 0x3fff && b < 0x1000);
     global && !special
 }
 

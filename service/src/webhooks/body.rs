@@ -28,7 +28,8 @@ struct Data {
 
 #[derive(Serialize)]
 struct Match {
-    match_id: String,
+    #[serde(rename = "match_id")]
+    id: String,
     state: &'static str,
     rules_revision: u32,
     seats: Vec<Seat>,
@@ -43,7 +44,8 @@ struct Match {
 
 #[derive(Serialize)]
 struct Seat {
-    seat: usize,
+    #[serde(rename = "seat")]
+    number: usize,
     side: usize,
     state: &'static str,
     bot: Option<String>,
@@ -98,7 +100,7 @@ impl Match {
             outcome,
         } = info;
         Self {
-            match_id: match_id.to_string(),
+            id: match_id.to_string(),
             state: match stage {
                 MatchStage::WaitingForSeats => "waiting-for-seats",
                 MatchStage::WaitingForNonces => "waiting-for-nonces",
@@ -133,7 +135,7 @@ impl Seat {
     fn new(info: &SeatInfo) -> Self {
         let SeatInfo { seat, side, bot, state, generation: _ } = info;
         Self {
-            seat: seat.index(),
+            number: seat.index(),
             side: side.index(),
             state: match state {
                 SeatState::Open => "open",

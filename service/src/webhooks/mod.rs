@@ -399,7 +399,7 @@ impl Webhooks {
                 });
             }
             Err(error) => {
-                tracing::error!(webhook = %webhook.id, %error, "a webhook has an address that is none")
+                tracing::error!(webhook = %webhook.id, %error, "a webhook has an address that is none");
             }
         }
         let mut all = self.shared.running.write().unwrap_or_else(PoisonError::into_inner);

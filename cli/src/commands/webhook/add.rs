@@ -19,7 +19,7 @@ Examples:
   zetema webhook add https://hooks.example.com/zetema > secret.txt
   zetema webhook add https://hooks.example.com/zetema --owner shop --from-first")]
 pub(crate) struct Add {
-    /// Where to: https://HOST[:PORT]/PATH
+    /// Where to, as in `https://hooks.example.com/zetema`
     #[arg(value_name = "URL")]
     url: String,
     /// Results of this owner's matches; unless given, of your own, which for the admin are all
