@@ -48,7 +48,7 @@ async fn every_result_arrives_once_whatever_becomes_of_its_receiver_and_of_the_s
     let (mut process, mut clients) = start().await;
     make_results(&clients, RESULTS).await;
     let request =
-        v1::CreateWebhookRequest { url: receiver.url("/a?b=c"), from: first(), ..Default::default() };
+        v1::CreateWebhookRequest { url: receiver.url("/a?b=c"), from: Some(first()), ..Default::default() };
     let (webhook, secret) = create(&clients, request).await;
     let mut made = RESULTS;
     receiver.hears("the first results", |heard| heard.len() >= RESULTS).await;
@@ -131,7 +131,7 @@ async fn every_result_arrives_once_whatever_becomes_of_its_receiver_and_of_the_s
     assert_eq!(dead_letters(&clients, &webhook).await[0].error, "HTTP 404");
     receiver.behave(Manner::IsSilent);
     let before = receiver.heard().len();
-    assert_eq!(resend(&clients, &webhook, &[]).await, 2 * RESULTS as u32);
+    assert_eq!(resend(&clients, &webhook, &[]).await, u32::try_from(2 * RESULTS).unwrap());
     receiver.hears("a dead letter", |heard| heard.len() > before).await;
     receiver.behave(Manner::Takes);
     (process, clients) = restart(process).await;

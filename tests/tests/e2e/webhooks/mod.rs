@@ -95,6 +95,6 @@ async fn results(clients: &Clients) -> Vec<(v1::EndedMatch, String)> {
     }
 }
 
-fn first() -> Option<From> {
-    Some(From::First(v1::FromFirst {}))
+fn first() -> From {
+    From::First(v1::FromFirst {})
 }
