@@ -3,28 +3,32 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result, anyhow};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt, registry};
 use zetema_service::config::LogFormat;
+use zetema_service::traces::Traces;
 
 /// The variable that says what commands other than `serve` log, as for the server.
 const VARIABLE: &str = "ZETEMA_LOG";
 
-/// Logs what this filter lets through, from here on.
-pub(crate) fn start(filter: &str, format: LogFormat) -> Result<()> {
+/// Logs what this filter lets through, from here on, and traces if they are wanted.
+pub(crate) fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result<()> {
     let filter = EnvFilter::try_new(filter).with_context(|| {
         format!("{filter:?} is no filter of a log: give a level such as info, or zetema_service=debug")
     })?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
-    let started = match format {
-        LogFormat::Text => log.try_init(),
-        LogFormat::Json => log.json().try_init(),
+    let log = fmt::layer().with_writer(io::stderr).with_ansi(colours);
+    let log = match format {
+        LogFormat::Text => log.with_filter(filter).boxed(),
+        LogFormat::Json => log.json().with_filter(filter).boxed(),
     };
+    let started = registry().with(log).with(traces.map(Traces::layer)).try_init();
     started.map_err(|error| anyhow!("the log can't be started: {error}"))
 }
 
 /// Logs for a command that is about something else: what `ZETEMA_LOG` says, or this.
 pub(crate) fn start_quietly(otherwise: &str) -> Result<()> {
     let filter = std::env::var(VARIABLE).unwrap_or_else(|_| otherwise.to_owned());
-    start(&filter, LogFormat::Text)
+    start(&filter, LogFormat::Text, None)
 }

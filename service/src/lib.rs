@@ -21,6 +21,7 @@ pub mod server;
 mod simulation;
 pub mod table;
 mod tally;
+pub mod traces;
 pub mod webhooks;
 
 pub use incident::Incident;

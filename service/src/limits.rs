@@ -290,6 +290,24 @@ pub const RATE_SLOTS: u64 = 128 * 1024;
 /// How often those are forgotten that may send a whole burst again.
 pub const RATES_TIDY_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Spans that wait to be sent to a collector of traces: more are dropped. Each takes less than 1 KiB.
+pub const TRACES_QUEUED_SPANS: usize = 8_192;
+
+/// Spans that are sent to it at once.
+pub const TRACES_BATCH_SPANS: usize = 512;
+
+/// How often what waits is sent to it.
+pub const TRACES_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long it may take to answer.
+pub const TRACES_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long a server that stops waits until the last spans are sent.
+pub const TRACES_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Of a million commands so many are traced, unless configured.
+pub const DEFAULT_OTLP_SAMPLED_PER_MILLION: u32 = 10_000;
+
 /// How often the histograms of the metrics are tidied.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use zetema_service::access::ADMIN_TOKEN_FILE;
 use zetema_service::config::{Config, ConfigError, Flags, Setting, Source};
 use zetema_service::server::{Hangups, Server, Terminations};
+use zetema_service::traces::Traces;
 
 use crate::args::FormatArgs;
 use crate::failure::Usage;
@@ -45,7 +46,8 @@ impl Serve {
         if self.check_config {
             return print(&config, self.format.format);
         }
-        crate::log::start(&config.log, config.log_format)?;
+        let traces = config.otlp().map(|otlp| Traces::start(&otlp)).transpose()?;
+        crate::log::start(&config.log, config.log_format, traces.as_ref())?;
         let token = config.data.join(ADMIN_TOKEN_FILE);
         let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
         let transport = match &config.tls {
@@ -87,6 +89,9 @@ impl Serve {
             "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once.",
         );
         server.shutdown_or_close(terminations.next()).await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
         Ok(())
     }
 
@@ -134,6 +139,7 @@ impl clap::Args for SettingFlags {
                 Setting::WebhookAllow => "PLACES",
                 Setting::Log => "FILTER",
                 Setting::LogFormat => "FORM",
+                Setting::OtlpEndpoint => "URL",
                 Setting::Number(_) => "N",
             };
             let arg = clap::Arg::new(setting.key()).long(flag.trim_start_matches('-').to_owned());

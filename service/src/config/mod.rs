@@ -15,6 +15,7 @@
 
 mod error;
 mod number;
+mod otlp;
 mod setting;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use std::{
 
 pub use error::{ConfigError, Suggestion};
 pub use number::{Number, Numbers};
+pub use otlp::{NoOtlpEndpoint, Otlp, OtlpEndpoint};
 pub use setting::{Setting, Source};
 pub use tls::TlsFiles;
 use tls::TlsPaths;
@@ -90,6 +92,9 @@ pub struct Config {
     pub log: String,
     /// How the log is written.
     pub log_format: LogFormat,
+    /// Where the program sends traces, if anywhere. Who embeds a server starts [`Traces`](crate::traces::Traces) with
+    /// what [`Config::otlp`] gives, and adds their layer to the subscriber.
+    pub otlp_endpoint: Option<OtlpEndpoint>,
 }
 
 impl Default for Config {
@@ -104,6 +109,7 @@ impl Default for Config {
             numbers: Numbers::default(),
             log: "info".to_owned(),
             log_format: LogFormat::Text,
+            otlp_endpoint: None,
         }
     }
 }
@@ -160,6 +166,12 @@ impl Config {
         }
     }
 
+    /// Where traces are sent and how many, if they are.
+    pub fn otlp(&self) -> Option<Otlp> {
+        let share = f64::from(self.numbers.small(Number::OtlpSampledPerMillion)) / 1e6;
+        self.otlp_endpoint.clone().map(|endpoint| Otlp { endpoint, share })
+    }
+
     /// What a setting is, as it would be written. `None`: it is not set, and has no default.
     pub fn text(&self, setting: Setting) -> Option<String> {
         let path = |path: &Path| path.display().to_string();
@@ -183,6 +195,7 @@ impl Config {
                 LogFormat::Text => "text".to_owned(),
                 LogFormat::Json => "json".to_owned(),
             }),
+            Setting::OtlpEndpoint => self.otlp_endpoint.as_ref().map(ToString::to_string),
             Setting::Number(number) => Some(self.numbers.get(number).to_string()),
         }
     }
@@ -313,6 +326,12 @@ impl Given {
             Setting::Number(number) => {
                 let set = value.parse().ok().and_then(|value| config.numbers.with(number, value).ok());
                 config.numbers = set.ok_or_else(|| wrong_number(source(setting), value, number))?;
+            }
+            Setting::OtlpEndpoint => {
+                let endpoint = value.parse().map_err(|_: NoOtlpEndpoint| {
+                    wrong("the URL of a collector, as in http://127.0.0.1:4317")
+                })?;
+                config.otlp_endpoint = Some(endpoint);
             }
             Setting::Log if value.is_empty() => {
                 return Err(wrong(

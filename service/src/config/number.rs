@@ -111,6 +111,8 @@ numbers! {
     WebhookGiveUpS "webhook_give_up_s" "seconds" 1 2_592_000 limits::DEFAULT_WEBHOOK_GIVE_UP_S;
     /// How long matches go on when the server is told to stop
     DrainTimeoutMs "drain_timeout_ms" "milliseconds" 0 600_000 limits::DEFAULT_DRAIN_TIMEOUT_MS;
+    /// Of a million actions and other commands of players, so many are traced to `otlp_endpoint`
+    OtlpSampledPerMillion "otlp_sampled_per_million" "commands" 1 1_000_000 limits::DEFAULT_OTLP_SAMPLED_PER_MILLION;
 }
 
 impl Number {

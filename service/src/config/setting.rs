@@ -36,12 +36,14 @@ pub enum Setting {
     Log,
     /// How the log is written: `text` or `json`.
     LogFormat,
+    /// Where traces are sent: the URL of a collector that takes OTLP over gRPC.
+    OtlpEndpoint,
     /// A bound, or another number.
     Number(Number),
 }
 
 /// Those that are no numbers.
-const TEXTS: [Setting; 10] = [
+const TEXTS: [Setting; 11] = [
     Setting::Listen,
     Setting::Data,
     Setting::Plaintext,
@@ -52,6 +54,7 @@ const TEXTS: [Setting; 10] = [
     Setting::WebhookCa,
     Setting::Log,
     Setting::LogFormat,
+    Setting::OtlpEndpoint,
 ];
 
 /// What is known of a setting.
@@ -102,6 +105,12 @@ impl Setting {
                 ("log", "level or directives", "info", "What is logged, as in info,zetema_service=debug")
             }
             Self::LogFormat => ("log_format", "text or json", "text", "How the log is written"),
+            Self::OtlpEndpoint => (
+                "otlp_endpoint",
+                "URL",
+                "none",
+                "Where traces are sent, as OTLP over gRPC, for example http://127.0.0.1:4317",
+            ),
             Self::Number(number) => {
                 let row = number.row();
                 (row.key, row.unit, "", row.what)

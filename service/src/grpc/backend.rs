@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
-use zetema_rules::Seat;
+use tonic::metadata::MetadataMap;
+use tracing::{Instrument, Span};
 
 use super::{drain::Drain, fault::Fault};
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     journal::MatchId,
     matches::Matches,
     table::{Arrival, Command, Done, MatchInfo, MatchStage},
+    traces,
 };
 
 /// What the adapters share.
@@ -30,25 +32,40 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// Asks a table what has just come in by a unary call.
+    /// Asks a table what has just come in by a unary call of this RPC, with this metadata.
     pub(super) async fn command(
         &self,
+        rpc: &'static str,
+        metadata: &MetadataMap,
         match_id: MatchId,
         command: Command,
     ) -> Result<(Done, MatchInfo), Fault> {
-        self.command_at(match_id, command, self.matches.arrival(None)).await
+        let span = traces::of_command(rpc, match_id, &command);
+        traces::follow(&span, metadata);
+        self.traced(match_id, command, self.matches.arrival(None), span).await
     }
 
-    /// Asks a table what came in then.
+    /// Asks a table what came in then on a Play stream.
     pub(super) async fn command_at(
         &self,
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
     ) -> Result<(Done, MatchInfo), Fault> {
+        let span = traces::of_command("Play", match_id, &command);
+        self.traced(match_id, command, arrival, span).await
+    }
+
+    async fn traced(
+        &self,
+        match_id: MatchId,
+        command: Command,
+        arrival: Arrival,
+        span: Span,
+    ) -> Result<(Done, MatchInfo), Fault> {
         let begun = Instant::now();
-        let seat = seat_of(&command).map(tracing::field::display);
-        match self.matches.command(match_id, command, arrival).await {
+        let seat = command.seat().map(tracing::field::display);
+        match self.matches.command(match_id, command, arrival).instrument(span.clone()).await {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
                     let (measures, took) = (self.matches.measures(), begun.elapsed());
@@ -60,6 +77,7 @@ impl Backend {
                 Ok((done, info))
             }
             Err(rejection) => {
+                span.record("rejection", rejection.kind());
                 tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
                 Err(rejection.into())
             }
@@ -76,21 +94,5 @@ impl Backend {
             // What is wrong with it is said by the join.
             Ok(_) | Err(_) => Ok(()),
         }
-    }
-}
-
-/// The seat that a command is of or about.
-const fn seat_of(command: &Command) -> Option<Seat> {
-    match command {
-        Command::Join { access, .. }
-        | Command::GiveNonce { access, .. }
-        | Command::Act { access, .. }
-        | Command::Resign { access } => Some(access.seat),
-        Command::RotateToken { seat } => Some(*seat),
-        Command::Cancel
-        | Command::AbortRestored
-        | Command::DealSetJoined
-        | Command::DealSetComplete { .. }
-        | Command::DealSetAborted(_) => None,
     }
 }

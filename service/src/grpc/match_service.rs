@@ -271,7 +271,8 @@ impl MatchService for MatchAdapter {
         caller.creator()?;
         let match_id = caller::match_id(&request.get_ref().match_id)?;
         self.owned(&caller, match_id).await?;
-        let (_, info) = self.backend.command(match_id, Command::Cancel).await?;
+        let (_, info) =
+            self.backend.command("CancelMatch", request.metadata(), match_id, Command::Cancel).await?;
         Ok(Response::new(v1::CancelMatchResponse { r#match: Some(caller.shown(&info)) }))
     }
 

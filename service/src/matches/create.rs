@@ -393,6 +393,7 @@ impl Matches {
             stop: self.shared.stop.child_token(),
             deal_set: None,
             measures: self.shared.measures.clone(),
+            span: tracing::Span::none(),
         }
     }
 }

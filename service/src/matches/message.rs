@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tracing::Span;
 use zetema_rules::fair::NonceHash;
 use zetema_rules::{Seat, Viewer};
 
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
 use super::{End, Hold};
+use crate::metrics::TableMeasures;
 use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Rejection, SeatAccess, Snapshot};
+use crate::traces;
 
 /// For whom a subscription is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,20 +72,26 @@ pub struct Joined {
     pub arriving: Arc<()>,
 }
 
-/// When something was put into an inbox. Unlike an [`Arrival`] it decides nothing.
-#[derive(Clone, Copy, Debug)]
+/// When something was put into an inbox, and for which trace. Unlike an [`Arrival`] it decides nothing.
+#[derive(Clone, Debug)]
 pub(super) struct Asked {
     at: Instant,
+    whole: Span,
+    /// Open for as long as it waits.
+    _inbox: Span,
 }
 
 impl Asked {
     pub(super) fn now() -> Self {
-        Self { at: Instant::now() }
+        let whole = traces::current();
+        let inbox = traces::stage!(whole, "inbox");
+        Self { at: Instant::now(), whole, _inbox: inbox }
     }
 
-    /// For how many seconds it has waited.
-    pub(super) fn seconds(&self) -> f64 {
-        self.at.elapsed().as_secs_f64()
+    /// It is taken out: what follows is part of this span.
+    pub(super) fn taken(self, measures: &TableMeasures) -> Span {
+        measures.inbox_seconds.record(self.at.elapsed().as_secs_f64());
+        self.whole
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 use zetema_proto::Wire;
 use zetema_proto::v1::{self, player_fault};
 use zetema_rules::Viewer;
@@ -29,6 +30,7 @@ use crate::table::{
     Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
     TableEvent,
 };
+use crate::traces;
 
 /// A running match: its table, where it is stored, and who looks on.
 pub(super) struct TableTask {
@@ -45,6 +47,8 @@ pub(super) struct TableTask {
     pub(super) stop: CancellationToken,
     pub(super) deal_set: Option<DealSetMember>,
     pub(super) measures: Arc<TableMeasures>,
+    /// The trace of what is done now.
+    pub(super) span: Span,
 }
 
 /// Why the task is over.
@@ -128,7 +132,8 @@ impl TableTask {
         }
         match self.storage.read_back(&self.table, self.clock.now()).await {
             Ok(Some(entries)) => {
-                let applied = self.apply(entries);
+                let publish = traces::stage!(self.span, "publish");
+                let applied = publish.in_scope(|| self.apply(entries));
                 self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
                 applied.map_err(|_| Over::Stopped)
             }
@@ -141,14 +146,16 @@ impl TableTask {
         // Whoever asked may be gone: then nobody hears the answer, and that is all.
         match message {
             Message::Command { command, arrival, asked, reply } => {
-                self.measures.inbox_seconds.record(asked.seconds());
+                self.span = asked.taken(&self.measures);
                 let done = self.settle(&command, arrival).await;
+                self.span = Span::none();
                 let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
             }
             Message::Join { join, arrival, asked, reply } => {
-                self.measures.inbox_seconds.record(asked.seconds());
+                self.span = asked.taken(&self.measures);
                 let JoinSeat { access, nonce_hash, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
+                self.span = Span::none();
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
             }
             Message::Subscribe { audience, after_seq, reply } => {
@@ -194,11 +201,13 @@ impl TableTask {
             return Ok(());
         }
         let asked = Instant::now();
-        match self.storage.write(&self.table, entries, begun).await {
+        let journal = traces::stage!(self.span, "journal");
+        match self.storage.write(&self.table, entries, begun).instrument(journal).await {
             Stored::Durable(entries) => {
                 let durable = Instant::now();
                 self.measures.journal_seconds.record((durable - asked).as_secs_f64());
-                let applied = self.apply(entries);
+                let publish = traces::stage!(self.span, "publish");
+                let applied = publish.in_scope(|| self.apply(entries));
                 self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());
                 applied
             }

@@ -86,6 +86,40 @@ pub enum Command {
     DealSetAborted(Abort),
 }
 
+impl Command {
+    /// What it is called.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Join { .. } => "join",
+            Self::GiveNonce { .. } => "nonce",
+            Self::Act { .. } => "act",
+            Self::Resign { .. } => "resign",
+            Self::Cancel => "cancel",
+            Self::AbortRestored => "abort restored",
+            Self::RotateToken { .. } => "rotate token",
+            Self::DealSetJoined => "deal set joined",
+            Self::DealSetComplete { .. } => "deal set complete",
+            Self::DealSetAborted(_) => "deal set aborted",
+        }
+    }
+
+    /// The seat that it is of or about.
+    pub(crate) const fn seat(&self) -> Option<Seat> {
+        match self {
+            Self::Join { access, .. }
+            | Self::GiveNonce { access, .. }
+            | Self::Act { access, .. }
+            | Self::Resign { access } => Some(access.seat),
+            Self::RotateToken { seat } => Some(*seat),
+            Self::Cancel
+            | Self::AbortRestored
+            | Self::DealSetJoined
+            | Self::DealSetComplete { .. }
+            | Self::DealSetAborted(_) => None,
+        }
+    }
+}
+
 /// What a command came to, now or earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {

@@ -81,6 +81,11 @@ impl Process {
         std::fs::read_to_string(self.admin_token_file()).unwrap().trim().to_owned()
     }
 
+    /// Its data folder.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
     /// Where the admin's token is.
     pub fn admin_token_file(&self) -> PathBuf {
         self.folder.path().join("data").join(ADMIN_TOKEN_FILE)

@@ -16,6 +16,7 @@ mod drain;
 mod exactly_once;
 mod house_bots;
 mod matrix;
+mod otlp;
 mod restart;
 mod resume;
 mod secrecy;

@@ -265,7 +265,7 @@ async fn rotate(clients: &Clients, created: &Created, secrets: &mut Secrets, tol
 
 /// Adds all that was hidden in a match that is over: its seeds, its decks, and each hand after each step. Nonces are
 /// added by whoever made them.
-async fn hidden(clients: &Clients, created: &Created, secrets: &mut Secrets) {
+pub(crate) async fn hidden(clients: &Clients, created: &Created, secrets: &mut Secrets) {
     let message = clients.get_record(created.id()).await.unwrap();
     let (record, _) = record_from_wire(&message).unwrap();
     secrets.add("a server seed", record.dealing.server_seed.reveal());
@@ -310,7 +310,7 @@ async fn bot(process: &Process, clients: &Clients, secrets: &mut Secrets) -> Str
 }
 
 /// The key of which seats' tokens are made, from the journal's file.
-fn service_key(data: &Path) -> Vec<u8> {
+pub(crate) fn service_key(data: &Path) -> Vec<u8> {
     let journal = Connection::open(data.join("journal.sqlite3")).unwrap();
     journal.query_row("SELECT value FROM meta WHERE key = 'service_key'", [], |row| row.get(0)).unwrap()
 }

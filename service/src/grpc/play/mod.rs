@@ -14,7 +14,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status, Streaming, async_trait};
+use tonic::{Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
     v1::{self, play_service_server::PlayService},
@@ -53,11 +53,13 @@ impl PlayAdapter {
     /// Asks the table of a seat, by its token.
     async fn ask(
         &self,
+        rpc: &'static str,
+        metadata: &MetadataMap,
         seat_token: &str,
         command: impl FnOnce(SeatAccess) -> Command,
     ) -> Result<(MatchId, SeatAccess, Done), Fault> {
         let (match_id, access) = caller::seat(&self.backend.access, seat_token, "seat_token")?;
-        match self.backend.command(match_id, command(access)).await {
+        match self.backend.command(rpc, metadata, match_id, command(access)).await {
             Ok((done, _)) => Ok((match_id, access, done)),
             Err(fault) => {
                 faults::refused(&self.backend, (match_id, access.seat), &fault);
@@ -111,9 +113,10 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::SendNonceRequest>,
     ) -> Result<Response<v1::SendNonceResponse>, Status> {
-        let v1::SendNonceRequest { seat_token, nonce } = request.into_inner();
+        let (metadata, _, message) = request.into_parts();
+        let v1::SendNonceRequest { seat_token, nonce } = message;
         let nonce = Nonce::from_wire(&nonce).map_err(|error| Fault::from(error.within("nonce")))?;
-        self.ask(&seat_token, |access| Command::GiveNonce { access, nonce }).await?;
+        self.ask("SendNonce", &metadata, &seat_token, |access| Command::GiveNonce { access, nonce }).await?;
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
@@ -125,10 +128,14 @@ impl PlayService for PlayAdapter {
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
-        let v1::ActRequest { seat_token, act } = request.into_inner();
+        let (metadata, _, message) = request.into_parts();
+        let v1::ActRequest { seat_token, act } = message;
         let act = act.ok_or_else(|| Fault::from(FieldError::missing("act")))?;
         let (decision, choice) = wire::act(&act).map_err(|error| Fault::from(error.within("act")))?;
-        match self.ask(&seat_token, |access| Command::Act { access, decision, choice }).await? {
+        match self
+            .ask("Act", &metadata, &seat_token, |access| Command::Act { access, decision, choice })
+            .await?
+        {
             (_, _, Done::Acted(receipt)) => {
                 Ok(Response::new(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }))
             }
@@ -140,8 +147,9 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::ResignRequest>,
     ) -> Result<Response<v1::ResignResponse>, Status> {
-        let v1::ResignRequest { seat_token } = request.into_inner();
-        match self.ask(&seat_token, |access| Command::Resign { access }).await? {
+        let (metadata, _, message) = request.into_parts();
+        let v1::ResignRequest { seat_token } = message;
+        match self.ask("Resign", &metadata, &seat_token, |access| Command::Resign { access }).await? {
             (match_id, access, Done::Resigned { seq }) => Ok(Response::new(v1::ResignResponse {
                 match_id: match_id.to_string(),
                 seat: access.seat.to_wire(),
