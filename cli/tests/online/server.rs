@@ -37,6 +37,8 @@ impl Served {
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--data"])
             .arg(data.path())
             .args(flags)
+            // A debug build on a busy machine is late all the time.
+            .args(["--max-late-ms", "60000"])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
