@@ -1,6 +1,6 @@
 //! Webhooks: results of matches, sent to receivers as they come.
 //!
-//! Each webhook has a task ([`worker`]) that reads the results after the last one that is settled, as `WatchResults` does, and
+//! Each webhook has a task (`worker.rs`) that reads the results after the last one that is settled, as `WatchResults` does, and
 //! sends them in order, one at a time, over a connection that is kept. A receiver that does not answer holds up its own webhook and
 //! nothing else.
 //!
