@@ -53,12 +53,9 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 /// keep the others out. Of IPv6 an address is its first 64 bits, since a client has the rest to choose.
 pub const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: u32 = 1_024;
 
-/// How late the server may be with its work until it takes on nothing new, unless configured: as long as a bot with a clock
-/// should ever wait, and half of what makes a stall ([`STALL_GAP`]).
-pub const DEFAULT_MAX_LATE_MS: u32 = 50;
-
-/// Of how many actions it can be told whether the server is late.
-pub const PRESSURE_ACTIONS: u64 = 20;
+/// How late the server may be with what is due until it takes on nothing new, unless configured. An action comes by some five
+/// queues, one after the other: so late in each, it takes as long as what makes a stall ([`STALL_GAP`]).
+pub const DEFAULT_MAX_LATE_MS: u32 = 20;
 
 /// How often it is looked how late the server is.
 pub const PRESSURE_BEAT: Duration = Duration::from_millis(10);

@@ -46,9 +46,13 @@ where
             }
         }
     });
-    let status = refused.await.expect("it is refused");
+    check_overloaded(&refused.await.expect("it is refused"));
+}
+
+/// It is refused because the server is late, and it is said when to ask again.
+fn check_overloaded(status: &Status) {
     assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
-    let error = v1::Error::from_status(&status).unwrap();
+    let error = v1::Error::from_status(status).unwrap();
     assert_eq!(error.reason(), ErrorReason::Overloaded, "{error:?}");
     assert!(error.retry_after_ms.unwrap() > 0, "{error:?}");
 }
@@ -97,7 +101,11 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 20).unwrap();
     let server = Server::start(config).await.unwrap();
     let clients = Clients { server: &server, channel: channel(&server).await };
-    let [running, waiting] = [clients.created().await, clients.created().await];
+    let running = clients.created().await;
+    let mut waiting = Vec::new();
+    for _ in 0..20 {
+        waiting.push(clients.created().await.tokens.swap_remove(0));
+    }
     for token in &running.tokens {
         clients.join(token).await.unwrap();
     }
@@ -105,14 +113,26 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     let busy = tokio::spawn(keep_busy());
     until_refused(|| clients.create()).await;
     until_refused(|| clients.watch(&running.match_id)).await;
-    // A seat that is let in until then may join again as often as it likes: the match is not dealt.
-    until_refused(|| clients.join(&waiting.tokens[0])).await;
-    clients.join(&running.tokens[0]).await.unwrap();
+    // Those that are let in until then are seats that have joined.
+    let mut joined = Vec::new();
+    let refused = loop {
+        let token = waiting.pop().expect("so late a seat is refused");
+        match clients.join(&token).await {
+            Ok(_) => joined.push(token),
+            Err(status) => {
+                check_overloaded(&status);
+                break token;
+            }
+        }
+    };
+    for token in joined.iter().chain(&running.tokens) {
+        clients.join(token).await.unwrap();
+    }
 
     busy.abort();
     let in_time = async { while clients.create().await.is_err() {} };
     timeout(PATIENCE, in_time).await.expect("it is in time again");
-    clients.join(&waiting.tokens[0]).await.unwrap();
+    clients.join(&refused).await.unwrap();
     clients.watch(&running.match_id).await.unwrap();
     server.shutdown().await;
 }

@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU8, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -50,7 +50,14 @@ impl Work {
 
 /// The server has more to do than it can. What was asked is new, and was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Overloaded;
+pub(crate) struct Overloaded(Work);
+
+impl Overloaded {
+    /// Counts it, as it is refused.
+    pub(crate) fn count(self) {
+        counter!(SHED, "work" => self.0.name()).increment(1);
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -77,94 +84,36 @@ impl Level {
     }
 }
 
-/// How late the server is with its work.
+/// How late the server is with its work: whatever is due waits for what is due before it, and so does a timer.
 ///
-/// Actions tell it, by how long they take until they are published, but for what the disk takes: a slow disk makes nothing
-/// slower by more matches. A timer tells it where there are few actions: whatever is due waits for what was due before.
+/// A timer depends on nothing that one client asks for alone. How long actions take does: on what else a client has sent, on
+/// the disk, and on records that are read again.
 #[derive(Debug)]
-pub(crate) struct Pressure {
-    level: AtomicU8,
-    /// Later than this is too late for an action, in microseconds, the disk's time included.
-    most_micros: AtomicU64,
-    actions: AtomicU64,
-    /// Those that were too late.
-    late: AtomicU64,
-    /// Those that were more than twice as late.
-    very_late: AtomicU64,
-}
+pub(crate) struct Pressure(AtomicU8);
 
 impl Pressure {
     pub(crate) const fn new() -> Self {
-        Self {
-            level: AtomicU8::new(0),
-            most_micros: AtomicU64::new(u64::MAX),
-            actions: AtomicU64::new(0),
-            late: AtomicU64::new(0),
-            very_late: AtomicU64::new(0),
-        }
+        Self(AtomicU8::new(0))
     }
 
-    /// Looks how late the server is, again and again. Later than `most` is too late. `commits` says how many the journal has
-    /// made durable, and in what time.
-    pub(crate) async fn watch(self: Arc<Self>, most: Duration, commits: impl Fn() -> (u64, Duration)) {
+    /// Looks how late the server is, again and again. Later than `most` is too late.
+    pub(crate) async fn watch(self: Arc<Self>, most: Duration) {
         let mut window = Window::new(Instant::now());
-        let mut before = commits();
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
             let now = Instant::now();
             let late = now - due;
             gauge!(LATE).set(late.as_secs_f64());
-            let Some(timer) = window.note(now, late, most) else { continue };
-            let after = commits();
-            // An action may wait for the commit that is under way, and then for its own.
-            let disk = 2 * mean(after.0 - before.0, after.1.saturating_sub(before.1));
-            before = after;
-            let range = timer.or(self.actions());
-            self.most_micros.store(micros(most + disk), Relaxed);
-            self.set(range);
-        }
-    }
-
-    /// An action took so long, from its arrival until it was published.
-    pub(crate) fn acted(&self, took: Duration) {
-        self.actions.fetch_add(1, Relaxed);
-        let most = self.most_micros.load(Relaxed);
-        let took = micros(took);
-        if took > most {
-            self.late.fetch_add(1, Relaxed);
-            if took > most.saturating_mul(2) {
-                self.very_late.fetch_add(1, Relaxed);
+            if let Some(range) = window.note(now, late, most) {
+                self.set(range);
             }
         }
     }
 
     /// Whether there is time for something new.
     pub(crate) fn check(&self, work: Work) -> Result<(), Overloaded> {
-        if self.level() < work.refused_from() {
-            return Ok(());
-        }
-        counter!(SHED, "work" => work.name()).increment(1);
-        Err(Overloaded)
-    }
-
-    /// What the actions say that were taken since it was asked last.
-    fn actions(&self) -> Range {
-        let [actions, late, very_late] =
-            [&self.actions, &self.late, &self.very_late].map(|counter| counter.swap(0, Relaxed));
-        if actions < limits::PRESSURE_ACTIONS {
-            return Range::CALM;
-        }
-        let more_than = |parts: u64| {
-            if very_late * parts > actions {
-                Level::Severe
-            } else if late * parts > actions {
-                Level::High
-            } else {
-                Level::Calm
-            }
-        };
-        Range { least: more_than(2), most: more_than(4) }
+        if self.level() < work.refused_from() { Ok(()) } else { Err(Overloaded(work)) }
     }
 
     fn set(&self, range: Range) {
@@ -173,7 +122,7 @@ impl Pressure {
         if level == before {
             return;
         }
-        self.level.store(level as u8, Relaxed);
+        self.0.store(level as u8, Relaxed);
         if level == Level::Calm {
             tracing::info!("the server is in time again, and takes on what is new");
         } else {
@@ -182,17 +131,9 @@ impl Pressure {
     }
 
     fn level(&self) -> Level {
-        let stored = usize::from(self.level.load(Relaxed));
+        let stored = usize::from(self.0.load(Relaxed));
         Level::ALL.get(stored).copied().unwrap_or(Level::Calm)
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn mean(count: u64, sum: Duration) -> Duration {
-    u32::try_from(count).ok().and_then(|count| sum.checked_div(count)).unwrap_or_default()
 }
 
 /// What the level must be at least and at most. In between it stays as it was, so that it does not change with each thing.
@@ -200,14 +141,6 @@ fn mean(count: u64, sum: Duration) -> Duration {
 struct Range {
     least: Level,
     most: Level,
-}
-
-impl Range {
-    const CALM: Self = Self { least: Level::Calm, most: Level::Calm };
-
-    fn or(self, other: Self) -> Self {
-        Self { least: self.least.max(other.least), most: self.most.max(other.most) }
-    }
 }
 
 /// How late a timer was for a while. The server is late when it always was, since one thing may be late at any time.
@@ -240,7 +173,6 @@ impl Window {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -299,51 +231,11 @@ mod tests {
         }
     }
 
-    /// The level after each window, of so many actions that took so many milliseconds, on a disk that takes 10 for a commit.
-    async fn check_actions(windows: &[&[(u64, u64)]], expected: &[Level]) {
-        let pressure = Arc::new(Pressure::new());
-        let begun = Instant::now();
-        let commits = move || {
-            let commits = u64::try_from(begun.elapsed().as_millis()).unwrap() / 10;
-            (commits, Duration::from_millis(10 * commits))
-        };
-        let _watched = tokio::spawn(Arc::clone(&pressure).watch(MOST, commits));
-        let mut levels = Vec::new();
-        // The first window says how long the disk takes.
-        for actions in [&[][..]].iter().chain(windows) {
-            for (count, took_ms) in *actions {
-                for _ in 0..*count {
-                    pressure.acted(Duration::from_millis(*took_ms));
-                }
-            }
-            tokio::time::sleep(limits::PRESSURE_WINDOW + 2 * limits::PRESSURE_BEAT).await;
-            levels.push(pressure.level());
-        }
-        assert_eq!(&levels[1..], expected, "{windows:?}");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_most_actions_take_beyond_the_disk_is_pressure() {
-        use Level::{Calm, High, Severe};
-        check_actions(&[&[(100, 49)]], &[Calm]).await;
-        check_actions(&[&[(100, 71)]], &[High]).await;
-        check_actions(&[&[(100, 200)]], &[Severe]).await;
-        check_actions(&[&[(49, 200), (51, 1)]], &[Calm]).await;
-        check_actions(
-            &[&[(51, 71), (49, 1)], &[(30, 71), (70, 1)], &[(20, 71), (80, 1)]],
-            &[High, High, Calm],
-        )
-        .await;
-        check_actions(&[&[(100, 200)], &[(100, 71)], &[]], &[Severe, High, Calm]).await;
-        // Of a few it can't be told.
-        check_actions(&[&[(limits::PRESSURE_ACTIONS - 1, 200)]], &[Calm]).await;
-    }
-
     #[test]
     fn what_is_new_is_refused_by_degrees() {
         let pressure = Pressure::new();
         let refused = |level| {
-            pressure.level.store(level as u8, Relaxed);
+            pressure.0.store(level as u8, Relaxed);
             [Work::Create, Work::Watch, Work::Join].map(|work| pressure.check(work).is_err())
         };
         assert_eq!(refused(Level::Calm), [false, false, false]);

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 use tracing::{Instrument, Span};
+use zetema_rules::Seat;
 
 use super::{drain::Drain, fault::Fault};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     admission::{Pressure, Work},
     journal::MatchId,
     matches::Matches,
-    table::{Arrival, Command, Done, MatchInfo, MatchStage},
+    table::{Arrival, Command, Done, MatchInfo},
     traces,
 };
 
@@ -68,10 +69,9 @@ impl Backend {
         match self.matches.command(match_id, command, arrival).instrument(span.clone()).await {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
-                    let (measures, took) = (self.matches.measures(), begun.elapsed());
+                    let measures = self.matches.measures();
                     measures.actions.increment(1);
-                    measures.action_seconds.record(took.as_secs_f64());
-                    self.pressure.acted(took);
+                    measures.action_seconds.record(begun.elapsed().as_secs_f64());
                     tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
                 }
                 Ok((done, info))
@@ -84,15 +84,12 @@ impl Backend {
         }
     }
 
-    /// Whether there is time for a join. A match that is dealt is under way, and its seats are let in whatever comes.
-    pub(super) async fn check_join(&self, match_id: MatchId) -> Result<(), Fault> {
-        let Err(overloaded) = self.pressure.check(Work::Join) else { return Ok(()) };
-        match self.matches.get(match_id).await {
-            Ok(info) if matches!(info.stage, MatchStage::WaitingForSeats | MatchStage::WaitingForNonces) => {
-                Err(overloaded.into())
-            }
-            // What is wrong with it is said by the join.
-            Ok(_) | Err(_) => Ok(()),
+    /// Whether there is time for a join. Refused is only who begins: a seat that has joined is let in again whatever comes, as is
+    /// every seat of a match that is under way.
+    pub(super) fn check_join(&self, match_id: MatchId, seat: Seat) -> Result<(), Fault> {
+        match self.pressure.check(Work::Join) {
+            Err(overloaded) if self.matches.waits_for(match_id, seat) => Err(overloaded.into()),
+            _ => Ok(()),
         }
     }
 }

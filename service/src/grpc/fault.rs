@@ -217,7 +217,8 @@ impl From<TooFast> for Fault {
 }
 
 impl From<Overloaded> for Fault {
-    fn from(Overloaded: Overloaded) -> Self {
+    fn from(overloaded: Overloaded) -> Self {
+        overloaded.count();
         let message = "the server has more to do than it can in time, and takes on nothing new: try again after a while; what \
                        runs goes on";
         Self::new(ErrorReason::Overloaded, message).retry_after(RETRY_AFTER)

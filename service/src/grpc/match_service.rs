@@ -95,7 +95,6 @@ impl MatchAdapter {
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
         let owner = caller.creator()?;
-        self.backend.pressure.check(Work::Create)?;
         if let Some(share) = share {
             share.create(specs.len())?;
         }
@@ -181,6 +180,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::CreateMatchResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
+        self.backend.pressure.check(Work::Create).map_err(Fault::from)?;
         let share = request.extensions().get::<Share>().cloned();
         let v1::CreateMatchRequest { request_id, r#match } = request.into_inner();
         let spec = r#match.ok_or_else(|| Fault::from(FieldError::missing("match")))?;
@@ -205,6 +205,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::BatchCreateMatchesResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
+        self.backend.pressure.check(Work::Create).map_err(Fault::from)?;
         let share = request.extensions().get::<Share>().cloned();
         let v1::BatchCreateMatchesRequest { request_id, matches } = request.into_inner();
         if !(1..=limits::MAX_BATCH_MATCHES).contains(&matches.len()) {

@@ -67,7 +67,8 @@ use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
 use crate::metrics::TableMeasures;
 use crate::table::{
-    Arrival, Choice, Command, Decided, Done, MatchInfo, Moment, Receipt, Rejection, SeatAccess, Shuffler,
+    Arrival, Choice, Command, Decided, Done, MatchInfo, MatchStage, Moment, Receipt, Rejection, SeatAccess,
+    SeatInfo, SeatState, Shuffler,
 };
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
@@ -256,6 +257,15 @@ impl Matches {
             return Ok((**handle.info.borrow()).clone());
         }
         Ok(self.past(match_id).await?.info().clone())
+    }
+
+    /// Whether a match that runs waits for this seat, which has not joined.
+    pub(crate) fn waits_for(&self, match_id: MatchId, seat: Seat) -> bool {
+        self.handle(match_id).is_some_and(|handle| {
+            let info = handle.info.borrow();
+            let open = |info: &SeatInfo| info.seat == seat && info.state == SeatState::Open;
+            info.stage == MatchStage::WaitingForSeats && info.seats.iter().any(open)
+        })
     }
 
     /// Ends a match without a result. Cancelling again gives the same answer.

@@ -46,7 +46,7 @@ use crate::{
     admission::{Pressure, Rates},
     config::{Config, Number},
     grpc::{Backend, Drain},
-    journal::{self, Journal, JournalStats, OpenError, Quarantine, Recovery, SqliteJournal},
+    journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
@@ -171,12 +171,7 @@ impl Server {
         let health = HealthService::from_health_reporter(reporter.clone());
         let router = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
         let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
-        let written = Arc::clone(&journal);
-        let commits = move || {
-            let JournalStats { commits, commit_time, .. } = written.stats();
-            (commits, commit_time)
-        };
-        tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late, commits)).await });
+        tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late)).await });
         let tidied = drain.closing().clone();
         tasks.spawn(async move { tidied.run_until_cancelled(rates.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));

@@ -53,6 +53,17 @@ impl SeatLog {
         self.observations.last().map_or(started, |observation| observation.seq)
     }
 
+    /// The number of the decision that is open by what came last; `None` if none is.
+    pub fn decision_number(&self) -> Option<u32> {
+        if let Some(last) = self.observations.last() {
+            return last.decision_number;
+        }
+        match self.start.as_ref()?.kind.as_ref()? {
+            From::Snapshot(snapshot) => snapshot.decision_number,
+            From::Resumed(_) => None,
+        }
+    }
+
     /// The last view that came.
     pub fn last_view(&self) -> Option<&v1::View> {
         let started = match self.start.as_ref()?.kind.as_ref()? {

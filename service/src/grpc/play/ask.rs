@@ -299,7 +299,7 @@ async fn take_seat(
     let joined = if let Some(earlier) = *last {
         backend.matches.join_again(match_id, access, nonce_hash, earlier).await?
     } else {
-        backend.check_join(match_id).await?;
+        backend.check_join(match_id, seat)?;
         backend.matches.join(match_id, access, nonce_hash).await?
     };
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;

@@ -99,7 +99,7 @@ impl PlayService for PlayAdapter {
         let v1::JoinSeatRequest { seat_token, nonce_hash } = request.into_inner();
         let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
         let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
-        self.backend.check_join(match_id).await?;
+        self.backend.check_join(match_id, access.seat)?;
         let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
         let Joined { hold: _, info, arriving: _ } = joined.map_err(|rejection| {
             let fault = Fault::from(rejection);

@@ -13,12 +13,13 @@ use super::Met;
 use super::case::{Caller, Case, Expected};
 
 /// Reasons that no row can meet, and why.
-const NOT_BY_INPUT: [(ErrorReason, &str); 6] = [
+const NOT_BY_INPUT: [(ErrorReason, &str); 7] = [
     (ErrorReason::Unspecified, "is never sent"),
     (ErrorReason::Superseded, "comes to a stream whose seat another takes: see takeover"),
     (ErrorReason::SlowReader, "comes to a client that does not read, not to an input"),
     (ErrorReason::Draining, "comes when the server stops: see restart"),
     (ErrorReason::OutcomeUnknown, "comes when the disk fails"),
+    (ErrorReason::Overloaded, "comes when the server is late, whatever is asked: see its tests"),
     (ErrorReason::Internal, "is a fault of the server, which no input may cause"),
 ];
 

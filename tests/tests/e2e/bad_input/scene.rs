@@ -57,6 +57,10 @@ impl InPlay {
         let mut table = Table::open(clients, &created.tokens).await;
         table.play_to(decision).await;
         let open = table.decision().await.expect("a match is longer than this");
+        // What the others hold is known once they have been told of the same decision.
+        while table.seats.iter().any(|seat| seat.decision_number() != Some(open.number)) {
+            table.read().await.unwrap();
+        }
         Self { created, table, open }
     }
 
