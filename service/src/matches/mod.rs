@@ -25,6 +25,7 @@ mod past;
 mod places;
 mod player_faults;
 mod recent_results;
+mod requests;
 mod result_cursor;
 mod results;
 mod seat_token;
@@ -42,9 +43,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use zetema_proto::Views;
 use zetema_rules::Seat;
-use zetema_rules::fair::{Nonce, NonceHash};
 
 pub use bot_seats::{Assignments, BotSeats, LiveSeat, NoSeatPlace, SeatPlace};
 pub use clock::{Clock, Entropy, EntropyError, SystemClock, SystemEntropy};
@@ -67,13 +66,12 @@ use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
 use crate::metrics::TableMeasures;
 use crate::table::{
-    Arrival, Choice, Command, Decided, Done, MatchInfo, MatchStage, Moment, Receipt, Rejection, SeatAccess,
-    SeatInfo, SeatState, Shuffler,
+    Arrival, Command, MatchInfo, MatchStage, Moment, Rejection, SeatInfo, SeatState, Shuffler,
 };
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
 use incarnation::Incarnations;
-use message::{Asked, Handle, JoinSeat, Message};
+use message::Handle;
 use places::Places;
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
@@ -268,166 +266,6 @@ impl Matches {
         })
     }
 
-    /// Ends a match without a result. Cancelling again gives the same answer.
-    ///
-    /// # Errors
-    /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
-    pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
-        let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
-        Ok(info)
-    }
-
-    /// Checks that a token speaks for a seat, and was not replaced.
-    ///
-    /// # Errors
-    /// [`Rejection::TokenReplaced`], [`Rejection::NoSuchSeat`], and what [`Matches::get`] gives.
-    pub async fn check_access(&self, match_id: MatchId, access: SeatAccess) -> Result<(), Rejection> {
-        let info = self.get(match_id).await?;
-        match info.seats.get(access.seat.index()) {
-            None => Err(Rejection::NoSuchSeat { seat: access.seat }),
-            Some(seat) if seat.generation != access.generation => Err(Rejection::TokenReplaced),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// A seat joins, or is taken over by another player of the same token: the subscription of the player before
-    /// ends with [`End::Superseded`].
-    ///
-    /// # Errors
-    /// [`Rejection::NonceFixed`] if the seat joined before and gave another hash, or none; [`Rejection::NoncePromised`]
-    /// if no hash is given while a player who has yet to send its nonce is there; [`Rejection::TokenReplaced`];
-    /// [`Rejection::NoSuchSeat`]; [`Rejection::NotFound`]; [`Rejection::OutcomeUnknown`].
-    pub async fn join(
-        &self,
-        match_id: MatchId,
-        access: SeatAccess,
-        nonce_hash: Option<NonceHash>,
-    ) -> Result<Joined, Rejection> {
-        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: None }).await
-    }
-
-    /// The player of `earlier` joins again: it may have promised a nonce, as it knows it.
-    ///
-    /// # Errors
-    /// As [`Matches::join`].
-    pub async fn join_again(
-        &self,
-        match_id: MatchId,
-        access: SeatAccess,
-        nonce_hash: Option<NonceHash>,
-        earlier: Hold,
-    ) -> Result<Joined, Rejection> {
-        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: Some(earlier) }).await
-    }
-
-    async fn take_seat(&self, match_id: MatchId, join: JoinSeat) -> Result<Joined, Rejection> {
-        let arrival = self.arrival(None);
-        if let Some(handle) = self.handle(match_id)
-            && let Some(joined) =
-                handle.ask(|reply| Message::Join { join, arrival, asked: Asked::now(), reply }).await
-        {
-            return joined;
-        }
-        self.past(match_id).await?.join(join.access)
-    }
-
-    /// A seat sends the nonce that it promised. The first stands; sending it again changes nothing.
-    ///
-    /// # Errors
-    /// [`Rejection::NonceNotWanted`], [`Rejection::NonceMismatch`], [`Rejection::NonceFixed`],
-    /// [`Rejection::MatchOver`], and what [`Matches::join`] gives for the token and the match.
-    pub async fn send_nonce(
-        &self,
-        match_id: MatchId,
-        access: SeatAccess,
-        nonce: Nonce,
-    ) -> Result<(), Rejection> {
-        self.command(match_id, Command::GiveNonce { access, nonce }, self.arrival(None)).await.map(|_| ())
-    }
-
-    /// A seat answers a decision, or offers a discard out of turn (R28). The same answer to the same decision gets the
-    /// first receipt again, at any time (I2).
-    ///
-    /// # Errors
-    /// [`Rejection::DecisionOver`], [`Rejection::DecisionAhead`], [`Rejection::NotYourTurn`], [`Rejection::Illegal`],
-    /// [`Rejection::NoSuchIndex`], [`Rejection::SeatForfeited`], [`Rejection::NotStarted`], [`Rejection::MatchOver`],
-    /// and what [`Matches::join`] gives for the token and the match. After [`Rejection::OutcomeUnknown`] send the
-    /// same again.
-    pub async fn act(
-        &self,
-        match_id: MatchId,
-        access: SeatAccess,
-        decision: u32,
-        choice: Choice,
-    ) -> Result<Receipt, Rejection> {
-        match self.command(match_id, Command::Act { access, decision, choice }, self.arrival(None)).await? {
-            (Done::Acted(receipt), _) => Ok(receipt),
-            _ => Err(Rejection::Damaged),
-        }
-    }
-
-    /// A seat forfeits (R25). The answer is the number of its own observation that shows it. Resigning again changes
-    /// nothing.
-    ///
-    /// # Errors
-    /// [`Rejection::NotStarted`], [`Rejection::MatchOver`], and what [`Matches::join`] gives for the token and the
-    /// match.
-    pub async fn resign(&self, match_id: MatchId, access: SeatAccess) -> Result<u64, Rejection> {
-        match self.command(match_id, Command::Resign { access }, self.arrival(None)).await? {
-            (Done::Resigned { seq }, _) => Ok(seq),
-            _ => Err(Rejection::Damaged),
-        }
-    }
-
-    /// Gives a seat a new token: the answer is its generation. Tokens of earlier generations are void at once, and what
-    /// was subscribed with them ends with [`End::TokenReplaced`].
-    ///
-    /// # Errors
-    /// [`Rejection::NoSuchSeat`], [`Rejection::MatchOver`], [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
-    pub async fn rotate_token(&self, match_id: MatchId, seat: Seat) -> Result<u32, Rejection> {
-        match self.command(match_id, Command::RotateToken { seat }, self.arrival(None)).await? {
-            (Done::TokenRotated { generation }, _) => Ok(generation),
-            _ => Err(Rejection::Damaged),
-        }
-    }
-
-    /// What one viewer may see of a match, from a snapshot or after an observation on.
-    ///
-    /// # Errors
-    /// [`Rejection::CursorAhead`] beyond the last observation, [`Rejection::Superseded`] for a player who no longer
-    /// holds the seat, [`Rejection::HeldUntilReveal`] for a spectator while a match of the deal set runs,
-    /// [`Rejection::TooManySubscribers`], and what [`Matches::join`] gives for the token and the match.
-    pub async fn subscribe(
-        &self,
-        match_id: MatchId,
-        audience: Audience,
-        after_seq: Option<u64>,
-        views: Views,
-    ) -> Result<Subscription, Rejection> {
-        let subscribed = if let Some(subscribed) = self.subscribe_live(match_id, audience, after_seq).await {
-            subscribed?
-        } else {
-            let past = self.past(match_id).await?;
-            self.check_watch(audience, past.info())?;
-            past.subscribe(audience, after_seq)?
-        };
-        Ok(Subscription::new(self.clone(), audience, after_seq, views, subscribed))
-    }
-
-    async fn subscribe_live(
-        &self,
-        match_id: MatchId,
-        audience: Audience,
-        after_seq: Option<u64>,
-    ) -> Option<Result<message::Subscribed, Rejection>> {
-        let handle = self.handle(match_id)?;
-        let info = handle.info.borrow().clone();
-        if let Err(held) = self.check_watch(audience, &info) {
-            return Some(Err(held));
-        }
-        handle.ask(|reply| Message::Subscribe { audience, after_seq, reply }).await
-    }
-
     /// The time by the wall clock.
     pub(crate) fn wall(&self) -> UnixMillis {
         self.shared.config.clock.wall()
@@ -442,29 +280,6 @@ impl Matches {
     /// measured. What is asked with it counts as asked at this moment, however long its way to the table is.
     pub(crate) fn arrival(&self, round_trip_ms: Option<u32>) -> Arrival {
         Arrival { at: self.now(), round_trip_ms }
-    }
-
-    /// Asks the table of a running match, or looks into the record of one that is over.
-    pub(crate) async fn command(
-        &self,
-        match_id: MatchId,
-        command: Command,
-        arrival: Arrival,
-    ) -> Result<(Done, MatchInfo), Rejection> {
-        if let Some(handle) = self.handle(match_id) {
-            let sent = command.clone();
-            let asked = Asked::now();
-            let done = handle.ask(|reply| Message::Command { command: sent, arrival, asked, reply }).await;
-            if let Some(done) = done {
-                return done.map(|(done, info)| (done, (*info).clone()));
-            }
-        }
-        let past = self.past(match_id).await?;
-        match past.table().decide(&command, arrival)? {
-            Decided::Already(done) => Ok((done, past.info().clone())),
-            // What is over takes no change.
-            Decided::Write(_) | Decided::TimedOut(_) => Err(Rejection::MatchOver),
-        }
     }
 
     /// The way to the table of a match that is not over.

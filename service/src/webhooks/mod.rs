@@ -13,6 +13,7 @@ mod allow;
 mod backoff;
 mod body;
 mod connect;
+mod creation;
 mod error;
 mod post;
 mod url;
@@ -36,14 +37,13 @@ pub use error::WebhookError;
 pub use url::{Host, Scheme, Target, UrlError};
 pub use worker::Trouble;
 
-use crate::access::{Access, AccessError, WebhookSecret};
+use crate::access::Access;
 use crate::journal::{
-    DeadLetter, DeadLetterFilter, Journal, Outcome, Owner, PageSize, ReadError, Request, RequestKey,
-    RequestReused, RequestState, Resend, Response, ResultFilter, ResultNumber, StoredWebhook, WebhookChange,
-    WebhookId, WebhookNumber, WebhookStore, WebhookUrl,
+    DeadLetter, DeadLetterFilter, Journal, Outcome, Owner, PageSize, ReadError, RequestReused, Resend,
+    ResultNumber, StoredWebhook, WebhookChange, WebhookId, WebhookNumber, WebhookStore, WebhookUrl,
 };
 use crate::limits;
-use crate::matches::{Clock, Matches, ResultCursor, ResultsFrom};
+use crate::matches::{Clock, Matches, ResultsFrom};
 use crate::metrics::WEBHOOK_LAG;
 use backoff::Patience;
 use connect::Network;
@@ -178,46 +178,6 @@ impl Webhooks {
         Ok(webhooks)
     }
 
-    /// Makes a webhook. When the same request comes again, the answer is the webhook that it made before.
-    ///
-    /// # Errors
-    /// [`WebhookError`] says why not.
-    pub async fn create(
-        &self,
-        caller: Option<&Owner>,
-        spec: WebhookSpec,
-        request: Option<RequestKey>,
-    ) -> Result<(WebhookInfo, WebhookSecret), WebhookError> {
-        let WebhookSpec { url, owner, from } = spec;
-        let owner = match (caller, owner) {
-            (Some(own), Some(other)) if *own != other => return Err(WebhookError::OtherOwner),
-            (Some(own), _) => Some(own.clone()),
-            (None, owner) => owner,
-        };
-        let target = Target::parse(url.as_str())?;
-        self.check(&target).await?;
-
-        let mut memory = self.shared.changing.lock().await;
-        self.refresh(&mut memory).await?;
-        let now = self.shared.config.clock.wall();
-        if let Some(key) = &request
-            && let Some(id) = self.made_before(key.clone(), now).await?
-        {
-            let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
-            return Ok((self.info(&running), self.shared.config.access.webhook_secret(id)));
-        }
-        let number = self.room(owner.as_ref())?;
-        let settled = self.shared.config.matches.results(ResultFilter::default(), from)?.cursor().number;
-        let id = self.shared.config.access.draw_webhook_id()?;
-        let webhook = StoredWebhook { number, id, owner, url, created_at: now, settled };
-        let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
-        let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
-        self.change(&mut memory, WebhookChange::Made { webhook: webhook.clone(), request }).await?;
-        tracing::info!(webhook = %id, receiver = %target, "a webhook was made");
-        let running = self.start(webhook, 0);
-        Ok((self.info(&running), self.shared.config.access.webhook_secret(id)))
-    }
-
     /// Webhooks that were made before the one with this number, the latest first, one more than `most` if there are.
     pub fn list(
         &self,
@@ -281,49 +241,6 @@ impl Webhooks {
         running.progress.wake();
         tracing::info!(webhook = %id, due, "dead letters are sent again");
         Ok(due)
-    }
-
-    /// Whether anything may be sent to a receiver, as far as can be told now.
-    async fn check(&self, target: &Target) -> Result<(), WebhookError> {
-        let network = &self.shared.network;
-        let found =
-            tokio::time::timeout(self.shared.config.settings.timeout, network.addresses(target)).await;
-        if matches!(found, Ok(Ok(_))) {
-            return Ok(());
-        }
-        let entries =
-            if network.allowed().is_empty() { "none yet" } else { "none of the addresses of this host" };
-        Err(WebhookError::NotAllowed { entries })
-    }
-
-    async fn made_before(
-        &self,
-        key: RequestKey,
-        now: crate::journal::UnixMillis,
-    ) -> Result<Option<WebhookId>, WebhookError> {
-        match self.shared.config.journal.request(key, now).await? {
-            RequestState::New => Ok(None),
-            RequestState::Reused => Err(WebhookError::RequestReused),
-            RequestState::Answered(response) => {
-                let id = response.as_bytes().as_ref().try_into();
-                id.map(WebhookId::from_bytes).map(Some).map_err(|_| AccessError::Damaged("request").into())
-            }
-        }
-    }
-
-    /// The number of the next webhook, if there is room for it.
-    fn room(&self, owner: Option<&Owner>) -> Result<WebhookNumber, WebhookError> {
-        let running = self.running();
-        let own = running.values().filter(|running| running.webhook.owner.as_ref() == owner).count();
-        if own >= limits::MAX_WEBHOOKS_PER_OWNER {
-            let limit = limits::MAX_WEBHOOKS_PER_OWNER;
-            return Err(WebhookError::TooMany { limit, whose: " for the same matches" });
-        }
-        if running.len() >= limits::MAX_WEBHOOKS {
-            return Err(WebhookError::TooMany { limit: limits::MAX_WEBHOOKS, whose: "" });
-        }
-        let last = running.keys().next_back().map_or(0, |number| number.get());
-        Ok(WebhookNumber::new(last + 1))
     }
 
     /// Makes a change durable.
@@ -442,11 +359,6 @@ impl Webhooks {
             gauge!(WEBHOOK_LAG).set(behind.unwrap_or(0) as f64);
             sleep(limits::METRICS_UPKEEP_INTERVAL).await;
         }
-    }
-
-    /// The place after a webhook's results up to this one, for whoever reads on from there.
-    pub fn cursor(&self, number: ResultNumber) -> ResultCursor {
-        self.shared.config.matches.result_cursor(number)
     }
 }
 
