@@ -60,11 +60,11 @@ pub const DEFAULT_MAX_LATE_MS: u32 = 20;
 /// How often it is looked how late the server is.
 pub const PRESSURE_BEAT: Duration = Duration::from_millis(10);
 
-/// How long all that is due has to be late, or in time, until that counts.
+/// For how long it is looked at until it counts how late it usually was.
 pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
 
 /// How many times it has to be looked at for that.
-pub const PRESSURE_BEATS: u32 = 5;
+pub const PRESSURE_BEATS: usize = 5;
 
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;

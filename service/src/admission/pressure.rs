@@ -12,7 +12,11 @@ use std::{
 };
 
 use metrics::{counter, gauge};
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    runtime::Handle,
+    task::spawn_blocking,
+    time::{Instant, sleep_until},
+};
 
 use crate::{
     limits,
@@ -84,10 +88,11 @@ impl Level {
     }
 }
 
-/// How late the server is with its work: whatever is due waits for what is due before it, and so does a timer.
+/// How late the server is with its work, by how long something waits that comes by as an action does: it is due, is passed on
+/// to another thread, and comes back from there.
 ///
-/// A timer depends on nothing that one client asks for alone. How long actions take does: on what else a client has sent, on
-/// the disk, and on records that are read again.
+/// No client can make that late alone. How long actions take, one can: by what else it has sent, and by records that are read
+/// again.
 #[derive(Debug)]
 pub(crate) struct Pressure(AtomicU8);
 
@@ -102,11 +107,14 @@ impl Pressure {
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
+            if !there_and_back().await {
+                return;
+            }
             let now = Instant::now();
             let late = now - due;
             gauge!(LATE).set(late.as_secs_f64());
-            if let Some(range) = window.note(now, late, most) {
-                self.set(range);
+            if let Some(usual) = window.note(now, late) {
+                self.set(usual, most);
             }
         }
     }
@@ -116,9 +124,10 @@ impl Pressure {
         if self.level() < work.refused_from() { Ok(()) } else { Err(Overloaded(work)) }
     }
 
-    fn set(&self, range: Range) {
+    /// The server was usually so late. Half as late is in time again, so that the level does not change with each thing.
+    fn set(&self, usual: Duration, most: Duration) {
         let before = self.level();
-        let level = before.clamp(range.least, range.most);
+        let level = before.clamp(Level::of(usual, most), Level::of(2 * usual, most));
         if level == before {
             return;
         }
@@ -136,44 +145,60 @@ impl Pressure {
     }
 }
 
-/// What the level must be at least and at most. In between it stays as it was, so that it does not change with each thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Range {
-    least: Level,
-    most: Level,
+/// Goes to another thread and back, and says whether the runtime still runs.
+///
+/// A task that a timer wakes passes by those that are ready. What comes from another thread, as answers of the journal do,
+/// waits with all others, in the queue that takes what a worker's own has no room for.
+async fn there_and_back() -> bool {
+    let runtime = Handle::current();
+    let back = spawn_blocking(move || runtime.spawn(async {}));
+    match back.await {
+        Ok(back) => back.await.is_ok(),
+        Err(_) => false,
+    }
 }
 
-/// How late a timer was for a while. The server is late when it always was, since one thing may be late at any time.
+/// How late the server was, each time that it was looked at for a while.
 #[derive(Debug)]
 struct Window {
     begun: Instant,
-    seen: u32,
-    least: Duration,
-    most: Duration,
+    seen: Vec<Duration>,
 }
 
 impl Window {
     const fn new(begun: Instant) -> Self {
-        Self { begun, seen: 0, least: Duration::MAX, most: Duration::ZERO }
+        Self { begun, seen: Vec::new() }
     }
 
-    /// The timer was so late. At the end of the window the answer is what follows from it.
-    fn note(&mut self, now: Instant, late: Duration, most: Duration) -> Option<Range> {
-        self.seen += 1;
-        self.least = self.least.min(late);
-        self.most = self.most.max(late);
-        // A stall of the whole server is one thing that is late, however long it takes.
-        if self.seen < limits::PRESSURE_BEATS || now - self.begun < limits::PRESSURE_WINDOW {
+    /// It was so late. At the end of the window the answer is how late it usually was: one thing may be late at any time, and
+    /// a stall of the whole server is one, however long it takes.
+    fn note(&mut self, now: Instant, late: Duration) -> Option<Duration> {
+        self.seen.push(late);
+        if self.seen.len() < limits::PRESSURE_BEATS || now - self.begun < limits::PRESSURE_WINDOW {
             return None;
         }
-        let range = Range { least: Level::of(self.least, most), most: Level::of(self.most, most) };
-        *self = Self::new(now);
-        Some(range)
+        let middle = self.seen.len() / 2;
+        let (_, usual, _) = self.seen.select_nth_unstable(middle);
+        let usual = *usual;
+        self.seen.clear();
+        self.begun = now;
+        Some(usual)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        pin::Pin,
+        task::{Context, Poll},
+    };
+
+    use tokio::{
+        runtime::Builder,
+        task::JoinHandle,
+        time::{sleep, timeout},
+    };
+
     use super::*;
 
     const MOST: Duration = Duration::from_millis(50);
@@ -188,8 +213,8 @@ mod tests {
             for late_ms in late_ms.iter().cycle() {
                 let late = Duration::from_millis(*late_ms);
                 now += limits::PRESSURE_BEAT + late;
-                if let Some(range) = window.note(now, late, MOST) {
-                    pressure.set(range);
+                if let Some(usual) = window.note(now, late) {
+                    pressure.set(usual, MOST);
                 }
                 if now > end {
                     break;
@@ -201,19 +226,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_late_all_the_time_is_pressure_and_what_is_late_at_times_is_none() {
+    fn what_is_usually_late_is_pressure_and_what_is_late_at_times_is_none() {
         use Level::{Calm, High, Severe};
         check(&[&[0]], &[Calm]);
         check(&[&[50]], &[Calm]);
         check(&[&[51]], &[High]);
         check(&[&[101]], &[Severe]);
-        check(&[&[0, 500]], &[Calm]);
-        check(&[&[60, 200]], &[High]);
+        check(&[&[0, 0, 500]], &[Calm]);
+        check(&[&[60, 200, 60]], &[High]);
         check(&[&[60], &[0]], &[High, Calm]);
-        check(&[&[200], &[60], &[0]], &[Severe, High, Calm]);
-        // Between the two it stays as it was.
-        check(&[&[60], &[40, 60], &[40]], &[High, High, Calm]);
-        check(&[&[40, 60], &[60]], &[Calm, High]);
+        check(&[&[200], &[50], &[0]], &[Severe, High, Calm]);
+        // As late as it may be, it is in time again when it is half as late.
+        check(&[&[60], &[50], &[26], &[25]], &[High, High, High, Calm]);
+        check(&[&[110], &[51], &[50], &[25]], &[Severe, Severe, High, Calm]);
     }
 
     #[test]
@@ -222,12 +247,52 @@ mod tests {
         let mut window = Window::new(begun);
         let stalled = Duration::from_secs(10);
         let mut now = begun + stalled;
-        assert_eq!(window.note(now, stalled, MOST), None);
+        assert_eq!(window.note(now, stalled), None);
         for beat in 2..=limits::PRESSURE_BEATS {
             now += limits::PRESSURE_BEAT;
-            let range = window.note(now, Duration::ZERO, MOST);
-            let stays = Range { least: Level::Calm, most: Level::Severe };
-            assert_eq!(range, (beat == limits::PRESSURE_BEATS).then_some(stays));
+            let usual = window.note(now, Duration::ZERO);
+            assert_eq!(usual, (beat == limits::PRESSURE_BEATS).then_some(Duration::ZERO));
+        }
+    }
+
+    /// A runtime of one worker that always has something to do: a chain of tasks, each of which wakes the next.
+    #[test]
+    fn what_comes_from_another_thread_waits_for_all_that_is_ready() {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let pressure = Arc::new(Pressure::new());
+            let watched = tokio::spawn(Arc::clone(&pressure).watch(Duration::from_millis(20)));
+            let busy: Vec<_> = (0..400).map(|_| tokio::spawn(Busy)).collect();
+            let late = async {
+                while pressure.check(Work::Join).is_ok() {
+                    sleep(limits::PRESSURE_BEAT).await;
+                }
+            };
+            timeout(Duration::from_mins(1), late).await.unwrap();
+            busy.iter().for_each(JoinHandle::abort);
+            let in_time = async {
+                while pressure.check(Work::Create).is_err() {
+                    sleep(limits::PRESSURE_BEAT).await;
+                }
+            };
+            timeout(Duration::from_mins(1), in_time).await.unwrap();
+            watched.abort();
+        });
+    }
+
+    /// Takes a while, and is ready again at once.
+    struct Busy;
+
+    impl Future for Busy {
+        type Output = ();
+
+        fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+            let begun = std::time::Instant::now();
+            while begun.elapsed() < Duration::from_micros(300) {
+                std::hint::spin_loop();
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
         }
     }
 

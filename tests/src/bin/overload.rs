@@ -74,7 +74,8 @@ mod linux {
     }
 
     async fn run(args: Args) -> anyhow::Result<()> {
-        let closed = args.point(&args.server_flag, Arrivals::Closed(TABLES)).await?;
+        let never: Vec<OsString> = args.server_flag.iter().cloned().chain([NEVER.into()]).collect();
+        let closed = args.point(&never, Arrivals::Closed(TABLES)).await?;
         let limit = closed.finished_per_second;
         println!(
             "{TABLES} matches at once: {limit:.0} matches a second, {:.0} actions a second, p99 {:.1} ms",
@@ -82,8 +83,7 @@ mod linux {
         );
         let mut curves = vec![args.curve("shedding", &args.server_flag, limit).await?];
         if args.without {
-            let flags: Vec<OsString> = args.server_flag.iter().cloned().chain([NEVER.into()]).collect();
-            curves.push(args.curve("without shedding", &flags, limit).await?);
+            curves.push(args.curve("without shedding", &never, limit).await?);
         }
         for curve in &curves {
             let best = curve.points.iter().map(|point| point.finished_per_second).fold(0.0, f64::max);
