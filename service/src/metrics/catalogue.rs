@@ -116,7 +116,7 @@ metrics! {
     THROTTLED "zetema_throttled_total" Counter ["what", "by"];
     /// What was refused because the server was late: `create`, `watch`, `join`.
     SHED "zetema_shed_total" Counter ["work"];
-    /// How late the server was with what was due last.
+    /// How late the last thing was that was due and waited behind all that is ready, as an action does. It is looked at every 10 ms.
     LATE "zetema_late_seconds" Gauge [];
     /// Streams that were cut because their reader fell behind.
     SLOW_READERS "zetema_slow_readers_total" Counter [];
