@@ -34,12 +34,18 @@ where
     }
 
     fn decoder(&mut self) -> Self::Decoder {
-        WireDecoder(PhantomData)
+        WireDecoder::default()
     }
 }
 
-/// Decodes `U`.
-pub(crate) struct WireDecoder<U>(PhantomData<U>);
+/// Decodes `U`. For a method that is served by another encoder than the generated one.
+pub struct WireDecoder<U>(PhantomData<U>);
+
+impl<U> Default for WireDecoder<U> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
 
 impl<U: Message + Default> Decoder for WireDecoder<U> {
     type Item = U;

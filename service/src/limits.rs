@@ -76,6 +76,16 @@ pub const DEFAULT_MAX_LIVE_MATCHES_PER_OWNER: u32 = 20_000;
 /// Messages that wait for one table: more than its seats send at once. Who sends more waits.
 pub const TABLE_INBOX_MESSAGES: usize = 64;
 
+/// Of these, messages of those who begin to look on at a match. However many come at once, a player's action waits for no
+/// more of them.
+pub const TABLE_INBOX_ONLOOKERS: usize = 8;
+
+/// Readers of one match that are woken at once, until others run. Each may take some ten microseconds.
+pub const READERS_WOKEN_AT_ONCE: usize = 64;
+
+/// Bytes that are taken at once to put what a spectator is told in: a message or two. Each stream has its own.
+pub const SPECTATOR_BUFFER_BYTES: usize = 1024;
+
 /// Observations that wait for one subscriber: several deals' worth. A reader that falls further behind is cut, and
 /// resumes.
 pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
@@ -84,8 +94,9 @@ pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
 /// them take. All that see the same share them.
 pub const DEFAULT_MAX_QUEUED_BYTES_PER_SEAT: usize = 1024 * 1024;
 
-/// Spectators of one match, and those who observe one seat, unless configured. Each costs a queue.
-pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 1_000;
+/// Spectators of one match, and those who observe one seat, unless configured. They share what they are shown, and each
+/// costs a stream, of which there are [`DEFAULT_MAX_STREAMS`] in all.
+pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 10_000;
 
 /// Journal entries that a resuming subscriber may be behind when it changes over to what is live: they are
 /// handed over in one message.

@@ -8,10 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::{
-    Request, Status, Streaming,
-    client::Grpc,
-    codegen::http::uri::PathAndQuery,
-    transport::{Channel, Endpoint},
+    Request, Status, Streaming, client::Grpc, codegen::http::uri::PathAndQuery, transport::Endpoint,
 };
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, observe_response, play_request,
@@ -24,7 +21,7 @@ use zetema_service::{
     server::Server,
 };
 
-use common::{BytesCodec, as_admin, channel, spec, start};
+use common::{BytesCodec, channel, create, play_to_the_end, spec, start};
 
 fn reason(error: &Status) -> ErrorReason {
     v1::Error::from_status(error).unwrap().reason()
@@ -36,14 +33,6 @@ async fn start_patient() -> (tempfile::TempDir, Server) {
     let config = Config::embedded(folder.path().join("data"));
     let config = config.with(Number::WriteStallTimeoutMs, 600_000).unwrap();
     (folder, Server::start(config).await.unwrap())
-}
-
-async fn create(server: &Server, spec: v1::MatchSpec) -> (String, Vec<String>) {
-    let mut client = MatchServiceClient::new(channel(server).await);
-    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-    let created = client.create_match(as_admin(server, request)).await.unwrap().into_inner();
-    let tokens = created.seat_tokens.into_iter().map(|token| token.token).collect();
-    (created.r#match.unwrap().match_id, tokens)
 }
 
 #[tokio::test]
@@ -105,48 +94,6 @@ async fn a_server_that_is_dropped_gives_its_data_free() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), again).await.unwrap().shutdown().await;
-}
-
-/// Plays all seats on one stream, each decision by its first legal action, to the end.
-async fn play_to_the_end(channel: Channel, tokens: &[String]) {
-    let (requests, sent) = mpsc::channel(64);
-    let mut answers =
-        PlayServiceClient::new(channel).play(ReceiverStream::new(sent)).await.unwrap().into_inner();
-    let say = async |handle, kind| {
-        requests.send(v1::PlayRequest { tag: 0, handle, kind: Some(kind) }).await.unwrap();
-    };
-    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
-    say(0, play_request::Kind::Hello(hello)).await;
-    for token in tokens {
-        let join = v1::Join {
-            by: Some(v1::join::By::SeatToken(token.clone())),
-            nonce_hash: Vec::new(),
-            after_seq: None,
-            views: None,
-        };
-        say(0, play_request::Kind::Join(join)).await;
-    }
-    let mut left = tokens.len();
-    while left > 0 {
-        let v1::PlayResponse { handle, kind, .. } = answers.message().await.unwrap().unwrap();
-        let number = match kind.unwrap() {
-            play_response::Kind::Observation(observation) if observation.decision.is_some() => {
-                observation.decision_number.unwrap()
-            }
-            play_response::Kind::Joined(v1::SubscriptionStart {
-                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
-                ..
-            }) if snapshot.decision.is_some() => snapshot.decision_number.unwrap(),
-            play_response::Kind::End(_) => {
-                left -= 1;
-                continue;
-            }
-            play_response::Kind::Rejection(error) => panic!("{error:?}"),
-            _ => continue,
-        };
-        let choice = Some(v1::act::Choice::LegalIndex(0));
-        say(handle, play_request::Kind::Act(v1::Act { decision_number: number, choice })).await;
-    }
 }
 
 #[tokio::test]

@@ -9,20 +9,19 @@ use zetema_proto::{
     Views, Wire,
     v1::{self, subscription_start},
 };
-use zetema_rules::{Outcome, Viewer};
+use zetema_rules::{Outcome, Rules, Viewer};
 
 use super::{backend::Backend, drain::Drain, fault::Fault, wire};
 use crate::{
     journal::MatchId,
-    matches::{Audience, End, Next, Start, Subscription},
+    matches::{Audience, End, Next, Observed, Start, Subscription},
     metrics::SLOW_READERS,
 };
 
 /// One thing that is heard of a match.
-#[expect(clippy::large_enum_variant, reason = "most are observations, which a box would allocate once more")]
-pub(super) enum Heard {
+pub(super) enum Heard<T = v1::Observation> {
     /// Something happened.
-    Observation(v1::Observation),
+    Observation(T),
     /// The match ended, and everything was heard.
     End(v1::SubscriptionEnd),
     /// The seat is lost.
@@ -32,23 +31,32 @@ pub(super) enum Heard {
 }
 
 /// A match that is followed.
-pub(super) struct Followed {
+pub(super) struct Followed<T = v1::Observation> {
     /// What goes out first.
     pub(super) start: v1::SubscriptionStart,
     /// The number of the last observation that the start includes.
     pub(super) seq: u64,
     /// What comes after: it ends with the first that is no observation.
-    pub(super) heard: BoxStream<'static, Heard>,
+    pub(super) heard: BoxStream<'static, Heard<T>>,
+}
+
+/// What is made of an observation for a match with these rules.
+type Show<T> = fn(&Observed, &Rules) -> T;
+
+/// An observation as a message.
+pub(super) fn message(observed: &Observed, rules: &Rules) -> v1::Observation {
+    wire::observation(observed, rules)
 }
 
 /// Follows a match.
-pub(super) async fn follow(
+pub(super) async fn follow<T: Send + 'static>(
     backend: &Backend,
     match_id: MatchId,
     audience: Audience,
     after_seq: Option<u64>,
     views: Views,
-) -> Result<Followed, Fault> {
+    show: Show<T>,
+) -> Result<Followed<T>, Fault> {
     let subscription = backend.matches.subscribe(match_id, audience, after_seq, views).await?;
     let start = v1::SubscriptionStart {
         r#match: Some(subscription.info().into()),
@@ -66,22 +74,24 @@ pub(super) async fn follow(
         }),
     };
     let seq = subscription.last_seq();
-    Ok(Followed { start, seq, heard: stream::unfold(Some(subscription), hear).boxed() })
+    Ok(Followed { start, seq, heard: stream::unfold(Some((subscription, show)), hear).boxed() })
 }
 
 /// The next thing that is heard, and the subscription while it goes on.
-async fn hear(subscription: Option<Subscription>) -> Option<(Heard, Option<Subscription>)> {
-    let mut subscription = subscription?;
+async fn hear<T>(
+    following: Option<(Subscription, Show<T>)>,
+) -> Option<(Heard<T>, Option<(Subscription, Show<T>)>)> {
+    let (mut subscription, show) = following?;
     match subscription.next().await {
         Next::Observation(observation) => {
-            let message = wire::observation(&observation, &subscription.info().rules);
-            Some((Heard::Observation(message), Some(subscription)))
+            let shown = show(&observation, &subscription.info().rules);
+            Some((Heard::Observation(shown), Some((subscription, show))))
         }
         Next::End(end) => Some((ended(&end), None)),
     }
 }
 
-fn ended(end: &End) -> Heard {
+fn ended<T>(end: &End) -> Heard<T> {
     match end {
         End::Over(outcome) => Heard::End(subscription_end(outcome)),
         End::Superseded => Heard::Superseded(v1::SupersededReason::JoinedElsewhere),

@@ -2,16 +2,13 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use futures::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
+use futures::stream::BoxStream;
 use prost::Message;
 use sha2::{Digest, Sha256};
 use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
-    v1::{self, match_service_server::MatchService, watch_match_response::Kind},
+    v1::{self, match_service_server::MatchService},
 };
 use zetema_rules::Seat;
 
@@ -19,7 +16,6 @@ use super::{
     backend::Backend,
     caller::{self, Caller},
     fault::Fault,
-    heard::{self, Followed, Heard},
     lists::{self, Stages},
     result_streams::ResultStreams,
     wire,
@@ -30,7 +26,7 @@ use crate::{
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
-    matches::{Audience, CreateError, EndedMatch, ListCursor},
+    matches::{CreateError, EndedMatch, ListCursor},
     table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec},
 };
 
@@ -47,12 +43,16 @@ impl MatchAdapter {
         Self { backend, results: ResultStreams::default() }
     }
 
-    async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Fault> {
+    pub(super) const fn backend(&self) -> &Arc<Backend> {
+        &self.backend
+    }
+
+    pub(super) async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Fault> {
         Caller::of(&self.backend, metadata).await
     }
 
     /// A match that the caller may see.
-    async fn visible(&self, caller: &Caller, match_id: &str) -> Result<MatchInfo, Fault> {
+    pub(super) async fn visible(&self, caller: &Caller, match_id: &str) -> Result<MatchInfo, Fault> {
         self.found(caller::match_id(match_id)?, caller.bearer(), |info| caller.may_see(info)).await
     }
 
@@ -279,25 +279,10 @@ impl MatchService for MatchAdapter {
 
     async fn watch_match(
         &self,
-        request: Request<v1::WatchMatchRequest>,
+        _: Request<v1::WatchMatchRequest>,
     ) -> Result<Response<Self::WatchMatchStream>, Status> {
-        self.backend.pressure.check(Work::Watch).map_err(Fault::from)?;
-        let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
-        let caller = self.caller(request.metadata()).await?;
-        let info = self.visible(&caller, match_id).await?;
-        let views = wire::views(*views).map_err(Fault::from)?;
-        let Followed { start, seq: _, heard } =
-            heard::follow(&self.backend, info.match_id, Audience::Spectator, *after_seq, views).await?;
-        let told = heard.map(|heard| match heard {
-            Heard::Observation(observation) => Ok(watched(Kind::Observation(observation))),
-            Heard::End(end) => Ok(watched(Kind::End(end))),
-            Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
-            Heard::Cut(fault) => Err(fault.into()),
-        });
-        let told =
-            heard::until_closed(&self.backend, told.boxed(), |draining| watched(Kind::Draining(draining)));
-        let start = stream::iter([Ok(watched(Kind::Start(start)))]);
-        Ok(Response::new(caller.until_void(start.chain(told).boxed())))
+        // `MatchServer` answers it.
+        Err(Fault::internal(&"WatchMatch came by the generated code").into())
     }
 
     async fn watch_results(
@@ -349,8 +334,4 @@ impl MatchService for MatchAdapter {
         let seat_token = Some(self.seat_token(match_id, seat, generation.max(before)));
         Ok(Response::new(v1::RotateSeatTokenResponse { seat_token }))
     }
-}
-
-fn watched(kind: Kind) -> v1::WatchMatchResponse {
-    v1::WatchMatchResponse { kind: Some(kind) }
 }

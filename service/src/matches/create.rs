@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
 
 use metrics::counter;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{RULES_REVISION, Suit};
 
@@ -21,6 +21,7 @@ use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
     ReadError, Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
+use crate::limits;
 use crate::metrics::MATCHES_CREATED;
 #[cfg(test)]
 use crate::planted::{self, Bug};
@@ -376,7 +377,8 @@ impl Matches {
         let (sender, inbox) = mpsc::channel(limits.inbox_messages);
         let begun = Arc::new(table.info());
         let (info, info_seen) = watch::channel(begun.clone());
-        let handle = Handle { inbox: sender, info: info_seen };
+        let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
+        let handle = Handle { inbox: sender, info: info_seen, onlookers };
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
         self.shared.bot_seats.add(&begun);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tracing::Span;
+use zetema_rules::Viewer;
 use zetema_rules::fair::NonceHash;
-use zetema_rules::{Seat, Viewer};
 
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
@@ -40,15 +40,6 @@ impl Audience {
             Self::Player(access, _) | Self::Observer(access) => Some(*access),
             Self::Spectator => None,
         }
-    }
-
-    pub(super) const fn is_player(&self) -> bool {
-        matches!(self, Self::Player(..))
-    }
-
-    /// Whether it is the player of this seat.
-    pub(super) fn plays(&self, seat: Seat) -> bool {
-        matches!(self, Self::Player(access, _) if access.seat == seat)
     }
 }
 
@@ -129,6 +120,8 @@ pub(super) enum Followed {
 pub(super) struct Handle {
     pub(super) inbox: mpsc::Sender<Message>,
     pub(super) info: watch::Receiver<Arc<MatchInfo>>,
+    /// Held by who begins to look on, until the table has answered: however many come, the inbox has room for players.
+    pub(super) onlookers: Arc<Semaphore>,
 }
 
 impl Handle {
@@ -150,5 +143,18 @@ impl Handle {
         let (reply, answer) = oneshot::channel();
         self.inbox.send(message(reply)).await.ok()?;
         answer.await.ok()
+    }
+
+    /// Asks the table for what a subscription needs. Those who look on take turns.
+    pub(super) async fn look<T>(
+        &self,
+        audience: Audience,
+        message: impl FnOnce(Reply<T>) -> Message,
+    ) -> Option<Result<T, Rejection>> {
+        let _turn = match audience {
+            Audience::Player(..) => None,
+            Audience::Observer(_) | Audience::Spectator => self.onlookers.acquire().await.ok(),
+        };
+        self.ask(message).await
     }
 }

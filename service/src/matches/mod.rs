@@ -12,6 +12,7 @@
 //! subscription its missing observations, even if the match ended in between.
 
 mod bot_seats;
+mod broadcast;
 mod clock;
 mod create;
 mod damaged;
@@ -21,6 +22,7 @@ mod incarnation;
 mod limits;
 mod list;
 mod message;
+mod observed;
 mod past;
 mod places;
 mod player_faults;
@@ -53,6 +55,7 @@ pub use incarnation::{Incarnation, IncarnationError};
 pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Joined};
+pub use observed::Observed;
 pub use past::RecordFile;
 pub use player_faults::{FaultLimits, FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault};
 pub use result_cursor::{NoResultCursor, ResultCursor};

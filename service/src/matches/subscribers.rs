@@ -7,8 +7,10 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zetema_rules::{Outcome, Seat, Viewer};
 
+use super::broadcast::{Broadcast, Most, Reader};
+use super::observed::Shown;
 use super::{Audience, Limits};
-use crate::table::{Effect, Observation, Rejection, Table};
+use crate::table::{Effect, Rejection, Table};
 
 /// Why a subscription is over: nothing comes after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,46 +27,67 @@ pub enum End {
     Stopped,
 }
 
-/// The subscriber's side of a queue. What is in the queue comes before the end.
-pub(super) struct Live {
-    queue: mpsc::Receiver<Arc<Observation>>,
-    queued_bytes: Arc<AtomicUsize>,
-    pub(super) end: Arc<OnceLock<End>>,
+/// The subscriber's side of what is live.
+pub(super) enum Live {
+    /// Of a player.
+    Played(Queue),
+    /// Of someone who looks on.
+    LookedOn(Reader),
 }
 
 impl Live {
-    /// The next observation. `None`: there will be no more.
-    pub(super) async fn next(&mut self) -> Option<Arc<Observation>> {
-        let observation = self.queue.recv().await?;
-        self.queued_bytes.fetch_sub(observation.bytes(), Ordering::Relaxed);
-        Some(observation)
+    /// The next observation, or why there will be no more.
+    pub(super) async fn next(&mut self) -> Result<Arc<Shown>, End> {
+        match self {
+            Self::Played(queue) => queue.next().await,
+            Self::LookedOn(reader) => reader.next().await,
+        }
     }
 }
 
-struct Subscriber {
-    audience: Audience,
-    queue: mpsc::Sender<Arc<Observation>>,
+/// A player's own queue. What is in it comes before the end.
+pub(super) struct Queue {
+    waiting: mpsc::Receiver<Arc<Shown>>,
     queued_bytes: Arc<AtomicUsize>,
     end: Arc<OnceLock<End>>,
 }
 
-impl Subscriber {
-    /// Ends it: the queue is closed behind what is in it.
-    fn send(&self, observation: Arc<Observation>, most_bytes: usize) -> Result<(), Unsent> {
-        let bytes = observation.bytes();
+impl Queue {
+    async fn next(&mut self) -> Result<Arc<Shown>, End> {
+        let Some(shown) = self.waiting.recv().await else {
+            // A queue that is closed without a reason is that of a table whose task is gone.
+            return Err(self.end.get().cloned().unwrap_or(End::Stopped));
+        };
+        self.queued_bytes.fetch_sub(shown.bytes(), Ordering::Relaxed);
+        Ok(shown)
+    }
+}
+
+/// The table's side of a player's queue.
+struct Player {
+    seat: Seat,
+    queue: mpsc::Sender<Arc<Shown>>,
+    queued_bytes: Arc<AtomicUsize>,
+    end: Arc<OnceLock<End>>,
+}
+
+impl Player {
+    fn send(&self, shown: Arc<Shown>, most_bytes: usize) -> Result<(), Unsent> {
+        let bytes = shown.bytes();
         let queued = self.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
         // One alone is always let through.
         if queued > 0 && queued.saturating_add(bytes) > most_bytes {
             return Err(Unsent::Full);
         }
-        self.queue.try_send(observation).map_err(|error| match error {
+        self.queue.try_send(shown).map_err(|error| match error {
             TrySendError::Full(_) => Unsent::Full,
             TrySendError::Closed(_) => Unsent::Gone,
         })
     }
 
+    /// Ends it: the queue is closed behind what is in it.
     fn finish(self, end: End) {
-        // It is set once, here, where the subscriber is given up.
+        // It is set once, here, where the player is given up.
         let _ = self.end.set(end);
     }
 }
@@ -75,18 +98,20 @@ enum Unsent {
     Gone,
 }
 
-/// The subscribers of one table, each with a queue of its own.
+/// The subscribers of one table: players, each with a queue of its own, and those who look on, who share a log with all
+/// that see the same.
 pub(super) struct Subscribers {
-    list: Vec<Subscriber>,
-    most: usize,
-    queue_length: usize,
-    queued_bytes: usize,
+    players: Vec<Player>,
+    broadcasts: Vec<(Viewer, Broadcast)>,
+    most_onlookers: usize,
+    most: Most,
 }
 
 impl Subscribers {
     pub(super) const fn new(limits: &Limits) -> Self {
         let &Limits { subscribers, queued_observations, queued_bytes, .. } = limits;
-        Self { list: Vec::new(), most: subscribers, queue_length: queued_observations, queued_bytes }
+        let most = Most { observations: queued_observations, bytes: queued_bytes };
+        Self { players: Vec::new(), broadcasts: Vec::new(), most_onlookers: subscribers, most }
     }
 
     /// Adds one, from the next observation on.
@@ -94,76 +119,103 @@ impl Subscribers {
     /// The limit is for those who look on with the same eyes, so that spectators can't keep a seat from its own view,
     /// nor one seat another. The player of a seat is one, and always let in.
     pub(super) fn add(&mut self, audience: Audience) -> Result<Live, Rejection> {
-        self.list.retain(|subscriber| !subscriber.queue.is_closed());
-        let rival =
-            |other: &&Subscriber| !other.audience.is_player() && other.audience.viewer() == audience.viewer();
-        if !audience.is_player() && self.list.iter().filter(rival).count() >= self.most {
-            return Err(Rejection::TooManySubscribers { limit: self.most });
+        match audience {
+            Audience::Player(access, _) => Ok(Live::Played(self.add_player(access.seat))),
+            Audience::Observer(_) | Audience::Spectator => self.add_onlooker(audience.viewer()),
         }
-        let (sender, queue) = mpsc::channel(self.queue_length);
-        let end = Arc::new(OnceLock::new());
-        let queued_bytes = Arc::new(AtomicUsize::new(0));
-        self.list.push(Subscriber {
-            audience,
-            queue: sender,
-            queued_bytes: queued_bytes.clone(),
-            end: end.clone(),
-        });
-        Ok(Live { queue, queued_bytes, end })
     }
 
-    /// Shows everyone what an entry came to. A reader without room is cut, never skipped.
-    pub(super) fn publish(&mut self, table: &Table, effect: &Effect) {
-        let mut made: Vec<(Viewer, Option<Arc<Observation>>)> = Vec::new();
-        let mut observation = |viewer| {
-            if let Some((_, observation)) = made.iter().find(|(of, _)| *of == viewer) {
-                return observation.clone();
-            }
-            let observation = table.observe(effect, viewer).map(Arc::new);
-            made.push((viewer, observation.clone()));
-            observation
+    fn add_player(&mut self, seat: Seat) -> Queue {
+        self.players.retain(|player| !player.queue.is_closed());
+        let (queue, waiting) = mpsc::channel(self.most.observations);
+        let end = Arc::new(OnceLock::new());
+        let queued_bytes = Arc::new(AtomicUsize::new(0));
+        self.players.push(Player { seat, queue, queued_bytes: queued_bytes.clone(), end: end.clone() });
+        Queue { waiting, queued_bytes, end }
+    }
+
+    fn add_onlooker(&mut self, viewer: Viewer) -> Result<Live, Rejection> {
+        let broadcast = match self.broadcasts.iter().position(|(of, _)| *of == viewer) {
+            Some(index) => &self.broadcasts[index].1,
+            None => &self.broadcasts.push_mut((viewer, Broadcast::start())).1,
         };
-        let mut keep = Vec::with_capacity(self.list.len());
-        for subscriber in self.list.drain(..) {
-            let Some(observation) = observation(subscriber.audience.viewer()) else {
-                keep.push(subscriber);
+        if broadcast.readers() >= self.most_onlookers {
+            return Err(Rejection::TooManySubscribers { limit: self.most_onlookers });
+        }
+        Ok(Live::LookedOn(broadcast.reader()))
+    }
+
+    /// Shows everyone what an entry came to, the players first. A reader without room is cut, never skipped.
+    pub(super) fn publish(&mut self, table: &Table, effect: &Effect) {
+        let mut made: Vec<(Viewer, Option<Arc<Shown>>)> = Vec::new();
+        let mut shown = |viewer| {
+            if let Some((_, shown)) = made.iter().find(|(of, _)| *of == viewer) {
+                return shown.clone();
+            }
+            let shown = table.observe(effect, viewer).map(Shown::new).map(Arc::new);
+            made.push((viewer, shown.clone()));
+            shown
+        };
+        let behind = |readers: usize| {
+            tracing::info!(match_id = %table.match_id(), readers, "cut readers that fell behind");
+        };
+        let mut keep = Vec::with_capacity(self.players.len());
+        for player in self.players.drain(..) {
+            let Some(shown) = shown(Viewer::Seat(player.seat)) else {
+                keep.push(player);
                 continue;
             };
-            match subscriber.send(observation, self.queued_bytes) {
-                Ok(()) => keep.push(subscriber),
+            match player.send(shown, self.most.bytes) {
+                Ok(()) => keep.push(player),
                 Err(Unsent::Full) => {
-                    tracing::info!(match_id = %table.match_id(), "cut a reader that fell behind");
-                    subscriber.finish(End::Lagging);
+                    behind(1);
+                    player.finish(End::Lagging);
                 }
                 Err(Unsent::Gone) => {}
             }
         }
-        self.list = keep;
+        self.players = keep;
+        self.broadcasts.retain(|(_, broadcast)| broadcast.readers() > 0);
+        for (viewer, broadcast) in &self.broadcasts {
+            let Some(shown) = shown(*viewer) else { continue };
+            match broadcast.show(shown, self.most) {
+                0 => {}
+                readers => behind(readers),
+            }
+        }
     }
 
     /// Whether the player of a seat is here.
     pub(super) fn has_player(&self, seat: Seat) -> bool {
-        self.list.iter().any(|subscriber| subscriber.audience.plays(seat) && !subscriber.queue.is_closed())
+        self.players.iter().any(|player| player.seat == seat && !player.queue.is_closed())
     }
 
     /// Ends the player of a seat, whom another join replaces.
     pub(super) fn supersede(&mut self, seat: Seat) {
-        self.finish_where(&End::Superseded, |audience| audience.plays(seat));
+        self.finish_players(&End::Superseded, |of| of == seat);
     }
 
     /// Ends all of a seat, whose token was replaced.
     pub(super) fn replace_token(&mut self, seat: Seat) {
-        self.finish_where(&End::TokenReplaced, |audience| audience.viewer() == Viewer::Seat(seat));
+        self.finish_players(&End::TokenReplaced, |of| of == seat);
+        self.finish_onlookers(&End::TokenReplaced, |viewer| viewer == Viewer::Seat(seat));
     }
 
     /// Ends all.
     pub(super) fn finish_all(&mut self, end: &End) {
-        self.finish_where(end, |_| true);
+        self.finish_players(end, |_| true);
+        self.finish_onlookers(end, |_| true);
     }
 
-    fn finish_where(&mut self, end: &End, which: impl Fn(&Audience) -> bool) {
-        for subscriber in self.list.extract_if(.., |subscriber| which(&subscriber.audience)) {
-            subscriber.finish(end.clone());
+    fn finish_players(&mut self, end: &End, which: impl Fn(Seat) -> bool) {
+        for player in self.players.extract_if(.., |player| which(player.seat)) {
+            player.finish(end.clone());
+        }
+    }
+
+    fn finish_onlookers(&mut self, end: &End, which: impl Fn(Viewer) -> bool) {
+        for (_, broadcast) in self.broadcasts.extract_if(.., |(viewer, _)| which(*viewer)) {
+            broadcast.finish(end.clone());
         }
     }
 }

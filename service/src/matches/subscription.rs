@@ -6,6 +6,7 @@ use std::time::Duration;
 use zetema_proto::Views;
 
 use super::message::{Followed, Message, Subscribed};
+use super::observed::{Observed, Shown};
 use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
@@ -38,7 +39,7 @@ pub struct Running {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// An observation: its number is one more than that of the one before.
-    Observation(Arc<Observation>),
+    Observation(Observed),
     /// Nothing more.
     End(End),
 }
@@ -146,9 +147,9 @@ impl Subscription {
     /// What comes next. After an end it is that end again. A call that is dropped before it is done loses nothing.
     pub async fn next(&mut self) -> Next {
         match self.step().await {
-            Ok(observation) => {
-                self.last_seq = observation.seq;
-                Next::Observation(self.with_views(observation))
+            Ok(shown) => {
+                self.last_seq = shown.seq();
+                Next::Observation(Observed::new(shown, self.views))
             }
             Err(end) => {
                 self.feed = Feed::Ended(end.clone());
@@ -157,12 +158,12 @@ impl Subscription {
         }
     }
 
-    async fn step(&mut self) -> Result<Arc<Observation>, End> {
+    async fn step(&mut self) -> Result<Arc<Shown>, End> {
         loop {
             match &mut self.feed {
                 Feed::Past(past, live) => {
                     if let Some(observation) = past.next(self.audience, self.last_seq)? {
-                        return Ok(Arc::new(observation));
+                        return Ok(Arc::new(Shown::new(observation)));
                     }
                     if let Some(end) = past.end.clone() {
                         return Err(end);
@@ -172,11 +173,7 @@ impl Subscription {
                         None => self.follow().await?,
                     }
                 }
-                Feed::Live(live) => {
-                    // A queue that is closed without a reason is that of a table whose task is gone.
-                    let next = live.next().await;
-                    return next.ok_or_else(|| live.end.get().cloned().unwrap_or(End::Stopped));
-                }
+                Feed::Live(live) => return live.next().await,
                 Feed::Ended(end) => return Err(end.clone()),
             }
         }
@@ -187,7 +184,8 @@ impl Subscription {
         let Feed::Past(past, live) = &mut self.feed else { return Ok(()) };
         let (audience, entries) = (self.audience, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
-            match handle.ask(|reply| Message::Follow { audience, entries, reply }).await {
+            let asked = handle.look(audience, |reply| Message::Follow { audience, entries, reply });
+            match asked.await {
                 Some(Ok(Followed::More(entries))) => {
                     past.entries = entries.into_iter();
                     return Ok(());
@@ -205,13 +203,6 @@ impl Subscription {
         let over = self.matches.past(self.match_id).await.map_err(|rejection| rejected(&rejection))?;
         *past = over.replay().map_err(|rejection| rejected(&rejection))?;
         Ok(())
-    }
-
-    fn with_views(&self, mut observation: Arc<Observation>) -> Arc<Observation> {
-        if self.views == Views::SnapshotsOnly && observation.view.is_some() {
-            Arc::make_mut(&mut observation).view = None;
-        }
-        observation
     }
 }
 

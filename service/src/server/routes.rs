@@ -13,9 +13,8 @@ use tower_http::cors::{Any, CorsLayer};
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
-        match_service_server::MatchServiceServer, play_service_server::PlayServiceServer,
-        rules_service_server::RulesServiceServer, token_service_server::TokenServiceServer,
-        webhook_service_server::WebhookServiceServer,
+        play_service_server::PlayServiceServer, rules_service_server::RulesServiceServer,
+        token_service_server::TokenServiceServer, webhook_service_server::WebhookServiceServer,
     },
 };
 
@@ -23,7 +22,7 @@ use super::{StartError, admit::admit, measure::measure};
 use crate::{
     admission::Rates,
     grpc::{
-        Backend, MatchAdapter, PlayAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
+        Backend, MatchServer, PlayAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
         unknown_method,
     },
     limits,
@@ -65,26 +64,22 @@ pub(super) fn ours(
     rpcs: &Arc<Rpcs>,
     page: Option<PrometheusHandle>,
 ) -> Router {
-    let ours = Routes::new(
-        MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
-            .max_decoding_message_size(backend.max_request_bytes)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
-    )
-    .add_service(
-        PlayServiceServer::new(PlayAdapter::new(Arc::clone(backend)))
-            .max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
-    )
-    .add_service(
-        RulesServiceServer::new(RulesAdapter)
-            .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
-    )
-    .add_service(
-        TokenServiceServer::new(TokenAdapter::new(Arc::clone(backend)))
-            .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
-    );
+    let ours = Routes::new(MatchServer::new(backend))
+        .add_service(
+            PlayServiceServer::new(PlayAdapter::new(Arc::clone(backend)))
+                .max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+        )
+        .add_service(
+            RulesServiceServer::new(RulesAdapter)
+                .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+        )
+        .add_service(
+            TokenServiceServer::new(TokenAdapter::new(Arc::clone(backend)))
+                .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+        );
     let ours = explained(ours, rates, rpcs);
     let metrics = get(async move || metrics_page(page.as_ref()));
     ours.merge(

@@ -1,14 +1,24 @@
 //! What the tests share: a server in a folder of its own, and a channel to it.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its own part, and a test may fail")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "each test file uses its own part, and a test may fail"
+)]
 
 use bytes::{Buf, BufMut};
 use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{
     Status,
     codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
     transport::{Channel, Endpoint},
 };
-use zetema_proto::v1;
+use zetema_proto::v1::{
+    self, match_service_client::MatchServiceClient, play_request, play_response,
+    play_service_client::PlayServiceClient,
+};
 use zetema_service::{config::Config, server::Server};
 
 /// A server with its data in a new folder.
@@ -93,5 +103,56 @@ pub(crate) fn spec(seats: usize, visibility: v1::Visibility) -> v1::MatchSpec {
         deals: None,
         visibility: Some(visibility.into()),
         client_reference: "smoke".to_owned(),
+    }
+}
+
+/// Creates a match: its id, and the tokens of its seats.
+pub(crate) async fn create(server: &Server, spec: v1::MatchSpec) -> (String, Vec<String>) {
+    let mut client = MatchServiceClient::new(channel(server).await);
+    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+    let created = client.create_match(as_admin(server, request)).await.unwrap().into_inner();
+    let tokens = created.seat_tokens.into_iter().map(|token| token.token).collect();
+    (created.r#match.unwrap().match_id, tokens)
+}
+
+/// Plays all seats on one stream, each decision by its first legal action, to the end.
+pub(crate) async fn play_to_the_end(channel: Channel, tokens: &[String]) {
+    let (requests, sent) = mpsc::channel(64);
+    let mut answers =
+        PlayServiceClient::new(channel).play(ReceiverStream::new(sent)).await.unwrap().into_inner();
+    let say = async |handle, kind| {
+        requests.send(v1::PlayRequest { tag: 0, handle, kind: Some(kind) }).await.unwrap();
+    };
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
+    say(0, play_request::Kind::Hello(hello)).await;
+    for token in tokens {
+        let join = v1::Join {
+            by: Some(v1::join::By::SeatToken(token.clone())),
+            nonce_hash: Vec::new(),
+            after_seq: None,
+            views: None,
+        };
+        say(0, play_request::Kind::Join(join)).await;
+    }
+    let mut left = tokens.len();
+    while left > 0 {
+        let v1::PlayResponse { handle, kind, .. } = answers.message().await.unwrap().unwrap();
+        let number = match kind.unwrap() {
+            play_response::Kind::Observation(observation) if observation.decision.is_some() => {
+                observation.decision_number.unwrap()
+            }
+            play_response::Kind::Joined(v1::SubscriptionStart {
+                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
+                ..
+            }) if snapshot.decision.is_some() => snapshot.decision_number.unwrap(),
+            play_response::Kind::End(_) => {
+                left -= 1;
+                continue;
+            }
+            play_response::Kind::Rejection(error) => panic!("{error:?}"),
+            _ => continue,
+        };
+        let choice = Some(v1::act::Choice::LegalIndex(0));
+        say(handle, play_request::Kind::Act(v1::Act { decision_number: number, choice })).await;
     }
 }

@@ -7,8 +7,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use zetema_rules::Viewer;
 use zetema_service::journal::MatchId;
-use zetema_service::matches::{End, Next, Subscription};
-use zetema_service::table::Observation;
+use zetema_service::matches::{End, Next, Observed, Subscription};
 
 use super::network::Link;
 use super::truth::Truth;
@@ -69,7 +68,7 @@ pub(super) fn open(
 
 /// What arrives on a stream.
 pub(super) enum Arrived {
-    Observation(Arc<Observation>),
+    Observation(Observed),
     End(End),
     /// The connection is gone, and what was on its way is lost.
     Cut,

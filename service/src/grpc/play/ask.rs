@@ -304,6 +304,7 @@ async fn take_seat(
     };
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);
-    let followed = heard::follow(backend, match_id, Audience::Player(access, hold), after_seq, views).await?;
+    let audience = Audience::Player(access, hold);
+    let followed = heard::follow(backend, match_id, audience, after_seq, views, heard::message).await?;
     Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
 }

@@ -45,8 +45,9 @@ pub(super) async fn observe(backend: &Arc<Backend>, request: v1::ObserveRequest)
         if !met.insert((match_id, access.seat)) {
             return Err(Fault::field(path, "is for the same seat as one before: give each seat once"));
         }
-        let followed = heard::follow(backend, match_id, Audience::Observer(access), *after_seq, views).await;
-        let Followed { start, seq: _, heard } = followed?;
+        let audience = Audience::Observer(access);
+        let followed = heard::follow(backend, match_id, audience, *after_seq, views, heard::message);
+        let Followed { start, seq: _, heard } = followed.await?;
         starts.push(response(handle, Kind::Start(start)));
         all.push(heard.map(move |heard| (handle, heard)).boxed());
     }

@@ -12,4 +12,5 @@ mod lifecycle;
 mod player_faults;
 mod results;
 mod simulation;
+mod spectators;
 mod streams;

@@ -194,17 +194,32 @@ async fn a_new_token_voids_the_old_one_and_ends_what_it_reads() {
 
 #[tokio::test]
 async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
-    check_cut(Limits { queued_observations: 4, ..Limits::default() }, 4).await;
+    let few = Limits { queued_observations: 4, ..Limits::default() };
     // One alone is let through, whatever it takes.
-    check_cut(Limits { queued_bytes: 1, ..Limits::default() }, 1).await;
+    let small = Limits { queued_bytes: 1, ..Limits::default() };
+    // A player still reads what is in its queue. For those who look on nothing is kept.
+    for (limits, queued) in [(few, 4), (small, 1)] {
+        check_cut(limits, Reader::Player, queued).await;
+        check_cut(limits, Reader::Observer, 0).await;
+    }
 }
 
-/// A reader that does not read is cut with so many observations in its queue.
-async fn check_cut(limits: Limits, queued: usize) {
+enum Reader {
+    Player,
+    Observer,
+}
+
+/// A reader that does not read is cut, and gets so many observations more.
+async fn check_cut(limits: Limits, reader: Reader, queued: usize) {
     let matches = open_with(FakeJournal::new(), limits).await;
     let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
-    let mut slow = observe(&matches, info.match_id, 0, None).await;
-    join_all(&matches, &info).await;
+    let hold = matches.join(info.match_id, access(0), None).await.unwrap().hold;
+    let audience = match reader {
+        Reader::Player => Audience::Player(access(0), hold),
+        Reader::Observer => Audience::Observer(access(0)),
+    };
+    let mut slow = matches.subscribe(info.match_id, audience, None, Views::EveryDecision).await.unwrap();
+    matches.join(info.match_id, access(1), None).await.unwrap();
     for decision in 1..=10 {
         for index in 0..2 {
             if matches.act(info.match_id, access(index), decision, Choice::LegalIndex(0)).await.is_ok() {
@@ -214,7 +229,7 @@ async fn check_cut(limits: Limits, queued: usize) {
     }
     let (first, end) = drain(&mut slow).await;
     assert_eq!(end, End::Lagging);
-    assert_eq!(first.len(), queued, "what was in the queue is still read");
+    assert_eq!(first.len(), queued);
     let next_seq = slow.last_seq() + 1;
     let mut rest = observe(&matches, info.match_id, 0, Some(slow.last_seq())).await;
     assert!(matches!(rest.next().await, Next::Observation(next) if next.seq == next_seq));

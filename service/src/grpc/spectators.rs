@@ -1,0 +1,245 @@
+//! `WatchMatch`, with a codec of its own: what happens in a match is encoded once, however many watch it.
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::{BufMut, Bytes};
+use futures::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream},
+};
+use prost::Message;
+use tonic::{
+    Request, Response, Status,
+    body::Body,
+    codec::{BufferSettings, Codec, EncodeBuf, Encoder},
+    codegen::Service,
+    server::{Grpc, NamedService, ServerStreamingService},
+};
+use zetema_proto::{
+    WireDecoder,
+    v1::{self, match_service_server::MatchServiceServer, watch_match_response::Kind},
+};
+use zetema_rules::Rules;
+
+use super::{
+    backend::Backend,
+    fault::Fault,
+    heard::{self, Followed, Heard},
+    match_service::MatchAdapter,
+    wire,
+};
+use crate::{
+    admission::Work,
+    limits,
+    matches::{Audience, Observed},
+};
+
+const WATCH_MATCH: &str = "/zetema.v1.MatchService/WatchMatch";
+
+/// `MatchService`: the generated code answers all of it but `WatchMatch`.
+#[derive(Clone)]
+pub(crate) struct MatchServer {
+    generated: MatchServiceServer<MatchAdapter>,
+    spectators: Spectators,
+    max_request_bytes: usize,
+}
+
+impl MatchServer {
+    /// The service over these matches.
+    pub(crate) fn new(backend: &Arc<Backend>) -> Self {
+        let adapter = MatchAdapter::new(Arc::clone(backend));
+        let max_request_bytes = backend.max_request_bytes;
+        let generated = MatchServiceServer::new(adapter.clone())
+            .max_decoding_message_size(max_request_bytes)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
+        Self { generated, spectators: Spectators(adapter), max_request_bytes }
+    }
+}
+
+impl NamedService for MatchServer {
+    const NAME: &'static str = <MatchServiceServer<MatchAdapter> as NamedService>::NAME;
+}
+
+impl Service<http::Request<Body>> for MatchServer {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        if request.uri().path() != WATCH_MATCH {
+            return self.generated.call(request);
+        }
+        let (spectators, max_request_bytes) = (self.spectators.clone(), self.max_request_bytes);
+        async move {
+            let mut grpc = Grpc::new(ToldCodec)
+                .max_decoding_message_size(max_request_bytes)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
+            Ok(grpc.server_streaming(spectators, request).await)
+        }
+        .boxed()
+    }
+}
+
+/// What answers `WatchMatch`.
+#[derive(Clone)]
+struct Spectators(MatchAdapter);
+
+type Answers = BoxStream<'static, Result<Told, Status>>;
+
+impl ServerStreamingService<v1::WatchMatchRequest> for Spectators {
+    type Response = Told;
+    type ResponseStream = Answers;
+    type Future = BoxFuture<'static, Result<Response<Answers>, Status>>;
+
+    fn call(&mut self, request: Request<v1::WatchMatchRequest>) -> Self::Future {
+        let Self(adapter) = self.clone();
+        async move { watch(&adapter, &request).await.map(Response::new) }.boxed()
+    }
+}
+
+async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>) -> Result<Answers, Status> {
+    let backend = adapter.backend();
+    backend.pressure.check(Work::Watch).map_err(Fault::from)?;
+    let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
+    let caller = adapter.caller(request.metadata()).await?;
+    let info = adapter.visible(&caller, match_id).await?;
+    let views = wire::views(*views).map_err(Fault::from)?;
+    let followed = heard::follow(backend, info.match_id, Audience::Spectator, *after_seq, views, encoded);
+    let Followed { start, seq: _, heard } = followed.await?;
+    let told = heard.map(|heard| match heard {
+        Heard::Observation(encoded) => Ok(Told::Encoded(encoded)),
+        Heard::End(end) => Ok(told(Kind::End(end))),
+        Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
+        Heard::Cut(fault) => Err(fault.into()),
+    });
+    let told = heard::until_closed(backend, told.boxed(), |draining| self::told(Kind::Draining(draining)));
+    let start = stream::iter([Ok(self::told(Kind::Start(start)))]);
+    Ok(caller.until_void(start.chain(told).boxed()))
+}
+
+/// What is said to one spectator.
+enum Told {
+    /// A message for this one alone.
+    Message(Box<v1::WatchMatchResponse>),
+    /// A whole message, which the others get too.
+    Encoded(Bytes),
+}
+
+fn told(kind: Kind) -> Told {
+    Told::Message(Box::new(v1::WatchMatchResponse { kind: Some(kind) }))
+}
+
+fn encoded(observed: &Observed, rules: &Rules) -> Bytes {
+    observed.encoded(|observation| {
+        let kind = Some(Kind::Observation(wire::observation(observation, rules)));
+        v1::WatchMatchResponse { kind }.encode_to_vec().into()
+    })
+}
+
+struct ToldCodec;
+
+impl Codec for ToldCodec {
+    type Encode = Told;
+    type Decode = v1::WatchMatchRequest;
+    type Encoder = ToldEncoder;
+    type Decoder = WireDecoder<v1::WatchMatchRequest>;
+
+    fn encoder(&mut self) -> ToldEncoder {
+        ToldEncoder
+    }
+
+    fn decoder(&mut self) -> Self::Decoder {
+        WireDecoder::default()
+    }
+}
+
+struct ToldEncoder;
+
+impl Encoder for ToldEncoder {
+    type Item = Told;
+    type Error = Status;
+
+    fn encode(&mut self, told: Told, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        match told {
+            Told::Message(message) => message.encode(buffer).map_err(|error| Fault::internal(&error))?,
+            Told::Encoded(bytes) => {
+                buffer.reserve(bytes.len());
+                buffer.put(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        BufferSettings::new(limits::SPECTATOR_BUFFER_BYTES, limits::HTTP2_MAX_SEND_BUFFER_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zetema_proto::Views;
+    use zetema_rules::{NamedTimeControl, Preset, Seat, TimeControl};
+
+    use super::*;
+    use crate::{
+        journal::Visibility,
+        matches::{Config, Limits, Matches, Next, SystemClock, SystemEntropy, tests::fake::FakeJournal},
+        table::{DealSpec, FairShuffler, MatchSpec, SeatAccess, SeatSpec},
+    };
+
+    #[tokio::test]
+    async fn all_spectators_are_sent_the_same_bytes_and_those_are_the_message() {
+        let config = Config {
+            journal: Arc::new(FakeJournal::new()),
+            clock: Arc::new(SystemClock::new()),
+            entropy: Arc::new(SystemEntropy),
+            shuffler: Arc::new(FairShuffler),
+            limits: Limits::default(),
+        };
+        let (matches, _) = Matches::open(config).await.unwrap();
+        let spec = MatchSpec {
+            rules: Preset::Sackson.rules(2, None).unwrap(),
+            seats: vec![SeatSpec::Token; 2],
+            deals: DealSpec::Joint,
+            time_control: TimeControl::named(NamedTimeControl::None),
+            visibility: Visibility::Public,
+            client_reference: None,
+            owner: None,
+        };
+        let id = matches.create(vec![spec], None).await.unwrap()[0].match_id;
+        let watch = async |views| matches.subscribe(id, Audience::Spectator, None, views).await.unwrap();
+        let mut whole = [watch(Views::EveryDecision).await, watch(Views::EveryDecision).await];
+        let mut bare = [watch(Views::SnapshotsOnly).await, watch(Views::SnapshotsOnly).await];
+        for seat in 0..2 {
+            let access = SeatAccess { seat: Seat::new(seat).unwrap(), generation: 1 };
+            matches.join(id, access, None).await.unwrap();
+        }
+        let mut with_view = false;
+        for _ in 0..2 {
+            for pair in [&mut whole, &mut bare] {
+                let mut sent = Vec::new();
+                for subscription in pair {
+                    let Next::Observation(observed) = subscription.next().await else { panic!() };
+                    let rules = &subscription.info().rules;
+                    let bytes = encoded(&observed, rules);
+                    let message = v1::WatchMatchResponse::decode(bytes.clone()).unwrap();
+                    let expected = wire::observation(&observed, rules);
+                    assert_eq!(message.kind, Some(Kind::Observation(expected)));
+                    with_view |= observed.view.is_some();
+                    sent.push(bytes.as_ptr());
+                }
+                assert_eq!(sent[0], sent[1], "they are in memory once");
+            }
+        }
+        assert!(with_view);
+    }
+}
