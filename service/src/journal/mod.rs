@@ -66,7 +66,7 @@ pub use sqlite::{
 };
 pub use store::{
     Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,
-    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultRow,
+    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultPage, ResultRow,
     StoredMatch, StoredRecord, Visibility,
 };
 pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};

@@ -35,15 +35,16 @@ pub trait Journal: Send + Sync + 'static {
     /// The matches that have not ended, in no order. Those under quarantine are left out.
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
 
-    /// The results after a number that the filter wants, in order, at most a page of them.
+    /// The results after a number that the filter wants, in order, at most a page of them. How many results are looked at is
+    /// bounded, so there may be fewer, and none, even if more follow.
     async fn results_after(
         &self,
         filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError>;
+    ) -> Result<ResultPage, ReadError>;
 
-    /// Finished matches, the latest first.
+    /// Finished matches, the latest first. As above there may be fewer than a page, and none, even if more follow.
     async fn list_finished(
         &self,
         filter: FinishedFilter,
@@ -327,6 +328,15 @@ pub struct ResultFilter {
     pub owner: Option<Owner>,
     /// Only matches with this reference.
     pub client_reference: Option<ClientReference>,
+}
+
+/// Results after a number, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultPage {
+    /// The results.
+    pub rows: Vec<ResultRow>,
+    /// After which number it goes on; `None` when these were the last.
+    pub more_after: Option<ResultNumber>,
 }
 
 /// For whom a list is made.

@@ -33,7 +33,7 @@ impl RecentResults {
         let known = recent.back().map_or(ResultNumber::ZERO, |ended| ended.number);
         if known < latest {
             let all = PageSize::new(limits::RECENT_RESULTS).map_err(|_| Rejection::Damaged)?;
-            let news = read_page(journal, ResultFilter::default(), known.max(oldest), all).await?;
+            let (news, _) = read_page(journal, ResultFilter::default(), known.max(oldest), all).await?;
             if known < oldest {
                 recent.clear();
             }

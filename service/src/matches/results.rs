@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::past::unreadable;
 use super::{Matches, ResultCursor};
 use crate::encoding::decode_summary;
-use crate::journal::{Journal, PageSize, ResultFilter, ResultNumber, ResultRow};
+use crate::journal::{Journal, PageSize, ResultFilter, ResultNumber, ResultPage, ResultRow};
 use crate::limits;
 use crate::table::{MatchInfo, Rejection};
 
@@ -136,7 +136,7 @@ impl Matches {
     pub async fn result(&self, number: ResultNumber) -> Result<Option<Arc<EndedMatch>>, Rejection> {
         let before = ResultNumber::new(number.get().saturating_sub(1));
         let page = PageSize::new(1).map_err(|_| Rejection::Damaged)?;
-        let read = read_page(self.journal(), ResultFilter::default(), before, page).await?;
+        let (read, _) = read_page(self.journal(), ResultFilter::default(), before, page).await?;
         Ok(read.into_iter().find(|ended| ended.number == number))
     }
 }
@@ -184,30 +184,35 @@ impl Results {
         let journal = self.matches.journal();
         let recent = &self.matches.shared.recent_results;
         let recent = recent.after(journal, self.read_to, latest, page).await?;
-        let mut read = match recent {
-            Some(recent) => recent,
+        let (mut read, more_after) = match recent {
+            Some(recent) => {
+                let is_full = recent.len() >= usize::from(page.get());
+                let more_after = recent.last().filter(|_| is_full).map(|last| last.number);
+                (recent, more_after)
+            }
             None => read_page(journal, self.filter.clone(), self.read_to, page).await?,
         };
-        let is_full = read.len() >= usize::from(page.get());
-        self.read_to = read.last().filter(|_| is_full).map_or(latest, |last| last.number.min(latest));
+        self.read_to = more_after.map_or(latest, |number| number.min(latest));
         read.retain(|ended| ended.number <= latest && ended.is_wanted(&self.filter));
         self.page = read.into_iter();
         Ok(())
     }
 }
 
-/// Reads a page of results from the journal.
+/// Reads a page of results from the journal, and after which number it goes on, if it does.
 pub(super) async fn read_page(
     journal: &dyn Journal,
     filter: ResultFilter,
     after: ResultNumber,
     page: PageSize,
-) -> Result<Vec<Arc<EndedMatch>>, Rejection> {
-    let rows = journal.results_after(filter, after, page).await.map_err(|error| {
-        tracing::warn!(%error, "results can't be read");
-        unreadable(&error)
-    })?;
-    rows.iter().map(EndedMatch::read).collect()
+) -> Result<(Vec<Arc<EndedMatch>>, Option<ResultNumber>), Rejection> {
+    let ResultPage { rows, more_after } =
+        journal.results_after(filter, after, page).await.map_err(|error| {
+            tracing::warn!(%error, "results can't be read");
+            unreadable(&error)
+        })?;
+    let read = rows.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;
+    Ok((read, more_after))
 }
 
 impl std::fmt::Debug for Results {

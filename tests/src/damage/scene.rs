@@ -284,7 +284,7 @@ impl Author {
         }
         let page = PageSize::new(100)?;
         state.results =
-            self.journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await?;
+            self.journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await?.rows;
         state.tokens = self.journal.tokens().await?;
         state.meta = self.journal.meta(key()).await?;
         let request = request_key().map_err(anyhow::Error::msg)?;

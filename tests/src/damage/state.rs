@@ -57,7 +57,11 @@ impl Observed {
         }
         let page = PageSize::new(PageSize::MAX).map_err(|_| ());
         let results = match page {
-            Ok(page) => journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await,
+            Ok(page) => {
+                let results =
+                    journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await;
+                results.map(|page| page.rows)
+            }
             Err(()) => Ok(Vec::new()),
         };
         Self {

@@ -12,8 +12,8 @@ use zetema_service::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
     MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
-    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow,
-    StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
+    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
+    ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
 };
 
 use super::fault::{Fate, Writes};
@@ -323,11 +323,14 @@ impl Journal for DiskJournal {
         _filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError> {
+    ) -> Result<ResultPage, ReadError> {
         let mut stored = self.disk.lock();
         stored.readable()?;
         let rows = stored.finished.iter().map(|finished| finished.result.clone());
-        Ok(rows.filter(|row| row.number > after).take(page.get().into()).collect())
+        let rows: Vec<ResultRow> = rows.filter(|row| row.number > after).take(page.get().into()).collect();
+        let is_full = rows.len() == usize::from(page.get());
+        let more_after = rows.last().filter(|_| is_full).map(|last| last.number);
+        Ok(ResultPage { rows, more_after })
     }
 
     async fn list_finished(

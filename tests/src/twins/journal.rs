@@ -10,8 +10,8 @@ use zetema_service::journal::{
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
     Listing, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload,
     ReadError, Reader, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter,
-    ResultNumber, ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
-    Visibility,
+    ResultNumber, ResultPage, ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis,
+    Version, Visibility,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -187,7 +187,7 @@ impl Journal for MemoryJournal {
         filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError> {
+    ) -> Result<ResultPage, ReadError> {
         let ResultFilter { owner, client_reference } = filter;
         let wanted = |row: &ResultRow| {
             row.number > after
@@ -196,7 +196,10 @@ impl Journal for MemoryJournal {
         };
         let inner = self.inner.lock().unwrap();
         let rows = inner.finished.iter().map(|finished| finished.result.clone());
-        Ok(rows.filter(wanted).take(page.get().into()).collect())
+        let rows: Vec<ResultRow> = rows.filter(wanted).take(page.get().into()).collect();
+        let is_full = rows.len() == usize::from(page.get());
+        let more_after = rows.last().filter(|_| is_full).map(|last| last.number);
+        Ok(ResultPage { rows, more_after })
     }
 
     async fn list_finished(

@@ -25,6 +25,7 @@ mod stats;
 mod tokens;
 mod verify;
 mod wal;
+mod walk;
 mod webhooks;
 mod writer;
 
@@ -47,7 +48,7 @@ use super::{
     Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
     Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultRow, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
+    ResultFilter, ResultNumber, ResultPage, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
     Version, WebhookChange, WebhookStore,
 };
 use clean::Cleaning;
@@ -308,7 +309,7 @@ impl Journal for SqliteJournal {
         filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError> {
+    ) -> Result<ResultPage, ReadError> {
         self.readers
             .read(move |conn| records::results_after(conn, &filter, after, page).map_err(read::read_error))
             .await

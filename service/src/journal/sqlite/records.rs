@@ -1,6 +1,5 @@
 //! The table of finished matches.
 
-use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
@@ -8,10 +7,11 @@ use super::commit::clamp;
 use super::read::{read_error, sealed, stored_value};
 use super::schema::SEALED;
 use super::seal::RECORDS;
+use super::walk::{By, Order, Private, Walked, Wanted, walk};
 use crate::journal::{
     Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
-    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultFilter, ResultNumber, ResultRow, Summary,
-    UnixMillis, Version, Visibility,
+    PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultFilter, ResultNumber, ResultPage,
+    ResultRow, Summary, UnixMillis, Version, Visibility,
 };
 
 /// The columns of a finished match but the large ones.
@@ -23,7 +23,7 @@ pub(super) struct RecordColumns<'a> {
     pub(super) finished_at: UnixMillis,
 }
 
-const RESULT_COLUMNS: &str =
+pub(super) const RESULT_COLUMNS: &str =
     "result_number, match_id, owner, visibility, client_reference, finished_ms, summary";
 
 impl RecordColumns<'_> {
@@ -166,26 +166,16 @@ pub(super) fn results_after(
     filter: &ResultFilter,
     after: ResultNumber,
     page: PageSize,
-) -> rusqlite::Result<Vec<ResultRow>> {
+) -> rusqlite::Result<ResultPage> {
     let ResultFilter { owner, client_reference } = filter;
-    let mut clauses: Vec<&str> = vec!["result_number > ?"];
-    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(clamp(after.get()))];
-    if let Some(owner) = owner {
-        clauses.push("owner = ?");
-        values.push(Box::new(owner.as_str()));
-    }
-    if let Some(reference) = client_reference {
-        clauses.push("client_reference = ?");
-        values.push(Box::new(reference.as_str()));
-    }
-    values.push(Box::new(page.get()));
-    let sql = format!(
-        "SELECT {RESULT_COLUMNS}, {} FROM records WHERE {} ORDER BY result_number LIMIT ?",
-        RECORDS.holds(),
-        clauses.join(" AND ")
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
-    statement.query_map(rusqlite::params_from_iter(values), sealed_row)?.collect()
+    let wanted =
+        Wanted { owner: owner.as_ref(), client_reference: client_reference.as_ref(), ..Wanted::default() };
+    let from = ResultNumber::new(after.get().saturating_add(1));
+    let by = wanted.index().unwrap_or(By::All);
+    let Walked { rows, next, visited } = walk(conn, &[by], wanted, Order::Up, from, page)?;
+    tracing::trace!(visited, "results were read");
+    let more_after = next.map(|next| ResultNumber::new(next.get().saturating_sub(1)));
+    Ok(ResultPage { rows, more_after })
 }
 
 /// Finished matches, the latest first.
@@ -195,56 +185,41 @@ pub(super) fn list(
     from: Option<PagePosition>,
     page: PageSize,
 ) -> rusqlite::Result<FinishedPage> {
+    let Walked { rows, next, visited } = walk_list(conn, filter, from, page)?;
+    tracing::trace!(visited, "finished matches were listed");
+    Ok(FinishedPage { matches: rows, next: next.map(|next| PagePosition::new(next.get())) })
+}
+
+/// The same, with how many matches were visited.
+pub(super) fn walk_list(
+    conn: &Connection,
+    filter: &FinishedFilter,
+    from: Option<PagePosition>,
+    page: PageSize,
+) -> rusqlite::Result<Walked> {
     let FinishedFilter { reader, owner, client_reference, visibility } = filter;
-    let mut clauses: Vec<&str> = vec!["result_number <= ?"];
-    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(from.map_or(i64::MAX, |from| clamp(from.get())))];
-    let public = visibility_number(Visibility::Public);
-    match reader {
-        Reader::Admin => {}
-        Reader::Anyone => {
-            clauses.push("visibility = ?");
-            values.push(Box::new(public));
-        }
-        Reader::Seat(match_id) => {
-            clauses.push("(visibility = ? OR match_id = ?)");
-            values.push(Box::new(public));
-            values.push(Box::new(*match_id.as_bytes()));
-        }
-        Reader::Owner(reader) => {
-            clauses.push("(visibility = ? OR owner = ?)");
-            values.push(Box::new(public));
-            values.push(Box::new(reader.as_str()));
-        }
+    let public = By::Visibility(Visibility::Public);
+    let (private, of_reader): (_, &[By<'_>]) = match reader {
+        Reader::Admin => (Private::All, &[visibility.map_or(By::All, By::Visibility)]),
+        Reader::Anyone => (Private::None, &[public]),
+        Reader::Seat(match_id) => (Private::This(*match_id), &[public, By::Match(*match_id)]),
+        Reader::Owner(owner) => (Private::Of(owner), &[public, By::Owner(owner)]),
+    };
+    let wanted = Wanted {
+        owner: owner.as_ref(),
+        client_reference: client_reference.as_ref(),
+        visibility: *visibility,
+        private,
+    };
+    let from = ResultNumber::new(from.map_or(u64::MAX, PagePosition::get));
+    match wanted.index() {
+        Some(index) => walk(conn, &[index], wanted, Order::Down, from, page),
+        None => walk(conn, of_reader, wanted, Order::Down, from, page),
     }
-    if let Some(owner) = owner {
-        clauses.push("owner = ?");
-        values.push(Box::new(owner.as_str()));
-    }
-    if let Some(reference) = client_reference {
-        clauses.push("client_reference = ?");
-        values.push(Box::new(reference.as_str()));
-    }
-    if let Some(visibility) = visibility {
-        clauses.push("visibility = ?");
-        values.push(Box::new(visibility_number(*visibility)));
-    }
-    // One more than asked for: is there a next page, and where?
-    values.push(Box::new(u32::from(page.get()) + 1));
-    let sql = format!(
-        "SELECT {RESULT_COLUMNS}, {} FROM records WHERE {} ORDER BY result_number DESC LIMIT ?",
-        RECORDS.holds(),
-        clauses.join(" AND ")
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let rows = statement.query_map(rusqlite::params_from_iter(values), sealed_row)?;
-    let mut matches: Vec<ResultRow> = rows.collect::<Result<_, _>>()?;
-    let beyond = matches.get(usize::from(page.get())).map(|row| PagePosition::new(row.number.get()));
-    matches.truncate(page.get().into());
-    Ok(FinishedPage { matches, next: beyond })
 }
 
 /// A row whose seal is checked, and not the hash over its record too.
-fn sealed_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
+pub(super) fn sealed_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
     sealed(row, 7)?;
     result_row(row)
 }
@@ -268,7 +243,7 @@ fn result_row(row: &Row<'_>) -> rusqlite::Result<ResultRow> {
     })
 }
 
-const fn visibility_number(visibility: Visibility) -> i64 {
+pub(super) const fn visibility_number(visibility: Visibility) -> i64 {
     match visibility {
         Visibility::Private => 1,
         Visibility::Public => 2,

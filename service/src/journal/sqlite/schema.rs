@@ -20,7 +20,7 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks. A later one is a later
 /// release's.
-const SCHEMA: u64 = 5;
+pub(super) const SCHEMA: u64 = 5;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
@@ -243,7 +243,7 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
 }
 
 /// Takes the tables from one version to another.
-fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
+pub(super) fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
     for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS), (HOOKED, WEBHOOKS)] {
         if (from + 1..=to).contains(&version) {
             conn.execute_batch(tables)?;

@@ -76,7 +76,10 @@ async fn result_numbers_have_no_gap_over_many_ends_at_once() {
         .results_after(ResultFilter::default(), ResultNumber::ZERO, PageSize::new(1000).unwrap())
         .await
         .unwrap();
-    assert_eq!(rows.iter().map(|row| row.number.get()).collect::<Vec<_>>(), (1..=800).collect::<Vec<_>>());
+    assert_eq!(
+        rows.rows.iter().map(|row| row.number.get()).collect::<Vec<_>>(),
+        (1..=800).collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -93,7 +96,8 @@ async fn results_are_read_on_from_a_cursor() {
             .journal
             .results_after(ResultFilter::default(), ResultNumber::new(after), PageSize::new(page).unwrap())
             .await
-            .unwrap();
+            .unwrap()
+            .rows;
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.map(id).collect::<Vec<_>>(), "after {after}");
     }
@@ -140,7 +144,7 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
     for (name, reference, want) in results {
         let filter = ResultFilter { owner: name.map(owner), client_reference: reference.cloned() };
         let page = PageSize::new(10).unwrap();
-        let rows = f.journal.results_after(filter, ResultNumber::ZERO, page).await.unwrap();
+        let rows = f.journal.results_after(filter, ResultNumber::ZERO, page).await.unwrap().rows;
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.iter().copied().map(id).collect::<Vec<_>>(), "{name:?} {reference:?}");
     }

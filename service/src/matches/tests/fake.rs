@@ -10,8 +10,8 @@ use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
     MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
-    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultRow,
-    StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
+    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
+    ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -221,7 +221,7 @@ impl Journal for FakeJournal {
         filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
-    ) -> Result<Vec<ResultRow>, ReadError> {
+    ) -> Result<ResultPage, ReadError> {
         let mut inner = self.inner.lock().unwrap();
         inner.result_pages += 1;
         if inner.unreadable > 0 {
@@ -235,7 +235,10 @@ impl Journal for FakeJournal {
                 && (client_reference.is_none() || client_reference == row.listing.client_reference)
         };
         let rows = inner.finished.iter().map(|finished| finished.result.clone());
-        Ok(rows.filter(wanted).take(page.get().into()).collect())
+        let rows: Vec<ResultRow> = rows.filter(wanted).take(page.get().into()).collect();
+        let is_full = rows.len() == usize::from(page.get());
+        let more_after = rows.last().filter(|_| is_full).map(|last| last.number);
+        Ok(ResultPage { rows, more_after })
     }
 
     async fn list_finished(
