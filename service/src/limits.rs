@@ -369,6 +369,10 @@ pub const DEFAULT_WEBHOOK_GIVE_UP_S: u32 = 86_400;
 /// Results that a webhook delivers before it stores that it has: so many may come again after a crash.
 pub const WEBHOOK_UNSETTLED_RESULTS: u64 = 64;
 
+/// How long after the last of some results a webhook stores that it has delivered them, when no more come at once: one commit
+/// a second for each webhook, however results trickle in.
+pub const WEBHOOK_SETTLED_WITHIN: Duration = Duration::from_secs(1);
+
 /// Bytes of the head of a receiver's answer.
 pub const WEBHOOK_ANSWER_HEAD_BYTES: usize = 16 * 1024;
 

@@ -157,8 +157,6 @@ impl Config {
     /// How webhooks are delivered.
     pub(crate) fn webhook_settings(&self) -> webhooks::Settings {
         webhooks::Settings {
-            allowed: self.webhook_allow.clone(),
-            ca: self.webhook_ca.clone(),
             timeout: self.numbers.millis(Number::WebhookTimeoutMs),
             first_retry: self.numbers.millis(Number::WebhookFirstRetryMs),
             last_retry: self.numbers.millis(Number::WebhookLastRetryMs),

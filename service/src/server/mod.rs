@@ -46,12 +46,12 @@ use crate::{
     admission::{Pressure, Rates},
     config::{Config, Number},
     grpc::{Backend, Drain},
-    journal::{self, Journal, OpenError, Quarantine, Recovery, SqliteJournal},
+    journal::{self, Journal, OpenError, Quarantine, ReadError, Recovery, SqliteJournal},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
     table::FairShuffler,
-    webhooks::{self, Webhooks},
+    webhooks::{self, Network, Webhooks},
 };
 use connection::{Http, Transport};
 use listener::Listener;
@@ -80,7 +80,10 @@ pub enum StartError {
     Access(#[from] AccessError),
     /// The webhooks can't be taken up.
     #[error(transparent)]
-    Webhooks(#[from] webhooks::OpenError),
+    Webhooks(#[from] ReadError),
+    /// The receivers of webhooks can't be checked.
+    #[error(transparent)]
+    Trust(#[from] webhooks::TrustError),
     /// TLS can't be served.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -123,6 +126,8 @@ impl Server {
             )),
             None => Transport::Plaintext,
         };
+        // What is wrong with it is told before any match runs.
+        let network = Network::open(config.webhook_allow, config.webhook_ca).await?;
 
         let (journal, recovery) = SqliteJournal::open(&config.data, journal::Options::default()).await?;
         report(&recovery);
@@ -163,6 +168,7 @@ impl Server {
             matches: matches.clone(),
             access: Arc::clone(&access),
             clock: Arc::<ServerClock>::clone(&clock),
+            network: Arc::new(network),
             settings: webhook_settings,
         };
         let webhooks = Webhooks::open(webhooks, tasks.clone(), drain.closing().clone()).await?;

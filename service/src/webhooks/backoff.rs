@@ -45,24 +45,26 @@ impl Tries {
     /// What follows this attempt, if it was in vain. `chance` is drawn from all numbers, so that those who failed
     /// together don't come back together (full jitter).
     pub(super) fn then(&mut self, attempt: &Attempt, chance: u32) -> Then {
-        self.count = self.count.saturating_add(1);
-        let asked = match attempt {
-            Attempt::Taken => None,
+        let wait = self.pause(attempt, chance);
+        let is_over = match attempt {
+            Attempt::Taken => false,
             Attempt::Refused(_) => {
                 self.refused += 1;
-                if self.refused >= limits::WEBHOOK_REFUSED_ATTEMPTS {
-                    return Then::GiveUp;
-                }
-                None
+                self.refused >= limits::WEBHOOK_REFUSED_ATTEMPTS
             }
-            Attempt::Unavailable { retry_after, .. } => {
-                if self.begun.elapsed() >= self.patience.give_up {
-                    return Then::GiveUp;
-                }
-                *retry_after
-            }
+            Attempt::Unavailable { .. } => self.begun.elapsed() >= self.patience.give_up,
         };
-        Then::Again(self.wait(chance).max(asked.unwrap_or_default()).min(self.patience.longest))
+        if is_over { Then::GiveUp } else { Then::Again(wait) }
+    }
+
+    /// How long is waited after this attempt, if it was in vain and another follows.
+    pub(super) fn pause(&mut self, attempt: &Attempt, chance: u32) -> Duration {
+        self.count = self.count.saturating_add(1);
+        let asked = match attempt {
+            Attempt::Taken | Attempt::Refused(_) => None,
+            Attempt::Unavailable { retry_after, .. } => *retry_after,
+        };
+        self.wait(chance).max(asked.unwrap_or_default()).min(self.patience.longest)
     }
 
     fn wait(&self, chance: u32) -> Duration {

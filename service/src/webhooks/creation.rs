@@ -52,7 +52,7 @@ impl Webhooks {
 
     /// Whether anything may be sent to a receiver, as far as can be told now.
     async fn check(&self, target: &Target) -> Result<(), WebhookError> {
-        let network = &self.shared.network;
+        let network = &self.shared.config.network;
         let found =
             tokio::time::timeout(self.shared.config.settings.timeout, network.addresses(target)).await;
         if matches!(found, Ok(Ok(_))) {

@@ -16,12 +16,15 @@ mod connect;
 mod creation;
 mod error;
 mod post;
+mod progress;
+mod resend;
+#[cfg(test)]
+mod tests;
 mod url;
 mod worker;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -32,10 +35,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use allow::{AllowError, Allowed};
-pub use connect::TrustError;
+pub use connect::{Network, TrustError};
 pub use error::WebhookError;
+pub use progress::Trouble;
 pub use url::{Host, Scheme, Target, UrlError};
-pub use worker::Trouble;
 
 use crate::access::Access;
 use crate::journal::{
@@ -46,17 +49,14 @@ use crate::limits;
 use crate::matches::{Clock, Matches, ResultsFrom};
 use crate::metrics::WEBHOOK_LAG;
 use backoff::Patience;
-use connect::Network;
 use post::Receiver;
-use worker::{Known, Progress, Worker};
+use progress::{Known, Progress};
+use resend::Resending;
+use worker::{Memory, Worker};
 
 /// How webhooks are delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where to.
-    pub allowed: Allowed,
-    /// The PEM file of the CAs that are trusted in the place of the system's.
-    pub ca: Option<PathBuf>,
     /// How long an attempt may take.
     pub timeout: Duration,
     /// The most that is waited after the first attempt.
@@ -79,19 +79,10 @@ pub struct Config {
     pub access: Arc<Access>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// The way to their receivers.
+    pub network: Arc<Network>,
     /// How they are delivered.
     pub settings: Settings,
-}
-
-/// Why the webhooks can't be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The journal can't be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// Receivers with TLS can't be checked.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
 }
 
 /// A webhook that is asked for.
@@ -128,20 +119,11 @@ pub struct Webhooks {
 
 struct Shared {
     config: Config,
-    network: Arc<Network>,
     running: RwLock<BTreeMap<WebhookNumber, Running>>,
     /// Held by whoever makes and ends webhooks, so that memory has the changes in the journal's order.
     changing: Mutex<Memory>,
     tasks: TaskTracker,
     stop: CancellationToken,
-}
-
-/// Whether memory has what the journal has.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Memory {
-    Fresh,
-    /// The outcome of a change is not known.
-    Stale,
 }
 
 #[derive(Clone)]
@@ -155,16 +137,14 @@ impl Webhooks {
     /// Takes up all webhooks of the journal. They run on these tasks, until `stop`.
     ///
     /// # Errors
-    /// An [`OpenError`].
+    /// The journal can't be read.
     pub async fn open(
         config: Config,
         tasks: TaskTracker,
         stop: CancellationToken,
-    ) -> Result<Self, OpenError> {
-        let Settings { allowed, ca, .. } = config.settings.clone();
-        let network = Arc::new(Network::open(allowed, ca).await?);
+    ) -> Result<Self, ReadError> {
         let (running, changing) = (RwLock::default(), Mutex::new(Memory::Fresh));
-        let webhooks = Self { shared: Arc::new(Shared { config, network, running, changing, tasks, stop }) };
+        let webhooks = Self { shared: Arc::new(Shared { config, running, changing, tasks, stop }) };
         webhooks.read().await?;
         let count = webhooks.running().len();
         if count > 0 {
@@ -236,8 +216,12 @@ impl Webhooks {
         which: Resend,
     ) -> Result<u64, WebhookError> {
         let mut memory = self.shared.changing.lock().await;
+        self.refresh(&mut memory).await?;
         let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
+        let mut asked = running.progress.asked.lock().await;
+        *asked += 1;
         let due = self.change(&mut memory, WebhookChange::Due { webhook: id, which }).await?;
+        drop(asked);
         running.progress.wake();
         tracing::info!(webhook = %id, due, "dead letters are sent again");
         Ok(due)
@@ -291,8 +275,8 @@ impl Webhooks {
 
     /// Runs a webhook from where it is.
     fn start(&self, webhook: StoredWebhook, dead_letters: u32) -> Running {
-        let Shared { config, network, tasks, stop, .. } = &*self.shared;
-        let Config { store, matches, access, clock, settings, .. } = config;
+        let Shared { config, tasks, stop, .. } = &*self.shared;
+        let Config { store, matches, access, clock, network, settings, .. } = config;
         let progress = Arc::new(Progress::new(webhook.settled, dead_letters));
         let stop = stop.child_token();
         let running = Running { webhook, progress, stop };
@@ -306,7 +290,9 @@ impl Webhooks {
                     clock: Arc::clone(clock),
                     secret: access.webhook_secret(webhook.id),
                     receiver: Receiver::new(Arc::clone(network), target, timeout),
+                    resending: Resending::new(Patience { first, longest, give_up }),
                     patience: Patience { first, longest, give_up },
+                    memory: Memory::Fresh,
                     webhook,
                     progress,
                 };
@@ -337,13 +323,13 @@ impl Webhooks {
     }
 
     fn info(&self, running: &Running) -> WebhookInfo {
-        let Known { done, settled, dead_letters, trouble } = running.progress.now();
+        let Known { done, settled, dead_letters, trouble, resending } = running.progress.now();
         let latest = self.shared.config.matches.latest_result();
         WebhookInfo {
             webhook: StoredWebhook { settled, ..running.webhook.clone() },
             behind: latest.get().saturating_sub(done.get()),
             dead_letters,
-            trouble,
+            trouble: trouble.or(resending),
         }
     }
 

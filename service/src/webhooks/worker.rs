@@ -5,83 +5,29 @@
 //! same id.
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::pending;
+use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::{StreamExt, stream};
 use metrics::counter;
-use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::backoff::{Patience, Then, Tries};
 use super::body::body;
 use super::post::{Attempt, Message, Receiver};
+use super::progress::{Known, Progress, Trouble};
+use super::resend::Resending;
 use crate::access::WebhookSecret;
 use crate::journal::{
-    DeadLetter, DeadLetterFilter, DeadLetterState, Outcome, PageSize, RequestReused, ResultFilter,
-    ResultNumber, StoredWebhook, UnixMillis, WebhookChange, WebhookId, WebhookStore,
+    DeadLetter, DeadLetterState, Outcome, RequestReused, ResultFilter, ResultNumber, StoredWebhook,
+    UnixMillis, WebhookChange, WebhookId, WebhookStore,
 };
 use crate::limits;
 use crate::matches::{Clock, EndedMatch, Incarnation, Matches, ResultCursor, ResultNews, ResultsFrom};
 use crate::metrics::{WEBHOOK_DEAD_LETTERS, WebhookAttempt, webhook_attempt};
 use crate::table::Rejection;
-
-/// What is known of a webhook that runs.
-#[derive(Debug)]
-pub(super) struct Progress {
-    known: Mutex<Known>,
-    /// Whether dead letters may be due.
-    due: AtomicBool,
-    wake: Notify,
-}
-
-/// How far a webhook is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
-    /// The last result that was taken, given up or passed over.
-    pub(super) done: ResultNumber,
-    /// As the journal has it.
-    pub(super) settled: ResultNumber,
-    pub(super) dead_letters: u32,
-    pub(super) trouble: Option<Trouble>,
-}
-
-/// What is in the way of a webhook.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// The result that is not taken.
-    pub result: ResultNumber,
-    /// How often it was tried since the server has started.
-    pub attempts: u32,
-    /// How the last attempt failed.
-    pub error: String,
-    /// When the next one comes.
-    pub next_attempt_at: UnixMillis,
-}
-
-impl Progress {
-    /// That of a webhook as it is stored.
-    pub(super) fn new(settled: ResultNumber, dead_letters: u32) -> Self {
-        let known = Known { done: settled, settled, dead_letters, trouble: None };
-        // Some may have been due when the server stopped.
-        Self { known: Mutex::new(known), due: AtomicBool::new(dead_letters > 0), wake: Notify::new() }
-    }
-
-    /// How far it is now.
-    pub(super) fn now(&self) -> Known {
-        self.known().clone()
-    }
-
-    /// Tells it that dead letters are due, and that whoever asks for that thinks that the receiver is there.
-    pub(super) fn wake(&self) {
-        self.due.store(true, Ordering::Release);
-        self.wake.notify_one();
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// One webhook at work.
 pub(super) struct Worker {
@@ -93,23 +39,44 @@ pub(super) struct Worker {
     pub(super) receiver: Receiver,
     pub(super) patience: Patience,
     pub(super) progress: Arc<Progress>,
+    pub(super) resending: Resending,
+    pub(super) memory: Memory,
+}
+
+/// Whether what is known of a webhook is what the journal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    Fresh,
+    /// The outcome of a change is not known.
+    Stale,
 }
 
 impl Worker {
     /// Delivers results until the server stops, or until it is dropped, which loses nothing.
     pub(super) async fn run(&mut self) {
+        let progress = Arc::clone(&self.progress);
         let mut tries = Tries::new(self.patience);
         loop {
+            let before = progress.now().done;
             let Err(rejection) = self.deliver_all().await;
             if rejection == Rejection::Stopping {
                 return;
             }
             tracing::warn!(webhook = %self.webhook.id, %rejection, "a webhook can't go on, and tries again");
-            let unavailable = Attempt::Unavailable { why: String::new(), retry_after: None };
-            match tries.then(&unavailable, chance()) {
-                Then::Again(wait) => sleep(wait).await,
-                Then::GiveUp => tries = Tries::new(self.patience),
+            if progress.now().done > before {
+                tries = Tries::new(self.patience);
             }
+            let error = match rejection {
+                Rejection::Damaged => "the next result can't be read: the journal is damaged",
+                _ => "the journal can't be read or written now",
+            };
+            let wait = tries.pause(&Attempt::Refused(error.to_owned()), chance());
+            self.wait_for(self.next_result(), tries.count, error.to_owned(), wait);
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = progress.woken() => {}
+            }
+            self.resending.wake();
         }
     }
 
@@ -121,29 +88,49 @@ impl Worker {
     }
 
     async fn deliver_all(&mut self) -> Result<Infallible, Rejection> {
+        self.read_back().await?;
         let filter = ResultFilter { owner: self.webhook.owner.clone(), client_reference: None };
         let from = ResultsFrom::After(self.matches.result_cursor(self.progress.now().done));
-        let mut results = self.matches.results(filter, from).map_err(|error| {
+        let results = self.matches.results(filter, from).map_err(|error| {
             tracing::error!(webhook = %self.webhook.id, %error, "a webhook is ahead of the results");
             Rejection::Damaged
         })?;
+        // What is being read goes on while a dead letter is sent.
+        let mut results = pin!(stream::unfold(results, async |mut results| {
+            let news = results.next().await;
+            Some(((news, results.cursor().number), results))
+        }));
         let progress = Arc::clone(&self.progress);
+        let mut settle_at = None;
         let mut quiet = false;
         loop {
-            self.send_due().await?;
-            let news = tokio::select! {
+            self.resend().await?;
+            let (news, told_to) = tokio::select! {
                 biased;
-                () = progress.wake.notified() => continue,
-                news = results.next() => news?,
+                () = progress.woken() => {
+                    self.resending.wake();
+                    continue;
+                }
+                () = until(settle_at) => {
+                    settle_at = None;
+                    self.settle().await?;
+                    continue;
+                }
+                Some(next) = results.next() => next,
+                () = self.resending.due() => continue,
             };
-            match news {
+            match news? {
                 ResultNews::Ended(ended) => {
                     quiet = false;
                     self.deliver(&ended).await?;
                 }
                 ResultNews::CaughtUp => {
-                    self.progress.known().done = results.cursor().number;
-                    self.settle().await?;
+                    let mut known = progress.known();
+                    (known.done, known.trouble) = (told_to, None);
+                    if known.done > known.settled {
+                        settle_at.get_or_insert(Instant::now() + limits::WEBHOOK_SETTLED_WITHIN);
+                    }
+                    drop(known);
                     // Nothing has come for a while.
                     if quiet {
                         self.receiver.hang_up();
@@ -156,7 +143,7 @@ impl Worker {
 
     /// Delivers a result, or makes it a dead letter.
     async fn deliver(&mut self, ended: &EndedMatch) -> Result<(), Rejection> {
-        let result = ended.number;
+        let (result, progress) = (ended.number, Arc::clone(&self.progress));
         let mut tries = Tries::new(self.patience);
         loop {
             let attempt = self.attempt(ended).await?;
@@ -165,27 +152,44 @@ impl Worker {
                 Attempt::Taken => return self.taken(result).await,
                 Attempt::Refused(why) | Attempt::Unavailable { why, .. } => why,
             };
-            let is_full = self.progress.known().dead_letters >= u32::from(limits::MAX_DEAD_LETTERS);
+            let is_full = progress.known().dead_letters >= u32::from(limits::MAX_DEAD_LETTERS);
             let wait = match then {
                 Then::Again(wait) => wait,
                 Then::GiveUp if is_full => self.patience.longest,
                 Then::GiveUp => return self.bury(result, tries.count, error).await,
             };
+            let next = Instant::now() + wait;
             let (webhook, attempts) = (self.webhook.id, tries.count);
             tracing::debug!(%webhook, %result, attempts, %error, ?wait, "a webhook tries again later");
-            let next_attempt_at = after(self.clock.wall(), wait);
-            self.progress.known().trouble = Some(Trouble { result, attempts, error, next_attempt_at });
-            let woken = tokio::select! {
-                () = sleep(wait) => false,
-                () = self.progress.wake.notified() => true,
-            };
-            if woken {
-                self.send_due().await?;
+            self.wait_for(result, attempts, error, wait);
+            self.settle().await?;
+            loop {
+                self.resend().await?;
+                tokio::select! {
+                    biased;
+                    () = progress.woken() => {
+                        self.resending.wake();
+                        break;
+                    }
+                    () = sleep_until(next) => break,
+                    () = self.resending.due() => {}
+                }
             }
         }
     }
 
-    async fn attempt(&mut self, ended: &EndedMatch) -> Result<Attempt, Rejection> {
+    /// Says what is waited for.
+    fn wait_for(&self, result: ResultNumber, attempts: u32, error: String, wait: Duration) {
+        let next_attempt_at = after(self.clock.wall(), wait);
+        self.progress.known().trouble = Some(Trouble { result, attempts, error, next_attempt_at });
+    }
+
+    fn next_result(&self) -> ResultNumber {
+        ResultNumber::new(self.progress.known().done.get().saturating_add(1))
+    }
+
+    /// Sends a result once.
+    pub(super) async fn attempt(&mut self, ended: &EndedMatch) -> Result<Attempt, Rejection> {
         let cursor = self.matches.result_cursor(ended.number);
         let body = body(ended, cursor).map_err(|error| {
             tracing::error!(webhook = %self.webhook.id, result = %ended.number, %error, "a result can't be written as JSON");
@@ -236,68 +240,25 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends the dead letters that are due, each a few times at most.
-    async fn send_due(&mut self) -> Result<(), Rejection> {
-        if !self.progress.due.swap(false, Ordering::AcqRel) {
+    /// Takes over how far the journal says that it is, after a change whose outcome is not known.
+    async fn read_back(&mut self) -> Result<(), Rejection> {
+        if self.memory == Memory::Fresh {
             return Ok(());
         }
-        let sent = self.send_all_due().await;
-        if sent.is_err() {
-            self.progress.due.store(true, Ordering::Release);
-        }
-        sent
-    }
-
-    async fn send_all_due(&mut self) -> Result<(), Rejection> {
-        let page = PageSize::new(limits::RESULTS_PAGE).map_err(|_| Rejection::Damaged)?;
-        let state = Some(DeadLetterState::Due);
-        let filter = DeadLetterFilter { webhook: self.webhook.id, state, after: ResultNumber::ZERO };
-        loop {
-            let due = self.store.dead_letters(filter.clone(), page).await.map_err(|error| {
-                tracing::warn!(webhook = %self.webhook.id, %error, "dead letters can't be read");
-                Rejection::OutcomeUnknown
-            })?;
-            if due.is_empty() {
-                return Ok(());
-            }
-            for dead in due {
-                self.send_again(dead).await?;
-            }
-        }
-    }
-
-    async fn send_again(&mut self, dead: DeadLetter) -> Result<(), Rejection> {
-        let (webhook, result) = (self.webhook.id, dead.result);
-        let mut error = "the result is lost".to_owned();
-        let mut tries = Tries::new(self.patience);
-        if let Some(ended) = self.matches.result(result).await? {
-            loop {
-                let attempt = self.attempt(&ended).await?;
-                let then = tries.then(&attempt, chance());
-                error = match attempt {
-                    Attempt::Taken => {
-                        let revived = self.change(WebhookChange::Revived { webhook, result }).await?;
-                        let mut known = self.progress.known();
-                        known.dead_letters = known.dead_letters.saturating_sub(u32::from(revived > 0));
-                        return Ok(());
-                    }
-                    Attempt::Refused(why) | Attempt::Unavailable { why, .. } => why,
-                };
-                match then {
-                    Then::Again(wait) if tries.count < limits::WEBHOOK_REFUSED_ATTEMPTS => sleep(wait).await,
-                    Then::Again(_) | Then::GiveUp => break,
-                }
-            }
-        }
-        let attempts = dead.attempts.saturating_add(tries.count);
-        tracing::warn!(%webhook, %result, attempts, %error, "a dead letter was sent again in vain");
-        let (died_at, state) = (self.clock.wall(), DeadLetterState::Kept);
-        let dead = DeadLetter { result, attempts, error, died_at, state };
-        self.change(WebhookChange::DiedAgain { webhook, dead }).await?;
+        let all = self.store.webhooks().await.map_err(|error| {
+            tracing::warn!(webhook = %self.webhook.id, %error, "how far a webhook is can't be read");
+            Rejection::OutcomeUnknown
+        })?;
+        let found = all.into_iter().find(|(webhook, _)| webhook.id == self.webhook.id);
+        // It was deleted meanwhile, and nobody has told it yet.
+        let (StoredWebhook { settled, .. }, dead_letters) = found.ok_or(Rejection::Stopping)?;
+        let mut known = self.progress.known();
+        (known.done, known.settled, known.dead_letters) = (known.done.max(settled), settled, dead_letters);
+        self.memory = Memory::Fresh;
         Ok(())
     }
 
-    async fn change(&self, change: WebhookChange) -> Result<u64, Rejection> {
+    pub(super) async fn change(&mut self, change: WebhookChange) -> Result<u64, Rejection> {
         match self.store.change_webhooks(change).await {
             Outcome::Done(changed) => Ok(changed),
             Outcome::Damaged(cause) => {
@@ -306,6 +267,7 @@ impl Worker {
             }
             Outcome::Failed(cause) | Outcome::Unknown(cause) => {
                 tracing::warn!(webhook = %self.webhook.id, %cause, "how far a webhook is could not be stored");
+                self.memory = Memory::Stale;
                 Err(Rejection::OutcomeUnknown)
             }
             // Only a request is refused.
@@ -325,11 +287,18 @@ fn message_id(webhook: WebhookId, at: ResultCursor) -> String {
     }
 }
 
-fn after(now: UnixMillis, wait: Duration) -> UnixMillis {
+pub(super) fn after(now: UnixMillis, wait: Duration) -> UnixMillis {
     UnixMillis::new(now.get().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
 }
 
 /// A number of all that there are. If the system has none, the middle: it matters little.
-fn chance() -> u32 {
+pub(super) fn chance() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX / 2)
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
+    }
 }

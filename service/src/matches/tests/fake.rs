@@ -11,7 +11,7 @@ use crate::journal::{
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
     MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
     Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
-    ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
+    ResultRow, StoredMatch, StoredRecord, StoredToken, Summary, TokenChange, UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -37,6 +37,7 @@ struct Inner {
     unreadable: usize,
     delay: Option<std::time::Duration>,
     result_pages: usize,
+    lost: Vec<ResultNumber>,
     stats: JournalStats,
 }
 
@@ -70,6 +71,18 @@ impl FakeJournal {
     /// The next reads fail.
     pub(crate) fn blind(&self, reads: usize) {
         self.inner.lock().unwrap().unreadable = reads;
+    }
+
+    /// What lists and results show of this result can't be read any more.
+    pub(crate) fn damage(&self, number: ResultNumber) {
+        let mut inner = self.inner.lock().unwrap();
+        let damaged = inner.finished.iter_mut().find(|finished| finished.result.number == number).unwrap();
+        damaged.result.summary = Summary::new(vec![0xff; 3]).unwrap();
+    }
+
+    /// This result is not there any more.
+    pub(crate) fn lose(&self, number: ResultNumber) {
+        self.inner.lock().unwrap().lost.push(number);
     }
 
     /// How many pages of results were read.
@@ -231,6 +244,7 @@ impl Journal for FakeJournal {
         let ResultFilter { owner, client_reference } = filter;
         let wanted = |row: &ResultRow| {
             row.number > after
+                && !inner.lost.contains(&row.number)
                 && (owner.is_none() || owner == row.listing.owner)
                 && (client_reference.is_none() || client_reference == row.listing.client_reference)
         };

@@ -45,7 +45,7 @@ impl Entropy for CountingEntropy {
     }
 }
 
-pub(super) async fn open(journal: &FakeJournal) -> Matches {
+pub(crate) async fn open(journal: &FakeJournal) -> Matches {
     open_with(journal.clone(), Limits::default()).await
 }
 
@@ -62,7 +62,7 @@ pub(super) async fn open_with(journal: impl Journal, limits: Limits) -> Matches 
     matches
 }
 
-pub(super) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec {
+pub(crate) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec {
     MatchSpec {
         rules: preset.rules(players, None).unwrap(),
         seats: vec![SeatSpec::Token; players],
@@ -74,7 +74,7 @@ pub(super) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec
     }
 }
 
-pub(super) async fn create_one(matches: &Matches, spec: MatchSpec) -> MatchInfo {
+pub(crate) async fn create_one(matches: &Matches, spec: MatchSpec) -> MatchInfo {
     matches.create(vec![spec], None).await.unwrap().remove(0)
 }
 

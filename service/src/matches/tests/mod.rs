@@ -7,7 +7,7 @@ mod clocks;
 mod deal_sets;
 mod failures;
 pub(crate) mod fake;
-mod harness;
+pub(crate) mod harness;
 mod lifecycle;
 mod player_faults;
 mod results;
