@@ -336,11 +336,19 @@ pub const MAX_TOKEN_LABEL_BYTES: usize = 64;
 /// Characters of an owner's or a bot's name, as the wire promises.
 pub const MAX_ACCOUNT_NAME_CHARS: usize = 64;
 
-/// Webhooks in all. Each has a task, a connection and a page of results, some 100 KiB.
+/// Webhooks in all. Each has a task, a connection and a page of results, some 100 KiB, and a thread while its receiver's name is
+/// looked up. Of these [`MAX_WEBHOOKS_PER_OWNER`] places are for those of all matches alone, which only the admin can make.
 pub const MAX_WEBHOOKS: usize = 200;
 
-/// Those of one owner, or of the admin for all matches, so that nobody can keep the others out.
+/// Those of one owner, or of the admin for all matches: 19 owners may have as many as that.
 pub const MAX_WEBHOOKS_PER_OWNER: usize = 10;
+
+/// Names that are looked up at the same time for webhooks that are to be made, a thread each. A webhook that is there has a
+/// thread of its own for that.
+pub const WEBHOOK_LOOKUPS: usize = 8;
+
+/// Addresses of one receiver that are tried, each for its share of the attempt's time.
+pub const WEBHOOK_ADDRESSES: usize = 4;
 
 /// Bytes of a webhook's address, as the wire promises.
 pub const MAX_WEBHOOK_URL_BYTES: usize = 2_048;
@@ -381,6 +389,9 @@ pub const WEBHOOK_ANSWER_HEADERS: usize = 64;
 
 /// Bytes of the body of a receiver's answer that are read, and thrown away. With more its connection is closed.
 pub const WEBHOOK_ANSWER_BODY_BYTES: usize = 16 * 1024;
+
+/// How long the body of a receiver's answer may take, once its head has said what came of the message.
+pub const WEBHOOK_ANSWER_BODY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Bytes of what is kept of a failed attempt, as the wire promises.
 pub const MAX_DELIVERY_ERROR_BYTES: usize = 256;

@@ -39,6 +39,18 @@ async fn health_is_told_for_the_server_and_for_each_service() {
 }
 
 #[tokio::test]
+async fn a_file_of_cas_that_is_of_no_use_is_told_before_anything_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let webhook_ca = Some(folder.path().join("no.pem"));
+    let webhook_allow = "hooks.example.com".parse().unwrap();
+    let config = Config { webhook_ca, webhook_allow, ..Config::embedded(data.clone()) };
+    let error = Server::start(config).await.unwrap_err().to_string();
+    assert!(error.contains("webhook_ca") && error.contains("no.pem"), "{error}");
+    assert!(!data.exists(), "no journal was opened");
+}
+
+#[tokio::test]
 async fn reflection_lists_every_service() {
     let (_folder, server) = start().await;
     let mut client = ServerReflectionClient::new(channel(&server).await);

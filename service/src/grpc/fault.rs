@@ -329,7 +329,9 @@ impl From<WebhookError> for Fault {
         let message = error.to_string();
         match error {
             WebhookError::NotFound => Self::not_found("webhook"),
-            WebhookError::Url(_) | WebhookError::NotAllowed { .. } => Self::field("url", message),
+            WebhookError::Url(_) | WebhookError::NotAllowed { .. } | WebhookError::Unresolved => {
+                Self::field("url", message)
+            }
             WebhookError::OtherOwner => Self::field("owner", message),
             WebhookError::CursorAhead(cursor) => ahead(cursor),
             WebhookError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),

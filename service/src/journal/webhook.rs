@@ -52,7 +52,8 @@ impl FromStr for WebhookId {
     }
 }
 
-/// The place of a webhook among all that there were, in the order in which they were made, from 1.
+/// The place of a webhook among all that there are, in the order in which they were made, from 1. That of the last one is given
+/// again when it was deleted: it names none, as its id does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebhookNumber(u64);
 

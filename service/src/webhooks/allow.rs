@@ -104,7 +104,8 @@ fn is_below(name: &str, parent: &str) -> bool {
     name.strip_suffix(parent).is_some_and(|below| below.len() > 1 && below.ends_with('.'))
 }
 
-/// Whether an address is one of the internet, as the registries of special addresses have it (RFC 6890 and its followers).
+/// Whether an address is one of the internet, as the registries of special addresses have it (RFC 6890 and its followers), and
+/// no cloud's own.
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -114,6 +115,8 @@ fn is_public(ip: IpAddr) -> bool {
 
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
+    // Of the internet by its number, and in each virtual machine of Azure a service of its host.
+    let azure = ip == Ipv4Addr::new(168, 63, 129, 16);
     let special = a == 0
         || ip.is_private()
         || ip.is_loopback()
@@ -124,7 +127,8 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         || (a, b, c) == (192, 0, 0)
         || (a, b, c) == (192, 88, 99)
         || (a == 198 && (18..20).contains(&b))
-        || a >= 240;
+        || a >= 240
+        || azure;
     !special
 }
 
@@ -262,6 +266,7 @@ mod tests {
         let (name, public) = ("https://hooks.example.com/", "93.184.215.14");
         check("", name, public, false);
         check("hooks.example.com", name, public, true);
+        check("hooks.example.com", name, "168.63.129.17", true);
         check("HOOKS.example.com", name, "2606:2800:21f:cb07:6820:80da:af6b:8b2c", true);
         check("example.com", name, public, false);
         check("*.example.com", name, public, true);
@@ -293,6 +298,8 @@ mod tests {
             "198.18.0.1",
             "198.51.100.1",
             "203.0.113.9",
+            "168.63.129.16",
+            "::ffff:168.63.129.16",
             "224.0.0.1",
             "240.0.0.1",
             "255.255.255.255",

@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,11 +14,13 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Allowed;
@@ -74,9 +77,9 @@ impl Net for SystemNet {
 
 /// The way to receivers: to where it leads, and whom it trusts.
 pub struct Network {
-    allowed: Allowed,
+    pub(super) allowed: Allowed,
     tls: TlsConnector,
-    net: Box<dyn Net>,
+    net: Arc<dyn Net>,
 }
 
 impl fmt::Debug for Network {
@@ -91,8 +94,9 @@ pub(super) struct Connection {
     _driver: AbortOnDropHandle<()>,
 }
 
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
+/// Why there is no connection, in words for whoever made the webhook. What the system said is for the log: it tells of the
+/// server's own network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ConnectError {
     /// None of the receiver's addresses may be connected to.
     #[error("webhook_allow has none of its addresses")]
@@ -100,15 +104,21 @@ pub(super) enum ConnectError {
     /// Its name stands for nothing.
     #[error("its name can't be resolved")]
     Name,
-    /// The system says no.
-    #[error("no connection: {0}")]
-    Connect(io::Error),
+    /// Nobody listens there.
+    #[error("no connection: it was refused")]
+    Refused,
+    /// Nothing came back in time.
+    #[error("no connection in time")]
+    Silent,
+    /// There is no connection for another reason.
+    #[error("no connection")]
+    Unreachable,
     /// There is no secure connection.
     #[error("no TLS: {0}")]
-    Tls(io::Error),
+    Tls(&'static str),
     /// It speaks no HTTP.
-    #[error("no HTTP: {0}")]
-    Http(hyper::Error),
+    #[error("no HTTP")]
+    Http,
 }
 
 impl Network {
@@ -126,62 +136,112 @@ impl Network {
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(Self { allowed, tls: TlsConnector::from(Arc::new(tls)), net: Box::new(SystemNet) })
+        Ok(Self { allowed, tls: TlsConnector::from(Arc::new(tls)), net: Arc::new(SystemNet) })
     }
 
-    /// A way to these addresses over this net, trusting nobody.
+    /// The same way over another net.
     #[cfg(test)]
-    pub(super) async fn to(allowed: &str, net: impl Net) -> Self {
-        let nowhere = Self::open(Allowed::default(), None).await.unwrap();
-        Self { allowed: allowed.parse().unwrap(), net: Box::new(net), ..nowhere }
+    pub(super) fn over(self, net: impl Net) -> Self {
+        Self { net: Arc::new(net), ..self }
     }
 
-    pub(super) const fn allowed(&self) -> &Allowed {
-        &self.allowed
-    }
-
-    /// The addresses of a receiver that may be connected to: one or more.
-    pub(super) async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, ConnectError> {
+    /// The addresses of a receiver that may be connected to: one or more. A name is looked up when one of these permits is
+    /// free, and keeps it until the system has answered, whether anyone still waits for that or not: a look-up takes a
+    /// thread, and can't be stopped.
+    pub(super) async fn addresses(
+        &self,
+        target: &Target,
+        lookups: &Arc<Semaphore>,
+    ) -> Result<Vec<SocketAddr>, ConnectError> {
         if !self.allowed.may_allow(target) {
             return Err(ConnectError::NotAllowed);
         }
+        let port = target.port;
         let mut addresses = match &target.host {
-            Host::Ip(ip) => vec![SocketAddr::new(*ip, target.port)],
+            Host::Ip(ip) => vec![SocketAddr::new(*ip, port)],
             Host::Name(name) => {
-                let found = self.net.resolve(name, target.port).await;
-                // Who made the webhook learns no more of the server's own network.
-                found.map_err(|_| ConnectError::Name)?
+                let permit = Arc::clone(lookups).acquire_owned().await.map_err(|_| ConnectError::Name)?;
+                let (net, name) = (Arc::clone(&self.net), name.clone());
+                let lookup = tokio::spawn(async move {
+                    let found = net.resolve(&name, port).await;
+                    drop(permit);
+                    found
+                });
+                lookup.await.map_err(io::Error::other).and_then(|found| found).map_err(|error| {
+                    tracing::debug!(receiver = %target, %error, "the name of a webhook's receiver can't be resolved");
+                    ConnectError::Name
+                })?
             }
         };
-        addresses
-            .retain(|address| address.port() == target.port && self.allowed.allows(target, address.ip()));
+        addresses.retain(|address| address.port() == port && self.allowed.allows(target, address.ip()));
+        addresses.truncate(limits::WEBHOOK_ADDRESSES);
         if addresses.is_empty() { Err(ConnectError::NotAllowed) } else { Ok(addresses) }
     }
 
-    /// Connects to a receiver: to an address of it that was just checked, and to no other. No proxy is used.
-    pub(super) async fn connect(&self, target: &Target) -> Result<Connection, ConnectError> {
-        let mut refused = None;
-        for address in self.addresses(target).await? {
-            match self.net.connect(address).await {
-                Ok(stream) => return self.converse(stream, target).await,
-                Err(error) => refused = Some(error),
+    /// Connects to a receiver: to an address of it that was just checked, and to no other. Each has its share of the time. No
+    /// proxy is used.
+    pub(super) async fn connect(
+        &self,
+        target: &Target,
+        lookups: &Arc<Semaphore>,
+        within: Duration,
+    ) -> Result<Connection, ConnectError> {
+        let addresses = self.addresses(target, lookups).await?;
+        let share = within / u32::try_from(addresses.len()).unwrap_or(u32::MAX);
+        let mut failed = ConnectError::NotAllowed;
+        for address in addresses {
+            match timeout(share, self.connect_to(address, target)).await {
+                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Err(error)) => failed = error,
+                Err(_) => failed = ConnectError::Silent,
             }
         }
-        Err(refused.map_or(ConnectError::NotAllowed, ConnectError::Connect))
+        Err(failed)
     }
 
-    async fn converse(&self, stream: Box<dyn Stream>, target: &Target) -> Result<Connection, ConnectError> {
+    async fn connect_to(&self, address: SocketAddr, target: &Target) -> Result<Connection, ConnectError> {
+        let stream = self.net.connect(address).await.map_err(|error| {
+            tracing::debug!(receiver = %target, %address, %error, "a webhook's receiver can't be connected to");
+            match error.kind() {
+                io::ErrorKind::ConnectionRefused => ConnectError::Refused,
+                io::ErrorKind::TimedOut => ConnectError::Silent,
+                _ => ConnectError::Unreachable,
+            }
+        })?;
         match target.scheme {
             Scheme::Http => handshake(stream).await,
             Scheme::Https => {
                 let name = match &target.host {
                     Host::Ip(ip) => ServerName::IpAddress((*ip).into()),
                     Host::Name(name) => ServerName::try_from(name.clone())
-                        .map_err(|error| ConnectError::Tls(io::Error::other(error)))?,
+                        .map_err(|_| ConnectError::Tls("its name can be in no certificate"))?,
                 };
-                handshake(self.tls.connect(name, stream).await.map_err(ConnectError::Tls)?).await
+                let secure = self.tls.connect(name, stream).await.map_err(|error| {
+                    tracing::debug!(receiver = %target, %address, %error, "a webhook's receiver speaks no TLS");
+                    ConnectError::Tls(what_is_wrong(&error))
+                })?;
+                handshake(secure).await
             }
         }
+    }
+}
+
+/// Why a TLS handshake failed, in words that say no more than the receiver's owner may know.
+fn what_is_wrong(error: &io::Error) -> &'static str {
+    let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+    match error {
+        Some(rustls::Error::InvalidCertificate(problem)) => match problem {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired"
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is for another name"
+            }
+            CertificateError::UnknownIssuer => "its certificate is of a CA that is not trusted here",
+            _ => "its certificate is not valid",
+        },
+        Some(_) => "the handshake failed",
+        None => "the connection broke off",
     }
 }
 
@@ -191,7 +251,7 @@ async fn handshake(stream: impl Stream + 'static) -> Result<Connection, ConnectE
         .max_headers(limits::WEBHOOK_ANSWER_HEADERS)
         .handshake(TokioIo::new(stream))
         .await
-        .map_err(ConnectError::Http)?;
+        .map_err(|_| ConnectError::Http)?;
     let driver = tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a connection to a webhook's receiver ended");
@@ -227,54 +287,4 @@ async fn of_the_system() -> RootCertStore {
         );
     }
     roots
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// It says that every name stands for these, and connects to none.
-    struct Says(&'static [&'static str]);
-
-    #[async_trait]
-    impl Net for Says {
-        async fn resolve(&self, _: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
-            Ok(self.0.iter().map(|ip| SocketAddr::new(ip.parse().unwrap(), port)).collect())
-        }
-
-        async fn connect(&self, address: SocketAddr) -> io::Result<Box<dyn Stream>> {
-            panic!("connected to {address}")
-        }
-    }
-
-    async fn network(allowed: &str, says: &'static [&'static str]) -> Network {
-        Network::to(allowed, Says(says)).await
-    }
-
-    /// Names that stand for what they should not are those of an attacker, or of a mistake.
-    #[tokio::test]
-    async fn a_name_leads_to_no_address_that_is_not_allowed() {
-        let check = async |allowed, url, says, expected: &[&str]| {
-            let network = network(allowed, says).await;
-            let found = network.addresses(&Target::parse(url).unwrap()).await;
-            let found = found.unwrap_or_default().into_iter().map(|address| address.ip().to_string());
-            assert_eq!(found.collect::<Vec<_>>(), expected, "{allowed:?}: {url} is {says:?}");
-        };
-        let url = "https://hooks.example.com/";
-        check("hooks.example.com", url, &["93.184.215.14"], &["93.184.215.14"]).await;
-        check("hooks.example.com", url, &["127.0.0.1", "93.184.215.14", "::1"], &["93.184.215.14"]).await;
-        check("hooks.example.com", url, &["169.254.169.254"], &[]).await;
-        check("hooks.example.com", url, &["::ffff:127.0.0.1"], &[]).await;
-        check("hooks.example.com", url, &[], &[]).await;
-        check("*", "https://localhost/", &["127.0.0.1", "::1"], &[]).await;
-        check("10.0.0.0/8", url, &["10.1.2.3", "11.1.2.3"], &["10.1.2.3"]).await;
-        check("", url, &["93.184.215.14"], &[]).await;
-    }
-
-    #[tokio::test]
-    async fn a_name_that_changes_what_it_stands_for_is_not_connected_to() {
-        let network = network("hooks.example.com", &["127.0.0.1"]).await;
-        let connected = network.connect(&Target::parse("https://hooks.example.com/").unwrap()).await;
-        assert!(matches!(connected, Err(ConnectError::NotAllowed)));
-    }
 }

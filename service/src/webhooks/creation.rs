@@ -1,13 +1,29 @@
 //! How a webhook is made, or is found that the same request has made before.
 
+use tokio::sync::MutexGuard;
+use tokio::time::timeout;
+
 use crate::access::{AccessError, WebhookSecret};
 use crate::journal::{
-    Owner, Request, RequestKey, RequestState, Response, ResultFilter, StoredWebhook, UnixMillis,
-    WebhookChange, WebhookId, WebhookNumber,
+    Owner, Request, RequestKey, RequestState, Response, ResultFilter, StoredWebhook, WebhookChange,
+    WebhookId, WebhookNumber,
 };
 use crate::limits;
 
-use super::{Target, WebhookError, WebhookInfo, WebhookSpec, Webhooks};
+use super::connect::ConnectError;
+use super::worker::Memory;
+use super::{Shared, Target, WebhookError, WebhookInfo, WebhookSpec, Webhooks};
+
+/// A webhook with its secret.
+type Made = (WebhookInfo, WebhookSecret);
+
+/// What becomes of a request.
+enum Admission {
+    /// It was answered before, with this.
+    MadeBefore(Made),
+    /// There is room, and this number.
+    Room(WebhookNumber),
+}
 
 impl Webhooks {
     /// Makes a webhook. When the same request comes again, the answer is the webhook that it made before.
@@ -19,7 +35,7 @@ impl Webhooks {
         caller: Option<&Owner>,
         spec: WebhookSpec,
         request: Option<RequestKey>,
-    ) -> Result<(WebhookInfo, WebhookSecret), WebhookError> {
+    ) -> Result<Made, WebhookError> {
         let WebhookSpec { url, owner, from } = spec;
         let owner = match (caller, owner) {
             (Some(own), Some(other)) if *own != other => return Err(WebhookError::OtherOwner),
@@ -27,18 +43,17 @@ impl Webhooks {
             (None, owner) => owner,
         };
         let target = Target::parse(url.as_str())?;
+        // Nobody's host is looked up for what is not made, or was made before.
+        if let Admission::MadeBefore(made) = self.admit(owner.as_ref(), request.as_ref()).await?.0 {
+            return Ok(made);
+        }
         self.check(&target).await?;
 
-        let mut memory = self.shared.changing.lock().await;
-        self.refresh(&mut memory).await?;
+        let (number, mut memory) = match self.admit(owner.as_ref(), request.as_ref()).await? {
+            (Admission::MadeBefore(made), _) => return Ok(made),
+            (Admission::Room(number), memory) => (number, memory),
+        };
         let now = self.shared.config.clock.wall();
-        if let Some(key) = &request
-            && let Some(id) = self.made_before(key.clone(), now).await?
-        {
-            let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
-            return Ok((self.info(&running), self.shared.config.access.webhook_secret(id)));
-        }
-        let number = self.room(owner.as_ref())?;
         let settled = self.shared.config.matches.results(ResultFilter::default(), from)?.cursor().number;
         let id = self.shared.config.access.draw_webhook_id()?;
         let webhook = StoredWebhook { number, id, owner, url, created_at: now, settled };
@@ -50,20 +65,41 @@ impl Webhooks {
         Ok((self.info(&running), self.shared.config.access.webhook_secret(id)))
     }
 
-    /// Whether anything may be sent to a receiver, as far as can be told now.
-    async fn check(&self, target: &Target) -> Result<(), WebhookError> {
-        let network = &self.shared.config.network;
-        let found =
-            tokio::time::timeout(self.shared.config.settings.timeout, network.addresses(target)).await;
-        if matches!(found, Ok(Ok(_))) {
-            return Ok(());
+    /// Whether the same request has made a webhook before, or else there is room for one, as long as nothing else changes.
+    async fn admit(
+        &self,
+        owner: Option<&Owner>,
+        request: Option<&RequestKey>,
+    ) -> Result<(Admission, MutexGuard<'_, Memory>), WebhookError> {
+        let mut memory = self.shared.changing.lock().await;
+        self.refresh(&mut memory).await?;
+        if let Some(key) = request
+            && let Some(id) = self.made_before(key.clone()).await?
+        {
+            let running = self.find(owner, id).ok_or(WebhookError::NotFound)?;
+            let made = (self.info(&running), self.shared.config.access.webhook_secret(id));
+            return Ok((Admission::MadeBefore(made), memory));
         }
-        let entries =
-            if network.allowed().is_empty() { "none yet" } else { "none of the addresses of this host" };
-        Err(WebhookError::NotAllowed { entries })
+        let number = self.room(owner)?;
+        Ok((Admission::Room(number), memory))
     }
 
-    async fn made_before(&self, key: RequestKey, now: UnixMillis) -> Result<Option<WebhookId>, WebhookError> {
+    /// Whether anything may be sent to a receiver, as far as can be told now.
+    async fn check(&self, target: &Target) -> Result<(), WebhookError> {
+        let Shared { config, lookups, .. } = &*self.shared;
+        let found = timeout(config.settings.timeout, config.network.addresses(target, lookups)).await;
+        match found {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(ConnectError::Name)) | Err(_) => Err(WebhookError::Unresolved),
+            Ok(Err(_)) if config.network.allowed.is_empty() => {
+                Err(WebhookError::NotAllowed { entries: "none yet" })
+            }
+            Ok(Err(_)) => Err(WebhookError::NotAllowed { entries: "none of the addresses of this host" }),
+        }
+    }
+
+    async fn made_before(&self, key: RequestKey) -> Result<Option<WebhookId>, WebhookError> {
+        let now = self.shared.config.clock.wall();
         match self.shared.config.journal.request(key, now).await? {
             RequestState::New => Ok(None),
             RequestState::Reused => Err(WebhookError::RequestReused),
@@ -82,8 +118,12 @@ impl Webhooks {
             let limit = limits::MAX_WEBHOOKS_PER_OWNER;
             return Err(WebhookError::TooMany { limit, whose: " for the same matches" });
         }
-        if running.len() >= limits::MAX_WEBHOOKS {
-            return Err(WebhookError::TooMany { limit: limits::MAX_WEBHOOKS, whose: "" });
+        let limit = match owner {
+            Some(_) => limits::MAX_WEBHOOKS - limits::MAX_WEBHOOKS_PER_OWNER,
+            None => limits::MAX_WEBHOOKS,
+        };
+        if running.len() >= limit {
+            return Err(WebhookError::TooMany { limit, whose: " on this server" });
         }
         let last = running.keys().next_back().map_or(0, |number| number.get());
         Ok(WebhookNumber::new(last + 1))

@@ -23,6 +23,9 @@ pub enum WebhookError {
         /// What the setting has, as far as the caller may know.
         entries: &'static str,
     },
+    /// Its host can't be looked up now.
+    #[error("has a host whose addresses can't be found now: check its name, or send the same again")]
+    Unresolved,
     /// An owner has asked for the results of another.
     #[error("is another owner's name: leave it out for your own matches")]
     OtherOwner,

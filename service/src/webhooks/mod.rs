@@ -29,7 +29,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use metrics::gauge;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -122,6 +122,8 @@ struct Shared {
     running: RwLock<BTreeMap<WebhookNumber, Running>>,
     /// Held by whoever makes and ends webhooks, so that memory has the changes in the journal's order.
     changing: Mutex<Memory>,
+    /// One permit for each name that may be looked up for a webhook that is to be made.
+    lookups: Arc<Semaphore>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -144,7 +146,9 @@ impl Webhooks {
         stop: CancellationToken,
     ) -> Result<Self, ReadError> {
         let (running, changing) = (RwLock::default(), Mutex::new(Memory::Fresh));
-        let webhooks = Self { shared: Arc::new(Shared { config, running, changing, tasks, stop }) };
+        let lookups = Arc::new(Semaphore::new(limits::WEBHOOK_LOOKUPS));
+        let shared = Shared { config, running, changing, lookups, tasks, stop };
+        let webhooks = Self { shared: Arc::new(shared) };
         webhooks.read().await?;
         let count = webhooks.running().len();
         if count > 0 {
@@ -337,9 +341,12 @@ impl Webhooks {
         self.shared.running.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the metrics up to date.
+    /// Keeps the metrics up to date, and memory.
     async fn measure(&self) {
         loop {
+            if let Err(error) = self.refresh(&mut *self.shared.changing.lock().await).await {
+                tracing::debug!(%error, "webhooks are read again later");
+            }
             let behind = self.running().values().map(|running| self.info(running).behind).max();
             #[allow(clippy::cast_precision_loss, reason = "a gauge is no exact number")]
             gauge!(WEBHOOK_LAG).set(behind.unwrap_or(0) as f64);

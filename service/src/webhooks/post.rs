@@ -7,14 +7,12 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::connect::{ConnectError, Connection, Network};
 use super::url::Target;
 use crate::limits;
-
-/// How long the body of an answer may take, once its head has said what came of the message.
-const BODY_WITHIN: Duration = Duration::from_secs(1);
 
 const AGENT: &str = concat!("zetema/", env!("CARGO_PKG_VERSION"));
 
@@ -50,12 +48,14 @@ pub(super) struct Receiver {
     network: Arc<Network>,
     target: Target,
     within: Duration,
+    /// One look-up of its name at a time.
+    lookups: Arc<Semaphore>,
     connection: Option<Connection>,
 }
 
 impl Receiver {
     pub(super) fn new(network: Arc<Network>, target: Target, within: Duration) -> Self {
-        Self { network, target, within, connection: None }
+        Self { network, target, within, lookups: Arc::new(Semaphore::new(1)), connection: None }
     }
 
     /// Closes the connection.
@@ -78,7 +78,7 @@ impl Receiver {
         };
         // What came of it is known. If its body ends soon, the connection can be used again.
         let body = Limited::new(body, limits::WEBHOOK_ANSWER_BODY_BYTES).collect();
-        if let Ok(Ok(_)) = timeout(BODY_WITHIN, body).await {
+        if let Ok(Ok(_)) = timeout(limits::WEBHOOK_ANSWER_BODY_WITHIN, body).await {
             self.connection = Some(connection);
         }
         judge(status, retry_after)
@@ -95,20 +95,21 @@ impl Receiver {
         {
             return Ok(answer);
         }
-        self.ask(self.network.connect(&self.target).await?, message).await
+        let new = self.network.connect(&self.target, &self.lookups, self.within).await?;
+        self.ask(new, message).await
     }
 
     async fn ask(&self, mut connection: Connection, message: &Message) -> Result<Answer, ExchangeError> {
         let Message { id, timestamp, signature, body } = message;
         let request = Request::post(self.target.path.as_str())
-            .header(HOST, self.target.to_string())
+            .header(HOST, self.target.authority())
             .header(CONTENT_TYPE, "application/json")
             .header(USER_AGENT, AGENT)
             .header("webhook-id", id)
             .header("webhook-timestamp", *timestamp)
             .header("webhook-signature", signature)
             .body(Full::new(body.clone()))
-            .map_err(ExchangeError::Request)?;
+            .map_err(|_| ExchangeError::Request)?;
         connection.requests.ready().await.map_err(ExchangeError::Broken)?;
         let answer = connection.requests.send_request(request).await.map_err(ExchangeError::Broken)?;
         let (head, body) = answer.into_parts();
@@ -127,8 +128,8 @@ struct Answer {
 enum ExchangeError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    #[error("the message can't be sent: {0}")]
-    Request(http::Error),
+    #[error("the message can't be sent")]
+    Request,
     #[error("the exchange broke off: {0}")]
     Broken(hyper::Error),
 }

@@ -104,6 +104,13 @@ pub enum UrlError {
 }
 
 impl Target {
+    /// What the header `host` says: its host, and its port if it is another than that of the scheme (RFC 9110, 4.2.3).
+    pub(super) fn authority(&self) -> String {
+        let whole = self.to_string();
+        let usual = format!(":{}", self.scheme.port());
+        whole.strip_suffix(&usual).filter(|_| self.port == self.scheme.port()).unwrap_or(&whole).to_owned()
+    }
+
     /// Takes an address apart.
     ///
     /// # Errors
@@ -134,7 +141,14 @@ impl Target {
             }
             None => return Err(UrlError::NoUrl),
         };
-        let path = parts.path_and_query.unwrap_or_else(|| PathAndQuery::from_static("/"));
+        let path = match parts.path_and_query {
+            None => PathAndQuery::from_static("/"),
+            // A query without a path is one of the path "/" (RFC 9112, 3.2.1).
+            Some(path) if path.as_str().starts_with('?') => {
+                format!("/{}", path.as_str()).parse().map_err(|_| UrlError::NoUrl)?
+            }
+            Some(path) => path,
+        };
         Ok(Self { scheme, host, port, path })
     }
 }
@@ -150,12 +164,30 @@ mod tests {
             assert_eq!((target.scheme, target.port), (scheme, port), "{url}");
             assert_eq!(target.host, Host::parse(host).unwrap(), "{url}");
             assert_eq!(target.path.as_str(), path, "{url}");
+            // As it stands it is one that a request can be made of.
+            assert!(target.path.as_str().parse::<Uri>().is_ok(), "{url}");
         };
         check("https://Hooks.Example.com", Scheme::Https, "hooks.example.com", 443, "/");
         check("https://hooks.example.com:8443/a/b?c=d", Scheme::Https, "hooks.example.com", 8443, "/a/b?c=d");
+        check("https://hooks.example.com?c=d", Scheme::Https, "hooks.example.com", 443, "/?c=d");
+        check("https://hooks.example.com:8443?", Scheme::Https, "hooks.example.com", 8443, "/?");
         check("http://127.0.0.1/x", Scheme::Http, "127.0.0.1", 80, "/x");
         check("https://[2001:DB8::1]:9/", Scheme::Https, "[2001:db8::1]", 9, "/");
         check("https://[::ffff:10.0.0.1]/", Scheme::Https, "[::ffff:a00:1]", 443, "/");
+    }
+
+    #[test]
+    fn a_host_is_told_its_port_unless_it_is_the_usual_one() {
+        let check =
+            |url: &str, expected| assert_eq!(Target::parse(url).unwrap().authority(), expected, "{url}");
+        check("https://hooks.example.com/", "hooks.example.com");
+        check("https://hooks.example.com:443/", "hooks.example.com");
+        check("https://hooks.example.com:80/", "hooks.example.com:80");
+        check("https://hooks.example.com:8443/", "hooks.example.com:8443");
+        check("http://10.0.0.1/", "10.0.0.1");
+        check("http://10.0.0.1:8080/", "10.0.0.1:8080");
+        check("http://[fd00::80]/", "[fd00::80]");
+        check("http://[fd00::80]:443/", "[fd00::80]:443");
     }
 
     #[test]

@@ -176,21 +176,24 @@ pub(super) struct Heard {
     pub(super) at: Instant,
 }
 
+/// How a receiver answers, by the number of the result.
+type Manner = Box<dyn FnMut(u64) -> Answer + Send>;
+
 /// A receiver of all addresses and names. A clone is the same.
 #[derive(Clone)]
 pub(super) struct Receiver {
-    answers: Arc<Mutex<Box<dyn FnMut(u64) -> Answer + Send>>>,
+    manner: Arc<Mutex<Manner>>,
     heard: watch::Sender<Vec<Heard>>,
 }
 
 impl Receiver {
     pub(super) fn new(answers: impl FnMut(u64) -> Answer + Send + 'static) -> Self {
-        Self { answers: Arc::new(Mutex::new(Box::new(answers))), heard: watch::Sender::new(Vec::new()) }
+        Self { manner: Arc::new(Mutex::new(Box::new(answers))), heard: watch::Sender::new(Vec::new()) }
     }
 
-    /// From now on it answers like this, by the number of the result.
+    /// From now on it answers like this.
     pub(super) fn behave(&self, answers: impl FnMut(u64) -> Answer + Send + 'static) {
-        *self.answers.lock().unwrap() = Box::new(answers);
+        *self.manner.lock().unwrap() = Box::new(answers);
     }
 
     /// What it has heard.
@@ -207,9 +210,7 @@ impl Receiver {
     pub(super) async fn hears(&self, what: &str, enough: impl Fn(&[Heard]) -> bool) {
         let mut heard = self.heard.subscribe();
         let waited = tokio::time::timeout(Duration::from_hours(72), heard.wait_for(|heard| enough(heard)));
-        if waited.await.is_err() {
-            panic!("{what} never came: {:?}", self.results());
-        }
+        assert!(waited.await.is_ok(), "{what} never came: {:?}", self.results());
     }
 
     async fn converse(self, mut stream: DuplexStream) -> io::Result<()> {
@@ -227,9 +228,9 @@ impl Receiver {
             stream.read_exact(&mut body).await?;
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
             let result = body["data"]["result_number"].as_u64().unwrap();
-            let answer = (self.answers.lock().unwrap())(result);
-            let heard = Heard { result, id: header("webhook-id"), at: Instant::now() };
-            self.heard.send_modify(|all| all.push(heard));
+            let answer = (self.manner.lock().unwrap())(result);
+            let message = Heard { result, id: header("webhook-id"), at: Instant::now() };
+            self.heard.send_modify(|all| all.push(message));
             let (status, headers) = match answer {
                 Answer::Says(status) => (status, String::new()),
                 Answer::Asks(status, seconds) => (status, format!("retry-after: {seconds}\r\n")),

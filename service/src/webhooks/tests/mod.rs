@@ -1,7 +1,9 @@
 //! Webhooks over a store and a receiver that do what they are told, in a time that nobody waits for.
 
+mod connecting;
 mod delivering;
 mod fake;
+mod making;
 mod resending;
 
 use std::sync::Arc;
@@ -13,8 +15,8 @@ use tokio_util::task::TaskTracker;
 use zetema_rules::Preset;
 
 use self::fake::{Answer, FakeStore, Receiver};
-use super::connect::Network;
-use super::{Config, Settings, WebhookInfo, WebhookSpec, Webhooks};
+use super::connect::{Net, Network};
+use super::{Allowed, Config, Settings, WebhookInfo, WebhookSpec, Webhooks};
 use crate::access::Access;
 use crate::journal::{
     DeadLetter, DeadLetterState, Owner, Resend, ResultNumber, StoredWebhook, UnixMillis, WebhookId,
@@ -37,6 +39,14 @@ fn settings() -> Settings {
     }
 }
 
+/// A way to these addresses over a net, which trusts nobody.
+async fn network(allowed: &str, net: impl Net) -> Network {
+    // Without addresses no CAs of the system are read.
+    let mut network = Network::open(Allowed::default(), None).await.unwrap();
+    network.allowed = allowed.parse().unwrap();
+    network.over(net)
+}
+
 struct Fixture {
     journal: FakeJournal,
     store: FakeStore,
@@ -57,6 +67,17 @@ impl Fixture {
     }
 
     async fn over(journal: FakeJournal, store: FakeStore, matches: Matches, receiver: Receiver) -> Self {
+        let net = receiver.clone();
+        Self::through(net, journal, store, matches, receiver).await
+    }
+
+    async fn through(
+        net: impl Net,
+        journal: FakeJournal,
+        store: FakeStore,
+        matches: Matches,
+        receiver: Receiver,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(SystemClock::new());
         let access =
@@ -68,7 +89,7 @@ impl Fixture {
             matches: matches.clone(),
             access: Arc::new(access.unwrap()),
             clock,
-            network: Arc::new(Network::to("http://127.0.0.1:*", receiver.clone()).await),
+            network: Arc::new(network("http://127.0.0.1:*", net).await),
             settings: settings(),
         };
         let webhooks = Webhooks::open(config, TaskTracker::new(), stop.clone()).await.unwrap();
@@ -77,10 +98,16 @@ impl Fixture {
 
     /// The same after the server has stopped and started.
     async fn restart(self) -> Self {
+        let net = self.receiver.clone();
+        self.restart_over(net).await
+    }
+
+    /// The same, in another net.
+    async fn restart_over(self, net: impl Net) -> Self {
         self.stop.cancel();
         self.webhooks.shared.tasks.close();
         self.webhooks.shared.tasks.wait().await;
-        Self::over(self.journal, self.store, self.matches, self.receiver).await
+        Self::through(net, self.journal, self.store, self.matches, self.receiver).await
     }
 
     /// Makes a webhook for all results from the first on.

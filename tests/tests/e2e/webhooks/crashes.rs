@@ -84,7 +84,7 @@ async fn every_result_arrives_once_whatever_becomes_of_its_receiver_and_of_the_s
     made += RESULTS;
     (process, clients) = restart(process).await;
     assert_eq!(list(&clients).await[0].webhook_id, webhook.webhook_id);
-    receiver.come_back(Manner::Takes).await;
+    receiver = receiver.come_back(Manner::Takes);
     receiver.hears("all results", |heard| distinct(heard).len() == made).await;
     assert!(dead_letters(&clients, &webhook).await.is_empty());
     assert!(receiver.heard().iter().all(|heard| heard.path == "/a?b=c"));

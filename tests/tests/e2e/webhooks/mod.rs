@@ -19,7 +19,7 @@ const FLAGS: [&str; 8] = [
     "--webhook-last-retry-ms",
     "100",
     "--webhook-timeout-ms",
-    "500",
+    "2000",
 ];
 
 async fn start_in(folder: TempDir, flags: &[&str]) -> (Process, Clients) {

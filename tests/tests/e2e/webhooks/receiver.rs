@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zetema_tests::harness::soon;
@@ -76,7 +76,15 @@ pub(super) struct Receiver {
     address: SocketAddr,
     manner: watch::Sender<Manner>,
     heard: watch::Sender<Vec<Heard>>,
-    accepting: Option<JoinHandle<()>>,
+    place: Place,
+}
+
+/// Whether it is there.
+enum Place {
+    /// It accepts connections.
+    Open(JoinHandle<()>),
+    /// It is gone, and keeps its port: whoever connects is refused, and nobody else gets it.
+    Kept(TcpSocket),
 }
 
 impl Receiver {
@@ -84,8 +92,8 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (manner, heard) = (watch::Sender::new(manner), watch::Sender::new(Vec::new()));
-        let accepting = Some(tokio::spawn(accept(listener, manner.clone(), heard.clone())));
-        Self { address, manner, heard, accepting }
+        let place = Place::Open(tokio::spawn(accept(listener, manner.clone(), heard.clone())));
+        Self { address, manner, heard, place }
     }
 
     pub(super) fn url(&self, path: &str) -> String {
@@ -99,18 +107,29 @@ impl Receiver {
 
     /// It goes: whoever connects is refused.
     pub(super) async fn go(&mut self) {
-        if let Some(accepting) = self.accepting.take() {
+        if let Place::Open(accepting) = &mut self.place {
             accepting.abort();
             // The listener goes with it.
             let _ = accepting.await;
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.set_reuseaddr(true).unwrap();
+            socket.bind(self.address).unwrap();
+            self.place = Place::Kept(socket);
         }
     }
 
     /// It comes back.
-    pub(super) async fn come_back(&mut self, manner: Manner) {
+    pub(super) fn come_back(self, manner: Manner) -> Self {
         self.behave(manner);
-        let listener = TcpListener::bind(self.address).await.unwrap();
-        self.accepting = Some(tokio::spawn(accept(listener, self.manner.clone(), self.heard.clone())));
+        let Self { address, manner, heard, place } = self;
+        let place = match place {
+            Place::Open(_) => place,
+            Place::Kept(socket) => {
+                let listener = socket.listen(1_024).unwrap();
+                Place::Open(tokio::spawn(accept(listener, manner.clone(), heard.clone())))
+            }
+        };
+        Self { address, manner, heard, place }
     }
 
     pub(super) fn heard(&self) -> Vec<Heard> {
