@@ -12,6 +12,7 @@ pub mod matches;
 pub mod metrics;
 #[cfg(test)]
 mod planted;
+pub mod repair;
 pub mod restore;
 pub mod server;
 /// The simulation of the workspace's tests, which sees the bugs of `planted` when it is compiled into this crate.

@@ -32,7 +32,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Match(command) => matches::run(command).await,
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
-            Command::Journal(command) => journal::run(command),
+            Command::Journal(command) => journal::run(command).await,
             Command::Status(status) => status.run().await,
             Command::Top(top) => top.run().await,
             Command::Token(command) => token::run(command).await,

@@ -1,4 +1,4 @@
-//! Which of the lives of a journal a result is of: each restore of a backup begins another.
+//! Which of the lives of a journal a result is of: each restore of a backup and each repair begins another.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const BYTES: usize = 16;
 pub struct Incarnation(pub(super) u64);
 
 impl Incarnation {
-    /// Before any restore.
+    /// Before any restore or repair.
     pub const FIRST: Self = Self(0);
 }
 

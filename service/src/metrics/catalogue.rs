@@ -130,6 +130,8 @@ metrics! {
     WEBHOOK_DEAD_LETTERS "zetema_webhook_dead_letters_total" Counter [];
     /// Results that the webhook that is furthest behind has not done with.
     WEBHOOK_LAG "zetema_webhook_lag_results" Gauge [];
+    /// How long the webhook that is stuck longest has waited for the same result to be taken: 0 as long as each goes on, however far behind.
+    WEBHOOK_STUCK "zetema_webhook_stuck_seconds" Gauge [];
     /// 1 while health is `SERVING`, 0 when the journal takes no writes or the server is told to stop.
     READY "zetema_ready" Gauge [];
     /// 1, with the version of the program.

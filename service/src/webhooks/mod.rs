@@ -15,6 +15,7 @@ mod body;
 mod connect;
 mod creation;
 mod error;
+mod measure;
 mod post;
 mod progress;
 mod resend;
@@ -28,9 +29,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use metrics::gauge;
 use tokio::sync::{Mutex, Semaphore};
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -47,7 +46,6 @@ use crate::journal::{
 };
 use crate::limits;
 use crate::matches::{Clock, Matches, ResultsFrom};
-use crate::metrics::WEBHOOK_LAG;
 use backoff::Patience;
 use post::Receiver;
 use progress::{Known, Progress};
@@ -339,19 +337,6 @@ impl Webhooks {
 
     fn running(&self) -> RwLockReadGuard<'_, BTreeMap<WebhookNumber, Running>> {
         self.shared.running.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps the metrics up to date, and memory.
-    async fn measure(&self) {
-        loop {
-            if let Err(error) = self.refresh(&mut *self.shared.changing.lock().await).await {
-                tracing::debug!(%error, "webhooks are read again later");
-            }
-            let behind = self.running().values().map(|running| self.info(running).behind).max();
-            #[allow(clippy::cast_precision_loss, reason = "a gauge is no exact number")]
-            gauge!(WEBHOOK_LAG).set(behind.unwrap_or(0) as f64);
-            sleep(limits::METRICS_UPKEEP_INTERVAL).await;
-        }
     }
 }
 

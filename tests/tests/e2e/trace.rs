@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use prost::Message;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -21,10 +22,15 @@ use zetema_tests::harness::{
 };
 
 use crate::secrecy::metrics;
+use crate::webhooks::receiver::{Manner, Receiver};
+
+/// Where the receiver of the webhook is asked, of which both parts are its secrets.
+const PATH: [&str; 2] = ["/zetema/the-path-of-a-receiver", "?token=what-a-receiver-asks-for"];
 
 /// A server that tells everything.
 async fn start(folder: TempDir) -> (Process, Clients) {
-    let mut process = Process::spawn("127.0.0.1:0", "trace", folder, &[]);
+    let flags = ["--webhook-allow", "http://127.0.0.1:*"].map(OsStr::new);
+    let mut process = Process::spawn("127.0.0.1:0", "trace", folder, &flags);
     assert!(process.serves().await, "the server starts");
     let clients = process.connect().await;
     (process, clients)
@@ -54,6 +60,8 @@ async fn a_whole_run_at_trace_level_tells_no_secret_of_it() {
     let (process, clients) = start(tempfile::tempdir().unwrap()).await;
     secrets.add("the admin's token", clients.admin_token().as_bytes());
     bearers(&clients, &mut secrets, &mut told).await;
+    let receiver = Receiver::start(Manner::Takes).await;
+    webhook(&clients, &receiver, &mut secrets).await;
 
     let given = [0xa7; 32];
     secrets.add("the seed that was given", &given);
@@ -89,6 +97,8 @@ async fn a_whole_run_at_trace_level_tells_no_secret_of_it() {
     let (mut stream, _) = PlayStream::open(&clients).await;
     let mut on_stream = StreamTable::join(&mut stream, &streamed.tokens).await;
     on_stream.play_to(&mut stream, 9).await;
+    receiver.hears("the result of the match that was cancelled", |heard| !heard.is_empty()).await;
+    receiver.behave(Manner::Says(404));
     let shown = metrics(&clients).await;
     drop((stream, tables));
     let (folder, first_log) = process.kill();
@@ -103,6 +113,7 @@ async fn a_whole_run_at_trace_level_tells_no_secret_of_it() {
     for created in matches.iter().chain(&sets).chain([&cancelled]) {
         hidden(&clients, created, &mut secrets).await;
     }
+    receiver.hears("results that it refuses", |heard| heard.len() > 3).await;
     let shown_last = metrics(&clients).await;
     assert!(shown_last.contains("zetema_"), "{shown_last}");
     let (folder, last_log) = process.kill();
@@ -207,6 +218,18 @@ async fn bearers(clients: &Clients, secrets: &mut Secrets, told: &mut Told) {
         call_as(clients.channel(), method, &[format!("Bearer {bot_secret}")], vec![hello, vec![0xff]]).await;
     assert!(!answers.is_empty(), "the bot's stream is open");
     told.refused(end);
+}
+
+/// Makes a webhook that sends to a receiver all that ends.
+async fn webhook(clients: &Clients, receiver: &Receiver, secrets: &mut Secrets) {
+    for part in PATH {
+        secrets.add("the path of a webhook's receiver", part.as_bytes());
+    }
+    let request = v1::CreateWebhookRequest { url: receiver.url(&PATH.concat()), ..Default::default() };
+    let made = soon("CreateWebhook", clients.webhooks().create_webhook(request)).await.unwrap().into_inner();
+    secrets.add("a webhook's secret", made.secret.as_bytes());
+    let key = BASE64_STANDARD.decode(made.secret.strip_prefix("whsec_").unwrap()).unwrap();
+    secrets.add("the key of a webhook's signatures", &key);
 }
 
 /// Says everything wrong that can be said, with what is secret in it.

@@ -15,9 +15,9 @@ pub(crate) enum JournalCommand {
     Repair(repair::Repair),
 }
 
-pub(super) fn run(command: JournalCommand) -> Result<()> {
+pub(super) async fn run(command: JournalCommand) -> Result<()> {
     match command {
         JournalCommand::Check(check) => check.run(),
-        JournalCommand::Repair(repair) => repair.run(),
+        JournalCommand::Repair(repair) => repair.run().await,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use zetema_service::journal::SqliteJournal;
+use zetema_service::repair::repair;
 
 use crate::args::FormatArgs;
 use crate::json::RepairedJson;
@@ -30,8 +30,8 @@ pub(crate) struct Repair {
 }
 
 impl Repair {
-    pub(super) fn run(self) -> Result<()> {
-        let repaired = SqliteJournal::repair(&self.data)?;
+    pub(super) async fn run(self) -> Result<()> {
+        let repaired = repair(&self.data).await?;
         match (self.format.format, &repaired) {
             (Format::Json, repaired) => output::print_json(&RepairedJson::new(repaired.as_ref())),
             (Format::Table, None) => output::print("There was nothing to repair."),

@@ -10,7 +10,7 @@ use super::live::Segment;
 use super::recover::{self, Log, table};
 use super::schema::{Found, HOOKED, LISTED, SEALED};
 use super::seal::{DEAD_LETTERS, META, QUARANTINE, REQUESTS, Sealed, TOKENS, WEBHOOKS};
-use super::{Quarantine, limits, records, schema, segments};
+use super::{Quarantine, limits, records, schema, segments, webhooks};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
 
@@ -183,7 +183,9 @@ fn finished(
                            summary, record, hash";
     let mut damaged = HashMap::new();
     let (numbers, _) = numbers(&from.conn, "records", "result_number");
-    let end = numbers.last().copied().unwrap_or(0);
+    // A webhook that has passed a result tells that there was one.
+    let passed = if from.schema >= HOOKED { webhooks::last_passed(to)? } else { 0 };
+    let end = numbers.last().copied().unwrap_or(0).max(passed);
     let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
     let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for number in 1..=end {

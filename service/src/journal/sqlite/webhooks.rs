@@ -25,6 +25,11 @@ pub(super) fn all(conn: &Connection) -> rusqlite::Result<Vec<(StoredWebhook, u32
     conn.prepare_cached(&sql)?.query_map([], read)?.collect()
 }
 
+/// The last result that one of them has settled.
+pub(super) fn last_passed(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.query_row("SELECT coalesce(max(settled), 0) FROM webhooks", [], |row| row.get(0))
+}
+
 /// The dead letters that a filter wants, at most a page of them.
 pub(super) fn dead_letters(
     conn: &Connection,
@@ -81,14 +86,20 @@ pub(super) fn settle(
     Ok(there as u64)
 }
 
-/// Marks dead letters as due. The answer is how many there are of those that are asked for.
+/// Marks dead letters as due. The answer is how many of those that are asked for are so then; whoever asks again has none
+/// written again.
 pub(super) fn make_due(conn: &Connection, id: WebhookId, which: &Resend) -> rusqlite::Result<u64> {
     let mark = |condition: &str, number: Option<i64>| {
-        let sql = format!("UPDATE dead_letters SET state = {DUE} WHERE webhook_id = ?1 AND {condition}");
-        let due = conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), number])?;
-        let condition = format!("webhook_id = ?1 AND {condition}");
-        conn.prepare_cached(&DEAD_LETTERS.seal_where(&condition))?.execute(params![id.as_bytes(), number])?;
-        Ok(due as u64)
+        let params = params![id.as_bytes(), number];
+        let asked = format!("webhook_id = ?1 AND {condition}");
+        let due = format!(
+            "UPDATE dead_letters SET state = {DUE},
+            seal = seal_of('dead_letters', webhook_id, result_number, attempts, error, died_ms, {DUE})
+            WHERE {asked} AND state = {KEPT}"
+        );
+        conn.prepare_cached(&due)?.execute(params)?;
+        let count = format!("SELECT count(*) FROM dead_letters WHERE {asked}");
+        conn.prepare_cached(&count)?.query_row(params, |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
     };
     match which {
         Resend::All => mark("?2 IS NULL", None),

@@ -97,6 +97,29 @@ async fn webhooks_and_dead_letters_are_kept_as_they_are() {
     assert_eq!(dead_letters(&f, &shop).await, []);
 }
 
+/// Whoever asks in a loop has the server write nothing.
+#[tokio::test]
+async fn what_is_due_is_not_written_again() {
+    let f = Fixture::new().await;
+    let webhook = webhook(1, None);
+    changed(&f, WebhookChange::Made { webhook: webhook.clone(), request: None }).await;
+    for number in 1..=100 {
+        let dead = Some(dead(number, 1, DeadLetterState::Kept));
+        changed(&f, WebhookChange::Settled { webhook: webhook.id, to: result(number), dead }).await;
+    }
+    let these = Resend::These((1..=50).map(result).collect());
+    for (which, count) in [(these, 50), (Resend::All, 100)] {
+        let ask = || WebhookChange::Due { webhook: webhook.id, which: which.clone() };
+        assert_eq!(changed(&f, ask()).await, count);
+        let wal = || std::fs::read(f.folder.path().join("journal.sqlite3-wal")).unwrap();
+        let before = wal();
+        assert_eq!(changed(&f, ask()).await, count);
+        assert!(wal() == before, "{which:?}");
+    }
+    let f = f.reopen().await;
+    assert_eq!(due(&f, &webhook, 0, 200).await.len(), 100);
+}
+
 #[tokio::test]
 async fn a_webhook_is_made_with_the_request_that_asks_for_it() {
     let f = Fixture::new().await;
@@ -138,4 +161,36 @@ async fn a_webhook_that_is_not_as_it_was_written_stops_the_start_and_is_left_out
     let left = journal.webhooks().await.unwrap();
     assert_eq!(left, [(StoredWebhook { settled: result(4), ..webhook(2, None) }, 1)]);
     journal.close().await;
+}
+
+/// Numbers that a webhook has passed are not given again, though nothing else tells of their results.
+#[tokio::test]
+async fn after_a_repair_no_webhook_is_ahead_of_the_results() {
+    for loss in [
+        "DELETE FROM records WHERE result_number >= 2",
+        "UPDATE records SET record = x'00' WHERE result_number = 3",
+    ] {
+        let f = Fixture::new().await;
+        f.created(1..=4).await;
+        for number in 1..=3 {
+            assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+        }
+        let (ahead, damaged) = (webhook(1, None), webhook(2, None));
+        for webhook in [&ahead, &damaged] {
+            changed(&f, WebhookChange::Made { webhook: webhook.clone(), request: None }).await;
+        }
+        f.journal.close().await;
+        let database = f.database();
+        database.execute(loss, []).unwrap();
+        database.execute("UPDATE webhooks SET url = 'https://x/' WHERE webhook_number = 2", []).unwrap();
+        drop(database);
+        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        assert!(repaired.lost.iter().any(|lost| lost.contains("result 3")), "{:?}", repaired.lost);
+        let (journal, recovery) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
+        assert_eq!((recovery.results, ahead.settled), (3, result(3)), "{loss}");
+        let f = Fixture { journal, recovery, ..f };
+        assert_eq!(f.journal.webhooks().await.unwrap(), [(ahead, 0)]);
+        assert_eq!(f.finish(4, 1).await, Outcome::Done(result(4)));
+        f.journal.close().await;
+    }
 }

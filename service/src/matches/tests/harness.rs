@@ -50,8 +50,12 @@ pub(crate) async fn open(journal: &FakeJournal) -> Matches {
 }
 
 pub(super) async fn open_with(journal: impl Journal, limits: Limits) -> Matches {
+    open_over(Arc::new(journal), limits).await
+}
+
+pub(crate) async fn open_over(journal: Arc<dyn Journal>, limits: Limits) -> Matches {
     let config = Config {
-        journal: Arc::new(journal),
+        journal,
         clock: Arc::new(TestClock(SystemClock::new())),
         entropy: Arc::new(CountingEntropy(AtomicU64::new(1))),
         shuffler: Arc::new(FairShuffler),

@@ -2,7 +2,7 @@
 
 mod crashes;
 mod owners;
-mod receiver;
+pub(crate) mod receiver;
 
 use std::ffi::OsStr;
 

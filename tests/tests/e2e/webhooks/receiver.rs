@@ -15,7 +15,7 @@ use zetema_tests::harness::soon;
 
 /// How it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(crate) enum Manner {
     /// It takes what comes.
     Takes,
     /// It answers with this status.
@@ -36,31 +36,31 @@ pub(super) enum Manner {
 
 /// A request that came whole.
 #[derive(Clone, Debug)]
-pub(super) struct Heard {
-    pub(super) manner: Manner,
-    pub(super) path: String,
-    pub(super) id: String,
-    pub(super) timestamp: u64,
-    pub(super) signature: String,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Heard {
+    pub(crate) manner: Manner,
+    pub(crate) path: String,
+    pub(crate) id: String,
+    pub(crate) timestamp: u64,
+    pub(crate) signature: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Heard {
     /// Whether the receiver said that it takes it.
-    pub(super) const fn was_taken(&self) -> bool {
+    pub(crate) const fn was_taken(&self) -> bool {
         matches!(self.manner, Manner::Takes | Manner::CutsTheBody | Manner::HangsUp)
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    pub(super) fn result_number(&self) -> u64 {
+    pub(crate) fn result_number(&self) -> u64 {
         self.json()["data"]["result_number"].as_u64().unwrap()
     }
 
     /// It is signed as the Standard Webhooks specification says.
-    pub(super) fn verify(&self, secret: &str) {
+    pub(crate) fn verify(&self, secret: &str) {
         let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
         mac.update(format!("{}.{}.", self.id, self.timestamp).as_bytes());
@@ -72,7 +72,7 @@ impl Heard {
 }
 
 /// A server on a port of its own, which keeps it when it goes and comes back.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     manner: watch::Sender<Manner>,
     heard: watch::Sender<Vec<Heard>>,
@@ -88,7 +88,7 @@ enum Place {
 }
 
 impl Receiver {
-    pub(super) async fn start(manner: Manner) -> Self {
+    pub(crate) async fn start(manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (manner, heard) = (watch::Sender::new(manner), watch::Sender::new(Vec::new()));
@@ -96,17 +96,17 @@ impl Receiver {
         Self { address, manner, heard, place }
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// From now on it answers like this.
-    pub(super) fn behave(&self, manner: Manner) {
+    pub(crate) fn behave(&self, manner: Manner) {
         self.manner.send_replace(manner);
     }
 
     /// It goes: whoever connects is refused.
-    pub(super) async fn go(&mut self) {
+    pub(crate) async fn go(&mut self) {
         if let Place::Open(accepting) = &mut self.place {
             accepting.abort();
             // The listener goes with it.
@@ -119,7 +119,7 @@ impl Receiver {
     }
 
     /// It comes back.
-    pub(super) fn come_back(self, manner: Manner) -> Self {
+    pub(crate) fn come_back(self, manner: Manner) -> Self {
         self.behave(manner);
         let Self { address, manner, heard, place } = self;
         let place = match place {
@@ -132,18 +132,18 @@ impl Receiver {
         Self { address, manner, heard, place }
     }
 
-    pub(super) fn heard(&self) -> Vec<Heard> {
+    pub(crate) fn heard(&self) -> Vec<Heard> {
         self.heard.borrow().clone()
     }
 
     /// Waits until what it has heard is enough.
-    pub(super) async fn hears(&self, what: &str, enough: impl Fn(&[Heard]) -> bool) {
+    pub(crate) async fn hears(&self, what: &str, enough: impl Fn(&[Heard]) -> bool) {
         let mut heard = self.heard.subscribe();
         soon(what, heard.wait_for(|heard| enough(heard))).await.unwrap();
     }
 
     /// What was taken, by result number: each under one id, with one body, however often it came.
-    pub(super) fn taken(&self) -> BTreeMap<u64, Heard> {
+    pub(crate) fn taken(&self) -> BTreeMap<u64, Heard> {
         let mut taken = BTreeMap::new();
         let mut ids = BTreeMap::new();
         for heard in self.heard() {
