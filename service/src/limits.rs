@@ -53,6 +53,16 @@ pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 /// keep the others out. Of IPv6 an address is its first 64 bits, since a client has the rest to choose.
 pub const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: u32 = 1_024;
 
+/// Connections opened in a second from one address, unless configured: as many bots as may be open at once come back within
+/// ten seconds of a restart, and within none out of the burst.
+pub const DEFAULT_CONNECTIONS_PER_SECOND: u32 = 100;
+
+/// Those that may be opened at once after a pause, unless configured: twice as many as may be open.
+pub const DEFAULT_CONNECTION_BURST: u32 = 2_048;
+
+/// As how many a connection counts that was cut for flooding: opening it costs the server little, what went over it much.
+pub const CONNECTIONS_OF_A_FLOOD: u32 = 100;
+
 /// How late the server may be with what is due until it takes on nothing new, unless configured. An action comes by some five
 /// queues, one after the other: so late in each, it takes as long as what makes a stall ([`STALL_GAP`]).
 pub const DEFAULT_MAX_LATE_MS: u32 = 20;
@@ -248,6 +258,9 @@ pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long accepting rests after the system refused a new connection, such as for want of file descriptors.
 pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often it is said that connections can't be accepted, while it goes on.
+pub const ACCEPT_WARNING_PAUSE: Duration = Duration::from_secs(1);
 
 /// Connections that wait to be accepted, in the system.
 pub const LISTEN_BACKLOG: u32 = 1_024;

@@ -1,4 +1,4 @@
-//! How fast a token and an address may ask and create.
+//! How fast a token and an address may ask and create, and an address connect.
 //!
 //! What can't be told apart in so many slots shares one: so the memory has a bound, however many tokens and addresses a flood
 //! makes up, and nobody can choose whose slot to share.
@@ -25,9 +25,12 @@ use crate::{
     metrics::THROTTLED,
 };
 
-/// How fast everyone may ask and create.
+/// How fast everyone may connect, ask and create.
 #[derive(Debug)]
 pub(crate) struct Rates {
+    connections: Slots,
+    /// As how many connections one counts that was cut for flooding.
+    flood: NonZeroU32,
     requests: Rate,
     creates: Rate,
 }
@@ -76,7 +79,14 @@ impl Rates {
             by_token: Slots::new(numbers, token[0], token[1]),
             by_address: Slots::new(numbers, address[0], address[1]),
         };
+        let flood = limits::CONNECTIONS_OF_A_FLOOD.min(numbers.small(Number::ConnectionBurstPerAddress));
         Arc::new(Self {
+            connections: Slots::new(
+                numbers,
+                Number::ConnectionsPerSecondPerAddress,
+                Number::ConnectionBurstPerAddress,
+            ),
+            flood: NonZeroU32::new(flood).unwrap_or(NonZeroU32::MIN),
             requests: rate(
                 [Number::RequestsPerSecondPerToken, Number::RequestBurstPerToken],
                 [Number::RequestsPerSecondPerAddress, Number::RequestBurstPerAddress],
@@ -88,12 +98,26 @@ impl Rates {
         })
     }
 
+    /// One more connection of an address, if it does not open them too fast.
+    pub(crate) fn connection(&self, address: Address) -> Result<(), Duration> {
+        self.connections.take(address, NonZeroU32::MIN)
+    }
+
+    /// A connection of this address was cut for flooding, and counts as many. When the address has not as many left, it has
+    /// none.
+    pub(crate) fn flooded(&self, address: Address) {
+        if self.connections.take(address, self.flood).is_err() {
+            while self.connections.take(address, NonZeroU32::MIN).is_ok() {}
+        }
+    }
+
     /// Forgets again and again who has its whole burst back.
     pub(crate) async fn tidy(self: Arc<Self>) {
         let mut ticks = interval(limits::RATES_TIDY_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
+            self.connections.tidy();
             for Rate { by_token, by_address } in [&self.requests, &self.creates] {
                 by_token.tidy();
                 by_address.tidy();
@@ -265,6 +289,26 @@ mod tests {
         share.create(1).unwrap();
         assert_eq!(share.create(1).unwrap_err().by, "token");
         share.request().unwrap();
+    }
+
+    #[test]
+    fn who_is_cut_for_flooding_connects_a_hundred_times_less_often() {
+        let changes = [(Number::ConnectionsPerSecondPerAddress, 1), (Number::ConnectionBurstPerAddress, 202)];
+        let rates = rates(&changes);
+        let [one, other] = [ONE, OTHER].map(|address| Address::from(address.parse::<IpAddr>().unwrap()));
+        for _ in 0..2 {
+            rates.connection(one).unwrap();
+            rates.flooded(one);
+        }
+        let wait = rates.connection(one).unwrap_err();
+        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
+        rates.connection(other).unwrap();
+        // Less than a flood's worth is left, and nothing after it.
+        for _ in 0..150 {
+            rates.connection(other).unwrap();
+        }
+        rates.flooded(other);
+        rates.connection(other).unwrap_err();
     }
 
     #[test]

@@ -99,6 +99,10 @@ numbers! {
     CreatesPerSecondPerAddress "creates_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
     /// Matches created from one address at once, after a pause: a whole batch must fit in
     CreateBurstPerAddress "create_burst_per_address" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
+    /// Connections opened from one address (of IPv6 from one /64). One that was cut for flooding counts as 100
+    ConnectionsPerSecondPerAddress "connections_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CONNECTIONS_PER_SECOND;
+    /// Connections opened from one address at once, after a pause
+    ConnectionBurstPerAddress "connection_burst_per_address" "connections" 1 10_000_000 limits::DEFAULT_CONNECTION_BURST;
     /// How often a Play stream is pinged
     PingIntervalMs "ping_interval_ms" "milliseconds" 100 600_000 limits::DEFAULT_PING_INTERVAL_MS;
     /// How long an attempt to deliver to a webhook may take

@@ -106,7 +106,7 @@ metrics! {
     QUEUED_BYTES "zetema_queued_bytes" Gauge [];
     /// What some of these may come to, by the setting that says so.
     LIMIT "zetema_limit" Gauge ["setting"];
-    /// Connections that were closed as soon as they came: `all` (too many are open), `address` (too many of one address), `descriptors` (the system has no more).
+    /// Connections that were closed as soon as they came: `all` (too many are open), `address` (too many of one address), `rate` (one address opens them too fast), `descriptors` (the system has no more).
     REFUSED_CONNECTIONS "zetema_refused_connections_total" Counter ["reason"];
     /// Connections that the server closed: `preface` (not finished in time), `silent`, `idle`, `stalled` (the client takes nothing), `flooding` (frames that carry nothing, or requests in spite of refusals).
     CLOSED_CONNECTIONS "zetema_closed_connections_total" Counter ["reason"];

@@ -102,16 +102,18 @@ fn describe() {
 pub(crate) enum Refused {
     All,
     Address,
+    Rate,
     Descriptors,
 }
 
 impl Refused {
-    const ALL: [Self; 3] = [Self::All, Self::Address, Self::Descriptors];
+    const ALL: [Self; 4] = [Self::All, Self::Address, Self::Rate, Self::Descriptors];
 
     const fn name(self) -> &'static str {
         match self {
             Self::All => "all",
             Self::Address => "address",
+            Self::Rate => "rate",
             Self::Descriptors => "descriptors",
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! axum's own `serve` sets none of them, so this is done here: see [`limits`] for the bounds and their reasons.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{error::Error, pin::pin, sync::Arc, time::Duration};
 
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
@@ -20,7 +20,7 @@ use super::{
     watched::Watched,
 };
 use crate::{
-    admission::{Address, Bounds, Crowd, Full, Origin, Traffic, Verdict},
+    admission::{Address, Bounds, Crowd, Full, Origin, Rates, Traffic, Verdict},
     config::{Number, Numbers},
     limits,
     matches::Clock,
@@ -65,6 +65,11 @@ pub(super) async fn accept(
                 continue;
             }
         };
+        if http.rates.connection(address).is_err() {
+            tracing::debug!(%from, "a connection was refused: its address opens them too fast");
+            refused(Refused::Rate);
+            continue;
+        }
         let (http, transport, router) = (Arc::clone(&http), transport.clone(), router.clone());
         let (closing, stopped) = (closing.clone(), stopped.clone());
         connections.spawn(async move {
@@ -90,7 +95,7 @@ pub(super) async fn accept(
 }
 
 pub(super) async fn serve(
-    Http { builder, silence, preface_timeout, request_timeout, bounds, clock }: &Http,
+    Http { builder, silence, preface_timeout, request_timeout, bounds, rates, clock }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: Address,
     router: axum::Router,
@@ -111,6 +116,10 @@ pub(super) async fn serve(
             end = connection.as_mut() => {
                 if let Err(error) = end {
                     tracing::debug!(%error, "a connection ended with an error");
+                    if is_flood(&*error) {
+                        closed(Closed::Flooding);
+                        rates.flooded(address);
+                    }
                 }
                 return;
             }
@@ -142,7 +151,10 @@ pub(super) async fn serve(
                 match why {
                     Verdict::Idle => {}
                     Verdict::Stalled => closed(Closed::Stalled),
-                    Verdict::Flooding => closed(Closed::Flooding),
+                    Verdict::Flooding => {
+                        closed(Closed::Flooding);
+                        rates.flooded(address);
+                    }
                 }
                 return;
             }
@@ -170,7 +182,15 @@ pub(super) struct Http {
     preface_timeout: Duration,
     request_timeout: Duration,
     bounds: Arc<Bounds>,
+    rates: Arc<Rates>,
     clock: Arc<dyn Clock>,
+}
+
+/// Whether h2 has cut a connection for what the client did too often.
+fn is_flood(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source())
+        .filter_map(|error| error.downcast_ref::<h2::Error>())
+        .any(|error| error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
 }
 
 impl Http {
@@ -181,7 +201,7 @@ impl Http {
 
     /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and
     /// two that wait for the answer to a ping of HTTP/2. All by this clock, which stands while the server itself does.
-    pub(super) fn new(numbers: &Numbers, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(numbers: &Numbers, rates: Arc<Rates>, clock: Arc<dyn Clock>) -> Self {
         let ping_interval = numbers.millis(Number::PingIntervalMs);
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder
@@ -209,6 +229,7 @@ impl Http {
             preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
             request_timeout: numbers.millis(Number::RequestTimeoutMs),
             bounds: Bounds::new(numbers),
+            rates,
             clock,
         }
     }

@@ -5,7 +5,7 @@ use std::{fs::File, io, net::SocketAddr};
 use futures::FutureExt;
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
-    time::sleep,
+    time::{Instant, sleep},
 };
 
 use crate::{
@@ -18,6 +18,8 @@ use crate::{
 pub(super) struct Listener {
     listener: TcpListener,
     reserve: Option<File>,
+    /// When it was last said that a connection can't be accepted.
+    warned: Option<Instant>,
 }
 
 impl Listener {
@@ -29,7 +31,7 @@ impl Listener {
         socket.set_send_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.set_recv_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.bind(address)?;
-        Ok(Self { listener: socket.listen(limits::LISTEN_BACKLOG)?, reserve: reserve() })
+        Ok(Self { listener: socket.listen(limits::LISTEN_BACKLOG)?, reserve: reserve(), warned: None })
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -48,12 +50,21 @@ impl Listener {
                     return (stream, address);
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection can't be accepted");
+                    self.warn(&error);
                     if !self.shed() {
                         sleep(limits::ACCEPT_RETRY_PAUSE).await;
                     }
                 }
             }
+        }
+    }
+
+    /// Says why a connection can't be accepted, but not for each of a flood.
+    fn warn(&mut self, error: &io::Error) {
+        let now = Instant::now();
+        if self.warned.is_none_or(|warned| now - warned >= limits::ACCEPT_WARNING_PAUSE) {
+            tracing::warn!(%error, "a connection can't be accepted");
+            self.warned = Some(now);
         }
     }
 

@@ -178,8 +178,8 @@ impl Server {
         let router = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
         let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
         tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late)).await });
-        let tidied = drain.closing().clone();
-        tasks.spawn(async move { tidied.run_until_cancelled(rates.tidy()).await });
+        let (tidied, tidying) = (Arc::clone(&rates), drain.closing().clone());
+        tasks.spawn(async move { tidying.run_until_cancelled(tidied.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         tasks.spawn(health::upkeep(
             Arc::<SqliteJournal>::clone(&journal),
@@ -187,7 +187,7 @@ impl Server {
             page,
             drain.closing().clone(),
         ));
-        let http = Arc::new(Http::new(&numbers, clock));
+        let http = Arc::new(Http::new(&numbers, rates, clock));
         saturation::tell_limits(&numbers);
         let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
         tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));

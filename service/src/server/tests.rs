@@ -17,7 +17,7 @@ use super::{
     heard::PREFACE,
 };
 use crate::{
-    admission::Address,
+    admission::{Address, Rates},
     config::{Number, Numbers},
     matches::SystemClock,
     metrics::{CLOSED_CONNECTIONS, recorder},
@@ -58,7 +58,7 @@ fn router() -> Router {
 
 fn connect(numbers: &Numbers, buffer: usize) -> (DuplexStream, JoinHandle<()>) {
     let (client, host) = duplex(buffer);
-    let http = Http::new(numbers, Arc::new(SystemClock::new()));
+    let http = Http::new(numbers, Rates::new(numbers), Arc::new(SystemClock::new()));
     let served = async move {
         serve(&http, host, Address::NONE, router(), CancellationToken::new()).await;
     };
@@ -108,12 +108,15 @@ async fn frames_that_carry_nothing_close_the_connection_whatever_they_are() {
 async fn what_h2_cuts_by_itself_is_cut() {
     let reset = |stream: u8| [&b"\0\0\x04\x03\0\0\0\0"[..], &[stream], &[0, 0, 0, 8]].concat();
     // Pieces of nothing; a header block without an end; an acknowledgement of nothing; a stream that is the server's to open.
-    for (first, then) in [
-        (vec![SETTINGS, ASK_ON], EMPTY_PIECE.to_vec()),
-        (vec![SETTINGS, b"\0\0\x03\x01\x01\0\0\0\x01\x82\x86\x84"], b"\0\0\0\x09\0\0\0\0\x01".to_vec()),
-        (vec![SETTINGS], SETTINGS_ACK.to_vec()),
-        (vec![SETTINGS], [b"\0\0\x03\x01\x05\0\0\0\x02\x82\x86\x84".to_vec(), reset(2)].concat()),
+    for (first, then, flood) in [
+        (vec![SETTINGS, ASK_ON], EMPTY_PIECE.to_vec(), true),
+        (vec![SETTINGS, b"\0\0\x03\x01\x01\0\0\0\x01\x82\x86\x84"], b"\0\0\0\x09\0\0\0\0\x01".to_vec(), true),
+        (vec![SETTINGS], SETTINGS_ACK.to_vec(), false),
+        (vec![SETTINGS], [b"\0\0\x03\x01\x05\0\0\0\x02\x82\x86\x84".to_vec(), reset(2)].concat(), false),
     ] {
+        let recorder = recorder().unwrap();
+        let page = recorder.handle();
+        let _counting = metrics::set_default_local_recorder(&recorder);
         let (client, served) = connect(&numbers(), 64 * 1024);
         let (mut answers, mut client) = tokio::io::split(client);
         let saying = async {
@@ -128,6 +131,7 @@ async fn what_h2_cuts_by_itself_is_cut() {
         let ((), _, served) = tokio::join!(saying, reading, served);
         served.unwrap();
         assert!(begun.elapsed() < Duration::from_secs(5), "{then:?}");
+        assert_eq!(counted(&page, "flooding"), flood, "{then:?}: {}", page.render());
     }
 }
 

@@ -33,7 +33,7 @@ fn numbers() -> Numbers {
 fn served(clock: Arc<dyn Clock>, room: usize) -> (DuplexStream, JoinHandle<()>) {
     let (client, host) = duplex(room);
     let router = axum::Router::new().route("/", get(async || "here"));
-    let http = Http::new(&numbers(), clock);
+    let http = Http::new(&numbers(), Rates::new(&numbers()), clock);
     (
         client,
         tokio::spawn(
