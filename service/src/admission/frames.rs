@@ -8,7 +8,7 @@ pub(super) struct Frame<'a> {
     pub(super) stream: u32,
     /// Bytes of its payload.
     pub(super) length: usize,
-    /// Its payload, if it is one of settings or of a window, else nothing.
+    /// Its payload, if it is one of settings, of a window or a farewell, else nothing.
     pub(super) payload: &'a [u8],
 }
 
@@ -18,6 +18,7 @@ pub(super) mod kind {
     pub(crate) const HEADERS: u8 = 1;
     pub(crate) const RST_STREAM: u8 = 3;
     pub(crate) const SETTINGS: u8 = 4;
+    pub(crate) const GOAWAY: u8 = 7;
     pub(crate) const WINDOW_UPDATE: u8 = 8;
 }
 
@@ -25,6 +26,16 @@ pub(super) mod kind {
 pub(super) const END_STREAM: u8 = 1;
 
 const HEAD: usize = 9;
+
+/// The code of a farewell to a client that floods (RFC 9113, section 7).
+const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 0xb];
+
+impl Frame<'_> {
+    /// Whether it is h2's farewell to a client that floods.
+    pub(super) fn cuts_a_flood(&self) -> bool {
+        self.kind == kind::GOAWAY && self.payload.get(4..8) == Some(&ENHANCE_YOUR_CALM)
+    }
+}
 
 /// Payloads that are kept are no longer than a frame may be; what is longer is none that h2 takes.
 const KEPT: usize = 16 * 1024;
@@ -60,7 +71,7 @@ impl Frames {
             }
             let new = bytes.len().min(self.left);
             let (begin, rest) = bytes.split_at(new);
-            let kept = matches!(self.head[3], kind::SETTINGS | kind::WINDOW_UPDATE);
+            let kept = matches!(self.head[3], kind::SETTINGS | kind::GOAWAY | kind::WINDOW_UPDATE);
             if kept && self.payload.len() + new <= KEPT {
                 self.payload.extend_from_slice(begin);
             }

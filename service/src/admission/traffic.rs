@@ -217,15 +217,19 @@ impl Traffic {
         let mut state = self.state();
         state.blocked_since = None;
         state.allowance.said(count);
-        let mut sent = count;
+        let (mut sent, mut flood) = (count, false);
         if let Some(Http2 { said, windows, .. }) = &mut state.http2 {
             sent = 0;
             said.take(bytes, |frame| {
                 windows.said(&frame, now);
+                flood |= frame.cuts_a_flood();
                 if frame.kind == kind::DATA {
                     sent += u64::try_from(frame.length).unwrap_or(u64::MAX);
                 }
             });
+        }
+        if flood {
+            state.verdict.get_or_insert(Verdict::Flooding);
         }
         self.dequeue(&mut state, sent);
     }

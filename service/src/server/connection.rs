@@ -2,7 +2,7 @@
 //!
 //! axum's own `serve` sets none of them, so this is done here: see [`limits`] for the bounds and their reasons.
 
-use std::{error::Error, pin::pin, sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use hyper_util::{
     rt::{TokioExecutor, TokioIo},
@@ -116,10 +116,11 @@ pub(super) async fn serve(
             end = connection.as_mut() => {
                 if let Err(error) = end {
                     tracing::debug!(%error, "a connection ended with an error");
-                    if is_flood(&*error) {
-                        closed(Closed::Flooding);
-                        rates.flooded(address);
-                    }
+                }
+                // h2 cuts some floods by itself.
+                if traffic.verdict() == Some(Verdict::Flooding) {
+                    closed(Closed::Flooding);
+                    rates.flooded(address);
                 }
                 return;
             }
@@ -184,13 +185,6 @@ pub(super) struct Http {
     bounds: Arc<Bounds>,
     rates: Arc<Rates>,
     clock: Arc<dyn Clock>,
-}
-
-/// Whether h2 has cut a connection for what the client did too often.
-fn is_flood(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |&error| error.source())
-        .filter_map(|error| error.downcast_ref::<h2::Error>())
-        .any(|error| error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
 }
 
 impl Http {

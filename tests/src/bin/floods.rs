@@ -25,7 +25,7 @@ mod linux {
 
     use clap::{Parser, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    use zetema_tests::floods::{Flood, Readers, Row, Run, Scarce, Setup, Transport};
+    use zetema_tests::floods::{Enough, Flood, Readers, Row, Run, Scarce, Setup, Transport};
 
     /// How long the server and its other clients are looked at before and after a flood.
     const CALM: Duration = Duration::from_secs(3);
@@ -110,7 +110,9 @@ mod linux {
                 if flood.needs_tls() && transport == Transport::Plaintext {
                     continue;
                 }
-                let row = Run { flood, setup: setup(transport), lasts, calm: CALM }.run().await?;
+                let row = Run { flood, setup: setup(transport), lasts, enough: Enough::Never, calm: CALM }
+                    .run()
+                    .await?;
                 match format {
                     Format::Table => println!("{}", row.line()),
                     Format::Json => println!("{}", row.json()),

@@ -15,7 +15,7 @@ use zetema_proto::v1::rules_service_client::RulesServiceClient;
 
 use super::Playing;
 use super::host::{Host, connect};
-use crate::harness::{Clients, PlayStream, StreamTable, preset, soon, unhurried};
+use crate::harness::{Clients, Created, PlayStream, StreamTable, preset, soon, unhurried};
 
 /// How often a newcomer tries the door.
 const NEWCOMERS: Duration = Duration::from_millis(200);
@@ -60,6 +60,8 @@ pub struct Figures {
     pub kept_out: u64,
     /// Matches that were broken off.
     pub broken: u64,
+    /// Matches that were not created at the first try, since the server was late.
+    pub put_off: u64,
 }
 
 pub(super) struct Felt {
@@ -67,6 +69,7 @@ pub(super) struct Felt {
     let_in: AtomicU64,
     kept_out: AtomicU64,
     broken: AtomicU64,
+    put_off: AtomicU64,
 }
 
 impl Default for Felt {
@@ -76,6 +79,7 @@ impl Default for Felt {
             let_in: AtomicU64::new(0),
             kept_out: AtomicU64::new(0),
             broken: AtomicU64::new(0),
+            put_off: AtomicU64::new(0),
         }
     }
 }
@@ -89,6 +93,7 @@ impl Felt {
             let_in: self.let_in.swap(0, Ordering::Relaxed),
             kept_out: self.kept_out.swap(0, Ordering::Relaxed),
             broken: self.broken.swap(0, Ordering::Relaxed),
+            put_off: self.put_off.swap(0, Ordering::Relaxed),
         }
     }
 
@@ -225,7 +230,7 @@ impl Place {
     async fn play(&self) {
         let mut spec = unhurried(preset(v1::Preset::Quick, 2));
         spec.set_visibility(v1::Visibility::Public);
-        let created = self.clients.create(spec).await;
+        let created = self.create(spec).await;
         let (mut stream, _) = PlayStream::open(&self.clients).await;
         let mut table = StreamTable::join(&mut stream, &created.tokens).await;
         let (match_id, seat_token) = (created.id().to_owned(), created.tokens[0].clone());
@@ -238,6 +243,22 @@ impl Place {
                 table.read(&mut stream).await;
             }
             self.felt.answered(asked.elapsed());
+        }
+    }
+
+    /// Creates a match, as soon as the server takes on one more.
+    async fn create(&self, spec: v1::MatchSpec) -> Created {
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        loop {
+            let answer = soon("CreateMatch", self.clients.matches().create_match(request.clone())).await;
+            let status = match answer {
+                Ok(created) => return created.into_inner().into(),
+                Err(status) => status,
+            };
+            let error = v1::Error::from_status(&status).expect("an error of ours");
+            assert_eq!(error.reason(), v1::ErrorReason::Overloaded, "{error:?}");
+            self.felt.put_off.fetch_add(1, Ordering::Relaxed);
+            sleep(Duration::from_millis(error.retry_after_ms.unwrap_or_default().into())).await;
         }
     }
 }

@@ -35,7 +35,7 @@ pub use host::{Effort, Host, Memory, Setup, Transport};
 use line::Line;
 pub use readers::{Readers, ReadersRow};
 use request::Request;
-pub use run::{Row, Run};
+pub use run::{Enough, Row, Run};
 pub use scarce::{Phase, Scarce, ScarceReport};
 pub use tally::{Tally, Toll};
 use target::Wire;

@@ -22,11 +22,22 @@ pub struct Run {
     pub flood: Flood,
     /// On which server.
     pub setup: Setup,
-    /// For how long.
+    /// For how long, at most.
     pub lasts: Duration,
+    /// When it is over before that.
+    pub enough: Enough,
     /// How long the honest clients are looked at before, after as long to get going, and how long the server rests
     /// before its memory is looked at again.
     pub calm: Duration,
+}
+
+/// When a flood is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enough {
+    /// When its time is.
+    Never,
+    /// When as many connections were cut as it has at once.
+    WhenCut,
 }
 
 /// What came of it.
@@ -99,13 +110,14 @@ impl Run {
 
     /// Attacks from a thread of its own.
     async fn attack(&self, target: Target) -> Toll {
-        let (flood, until) = (self.flood, Instant::now() + self.lasts);
+        let (flood, enough, until) = (self.flood, self.enough, Instant::now() + self.lasts);
         let attack = move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             let tally = Tally::default();
             runtime.block_on(async {
                 tokio::select! {
                     () = sleep_until(until) => {}
+                    () = tally.has_cut(flood.connections()), if enough == Enough::WhenCut => {}
                     () = async {
                         flood.attack(&target, &tally).await;
                         std::future::pending::<()>().await;
@@ -188,6 +200,9 @@ impl Row {
         if self.flooded.broken > 0 {
             line = format!("{line}; {} honest matches were broken off", self.flooded.broken);
         }
+        if self.flooded.put_off > 0 {
+            line = format!("{line}; {} honest creates were put off", self.flooded.put_off);
+        }
         if !self.survived {
             line.push_str("; THE SERVER IS GONE");
         }
@@ -201,7 +216,7 @@ impl Row {
             json!({
                 "p50_ms": p50, "p99_ms": p99, "actions": figures.round_trips.len(),
                 "newcomers_let_in": figures.let_in, "newcomers_kept_out": figures.kept_out,
-                "matches_broken_off": figures.broken,
+                "matches_broken_off": figures.broken, "creates_put_off": figures.put_off,
             })
         };
         let seconds: Vec<f64> = self.toll.cut.iter().map(Duration::as_secs_f64).collect();

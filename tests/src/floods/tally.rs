@@ -4,11 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use super::Ending;
 
 /// What an attack has come to so far. All clones are of the same attack.
 #[derive(Clone, Debug, Default)]
-pub struct Tally(Arc<Mutex<Counts>>);
+pub struct Tally(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    counts: Mutex<Counts>,
+    cut: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -37,7 +45,7 @@ pub struct Toll {
 
 impl Tally {
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap()
+        self.0.counts.lock().unwrap()
     }
 
     /// A connection is opened: its number.
@@ -56,6 +64,15 @@ impl Tally {
             counts.cut.push(since.elapsed());
         }
         *counts.answers.entry(ending.to_string()).or_default() += 1;
+        drop(counts);
+        self.0.cut.notify_one();
+    }
+
+    /// Waits until the server has cut so many connections.
+    pub(super) async fn has_cut(&self, connections: usize) {
+        while self.counts().cut.len() < connections {
+            self.0.cut.notified().await;
+        }
     }
 
     /// A call was answered.

@@ -14,6 +14,8 @@ mod clocks;
 mod dead_peers;
 mod drain;
 mod exactly_once;
+#[cfg(target_os = "linux")]
+mod floods;
 mod house_bots;
 mod matrix;
 mod otlp;
