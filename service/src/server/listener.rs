@@ -16,7 +16,7 @@ use crate::{
 /// A listener that can always accept: when the system has no file descriptor left it gives one of its own away, so that a
 /// client is told by a closed connection, and not left waiting.
 pub(super) struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     reserve: Option<File>,
     /// When it was last said that a connection can't be accepted.
     warned: Option<Instant>,
@@ -31,17 +31,17 @@ impl Listener {
         socket.set_send_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.set_recv_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.bind(address)?;
-        Ok(Self { listener: socket.listen(limits::LISTEN_BACKLOG)?, reserve: reserve(), warned: None })
+        Ok(Self { socket: socket.listen(limits::LISTEN_BACKLOG)?, reserve: reserve(), warned: None })
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+        self.socket.local_addr()
     }
 
     /// The next connection. What the system refuses, such as for want of file descriptors, is tried again.
     pub(super) async fn next(&mut self) -> (TcpStream, SocketAddr) {
         loop {
-            match self.listener.accept().await {
+            match self.socket.accept().await {
                 Ok((stream, address)) => {
                     // An action is one small packet, which must not wait for more.
                     if let Err(error) = stream.set_nodelay(true) {
@@ -76,7 +76,7 @@ impl Listener {
             return false;
         }
         let mut shed = false;
-        while let Some(Ok((stream, _))) = self.listener.accept().now_or_never() {
+        while let Some(Ok((stream, _))) = self.socket.accept().now_or_never() {
             drop(stream);
             refused(Refused::Descriptors);
             shed = true;
