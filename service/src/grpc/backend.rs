@@ -41,8 +41,7 @@ impl Backend {
         match_id: MatchId,
         command: Command,
     ) -> Result<(Done, MatchInfo), Fault> {
-        let span = traces::of_command(rpc, match_id, &command);
-        traces::follow(&span, metadata);
+        let span = traces::of_command(rpc, Some(metadata), match_id, &command);
         self.traced(match_id, command, self.matches.arrival(None), span).await
     }
 
@@ -53,7 +52,7 @@ impl Backend {
         command: Command,
         arrival: Arrival,
     ) -> Result<(Done, MatchInfo), Fault> {
-        let span = traces::of_command("Play", match_id, &command);
+        let span = traces::of_command("Play", None, match_id, &command);
         self.traced(match_id, command, arrival, span).await
     }
 

@@ -4,7 +4,7 @@
 //! A fault's message is for the client and shows no internals. What the log has to say about an
 //! [`internal`](Fault::internal) one is under the id that its message names.
 
-use std::{fmt, time::Duration};
+use std::{any::Any, fmt, time::Duration};
 
 use metrics::counter;
 use tonic::Status;
@@ -152,6 +152,13 @@ impl Fault {
         let id = Incident::new();
         tracing::error!(incident = %id, %cause, "internal error");
         Self::incident(id)
+    }
+
+    /// What has panicked is given up, and the log has what it said.
+    pub(crate) fn panicked(said: &(dyn Any + Send)) -> Self {
+        let text = said.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| said.downcast_ref::<&str>().copied()).unwrap_or("it said nothing");
+        Self::internal(&format_args!("a panic: {text}"))
     }
 
     /// Something here is broken, and the log has it under this incident.

@@ -13,7 +13,7 @@ use metrics_exporter_prometheus::{
 use zetema_proto::v1::ErrorReason;
 
 pub use catalogue::*;
-pub(crate) use rpcs::{Call, Messages, Rpcs};
+pub(crate) use rpcs::{Call, GivenUp, Messages, Rpcs};
 pub(crate) use tables::TableMeasures;
 
 /// Upper bounds of the buckets for times, in seconds: from what a stage takes on an idle server to what a client waits

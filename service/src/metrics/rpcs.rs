@@ -1,6 +1,9 @@
 //! What is counted of each RPC.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use prost::Message;
@@ -42,8 +45,8 @@ impl Rpcs {
         Ok(Arc::new(Self { ours, other: Arc::new(Rpc::new(OTHER, Form::Unknown)) }))
     }
 
-    /// A call that begins now.
-    pub(crate) fn begin(&self, path: &str) -> Call {
+    /// A call that begins now. What is around it may give it up.
+    pub(crate) fn begin(&self, path: &str, given_up: GivenUp) -> Call {
         let rpc = self.ours.get(path).unwrap_or(&self.other);
         rpc.requests.increment(1);
         Call {
@@ -51,6 +54,7 @@ impl Rpcs {
             _open: rpc.open.clone().map(Open::of),
             rpc: Arc::clone(rpc),
             answered: false,
+            given_up,
         }
     }
 }
@@ -114,12 +118,24 @@ impl Rpc {
     }
 }
 
-/// A call or stream, until it is over. Dropped without an answer, it was cancelled.
+/// With which code a call is answered by what is around it, which gives up whatever would have answered. Empty while it is not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GivenUp(Arc<OnceLock<Code>>);
+
+impl GivenUp {
+    /// It is given up with this code. The first counts.
+    pub(crate) fn with(&self, code: Code) {
+        let _ = self.0.set(code);
+    }
+}
+
+/// A call or stream, until it is over. Dropped without an answer it was given up, or else cancelled.
 #[derive(Debug)]
 pub(crate) struct Call {
     rpc: Arc<Rpc>,
     begun: Instant,
     answered: bool,
+    given_up: GivenUp,
     _open: Option<Open>,
 }
 
@@ -152,7 +168,8 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.ends(Code::Cancelled);
+        let given_up = self.given_up.0.get().copied();
+        self.ends(given_up.unwrap_or(Code::Cancelled));
     }
 }
 
@@ -249,14 +266,14 @@ mod tests {
         let recorder = recorder().unwrap();
         let _open = metrics::with_local_recorder(&recorder, || {
             let rpcs = Rpcs::new().unwrap();
-            let mut answered = rpcs.begin("/zetema.v1.MatchService/GetMatch");
+            let mut answered = rpcs.begin("/zetema.v1.MatchService/GetMatch", GivenUp::default());
             answered.responds();
             answered.ends(Code::NotFound);
             answered.ends(Code::Ok);
             drop(answered);
-            drop(rpcs.begin("/zetema.v1.PlayService/Play"));
-            drop(rpcs.begin("/grpc.health.v1.Health/Check"));
-            rpcs.begin("/zetema.v1.PlayService/Play")
+            drop(rpcs.begin("/zetema.v1.PlayService/Play", GivenUp::default()));
+            drop(rpcs.begin("/grpc.health.v1.Health/Check", GivenUp::default()));
+            rpcs.begin("/zetema.v1.PlayService/Play", GivenUp::default())
         });
         let page = recorder.handle().render();
         for line in [

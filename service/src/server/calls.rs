@@ -26,6 +26,7 @@ use crate::{
     admission::{OpenCall, Origin, Room, Traffic},
     grpc::Fault,
     limits,
+    metrics::GivenUp,
 };
 
 /// What answers the requests of one connection.
@@ -64,16 +65,22 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 Body::new(Asked { body, whole, traffic: traffic.clone(), taken: 0, room: None, retry: None })
             });
             request.extensions_mut().insert(origin);
+            let given_up = GivenUp::default();
+            request.extensions_mut().insert(given_up.clone());
             let late = async {
                 sleep(timeout).await;
                 // What is slow to be answered is no fault of the client.
                 if whole.load(Ordering::Relaxed) {
                     std::future::pending::<()>().await;
                 }
+                let status = Status::from(Fault::slow_request());
+                // Before what would have answered is dropped.
+                given_up.with(status.code());
+                status
             };
             let response = tokio::select! {
                 response = router.call(request) => response?,
-                () = late => Status::from(Fault::slow_request()).into_http(),
+                status = late => status.into_http(),
             };
             Ok(response.map(|body| Answer { body, traffic, at_work, _open: open }))
         }

@@ -1,6 +1,7 @@
 //! What is counted of every call of gRPC, whichever method it asks.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -12,24 +13,28 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use futures::FutureExt;
 use http::HeaderMap;
-use http_body::{Frame, SizeHint};
-use tonic::Code;
+use http_body::{Body as _, Frame, SizeHint};
+use tonic::{Code, Status};
 
 use crate::{
-    grpc::is_grpc,
-    metrics::{Call, Messages, Rpcs},
+    grpc::{Fault, is_grpc},
+    metrics::{Call, GivenUp, Messages, Rpcs},
 };
 
-/// Counts a call of gRPC from its request to the last of its answer. Calls of gRPC-Web come as such too.
+/// Counts a call of gRPC from its request to the last of its answer. Calls of gRPC-Web come as such too. What panics is
+/// answered as a fault of the server.
 pub(super) async fn measure(State(rpcs): State<Arc<Rpcs>>, request: Request, next: Next) -> Response {
     if !is_grpc(&request) {
         return next.run(request).await;
     }
-    let mut call = rpcs.begin(request.uri().path());
+    let given_up = request.extensions().get::<GivenUp>().cloned().unwrap_or_default();
+    let mut call = rpcs.begin(request.uri().path(), given_up);
     let messages = call.received();
     let request = request.map(|body| Body::new(Measured { body, messages, call: None }));
-    let response = next.run(request).await;
+    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let response = answered.unwrap_or_else(|panic| Status::from(Fault::panicked(&*panic)).into_http());
     call.responds();
     // Without a message the code is here already, else it comes behind the last one.
     if let Some(code) = code(response.headers()) {
@@ -50,6 +55,22 @@ struct Measured {
     call: Option<Call>,
 }
 
+impl Measured {
+    /// The next of the body. An answer that panics ends as a fault of the server; a request is read by what is answered so.
+    fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let mut body = Pin::new(&mut self.body);
+        if self.call.is_none() {
+            return body.poll_frame(context);
+        }
+        let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(context)));
+        polled.unwrap_or_else(|panic| {
+            self.body = Body::empty();
+            let status = Status::from(Fault::panicked(&*panic)).into_http::<Body>();
+            Poll::Ready(Some(Ok(Frame::trailers(status.into_parts().0.headers))))
+        })
+    }
+}
+
 impl http_body::Body for Measured {
     type Data = Bytes;
     type Error = axum::Error;
@@ -58,7 +79,7 @@ impl http_body::Body for Measured {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let frame = ready!(self.poll_body(context));
         if let Some(Ok(frame)) = &frame {
             if let Some(data) = frame.data_ref() {
                 self.messages.take(data);
@@ -77,3 +98,6 @@ impl http_body::Body for Measured {
         self.body.size_hint()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,12 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body, routing::get};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    middleware::from_fn_with_state,
+    routing::get,
+};
 use futures::{StreamExt, stream};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
@@ -15,12 +20,13 @@ use tokio_util::sync::CancellationToken;
 use super::{
     connection::{Http, serve},
     heard::PREFACE,
+    measure::measure,
 };
 use crate::{
     admission::{Address, Rates},
     config::{Number, Numbers},
     matches::SystemClock,
-    metrics::{CLOSED_CONNECTIONS, recorder},
+    metrics::{CLOSED_CONNECTIONS, Rpcs, recorder},
 };
 
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
@@ -185,6 +191,37 @@ async fn a_client_that_does_not_read_is_closed_however_it_does_not() {
     served.await.unwrap();
     assert!(counted(&page, "stalled"), "{}", page.render());
     assert!((10..=13).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_too_slow_is_counted_as_what_it_is_answered() {
+    let recorder = recorder().unwrap();
+    let page = recorder.handle();
+    let _counting = metrics::set_default_local_recorder(&recorder);
+    let rpcs = Rpcs::new().unwrap();
+    let router = Router::new()
+        .fallback(|body: Body| async move { to_bytes(body, usize::MAX).await.is_ok().to_string() })
+        .layer(from_fn_with_state(rpcs, measure));
+    let (client, host) = duplex(64 * 1024);
+    let http = Http::new(&numbers(), Arc::new(SystemClock::new()));
+    let served = tokio::spawn(async move {
+        serve(&http, host, Address::NONE, router, CancellationToken::new()).await;
+    });
+    let (mut answers, mut client) = tokio::io::split(client);
+    let path = "/zetema.v1.MatchService/GetMatch";
+    let fields =
+        |name: u8, value: &str| [&[name, u8::try_from(value.len()).unwrap()], value.as_bytes()].concat();
+    let block = [vec![0x83, 0x86], fields(0x44, path), fields(0x5f, "application/grpc")].concat();
+    let head = [0, 0, u8::try_from(block.len()).unwrap(), 1, 4, 0, 0, 0, 1];
+    for said in [PREFACE, SETTINGS, &head, &block, PIECE] {
+        client.write_all(said).await.unwrap();
+    }
+    // It is answered in time, and then the connection is idle.
+    let mut heard = Vec::new();
+    answers.read_to_end(&mut heard).await.unwrap();
+    served.await.unwrap();
+    let line = r#"zetema_rpc_answers_total{rpc="GetMatch",code="INVALID_ARGUMENT"} 1"#;
+    assert!(page.render().contains(line), "{}", page.render());
 }
 
 #[tokio::test(start_paused = true)]

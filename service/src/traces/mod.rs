@@ -10,7 +10,11 @@
 //! it. What waits to be sent is dropped when there is too much of it, so a collector that is away costs
 //! the server nothing but spans.
 
+mod coin;
+mod exporter;
 mod parent;
+#[cfg(test)]
+mod tests;
 
 use opentelemetry::{KeyValue, trace::TracerProvider};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
@@ -19,12 +23,12 @@ use opentelemetry_sdk::{
     error::OTelSdkError,
     trace::{BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider},
 };
+use tonic::metadata::MetadataMap;
 use tracing::{Span, Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::{config::Otlp, journal::MatchId, limits, table::Command};
-
-pub(crate) use parent::follow;
+use exporter::Telling;
 
 /// What these spans are told from those of others by. They are of the level `trace`, so that a log of less has none of them.
 pub(crate) const TARGET: &str = "zetema_traces";
@@ -61,16 +65,18 @@ impl Traces {
             .with_max_queue_size(limits::TRACES_QUEUED_SPANS)
             .with_max_export_batch_size(limits::TRACES_BATCH_SPANS)
             .with_scheduled_delay(limits::TRACES_INTERVAL);
-        let batches = BatchSpanProcessor::builder(exporter).with_batch_config(batches.build()).build();
+        let batches =
+            BatchSpanProcessor::builder(Telling::new(exporter)).with_batch_config(batches.build()).build();
         let resource = Resource::builder()
             .with_service_name("zetema")
             .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
         let provider = SdkTracerProvider::builder()
-            // By the trace's own number: what a client says of its parent decides nothing here.
-            .with_sampler(Sampler::TraceIdRatioBased(otlp.share))
+            // What is traced is drawn before: neither a trace's number nor its flags decide it, which clients choose.
+            .with_sampler(Sampler::AlwaysOn)
             .with_resource(resource.build())
             .with_span_processor(batches)
             .build();
+        coin::trace(otlp.share);
         Ok(Self { provider })
     }
 
@@ -87,6 +93,7 @@ impl Traces {
 
     /// Sends what still waits, for so long as that may take, and then no more.
     pub async fn stop(self) {
+        coin::trace(0.0);
         let stopping = tokio::task::spawn_blocking(move || {
             self.provider.shutdown_with_timeout(limits::TRACES_STOP_TIMEOUT)
         });
@@ -98,13 +105,22 @@ impl Traces {
     }
 }
 
-/// The span of what is asked of a match by this RPC.
-pub(crate) fn of_command(rpc: &'static str, match_id: MatchId, command: &Command) -> Span {
+/// The span of what is asked of a match by this RPC: part of the trace that the metadata of a call names. It is none when
+/// nobody makes traces, and unless the lot falls on it.
+pub(crate) fn of_command(
+    rpc: &'static str,
+    metadata: Option<&MetadataMap>,
+    match_id: MatchId,
+    command: &Command,
+) -> Span {
+    if !coin::falls() {
+        return Span::none();
+    }
     let decision = match command {
         Command::Act { decision, .. } => Some(*decision),
         _ => None,
     };
-    tracing::trace_span!(
+    let span = tracing::trace_span!(
         target: TARGET,
         "command",
         otel.name = command.name(),
@@ -114,7 +130,11 @@ pub(crate) fn of_command(rpc: &'static str, match_id: MatchId, command: &Command
         seat = command.seat().map(tracing::field::display),
         decision,
         rejection = tracing::field::Empty,
-    )
+    );
+    if let Some(metadata) = metadata {
+        parent::follow(&span, metadata);
+    }
+    span
 }
 
 /// The span in which this is called, if it is of a command.

@@ -10,7 +10,7 @@ use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 /// Puts a span under the one that the metadata of its call names, if it names one.
-pub(crate) fn follow(span: &Span, metadata: &MetadataMap) {
+pub(super) fn follow(span: &Span, metadata: &MetadataMap) {
     if span.is_disabled() || !metadata.contains_key("traceparent") {
         return;
     }

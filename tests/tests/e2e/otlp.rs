@@ -59,14 +59,17 @@ impl Collector {
     }
 }
 
-/// A server that sends all its traces there.
-async fn start(collector: SocketAddr) -> (Process, Clients) {
+/// A server that sends there so many of a million traces.
+async fn start(collector: SocketAddr, per_million: &str) -> (Process, Clients) {
     let endpoint = format!("http://{collector}");
-    let flags = ["--otlp-endpoint", &endpoint, "--otlp-sampled-per-million", "1000000"].map(OsStr::new);
+    let flags = ["--otlp-endpoint", &endpoint, "--otlp-sampled-per-million", per_million].map(OsStr::new);
     let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
     let clients = process.connect().await;
     (process, clients)
 }
+
+/// A number that stands for all traces.
+const ALL: &str = "1000000";
 
 /// What a span says beside its name and its times.
 fn attributes(span: &Span) -> BTreeMap<&str, String> {
@@ -84,7 +87,7 @@ fn attributes(span: &Span) -> BTreeMap<&str, String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_action_is_one_trace_from_the_adapter_to_the_queues() {
     let (collector, address) = Collector::start().await;
-    let (process, clients) = start(address).await;
+    let (process, clients) = start(address, ALL).await;
     let mut secrets = Secrets::default();
     secrets.add("the admin's token", clients.admin_token().as_bytes());
     let nonce = |seat: usize| Nonce::new(format!("the nonce of seat {seat}").as_bytes()).unwrap();
@@ -158,6 +161,27 @@ async fn one_action_is_one_trace_from_the_adapter_to_the_queues() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_client_chooses_that_it_is_traced() {
+    let (collector, address) = Collector::start().await;
+    let (process, clients) = start(address, "1").await;
+    let created = clients.create(preset(Preset::Quick, 2)).await;
+    for call in 1..=100 {
+        let mut nonce = Request::new(v1::SendNonceRequest {
+            seat_token: created.tokens[0].clone(),
+            nonce: b"not yet".to_vec(),
+        });
+        // The sampled flag is set, and the number is one that every rule of sampling by numbers keeps.
+        let parent = format!("00-{call:016x}0000000000000000-{call:016x}-01");
+        nonce.metadata_mut().insert("traceparent", parent.parse().unwrap());
+        soon("SendNonce", clients.play().send_nonce(nonce)).await.unwrap_err();
+    }
+    process.terminate();
+    process.stopped().await;
+    // One that is drawn by chance may be among them.
+    assert!(collector.spans().len() < 10, "{:?}", collector.spans());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collector_that_is_away_or_never_answers_changes_nothing() {
     // One takes connections and says nothing, at the other nobody is.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -166,7 +190,7 @@ async fn a_collector_that_is_away_or_never_answers_changes_nothing() {
         listener.local_addr().unwrap()
     };
     for collector in [silent.local_addr().unwrap(), away] {
-        let (process, clients) = start(collector).await;
+        let (process, clients) = start(collector, ALL).await;
         let created = clients.create(preset(Preset::Quick, 2)).await;
         join_all(&clients, &[&created], |_| None).await;
         Table::open(&clients, &created.tokens).await.play_out().await;
@@ -174,5 +198,7 @@ async fn a_collector_that_is_away_or_never_answers_changes_nothing() {
         process.terminate();
         let stopped = process.stopped().await;
         assert!(stopped.log().contains("stopped"), "{}", stopped.log());
+        let told = stopped.log().matches("traces can't be sent").count();
+        assert!(told <= 1 && !stopped.log().contains(" ERROR "), "{}", stopped.log());
     }
 }

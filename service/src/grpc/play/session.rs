@@ -4,7 +4,7 @@
 //! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
 //! are as many as there are requests in flight.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::{
     FutureExt, StreamExt,
@@ -108,8 +108,21 @@ impl Session {
         }
     }
 
-    /// Runs until the stream ends, or the token that opened it holds no longer.
+    /// Runs until the stream ends, or the token that opened it holds no longer. A panic ends it as a fault of the server: else it
+    /// would end as if all was well.
     pub(super) async fn run(
+        self,
+        requests: Streaming<v1::PlayRequest>,
+        out: Sender<Outgoing>,
+        voided: BoxFuture<'static, ()>,
+    ) {
+        let end = AssertUnwindSafe(self.until_end(requests, out.clone(), voided)).catch_unwind().await;
+        if let Err(panic) = end {
+            let _ = out.send(Err(Fault::panicked(&*panic).into())).await;
+        }
+    }
+
+    async fn until_end(
         mut self,
         mut requests: Streaming<v1::PlayRequest>,
         out: Sender<Outgoing>,
