@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::commit::clamp;
 use super::live::{Segment, SegmentNumber};
 use super::recover::table;
-use super::{OpenError, Options, records, seal, segments};
+use super::{OpenError, Options, limits, records, seal, segments};
 use crate::journal::Epoch;
 
 /// The first release with the fix of the WAL-reset bug that the journal relies on: 3.51.3.
@@ -188,6 +188,8 @@ pub(super) fn open_writer(
     conn.pragma_update(None, "fullfsync", true)?;
     // The writer checkpoints by itself, after it has answered.
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // Else its file stays as large as it ever was.
+    conn.pragma_update(None, "journal_size_limit", limits::WAL_FILE_BYTES)?;
     empty_wal(&conn)?;
     if let Some(bytes) = options.max_file_bytes {
         conn.pragma_update(None, "max_page_count", clamp(bytes) / PAGE_BYTES)?;

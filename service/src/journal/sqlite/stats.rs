@@ -18,6 +18,8 @@ pub(super) struct Stats {
     in_hand: AtomicUsize,
     /// Since when the oldest of them has waited.
     oldest: Mutex<Option<Instant>>,
+    /// Since when the writer keeps its files small, while it does: whatever waits then is in the queue.
+    tidying: Mutex<Option<Instant>>,
 }
 
 /// What the writer of a journal has done since it was opened.
@@ -44,7 +46,7 @@ pub struct JournalStats {
 pub struct JournalQueue {
     /// Requests that wait, those in the writer's hands too.
     pub waiting: usize,
-    /// For how long the oldest of them has waited.
+    /// For how long the oldest of them has waited; while the writer keeps its files small, for how long it has done that.
     pub oldest: Duration,
 }
 
@@ -55,12 +57,24 @@ impl Stats {
         *self.oldest.lock().unwrap_or_else(PoisonError::into_inner) = oldest;
     }
 
+    /// From now on the writer takes nothing, until [`Self::tidied`].
+    pub(super) fn tidies(&self) {
+        *self.tidying.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// It takes what waits again.
+    pub(super) fn tidied(&self) {
+        *self.tidying.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// What waits, when so much is in the queue before the writer.
     pub(super) fn queue(&self, queued: usize) -> JournalQueue {
-        let oldest = *self.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = |at: &Mutex<Option<Instant>>| *at.lock().unwrap_or_else(PoisonError::into_inner);
+        // Since when what is in the queue is there nobody knows: at most since the writer has looked away.
+        let looked_away = since(&self.tidying).filter(|_| queued > 0);
         JournalQueue {
             waiting: queued + self.in_hand.load(Relaxed),
-            oldest: oldest.map_or(Duration::ZERO, |since| since.elapsed()),
+            oldest: since(&self.oldest).or(looked_away).map_or(Duration::ZERO, |since| since.elapsed()),
         }
     }
 
@@ -90,5 +104,25 @@ impl Stats {
             copied_rows: self.copied_rows.load(Relaxed),
             dropped_segments: self.dropped_segments.load(Relaxed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_while_the_files_are_kept_small_has_waited() {
+        let stats = Stats::default();
+        assert_eq!(stats.queue(1).oldest, Duration::ZERO);
+        stats.took(1, Some(Instant::now()));
+        assert!(stats.queue(0).oldest > Duration::ZERO);
+        stats.took(0, None);
+        stats.tidies();
+        assert_eq!(stats.queue(0), JournalQueue::default());
+        let JournalQueue { waiting, oldest } = stats.queue(2);
+        assert!(waiting == 2 && oldest > Duration::ZERO, "{oldest:?}");
+        stats.tidied();
+        assert_eq!(stats.queue(2).oldest, Duration::ZERO);
     }
 }

@@ -51,7 +51,7 @@ impl Writer {
                 match requests.try_recv() {
                     Ok(request) => Some(request),
                     Err(mpsc::error::TryRecvError::Empty) => {
-                        self.clean();
+                        self.tidy(Self::clean);
                         continue;
                     }
                     Err(mpsc::error::TryRecvError::Disconnected) => None,
@@ -77,11 +77,18 @@ impl Writer {
             }
             hand_back(&self.batches, answers, &self.live);
             self.stats.took(0, None);
-            self.checkpoint();
+            self.tidy(Self::checkpoint);
             if self.is_cleaning_due() {
-                self.clean();
+                self.tidy(Self::clean);
             }
         }
+    }
+
+    /// Does what keeps the files small, for which others wait.
+    fn tidy(&mut self, what: impl FnOnce(&mut Self)) {
+        self.stats.tidies();
+        what(self);
+        self.stats.tidied();
     }
 
     /// One transaction of all these writes. When it doesn't go through, none of them has happened, as far as can be told.

@@ -355,3 +355,26 @@ async fn a_closed_journal_fails_what_comes_later() {
     assert!(f.journal.read(id(1)).await.is_err());
     assert_eq!(*f.journal.health().borrow(), Health::Closed);
 }
+
+#[tokio::test]
+async fn a_log_that_a_reader_made_long_is_short_again_when_the_reader_is_gone() {
+    let f = Fixture::new().await;
+    f.created([1]).await;
+    let bytes = || SqliteJournal::file_sizes(f.folder.path()).unwrap().1;
+    let long = "a".repeat(256 * 1024);
+    let reader = f.database();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM meta").unwrap();
+    let mut version = 1;
+    while bytes() < 32 * 1024 * 1024 {
+        f.appended(1, version, &long).await;
+        version += 1;
+    }
+    reader.execute_batch("ROLLBACK").unwrap();
+    // The first is copied with all before it, the second begins anew.
+    for _ in 0..2 {
+        f.appended(1, version, "b").await;
+        version += 1;
+    }
+    assert!(bytes() <= 17 * 1024 * 1024, "{} bytes", bytes());
+    f.reopen().await.appended(1, version, "c").await;
+}
