@@ -4,12 +4,17 @@ use anyhow::{Result, bail, ensure};
 use http_body_util::{BodyExt, Limited};
 use tonic::body::Body;
 use tower::ServiceExt;
+use zetema_service::metrics;
 
 use crate::args::AddressArgs;
 use crate::client;
+use crate::output;
 
 /// Bytes of a page that are taken: some ten times what a server has.
 const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Characters that are shown of an answer that is no page.
+const MAX_SHOWN_CHARS: usize = 500;
 
 /// What a server's metrics were at one moment.
 #[derive(Debug, Default)]
@@ -41,20 +46,38 @@ impl Page {
         let body = Limited::new(answer.into_body(), MAX_PAGE_BYTES).collect().await;
         let body = body.map_err(|error| anyhow::anyhow!("the server's metrics can't be read: {error}"))?;
         let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-        if !status.is_success() {
-            bail!("the server does not show its metrics ({status}): {}", text.trim());
-        }
-        Scrape::parse(&text)
+        Scrape::of_server(status, &text)
     }
 }
 
 impl Scrape {
+    /// Reads what a server has answered, if it is one of Zetema.
+    fn of_server(status: http::StatusCode, text: &str) -> Result<Self> {
+        if !status.is_success() {
+            // Who answers may be anybody: it is shown, and not obeyed.
+            let said: String = text.trim().chars().take(MAX_SHOWN_CHARS).collect();
+            bail!("the server does not show its metrics ({status}): {}", output::plain(&said));
+        }
+        let scrape = Self::parse(text)?;
+        ensure!(
+            scrape.label(metrics::BUILD_INFO, "version").is_some(),
+            "the page of metrics has no {}: is it a Zetema server?",
+            metrics::BUILD_INFO
+        );
+        Ok(scrape)
+    }
+
     /// Reads a page in the text format of Prometheus.
     pub(crate) fn parse(page: &str) -> Result<Self> {
         let lines = page.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let samples: Vec<Sample> = lines.map(Sample::parse).collect::<Result<_>>()?;
         ensure!(!samples.is_empty(), "the page of the server's metrics is empty: is it a Zetema server?");
         Ok(Self(samples))
+    }
+
+    /// Whether there is any.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.of(name).next().is_some()
     }
 
     /// The sum over all values of the labels; 0 if there is none.
@@ -141,8 +164,12 @@ impl Sample {
     }
 }
 
-/// What came between two readings of the same buckets.
+/// What came between two readings of the same buckets. A server that was started anew counts from 0.
 pub(crate) fn between(before: &Buckets, after: &Buckets) -> Buckets {
+    let all = |buckets: &Buckets| buckets.last().map_or(0.0, |(_, count)| *count);
+    if all(after) < all(before) {
+        return after.clone();
+    }
     let count = |bound: f64| before.iter().find(|(known, _)| known.total_cmp(&bound).is_eq());
     after.iter().map(|&(bound, now)| (bound, now - count(bound).map_or(0.0, |(_, then)| *then))).collect()
 }
@@ -209,6 +236,21 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_that_is_no_page_of_a_server_is_shown_and_not_obeyed() {
+        let check = |status, text: &str, expected: &str| {
+            let error = Scrape::of_server(status, text).unwrap_err().to_string();
+            assert!(error.contains(expected) && !error.contains(char::is_control), "{error:?}");
+        };
+        check(http::StatusCode::NOT_FOUND, "\u{1b}]0;mine\u{7}", "(404 Not Found): \\u{1b}]0;mine\\u{7}");
+        check(http::StatusCode::OK, "\u{1b}[2J", "is it a Zetema server?");
+        check(http::StatusCode::OK, "other_server_up 1\n", "is it a Zetema server?");
+        let long = "x".repeat(1_000_000);
+        let error = Scrape::of_server(http::StatusCode::NOT_FOUND, &long).unwrap_err().to_string();
+        assert!(error.len() < 1_000, "{} bytes", error.len());
+        assert!(Scrape::of_server(http::StatusCode::OK, PAGE).is_ok());
+    }
+
+    #[test]
     fn quantiles_are_estimated_as_by_prometheus() {
         let buckets = vec![(0.1, 10.0), (0.2, 90.0), (f64::INFINITY, 100.0)];
         let check = |wanted, expected: f64| {
@@ -224,5 +266,6 @@ mod tests {
         assert_eq!(new, [(0.1, 0.0), (0.2, 4.0), (f64::INFINITY, 4.0)]);
         assert!((quantile(&new, 0.5).unwrap() - 0.15).abs() < 1e-9);
         assert_eq!(quantile(&between(&buckets, &buckets), 0.5), None);
+        assert_eq!(between(&later, &buckets), buckets, "it was started anew");
     }
 }

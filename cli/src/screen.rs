@@ -11,7 +11,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The terminal that stdout is, if it is one and has room for so many lines.
+    /// The terminal that stdout is, if it is one and has room for so many lines and the cursor's.
     pub(crate) fn with_room_for(lines: usize) -> Option<Self> {
         let term = Term::stdout();
         let (rows, _) = term.size_checked()?;

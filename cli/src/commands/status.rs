@@ -12,6 +12,9 @@ use crate::output::{self, Format};
 use crate::render::amount;
 use crate::scrape::{Page, Scrape};
 
+/// When the process was started, in seconds since 1970.
+const STARTED: &str = "process_start_time_seconds";
+
 /// Show how a running server is, at a glance.
 ///
 /// It exits with 1 when the server is not ready: when its journal takes no writes, or it is told to stop.
@@ -22,6 +25,7 @@ metric counts. Counts are since the server started. The JSON is an object with s
 live_matches, live_matches_limit, matches_created, actions, connections, connections_limit, streams,
 queued_bytes, journal_lag_ms, journal_failed_commits, database_bytes, wal_bytes, disk_free_bytes,
 memory_bytes, late_ms, refused (connections, throttled, shed, rejections), closed (connections, readers).
+up_s is null where the server's system does not tell it.
 
 Examples:
   zetema status
@@ -55,7 +59,7 @@ pub(super) struct Glance {
     server: String,
     version: Option<String>,
     ready: bool,
-    up_s: u64,
+    up_s: Option<u64>,
     live_matches: u64,
     live_matches_limit: u64,
     matches_created: u64,
@@ -96,13 +100,15 @@ impl Glance {
         let limit =
             |number: Number| count(scrape.at(metrics::LIMIT, "setting", Setting::Number(number).key()));
         let sum = |name| count(scrape.sum(name));
-        let started = Duration::try_from_secs_f64(scrape.sum("process_start_time_seconds"));
-        let up = started.ok().and_then(|started| SystemTime::now().duration_since(UNIX_EPOCH + started).ok());
+        // Not every system tells it.
+        let started = Some(STARTED).filter(|name| scrape.has(name)).map(|name| scrape.sum(name));
+        let started = started.and_then(|started| Duration::try_from_secs_f64(started).ok());
+        let up = started.and_then(|started| SystemTime::now().duration_since(UNIX_EPOCH + started).ok());
         Self {
             server: server.to_owned(),
             version: scrape.label(metrics::BUILD_INFO, "version").map(str::to_owned),
             ready: scrape.sum(metrics::READY) > 0.0,
-            up_s: up.unwrap_or_default().as_secs(),
+            up_s: up.map(|up| up.as_secs()),
             live_matches: sum(metrics::LIVE_MATCHES),
             live_matches_limit: limit(Number::MaxLiveMatches),
             matches_created: sum(metrics::MATCHES_CREATED),
@@ -134,9 +140,10 @@ impl Glance {
     /// The first line, and one for each part.
     pub(super) fn text(&self) -> String {
         let Self { server, ready, up_s, late_ms, journal_lag_ms, .. } = self;
-        let version = self.version.as_deref().unwrap_or("of an unknown version");
+        let version = output::plain(self.version.as_deref().unwrap_or("of an unknown version"));
         let is_ready = if *ready { "ready" } else { "NOT READY" };
-        let up = amount::time(Duration::from_secs(*up_s));
+        let up = up_s.map(|up_s| format!(", up {}", amount::time(Duration::from_secs(up_s))));
+        let up = up.unwrap_or_default();
         let number = amount::count;
         let bytes = amount::bytes;
         let parts = [
@@ -191,7 +198,7 @@ impl Glance {
             ),
         ];
         let parts = parts.map(|(part, text)| format!("{part:<9}{text}"));
-        format!("zetema {version} at {server}: {is_ready}, up {up}\n{}", parts.join("\n"))
+        format!("zetema {version} at {server}: {is_ready}{up}\n{}", parts.join("\n"))
     }
 }
 

@@ -14,10 +14,14 @@ use crate::output::{self, Format};
 use crate::scrape::{Page, Scrape, between, quantile};
 use crate::screen::Screen;
 
-/// RPCs that are shown: the busiest.
+/// Stages that are shown.
+const STAGES: usize = 8;
+/// RPCs that are shown: the busiest, and as many as there is room for.
 const RPCS: usize = 8;
-/// Lines of the picture at most: the server's, a blank one, the rates, the stages and the RPCs with their headings.
-const LINES: usize = 28;
+/// Lines of the picture beside those of stages and RPCs: the server's, the rates, the headings and blank ones.
+const OTHER_LINES: usize = 13;
+/// Lines without which a terminal has no room for the picture: with the four stages and two RPCs.
+const LEAST_LINES: usize = OTHER_LINES + 6;
 
 /// Watch a running server: matches, rates, and what is slow.
 #[derive(Debug, clap::Args)]
@@ -46,7 +50,7 @@ pub(crate) struct Top {
 impl Top {
     pub(super) async fn run(self) -> Result<()> {
         let page = Page::connect(&self.address).await?;
-        let mut screen = Screen::with_room_for(LINES).filter(|_| self.format.format == Format::Table);
+        let mut screen = Screen::with_room_for(LEAST_LINES).filter(|_| self.format.format == Format::Table);
         let mut ticks = interval(Duration::from_secs(self.interval.get().into()));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
@@ -54,16 +58,27 @@ impl Top {
         let mut left = self.count.map(NonZeroU32::get);
         while left != Some(0) {
             ticks.tick().await;
-            let now = (Instant::now(), page.read().await?);
+            left = left.map(|left| left - 1);
+            let now = match page.read().await {
+                Ok(scrape) => (Instant::now(), scrape),
+                // It may be being started anew.
+                Err(error) => {
+                    let text = output::plain(&format!("no reading, it is tried again: {error:#}"));
+                    match &mut screen {
+                        Some(screen) => screen.draw(&text)?,
+                        None => output::note(text),
+                    }
+                    continue;
+                }
+            };
             let since = now.0.duration_since(before.0);
             let picture = Picture::new(&self.address.server, &before.1, &now.1, since);
             match (self.format.format, &mut screen) {
                 (Format::Json, _) => output::print_json_line(&picture)?,
-                (Format::Table, Some(screen)) => screen.draw(&picture.text())?,
-                (Format::Table, None) => output::print(format!("{}\n", picture.text()))?,
+                (Format::Table, Some(screen)) => screen.draw(&picture.text(screen.room()))?,
+                (Format::Table, None) => output::print(format!("{}\n", picture.text(usize::MAX)))?,
             }
             before = now;
-            left = left.map(|left| left - 1);
         }
         Ok(())
     }
@@ -157,7 +172,8 @@ impl Picture {
         }
     }
 
-    fn text(&self) -> String {
+    /// The picture, in so many lines at most.
+    fn text(&self, room: usize) -> String {
         let ms = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
         let mut text = format!(
             "{}\n\n{:.0} matches created a second, {:.0} actions a second, {:.2} processors busy\n\n",
@@ -167,15 +183,16 @@ impl Picture {
             self.processors
         );
         let line = |name: &str, per_s: &str, errors: &str, p50: &str, p99: &str| {
-            format!("{name:<24} {per_s:>10} {errors:>10} {p50:>10} {p99:>10}\n")
+            format!("{:<24} {per_s:>10} {errors:>10} {p50:>10} {p99:>10}\n", output::plain(name))
         };
         text += &line("stage", "per s", "", "p50 ms", "p99 ms");
-        for Took { stage, per_s, p50_ms, p99_ms } in &self.stages {
+        for Took { stage, per_s, p50_ms, p99_ms } in self.stages.iter().take(STAGES) {
             text += &line(stage, &format!("{per_s:.0}"), "", &ms(*p50_ms), &ms(*p99_ms));
         }
         text += "\n";
+        let rpcs = RPCS.min(room.saturating_sub(OTHER_LINES + self.stages.len().min(STAGES)));
         text += &line("call", "per s", "errors", "p50 ms", "p99 ms");
-        for Call { rpc, per_s, errors_per_s, p50_ms, p99_ms } in self.rpcs.iter().take(RPCS) {
+        for Call { rpc, per_s, errors_per_s, p50_ms, p99_ms } in self.rpcs.iter().take(rpcs) {
             text +=
                 &line(rpc, &format!("{per_s:.1}"), &format!("{errors_per_s:.1}"), &ms(*p50_ms), &ms(*p99_ms));
         }
@@ -220,15 +237,62 @@ mod tests {
         assert_eq!((picture.stages[0].per_s, picture.stages[0].p99_ms), (0.0, None));
         assert!((picture.stages[1].p50_ms.unwrap() - 50.0).abs() < 1e-6);
         assert_eq!((picture.rpcs[0].per_s, picture.rpcs[0].errors_per_s), (10.0, 2.0));
-        let text = picture.text();
+        let text = picture.text(usize::MAX);
         assert!(text.contains("10 actions a second") && text.contains(": ready"), "{text}");
-        assert!(text.lines().count() <= LINES, "{text}");
+    }
+
+    #[test]
+    fn a_picture_has_as_many_lines_as_there_is_room_for() {
+        let page = |count: u32| {
+            let rpcs = (0..20).map(|rpc| format!("zetema_rpc_requests_total{{rpc=\"{rpc}\"}} {count}\n"));
+            let stages = ["inbox", "journal", "publish"];
+            let stages =
+                stages.map(|stage| format!("zetema_stage_seconds_count{{stage=\"{stage}\"}} {count}\n"));
+            Scrape::parse(&rpcs.chain(stages).collect::<String>()).unwrap()
+        };
+        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1));
+        // A terminal of 24 lines has the cursor's beside.
+        for (room, lines) in [(LEAST_LINES, LEAST_LINES), (23, 23), (usize::MAX, OTHER_LINES + 4 + RPCS)] {
+            assert_eq!(picture.text(room).lines().count(), lines, "{}", picture.text(room));
+        }
+    }
+
+    #[test]
+    fn what_a_server_calls_things_is_shown_and_not_obeyed() {
+        let page = |count: u32| {
+            let page = format!(
+                "zetema_build_info{{version=\"\u{1b}[2J\"}} 1\n\
+                 zetema_stage_seconds_count{{stage=\"\u{9b}31m\"}} {count}\n\
+                 zetema_rpc_requests_total{{rpc=\"\u{1b}]0;mine\u{7}\"}} {count}\n"
+            );
+            Scrape::parse(&page).unwrap()
+        };
+        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1));
+        let text = picture.text(usize::MAX);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(text.contains("\\u{1b}[2J") && text.contains("mine"), "{text}");
+    }
+
+    #[test]
+    fn a_server_that_does_not_say_when_it_was_started_is_not_as_old_as_time() {
+        let picture = |page: &str| {
+            let scrape = Scrape::parse(page).unwrap();
+            Picture::new("http://here", &scrape, &scrape, Duration::from_secs(1)).text(usize::MAX)
+        };
+        assert!(
+            picture("zetema_ready 1\n").starts_with("zetema of an unknown version at http://here: ready\n")
+        );
+        let started = picture("zetema_ready 1\nprocess_start_time_seconds 1700000000\n");
+        assert!(started.contains(": ready, up "), "{started}");
     }
 
     #[test]
     fn a_server_that_was_started_anew_counts_from_nothing() {
-        let [before, after] = [scrape(30, 5, 0, 0, 0), scrape(10, 0, 0, 0, 0)];
+        let [before, after] = [scrape(30, 5, 0, 100, 100), scrape(10, 0, 0, 10, 10)];
         let picture = Picture::new("http://here", &before, &after, Duration::from_secs(1));
         assert_eq!(picture.actions_per_s, 10.0);
+        let inbox = picture.stages.iter().find(|took| took.stage == "inbox").unwrap();
+        assert_eq!(inbox.per_s, 10.0);
+        assert!(inbox.p99_ms.unwrap() <= 1.0, "{inbox:?}");
     }
 }
