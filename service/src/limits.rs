@@ -76,6 +76,10 @@ pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
 /// How many times it has to be looked at for that.
 pub const PRESSURE_BEATS: usize = 5;
 
+/// How long before the time to join a match is over a late server lets in those that it waits for, at the latest from half of
+/// that time on: else it would make no-shows of them. They are told to try again after [`RETRY_AFTER_MS`].
+pub const LAST_JOINS: Duration = Duration::from_secs(10);
+
 /// Matches that are not over, at once, unless configured.
 pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 

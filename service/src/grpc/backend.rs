@@ -84,10 +84,10 @@ impl Backend {
     }
 
     /// Whether there is time for a join. Refused is only who begins: a seat that has joined is let in again whatever comes, as is
-    /// every seat of a match that is under way.
+    /// every seat of a match that is under way, and who would miss its match if it had to wait any longer.
     pub(super) fn check_join(&self, match_id: MatchId, seat: Seat) -> Result<(), Fault> {
         match self.pressure.check(Work::Join) {
-            Err(overloaded) if self.matches.waits_for(match_id, seat) => Err(overloaded.into()),
+            Err(overloaded) if self.matches.can_wait_for(match_id, seat) => Err(overloaded.into()),
             _ => Ok(()),
         }
     }

@@ -378,7 +378,8 @@ impl Matches {
         let begun = Arc::new(table.info());
         let (info, info_seen) = watch::channel(begun.clone());
         let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
-        let handle = Handle { inbox: sender, info: info_seen, onlookers };
+        let (deadline, deadline_seen) = watch::channel(None);
+        let handle = Handle { inbox: sender, info: info_seen, onlookers, deadline: deadline_seen };
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
         self.shared.bot_seats.add(&begun);
@@ -388,6 +389,7 @@ impl Matches {
             table,
             inbox,
             info,
+            deadline,
             holders,
             faults: self.shared.faults.clone(),
             clock: config.clock.clone(),

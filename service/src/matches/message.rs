@@ -1,6 +1,7 @@
 //! What comes into a table's inbox.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -11,8 +12,9 @@ use zetema_rules::fair::NonceHash;
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
 use super::{End, Hold};
+use crate::limits;
 use crate::metrics::TableMeasures;
-use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Rejection, SeatAccess, Snapshot};
+use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
 use crate::traces;
 
 /// For whom a subscription is.
@@ -122,12 +124,21 @@ pub(super) struct Handle {
     pub(super) info: watch::Receiver<Arc<MatchInfo>>,
     /// Held by who begins to look on, until the table has answered: however many come, the inbox has room for players.
     pub(super) onlookers: Arc<Semaphore>,
+    /// When the clock brings something if nothing else comes before.
+    pub(super) deadline: watch::Receiver<Option<Moment>>,
 }
 
 impl Handle {
     /// Whether the match is not over. A table is there for a moment longer.
     pub(super) fn runs(&self) -> bool {
         self.info.borrow().outcome.is_none()
+    }
+
+    /// Whether a seat that joins only later may be too late.
+    pub(super) fn last_joins(&self, now: Moment) -> bool {
+        let timeout = Duration::from_millis(self.info.borrow().time_control.join_timeout_ms().into());
+        let last = limits::LAST_JOINS.min(timeout / 2);
+        self.deadline.borrow().is_some_and(|deadline| deadline.since(now) <= last)
     }
 
     /// How many messages wait in the inbox.

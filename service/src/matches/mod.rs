@@ -260,12 +260,13 @@ impl Matches {
         Ok(self.past(match_id).await?.info().clone())
     }
 
-    /// Whether a match that runs waits for this seat, which has not joined.
-    pub(crate) fn waits_for(&self, match_id: MatchId, seat: Seat) -> bool {
+    /// Whether a match that runs waits for this seat, which has not joined, and will for a while.
+    pub(crate) fn can_wait_for(&self, match_id: MatchId, seat: Seat) -> bool {
         self.handle(match_id).is_some_and(|handle| {
+            let last = handle.last_joins(self.now());
             let info = handle.info.borrow();
             let open = |info: &SeatInfo| info.seat == seat && info.state == SeatState::Open;
-            info.stage == MatchStage::WaitingForSeats && info.seats.iter().any(open)
+            !last && info.stage == MatchStage::WaitingForSeats && info.seats.iter().any(open)
         })
     }
 

@@ -39,6 +39,7 @@ pub(super) struct TableTask {
     pub(super) subscribers: Subscribers,
     pub(super) inbox: mpsc::Receiver<Message>,
     pub(super) info: watch::Sender<Arc<MatchInfo>>,
+    pub(super) deadline: watch::Sender<Option<Moment>>,
     /// Who holds each seat.
     pub(super) holders: Vec<Holder>,
     pub(super) faults: Arc<PlayerFaults>,
@@ -97,6 +98,7 @@ impl TableTask {
         }
         // What was received before the deadline has so much time to come in.
         let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
+        self.deadline.send_replace(deadline);
         let stop = self.stop.clone();
         // In this order: what has arrived beats the clock.
         tokio::select! {

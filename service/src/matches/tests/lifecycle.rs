@@ -1,5 +1,7 @@
 //! From the creation to the record.
 
+use std::time::Duration;
+
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
 use zetema_rules::{AbortReason, Outcome, Preset, Step};
 use zetema_rules::{NamedTimeControl, TimeControl};
@@ -9,7 +11,7 @@ use super::harness::*;
 use crate::encoding::decode_record;
 use crate::journal::{BodyHash, Caller, PageSize, RequestId, RequestKey};
 use crate::matches::{CreateError, Limits, ListCursor, ListFilter, ListReader};
-use crate::table::{Choice, DealSpec, MatchStage, Rejection, SeatState, TableEvent};
+use crate::table::{Choice, DealSpec, MatchSpec, MatchStage, Rejection, SeatState, TableEvent};
 
 #[tokio::test]
 async fn a_joint_match_is_played_to_a_record_that_verifies() {
@@ -31,6 +33,31 @@ async fn a_joint_match_is_played_to_a_record_that_verifies() {
         let last = observed[0].last().unwrap();
         assert_eq!(last.events, [TableEvent::Revealed { server_seed: record.dealing.server_seed.clone() }]);
         assert_eq!(matches.get(info.match_id).await.unwrap().outcome, Some(record.outcome));
+        matches.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_can_wait_for_a_seat_until_its_last_joins() {
+    for (timeout_ms, waits_ms) in [(1_000, 500), (20_000, 10_000), (600_000, 590_000)] {
+        let matches = open(&FakeJournal::new()).await;
+        let decisions = TimeControl::named(NamedTimeControl::None).decisions();
+        let time_control = TimeControl::new(timeout_ms, decisions).unwrap();
+        let spec = MatchSpec { time_control, ..spec(Preset::Quick, 3, DealSpec::Joint) };
+        let info = create_one(&matches, spec).await;
+        let id = info.match_id;
+        matches.join(id, access(0), None).await.unwrap();
+        let can_wait = || [0, 1, 2].map(|index| matches.can_wait_for(id, seat(index)));
+        assert_eq!(can_wait(), [false, true, true], "who has joined is let in again");
+        // Beside the slack that is left to what is on its way.
+        tokio::time::sleep(Duration::from_millis(waits_ms - 10)).await;
+        assert_eq!(can_wait(), [false, true, true], "{timeout_ms}");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        assert_eq!(can_wait(), [false, false, false], "{timeout_ms}");
+        matches.join(id, access(1), None).await.unwrap();
+        matches.join(id, access(2), None).await.unwrap();
+        let stage = matches.get(id).await.unwrap().stage;
+        assert!(stage != MatchStage::WaitingForSeats && stage != MatchStage::Aborted, "{stage:?}");
         matches.stop().await;
     }
 }
