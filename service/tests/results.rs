@@ -144,7 +144,7 @@ async fn a_cursor_of_what_is_not_here_is_refused_and_counted() {
     let refused = watch(&restored, Some(after(&cursor)), None).await.unwrap_err();
     assert_eq!((refused.code(), reason(&refused)), (tonic::Code::OutOfRange, ErrorReason::CursorAhead));
     let counted = zetema_service::metrics::page().unwrap().render();
-    assert!(counted.contains("zetema_result_cursors_ahead_total 1"), "{counted}");
+    assert!(counted.contains("zetema_result_cursors_ahead_total{by=\"admin\"} 1"), "{counted}");
     let now = Some(From::Now(v1::FromNow {}));
     assert_eq!(until_caught_up(&mut watch(&restored, now, None).await.unwrap()).await.0, []);
     restored.shutdown().await;

@@ -49,7 +49,7 @@ impl Crowd {
 
     /// Room for one more of an address.
     pub(crate) fn room(self: &Arc<Self>, address: Address) -> Result<Room, Full> {
-        let mut open = self.open();
+        let mut open = self.tally();
         if open.all() >= self.most {
             return Err(Full::All);
         }
@@ -60,7 +60,12 @@ impl Crowd {
         Ok(Room { crowd: Arc::clone(self), address })
     }
 
-    fn open(&self) -> MutexGuard<'_, Tally<Address>> {
+    /// How much is open.
+    pub(crate) fn open(&self) -> usize {
+        self.tally().all()
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally<Address>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,7 +79,7 @@ pub(crate) struct Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        self.crowd.open().remove(Some(&self.address));
+        self.crowd.tally().remove(Some(&self.address));
     }
 }
 
@@ -111,7 +116,7 @@ mod tests {
         let of_third = crowd.room(third).unwrap();
         assert_eq!(crowd.room(other).unwrap_err(), Full::All);
         drop((open, of_other, again, of_third));
-        let open = crowd.open();
+        let open = crowd.tally();
         assert_eq!((open.all(), open.of(&one)), (0, 0), "what is closed leaves room");
     }
 }

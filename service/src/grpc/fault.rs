@@ -20,7 +20,7 @@ use crate::{
     incident::Incident,
     limits,
     matches::{CreateError, RotationError},
-    metrics::REJECTIONS,
+    metrics::{CursorBy, REJECTIONS},
     table::{ClosedBy, Rejection},
     webhooks::WebhookError,
 };
@@ -340,7 +340,8 @@ impl From<WebhookError> for Fault {
                 Self::field("url", message)
             }
             WebhookError::OtherOwner => Self::field("owner", message),
-            WebhookError::CursorAhead(cursor) => ahead(cursor),
+            // Whoever may create webhooks may have made it up.
+            WebhookError::CursorAhead(cursor) => ahead(cursor, CursorBy::Owner),
             WebhookError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
             WebhookError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
             WebhookError::OutcomeUnknown | WebhookError::Unavailable => {

@@ -7,7 +7,6 @@ use std::{
 };
 
 use futures::{StreamExt, stream, stream::BoxStream};
-use metrics::counter;
 use tonic::Status;
 use zetema_proto::v1::{self, ErrorReason, watch_results_request::From, watch_results_response::Kind};
 
@@ -16,7 +15,7 @@ use crate::{
     journal::{Owner, ResultFilter},
     limits,
     matches::{NoResultCursor, ResultCursor, ResultCursorAhead, ResultNews, Results, ResultsFrom},
-    metrics::RESULT_CURSORS_AHEAD,
+    metrics::{CursorBy, cursor_ahead},
 };
 
 /// The streams of results that are open, counted by whose results they are: an owner's, or with `None` the admin's.
@@ -60,7 +59,8 @@ impl ResultStreams {
             lists::reference(reference).map_err(|error| Fault::from(error.within("filter")))?;
         let room = self.room(owner.clone())?;
         let filter = ResultFilter { owner, client_reference };
-        let results = backend.matches.results(filter, from).map_err(ahead)?;
+        let by = if filter.owner.is_none() { CursorBy::Admin } else { CursorBy::Owner };
+        let results = backend.matches.results(filter, from).map_err(|found| ahead(found, by))?;
         let following = Following { results, drain: backend.drain.clone(), drain_told: false };
         let told = stream::unfold(State::Following(Box::new(following)), State::next);
         Ok(told.inspect(move |_| _ = &room).boxed())
@@ -93,11 +93,11 @@ pub(super) fn cursor(text: &str) -> Result<ResultCursor, Fault> {
     text.parse().map_err(|error: NoResultCursor| Fault::field("after", error.to_string()))
 }
 
-/// A cursor that is beyond what there is.
-pub(super) fn ahead(ahead: ResultCursorAhead) -> Fault {
+/// A cursor that is beyond what there is, and by whose token it came.
+pub(super) fn ahead(ahead: ResultCursorAhead, by: CursorBy) -> Fault {
     let ResultCursorAhead { after, last } = ahead;
-    tracing::error!(%after, %last, "a client has a cursor beyond the last result: a sign that results were lost");
-    counter!(RESULT_CURSORS_AHEAD).increment(1);
+    tracing::error!(%after, %last, ?by, "a client has a cursor beyond the last result: a sign that results were lost");
+    cursor_ahead(by);
     Fault::new(ErrorReason::CursorAhead, ahead.to_string())
 }
 

@@ -66,6 +66,8 @@ metrics! {
     RPC_MESSAGES_SENT "zetema_rpc_messages_sent_total" Counter ["rpc"];
     /// Streams that are open.
     STREAMS "zetema_streams" Gauge ["rpc"];
+    /// Calls and streams that are open on all connections: the setting `max_streams` bounds it.
+    OPEN_CALLS "zetema_open_calls" Gauge [];
     /// Requests that were refused, and streams that were cut, by the reason that the client was told.
     REJECTIONS "zetema_rejections_total" Counter ["reason"];
     /// Actions and faults that were acknowledged by a receipt, repeated ones included.
@@ -116,14 +118,18 @@ metrics! {
     THROTTLED "zetema_throttled_total" Counter ["what", "by"];
     /// What was refused because the server was late: `create`, `watch`, `join`.
     SHED "zetema_shed_total" Counter ["work"];
+    /// What is refused because the server is late: 0 nothing, 1 creates and spectators, 2 joins too.
+    OVERLOAD_LEVEL "zetema_overload_level" Gauge [];
     /// How late the last thing was that was due and waited behind all that is ready, as an action does. It is looked at every 10 ms.
     LATE "zetema_late_seconds" Gauge [];
     /// Streams that were cut because their reader fell behind.
     SLOW_READERS "zetema_slow_readers_total" Counter [];
     /// Stalls of the server, whose time is charged to nobody.
     STALLS "zetema_stalls_total" Counter [];
-    /// Cursors of results beyond the last result, each a sign that results were lost.
-    RESULT_CURSORS_AHEAD "zetema_result_cursors_ahead_total" Counter [];
+    /// Cursors of results beyond the last result, by whose token they came with (`admin`, `owner`): a sign that results were lost, or made up.
+    RESULT_CURSORS_AHEAD "zetema_result_cursors_ahead_total" Counter ["by"];
+    /// Faults of the server and damaged matches, each of which the log has under its `incident`, however often it is met.
+    INCIDENTS "zetema_incidents_total" Counter [];
     /// Attempts to deliver a result to the receiver of a webhook: `taken`, `refused`, `unavailable`.
     WEBHOOK_ATTEMPTS "zetema_webhook_attempts_total" Counter ["outcome"];
     /// Results that webhooks gave up.

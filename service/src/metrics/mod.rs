@@ -83,6 +83,9 @@ fn describe() {
     for work in ["create", "watch", "join"] {
         counter!(SHED, "work" => work).absolute(0);
     }
+    for by in CursorBy::ALL.map(CursorBy::name) {
+        counter!(RESULT_CURSORS_AHEAD, "by" => by).absolute(0);
+    }
     for outcome in WebhookAttempt::ALL.map(WebhookAttempt::name) {
         counter!(WEBHOOK_ATTEMPTS, "outcome" => outcome).absolute(0);
     }
@@ -151,6 +154,29 @@ impl Closed {
 /// Counts a connection that the server closes.
 pub(crate) fn closed(why: Closed) {
     counter!(CLOSED_CONNECTIONS, "reason" => why.name()).increment(1);
+}
+
+/// Whose token a cursor of results came with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CursorBy {
+    Admin,
+    Owner,
+}
+
+impl CursorBy {
+    const ALL: [Self; 2] = [Self::Admin, Self::Owner];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Owner => "owner",
+        }
+    }
+}
+
+/// Counts a cursor of results beyond the last result.
+pub(crate) fn cursor_ahead(by: CursorBy) {
+    counter!(RESULT_CURSORS_AHEAD, "by" => by.name()).increment(1);
 }
 
 /// What came of an attempt to deliver a result.

@@ -78,8 +78,12 @@ pub(super) async fn upkeep(
         counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);
         counter!(metrics::JOURNAL_RECORDS).increment(now.rows - before.rows);
         before = now;
-        if let Some(page) = &page {
-            page.run_upkeep();
+        if let Some(page) = page.clone() {
+            // As long as it takes to go through all that was measured, nothing else waits for it.
+            let tidied = tokio::task::spawn_blocking(move || page.run_upkeep());
+            if let Err(error) = tidied.await {
+                tracing::warn!(%error, "the metrics could not be tidied");
+            }
         }
     }
 }

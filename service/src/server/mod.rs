@@ -22,6 +22,7 @@ mod heard;
 mod in_process;
 mod listener;
 mod measure;
+mod metrics_page;
 mod routes;
 mod saturation;
 mod signal;
@@ -181,6 +182,7 @@ impl Server {
         let (tidied, tidying) = (Arc::clone(&rates), drain.closing().clone());
         tasks.spawn(async move { tidying.run_until_cancelled(tidied.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
+        let process = page.is_none().then(metrics_process::Collector::default);
         tasks.spawn(health::upkeep(
             Arc::<SqliteJournal>::clone(&journal),
             matches.clone(),
@@ -190,8 +192,8 @@ impl Server {
         let http = Arc::new(Http::new(&numbers, rates, clock));
         saturation::tell_limits(&numbers);
         let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
-        tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
-        tasks.spawn(saturation::of_machine(config.data, closing));
+        tasks.spawn(saturation::of_queues(Arc::clone(&journal), backend, bounds));
+        tasks.spawn(saturation::of_machine(config.data, process, closing));
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Router, middleware, routing::get};
-use http::{HeaderName, StatusCode, header::CONTENT_TYPE};
+use http::HeaderName;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tonic::service::Routes;
 use tonic_health::{pb::health_server::HealthServer, server::HealthService};
@@ -18,7 +18,12 @@ use zetema_proto::{
     },
 };
 
-use super::{StartError, admit::admit, measure::measure};
+use super::{
+    StartError,
+    admit::admit,
+    measure::measure,
+    metrics_page::{self, MetricsPage},
+};
 use crate::{
     admission::Rates,
     grpc::{
@@ -81,7 +86,10 @@ pub(super) fn ours(
                 .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
         );
     let ours = explained(ours, rates, rpcs);
-    let metrics = get(async move || metrics_page(page.as_ref()));
+    let metrics = match page.map(MetricsPage::new) {
+        Some(page) => get(move || page.answer()),
+        None => get(metrics_page::none),
+    };
     ours.merge(
         Router::new()
             .route("/metrics", metrics)
@@ -113,15 +121,4 @@ fn reflection() -> ReflectionBuilder<'static> {
     ReflectionBuilder::configure()
         .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-}
-
-fn metrics_page(page: Option<&PrometheusHandle>) -> (StatusCode, [(HeaderName, &'static str); 1], String) {
-    let (status, text) = match page {
-        Some(page) => (StatusCode::OK, page.render()),
-        None => (
-            StatusCode::NOT_FOUND,
-            "The program that this server is part of has a metrics recorder of its own.\n".to_owned(),
-        ),
-    };
-    (status, [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

@@ -7,19 +7,21 @@ use std::{
 };
 
 use ::metrics::{Gauge, gauge};
+use metrics_process::Collector;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Bounds,
+    admission::{Bounds, Work},
     config::{Number, Numbers},
-    grpc::Drain,
+    grpc::Backend,
     journal::{Health, Journal, JournalQueue, SqliteJournal},
     limits,
-    matches::{Matches, Waiting},
+    matches::Waiting,
     metrics::{
         DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES, INBOX_MESSAGES_MOST,
-        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, QUEUED_BYTES, READY, WAL_BYTES,
+        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, OVERLOAD_LEVEL, QUEUED_BYTES, READY,
+        WAL_BYTES,
     },
 };
 
@@ -35,12 +37,8 @@ pub(super) fn tell_limits(numbers: &Numbers) {
 }
 
 /// Measures what waits, until the server closes.
-pub(super) async fn of_queues(
-    journal: Arc<SqliteJournal>,
-    matches: Matches,
-    bounds: Arc<Bounds>,
-    drain: Drain,
-) {
+pub(super) async fn of_queues(journal: Arc<SqliteJournal>, backend: Arc<Backend>, bounds: Arc<Bounds>) {
+    let Backend { matches, pressure, drain, .. } = &*backend;
     let (health, mut ticks) = (journal.health(), ticks());
     while drain.closing().run_until_cancelled(ticks.tick()).await.is_some() {
         let ready = matches!(&*health.borrow(), Health::Writing) && !drain.draining().is_cancelled();
@@ -52,20 +50,25 @@ pub(super) async fn of_queues(
         set(&gauge!(INBOX_MESSAGES), all);
         set(&gauge!(INBOX_MESSAGES_MOST), most);
         set(&gauge!(QUEUED_BYTES), bounds.queued_in_all());
+        set(&gauge!(OPEN_CALLS), bounds.calls.open());
+        // By degrees: whoever may not join may not create either.
+        let refused = [Work::Create, Work::Join].into_iter().filter(|work| pressure.check(*work).is_err());
+        set(&gauge!(OVERLOAD_LEVEL), refused.count());
     }
     gauge!(READY).set(0.0);
 }
 
-/// Measures the disk of the data folder, and the process, until `closing`. A disk that does not answer keeps this
+/// Measures the disk of the data folder, until `closing`, and the process if its metrics have no page, which
+/// measures it by itself. A disk that does not answer keeps this
 /// waiting and nothing else.
-pub(super) async fn of_machine(folder: PathBuf, closing: CancellationToken) {
-    let process = metrics_process::Collector::default();
-    process.describe();
+pub(super) async fn of_machine(folder: PathBuf, process: Option<Collector>, closing: CancellationToken) {
     let mut ticks = ticks();
     while closing.run_until_cancelled(ticks.tick()).await.is_some() {
         let (process, folder) = (process.clone(), folder.clone());
         let measured = tokio::task::spawn_blocking(move || {
-            process.collect();
+            if let Some(process) = process {
+                process.collect();
+            }
             disk(&folder)
         });
         match closing.run_until_cancelled(measured).await {

@@ -212,8 +212,8 @@ async fn a_request_that_is_too_slow_is_counted_as_what_it_is_answered() {
     let fields =
         |name: u8, value: &str| [&[name, u8::try_from(value.len()).unwrap()], value.as_bytes()].concat();
     let block = [vec![0x83, 0x86], fields(0x44, path), fields(0x5f, "application/grpc")].concat();
-    let head = [0, 0, u8::try_from(block.len()).unwrap(), 1, 4, 0, 0, 0, 1];
-    for said in [PREFACE, SETTINGS, &head, &block, PIECE] {
+    let headers = [0, 0, u8::try_from(block.len()).unwrap(), 1, 4, 0, 0, 0, 1];
+    for said in [PREFACE, SETTINGS, &headers, &block, PIECE] {
         client.write_all(said).await.unwrap();
     }
     // It is answered in time, and then the connection is idle.
