@@ -203,7 +203,7 @@ async fn a_request_that_is_too_slow_is_counted_as_what_it_is_answered() {
         .fallback(|body: Body| async move { to_bytes(body, usize::MAX).await.is_ok().to_string() })
         .layer(from_fn_with_state(rpcs, measure));
     let (client, host) = duplex(64 * 1024);
-    let http = Http::new(&numbers(), Arc::new(SystemClock::new()));
+    let http = Http::new(&numbers(), Rates::new(&numbers()), Arc::new(SystemClock::new()));
     let served = tokio::spawn(async move {
         serve(&http, host, Address::NONE, router, CancellationToken::new()).await;
     });
