@@ -171,6 +171,16 @@ pub const DEFAULT_MAX_STREAMS: u32 = 16_384;
 /// Those from one address, unless configured: four for each of a thousand matches.
 pub const DEFAULT_MAX_STREAMS_PER_ADDRESS: u32 = 4_096;
 
+/// Of all streams one part in so many is kept for calls and streams of `PlayService`: spectators and lists may fill the rest alone.
+pub const PART_OF_STREAMS_FOR_PLAY: usize = 8;
+
+/// Questions about the server's health that are answered at once when there is no room for another call, so that whoever
+/// watches over it does not give up a server that is full.
+pub const MAX_HEALTH_CHECKS: usize = 256;
+
+/// Those from one address.
+pub const MAX_HEALTH_CHECKS_PER_ADDRESS: usize = 16;
+
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
 pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
 

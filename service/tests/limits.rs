@@ -9,6 +9,9 @@ use tempfile::TempDir;
 use tokio::{io::AsyncReadExt, net::TcpStream, sync::mpsc, time::timeout};
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::{Code, Status, transport::Endpoint};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
@@ -18,7 +21,7 @@ use zetema_service::{
     server::Server,
 };
 
-use common::{as_admin, as_bearer, channel, spec};
+use common::{as_admin, as_bearer, channel, create, spec};
 
 async fn start(changes: &[(Number, u64)]) -> (TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
@@ -140,6 +143,63 @@ async fn an_address_with_as_many_streams_as_it_may_have_is_told_so() {
         }
     };
     timeout(Duration::from_secs(20), answered).await.expect("what is closed makes room");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
+    let (_folder, server) = start(&[(Number::MaxStreams, 8)]).await;
+    let (match_id, _) = create(&server, spec(2, v1::Visibility::Public)).await;
+    let (_, tokens) = create(&server, spec(2, v1::Visibility::Private)).await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let watch = v1::WatchMatchRequest { match_id, after_seq: None, views: None };
+    let mut watching = Vec::new();
+    let refused = loop {
+        match matches.watch_match(watch.clone()).await {
+            Ok(stream) => watching.push(stream.into_inner()),
+            Err(status) => break status,
+        }
+    };
+    check_limit(&refused);
+    assert_eq!(watching.len(), 7, "one place is kept");
+    let other = channel(&server).await;
+
+    // A player has it.
+    let (say, said) = mpsc::channel(1);
+    say.send(hello()).await.unwrap();
+    let mut play = PlayServiceClient::new(other.clone());
+    let mut answers = play.play(ReceiverStream::new(said)).await.unwrap().into_inner();
+    answers.message().await.unwrap().unwrap();
+    check_limit(&RulesServiceClient::new(other.clone()).list_presets(presets()).await.unwrap_err());
+    let resign = v1::ResignRequest { seat_token: tokens[0].clone() };
+    check_limit(&play.resign(resign).await.unwrap_err());
+    let mut health = HealthClient::new(other);
+    for _ in 0..100 {
+        let health = health.check(HealthCheckRequest::default()).await.unwrap().into_inner();
+        assert_eq!(health.status(), ServingStatus::Serving);
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_asks_too_fast_is_still_told_whether_the_server_serves() {
+    let (_folder, server) =
+        start(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
+    let channel = channel(&server).await;
+    let mut rules = RulesServiceClient::new(channel.clone());
+    let mut answers = Vec::new();
+    for _ in 0..10 {
+        answers.push(rules.list_presets(presets()).await);
+    }
+    check_limit(answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many"));
+    let mut health = HealthClient::new(channel);
+    health.check(HealthCheckRequest::default()).await.unwrap();
+    // That has a bound of its own.
+    let mut answers = Vec::new();
+    for _ in 0..10 {
+        answers.push(health.check(HealthCheckRequest::default()).await);
+    }
+    check_limit(answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many"));
     server.shutdown().await;
 }
 

@@ -49,8 +49,13 @@ impl Crowd {
 
     /// Room for one more of an address.
     pub(crate) fn room(self: &Arc<Self>, address: Address) -> Result<Room, Full> {
+        self.room_within(self.most, address)
+    }
+
+    /// The same, as long as fewer than so many are open in all: the rest is kept for others.
+    pub(crate) fn room_within(self: &Arc<Self>, most: usize, address: Address) -> Result<Room, Full> {
         let mut open = self.tally();
-        if open.all() >= self.most {
+        if open.all() >= most.min(self.most) {
             return Err(Full::All);
         }
         if open.of(&address) >= self.most_of_address {
@@ -115,6 +120,8 @@ mod tests {
         assert_eq!(crowd.room(one).unwrap_err(), Full::Address);
         let of_third = crowd.room(third).unwrap();
         assert_eq!(crowd.room(other).unwrap_err(), Full::All);
+        let most = 3;
+        assert_eq!(crowd.room_within(most, other).unwrap_err(), Full::All, "what is kept for others");
         drop((open, of_other, again, of_third));
         let open = crowd.tally();
         assert_eq!((open.all(), open.of(&one)), (0, 0), "what is closed leaves room");

@@ -6,11 +6,13 @@
 mod address;
 mod frames;
 mod pressure;
+mod purpose;
 mod rates;
 mod traffic;
 mod windows;
 
 pub(crate) use address::{Address, Crowd, Full, Room};
 pub(crate) use pressure::{Overloaded, Pressure, Work};
+pub(crate) use purpose::Purpose;
 pub(crate) use rates::{Origin, Rates, Share, TooFast};
 pub(crate) use traffic::{Bounds, OpenCall, Traffic, Verdict};

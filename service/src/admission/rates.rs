@@ -187,6 +187,20 @@ impl Share {
         taken
     }
 
+    /// One more question about the server's health: an address has a share for these alone, so that who asks on behalf of a
+    /// proxy is answered however busy the proxy's clients are.
+    pub(crate) fn health_check(&self) -> Result<(), TooFast> {
+        let address = self.origin.as_ref().map_or(Address::NONE, |origin| origin.address);
+        let taken = self.rates.requests.by_address.take((address, "health"), NonZeroU32::MIN);
+        taken.map_err(|wait| {
+            if let Some(origin) = &self.origin {
+                origin.traffic.refused();
+            }
+            counter!(THROTTLED, "what" => Kind::Request.name(), "by" => "address").increment(1);
+            TooFast { wait, by: "address" }
+        })
+    }
+
     /// One more message on a stream that is open.
     pub(crate) fn message(&self) -> Result<(), TooFast> {
         if let Some(origin) = &self.origin {

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::{
-    Address, Crowd, Room,
+    Address, Crowd, Purpose, Room,
     frames::{Frame, Frames, kind},
     windows::Windows,
 };
@@ -49,6 +49,10 @@ pub(crate) struct Bounds {
     streams: usize,
     /// The calls and streams of all connections.
     pub(crate) calls: Arc<Crowd>,
+    /// As many of them may be for something else than to play.
+    others: usize,
+    /// Questions about its health, when there is no room for other calls.
+    checks: Arc<Crowd>,
     /// KiB for requests that are large.
     large_requests: Arc<Semaphore>,
     /// Bytes that wait to be sent on all connections.
@@ -57,13 +61,16 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub(crate) fn new(numbers: &Numbers) -> Arc<Self> {
+        let streams = numbers.count(Number::MaxStreams);
         Arc::new(Self {
             idle: numbers.millis(Number::IdleTimeoutMs),
             write_stall: numbers.millis(Number::WriteStallTimeoutMs),
             queued: numbers.get(Number::MaxQueuedBytesPerConnection),
             queued_in_all: numbers.get(Number::MaxQueuedBytes),
             streams: numbers.count(Number::MaxStreamsPerConnection),
-            calls: Crowd::new(numbers.count(Number::MaxStreams), numbers.count(Number::MaxStreamsPerAddress)),
+            calls: Crowd::new(streams, numbers.count(Number::MaxStreamsPerAddress)),
+            others: streams - streams / limits::PART_OF_STREAMS_FOR_PLAY,
+            checks: Crowd::new(limits::MAX_HEALTH_CHECKS, limits::MAX_HEALTH_CHECKS_PER_ADDRESS),
             large_requests: Arc::new(Semaphore::new(limits::LARGE_REQUESTS_KIB)),
             waiting: AtomicU64::new(0),
         })
@@ -303,10 +310,17 @@ impl Traffic {
         self.0.flooded.notify_one();
     }
 
-    /// Room for a call or stream, among those of all connections.
-    pub(crate) fn room(&self, address: Address) -> Option<Room> {
+    /// Room for a call or stream, among those of all connections. What waits to be sent to others keeps nobody from playing:
+    /// a connection on which nothing waits may always be sent something.
+    pub(crate) fn room(&self, address: Address, purpose: Purpose) -> Option<Room> {
         let bounds = &self.0.bounds;
-        if bounds.full() { None } else { bounds.calls.room(address).ok() }
+        let room = match purpose {
+            Purpose::Health => bounds.calls.room(address).or_else(|_| bounds.checks.room(address)),
+            Purpose::Play => bounds.calls.room(address),
+            Purpose::Other if bounds.full() => return None,
+            Purpose::Other => bounds.calls.room_within(bounds.others, address),
+        };
+        room.ok()
     }
 
     /// Room for a piece of a large request, if there is any now.

@@ -14,7 +14,7 @@ use http::{
 use tonic::Status;
 
 use crate::{
-    admission::{Origin, Rates, Share},
+    admission::{Origin, Purpose, Rates, Share},
     grpc::{Fault, is_grpc},
 };
 
@@ -23,7 +23,11 @@ pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request,
     let origin = request.extensions().get::<Origin>().cloned();
     let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
     let share = Share::new(rates, origin, request.headers().get(AUTHORIZATION));
-    let fault = match share.request() {
+    let asked = match Purpose::of(request.uri().path()) {
+        Purpose::Health => share.health_check(),
+        Purpose::Play | Purpose::Other => share.request(),
+    };
+    let fault = match asked {
         Err(too_fast) => Some((too_fast.wait.as_secs() + 1, Fault::from(too_fast))),
         Ok(()) if crowded => Some((1, Fault::crowded())),
         Ok(()) => None,

@@ -23,7 +23,7 @@ use tokio::{
 use tonic::Status;
 
 use crate::{
-    admission::{OpenCall, Origin, Room, Traffic},
+    admission::{OpenCall, Origin, Purpose, Room, Traffic},
     grpc::Fault,
     limits,
     metrics::GivenUp,
@@ -52,7 +52,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Self { router, mut origin, timeout } = self.clone();
         let traffic = origin.traffic.clone();
-        let room = traffic.room(origin.address);
+        let room = traffic.room(origin.address, Purpose::of(request.uri().path()));
         origin.crowded = room.is_none();
         let open = Open { _call: traffic.call(), _room: room };
         async move {

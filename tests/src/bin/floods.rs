@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --release -p zetema-tests --bin floods
 //! cargo run --release -p zetema-tests --bin floods -- --flood rapid-reset --over tls --seconds 60
+//! cargo run --release -p zetema-tests --bin floods -- --spectators 0,1000,10000 --over plaintext
 //! ```
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
@@ -25,7 +26,7 @@ mod linux {
 
     use clap::{Parser, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    use zetema_tests::floods::{Enough, Flood, Readers, Row, Run, Scarce, Setup, Transport};
+    use zetema_tests::floods::{Enough, Flood, Readers, Row, Run, Scarce, Setup, Transport, watch_one};
 
     /// How long the server and its other clients are looked at before and after a flood.
     const CALM: Duration = Duration::from_secs(3);
@@ -48,6 +49,9 @@ mod linux {
         /// Instead of a flood: so many streams that never read beside 500 seats that play, and beside as many that read.
         #[arg(long)]
         readers: Option<usize>,
+        /// Instead of a flood: so many spectators of one match. May be given several times.
+        #[arg(long, value_delimiter = ',')]
+        spectators: Vec<usize>,
         /// Instead of a flood: let the server run short of this. May be given several times.
         #[arg(long)]
         scarce: Vec<Scarce>,
@@ -73,7 +77,8 @@ mod linux {
     }
 
     pub(super) async fn main() -> anyhow::Result<()> {
-        let Args { flood, over, seconds, format, readers, scarce, program, server_flag } = Args::parse();
+        let Args { flood, over, seconds, format, readers, spectators, scarce, program, server_flag } =
+            Args::parse();
         // Each attacker's connection is a file here.
         let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
@@ -94,6 +99,14 @@ mod linux {
             for &transport in transports {
                 readers_beside(&setup(transport), count, lasts).await?;
             }
+            return Ok(());
+        }
+        for &count in &spectators {
+            for &transport in transports {
+                spectators_of_one(&setup(transport), count, lasts).await?;
+            }
+        }
+        if !spectators.is_empty() {
             return Ok(());
         }
         for &scarce in &scarce {
@@ -119,6 +132,27 @@ mod linux {
                 }
             }
         }
+        Ok(())
+    }
+
+    async fn spectators_of_one(setup: &Setup, count: usize, lasts: Duration) -> anyhow::Result<()> {
+        let row = watch_one(setup, count, lasts).await?;
+        let [p50, p99] = row.players.percentiles();
+        let [others_p50, others_p99] = row.others.percentiles();
+        println!(
+            "{:?}, {count} spectators: the match's players p50 {p50:.2} ms, p99 {p99:.2} ms of {} actions; other matches' \
+             p50 {others_p50:.2} ms, p99 {others_p99:.2} ms of {}; {:.0} observations a second, {} gaps, {} streams ended; \
+             {} bytes for each spectator, at most {} MB, {:.2} processors",
+            setup.transport,
+            row.players.round_trips.len(),
+            row.others.round_trips.len(),
+            row.shown_per_second,
+            row.gaps,
+            row.ended,
+            row.bytes_each,
+            row.peak / (1024 * 1024),
+            row.processors,
+        );
         Ok(())
     }
 

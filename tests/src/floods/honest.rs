@@ -10,12 +10,14 @@ use tokio::sync::watch;
 use tokio::time::{interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
+use zetema_proto::Wire;
 use zetema_proto::v1;
 use zetema_proto::v1::rules_service_client::RulesServiceClient;
+use zetema_rules::{Options, Preset, Rules};
 
 use super::Playing;
 use super::host::{Host, connect};
-use crate::harness::{Clients, Created, PlayStream, StreamTable, preset, soon, unhurried};
+use crate::harness::{Clients, Created, PlayStream, StreamTable, own, preset, soon, unhurried};
 
 /// How often a newcomer tries the door.
 const NEWCOMERS: Duration = Duration::from_millis(200);
@@ -35,11 +37,36 @@ pub struct Crowd {
     pub per_connection: usize,
     /// How long a player waits before each action.
     pub pause: Duration,
+    /// How long their matches are.
+    pub length: Length,
+}
+
+/// How long a match is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// Some tens of actions.
+    Quick,
+    /// So long that it outlives what is measured.
+    Long,
+}
+
+impl Length {
+    fn spec(self) -> v1::MatchSpec {
+        match self {
+            Self::Quick => unhurried(preset(v1::Preset::Quick, 2)),
+            Self::Long => {
+                let sackson: Options = *Preset::Sackson.rules(2, None).unwrap();
+                let rules = Rules::new(Options { target: Some(10_000), ..sackson }).unwrap();
+                unhurried(own(rules.to_wire()))
+            }
+        }
+    }
 }
 
 impl Crowd {
     /// As beside a flood.
-    pub const FEW: Self = Self { tables: 4, per_connection: 1, pause: Duration::from_millis(10) };
+    pub const FEW: Self =
+        Self { tables: 4, per_connection: 1, pause: Duration::from_millis(10), length: Length::Quick };
 }
 
 /// Clients that harm nobody. They have a thread of their own, so that an attacker in the same process is not in their way.
@@ -123,6 +150,7 @@ struct Place {
     clients: Clients,
     felt: Arc<Felt>,
     pause: Duration,
+    length: Length,
     /// Is told which match is played.
     playing: watch::Sender<Playing>,
 }
@@ -145,7 +173,8 @@ impl Honest {
                 let tables = playing.len().saturating_sub(crowd.per_connection);
                 for playing in playing.drain(tables..) {
                     let (clients, felt) = (clients.clone(), Arc::clone(&told));
-                    let place = Place { clients, felt, pause: crowd.pause, playing };
+                    let Crowd { pause, length, .. } = crowd;
+                    let place = Place { clients, felt, pause, length, playing };
                     tasks.spawn(play_on(Arc::new(place)));
                 }
             }
@@ -228,7 +257,7 @@ async fn play_on(place: Arc<Place>) {
 
 impl Place {
     async fn play(&self) {
-        let mut spec = unhurried(preset(v1::Preset::Quick, 2));
+        let mut spec = self.length.spec();
         spec.set_visibility(v1::Visibility::Public);
         let created = self.create(spec).await;
         let (mut stream, _) = PlayStream::open(&self.clients).await;

@@ -6,12 +6,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::frames::{whole_call, window_of};
-use super::honest::{Crowd, Figures, Honest};
+use super::honest::{Crowd, Figures, Honest, Length};
 use super::host::{Effort, Host, Peak, Setup};
 use super::{Ending, Line, Playing, Reading, Request, Tally, Target, Toll};
 
 /// Matches that are played: 500 seats.
-const PLAYERS: Crowd = Crowd { tables: 250, per_connection: 25, pause: Duration::from_millis(500) };
+const PLAYERS: Crowd =
+    Crowd { tables: 250, per_connection: 25, pause: Duration::from_millis(500), length: Length::Quick };
 /// How long a player waits in a match of which a reader is sent all.
 const READERS_PAUSE: Duration = Duration::from_secs(1);
 /// How long they all get to get going.
@@ -54,7 +55,8 @@ impl Readers {
         let (_, token) = admin.owner_token("players").await;
         let (_, other) = admin.owner_token("followed").await;
         let (players, _) = Honest::start(&host, &token, PLAYERS).await;
-        let followed = Crowd { tables: count, per_connection: 50, pause: READERS_PAUSE };
+        let followed =
+            Crowd { tables: count, per_connection: 50, pause: READERS_PAUSE, length: Length::Quick };
         let (_followed, watched) = Honest::start(&host, &other, followed).await;
         let tally = Tally::default();
         let mut readers = JoinSet::new();

@@ -1,0 +1,42 @@
+//! What a call is for: who is let in when there is room for few.
+
+/// What a call is for, as far as its path tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To ask whether the server serves. Who asks would give up a server that is only full.
+    Health,
+    /// To play. What runs has clocks.
+    Play,
+    /// All else.
+    Other,
+}
+
+impl Purpose {
+    /// That of a call of this path.
+    pub(crate) fn of(path: &str) -> Self {
+        if path == "/grpc.health.v1.Health/Check" {
+            Self::Health
+        } else if path.starts_with("/zetema.v1.PlayService/") {
+            Self::Play
+        } else {
+            Self::Other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zetema_proto::v1::{match_service_server, play_service_server};
+
+    use super::*;
+
+    #[test]
+    fn the_path_tells_what_a_call_is_for() {
+        let of = |service: &str, method: &str| Purpose::of(&format!("/{service}/{method}"));
+        assert_eq!(of("grpc.health.v1.Health", "Check"), Purpose::Health);
+        // A stream stays open: it is one of many.
+        assert_eq!(of("grpc.health.v1.Health", "Watch"), Purpose::Other);
+        assert_eq!(of(play_service_server::SERVICE_NAME, "Act"), Purpose::Play);
+        assert_eq!(of(match_service_server::SERVICE_NAME, "WatchMatch"), Purpose::Other);
+    }
+}
