@@ -15,6 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use yaml_rust2::{Yaml, YamlLoader};
 use zetema_proto::v1::Preset;
+use zetema_service::metrics::Scrape;
 use zetema_tests::harness::{Table, TestServer, join_all, preset, soon};
 
 /// What Prometheus adds to every series, and the metric that it makes itself.
@@ -24,33 +25,19 @@ const UP: &str = "up";
 /// What a server tells: the labels of every series, by name; and what each metric is.
 struct Page {
     series: BTreeMap<String, Vec<BTreeMap<String, String>>>,
-    kinds: BTreeMap<String, String>,
+    scrape: Scrape,
 }
 
 impl Page {
     fn parse(text: &str) -> Self {
-        let mut series: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        let mut kinds = BTreeMap::new();
-        for line in text.lines().filter(|line| !line.is_empty()) {
-            if let Some(kind) = line.strip_prefix("# TYPE ") {
-                let (name, kind) = kind.split_once(' ').unwrap();
-                kinds.insert(name.to_owned(), kind.to_owned());
-            }
-            if line.starts_with('#') {
-                continue;
-            }
-            let (named, value) = line.rsplit_once(' ').unwrap();
-            assert!(value.parse::<f64>().is_ok(), "{line}");
-            let (name, labels) = named.split_once('{').unwrap_or((named, "}"));
-            let labels = labels.strip_suffix('}').unwrap().split(',').filter(|label| !label.is_empty());
-            let labels = labels.map(|label| {
-                let (name, value) = label.split_once('=').unwrap();
-                (name.to_owned(), value.trim_matches('"').to_owned())
-            });
-            series.entry(name.to_owned()).or_default().push(labels.collect());
+        let scrape = Scrape::parse(text).unwrap();
+        let mut series: BTreeMap<String, Vec<BTreeMap<String, String>>> = BTreeMap::new();
+        for sample in scrape.samples() {
+            let labels = sample.labels().map(|(name, value)| (name.to_owned(), value.to_owned()));
+            series.entry(sample.name().to_owned()).or_default().push(labels.collect());
         }
         series.insert(UP.to_owned(), vec![BTreeMap::new()]);
-        Self { series, kinds }
+        Self { series, scrape }
     }
 
     /// The names of the labels that these metrics have.
@@ -62,7 +49,7 @@ impl Page {
     /// Whether it only grows: a counter, or a part of a histogram.
     fn grows(&self, metric: &str) -> bool {
         let whole = ["_bucket", "_sum", "_count"].iter().find_map(|part| metric.strip_suffix(part));
-        let kind = |name: &str| self.kinds.get(name).map(String::as_str);
+        let kind = |name: &str| self.scrape.kind(name);
         kind(metric) == Some("counter") || whole.and_then(kind) == Some("histogram")
     }
 }
@@ -311,12 +298,7 @@ async fn the_dashboard_and_the_alerts_ask_for_what_a_server_tells() {
 
     // What the page has is what the documentation lists.
     for metric in zetema_service::metrics::ALL {
-        assert_eq!(
-            page.kinds.get(metric.name).map(String::as_str),
-            Some(metric.kind.name()),
-            "{}",
-            metric.name
-        );
+        assert_eq!(page.scrape.kind(metric.name), Some(metric.kind.name()), "{}", metric.name);
         let series = page.series.iter().filter(|(name, _)| {
             *name == metric.name || name.strip_prefix(metric.name).is_some_and(|part| part == "_bucket")
         });

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use serde::Serialize;
 use zetema_service::config::{Number, Setting};
-use zetema_service::metrics;
+use zetema_service::metrics::{self, Scrape};
 
 use crate::args::{AddressArgs, FormatArgs};
 use crate::output::{self, Format};
 use crate::render::amount;
-use crate::scrape::{Page, Scrape};
+use crate::scrape::Page;
 
 /// When the process was started, in seconds since 1970.
 const STARTED: &str = "process_start_time_seconds";

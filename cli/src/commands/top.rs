@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 use tokio::time::{MissedTickBehavior, interval};
-use zetema_service::metrics;
+use zetema_service::metrics::{self, Scrape, between, quantile};
 
 use super::status::Glance;
 use crate::args::{AddressArgs, FormatArgs};
 use crate::output::{self, Format};
-use crate::scrape::{Page, Scrape, between, quantile};
+use crate::scrape::Page;
 use crate::screen::Screen;
 
 /// Stages that are shown.

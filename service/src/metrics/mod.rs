@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod rpcs;
+mod scrape;
 mod tables;
 
 use std::sync::OnceLock;
@@ -13,6 +14,8 @@ use metrics_exporter_prometheus::{
 use zetema_proto::v1::ErrorReason;
 
 pub use catalogue::*;
+pub use scrape::{Buckets, NoPage, Sample, Scrape, between, quantile};
+
 pub(crate) use rpcs::{Call, GivenUp, Messages, Rpcs};
 pub(crate) use tables::TableMeasures;
 

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use zetema_service::access::ADMIN_TOKEN_FILE;
+use zetema_service::metrics::Scrape;
 
 use super::{Clients, built, soon};
 
@@ -148,8 +149,10 @@ impl Process {
             server.read_to_string(&mut page).await.map(|_| page)
         });
         let page = page.await.expect("the server runs");
-        let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        value.unwrap_or_else(|| panic!("no metric {name} in {page}")).parse().unwrap()
+        let (_, page) = page.split_once("\r\n\r\n").expect("an answer of HTTP");
+        let scrape = Scrape::parse(page).unwrap();
+        assert!(scrape.has(name), "no metric {name} in {page}");
+        scrape.sum(name).to_string().parse().unwrap()
     }
 
     /// A server with the data of this folder and these flags.

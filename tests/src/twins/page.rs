@@ -1,5 +1,7 @@
 //! What of the page of the metrics is compared.
 
+use zetema_service::metrics::Scrape;
+
 /// How the names of metrics end that are left out: how long something took is never the same twice. How often it was
 /// measured, which ends in `_seconds_count`, is compared as all the others are.
 const TIMES: [&str; 3] = ["_seconds", "_seconds_sum", "_seconds_bucket"];
@@ -14,7 +16,8 @@ pub(super) fn without_times(page: &str) -> String {
 
 /// The value of a metric on a page, when it has no labels.
 pub(super) fn value(page: &str, name: &str) -> Option<u64> {
-    page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+    let scrape = Scrape::parse(page).ok().filter(|scrape| scrape.has(name))?;
+    scrape.sum(name).to_string().parse().ok()
 }
 
 fn is_time(line: &str) -> bool {
