@@ -61,7 +61,7 @@ pub const DEFAULT_CONNECTIONS_PER_SECOND: u32 = 100;
 pub const DEFAULT_CONNECTION_BURST: u32 = 2_048;
 
 /// As how many a connection counts that was cut for flooding: opening it costs the server little, what went over it much.
-pub const CONNECTIONS_OF_A_FLOOD: u32 = 100;
+pub const CONNECTIONS_OF_A_FLOOD: u32 = 20;
 
 /// How late the server may be with what is due until it takes on nothing new, unless configured. An action comes by some five
 /// queues, one after the other: so late in each, it takes as long as what makes a stall ([`STALL_GAP`]).
@@ -75,6 +75,9 @@ pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
 
 /// How many times it has to be looked at for that.
 pub const PRESSURE_BEATS: usize = 5;
+
+/// How long it is waited for what is looked at. It is late by then, whatever it waits for.
+pub const PRESSURE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long before the time to join a match is over a late server lets in those that it waits for, at the latest from half of
 /// that time on: else it would make no-shows of them. They are told to try again after [`RETRY_AFTER_MS`].

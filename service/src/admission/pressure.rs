@@ -15,7 +15,7 @@ use metrics::{counter, gauge};
 use tokio::{
     runtime::Handle,
     task::spawn_blocking,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep_until, timeout},
 };
 
 use crate::{
@@ -91,8 +91,8 @@ impl Level {
 /// How late the server is with its work, by how long something waits that comes by as an action does: it is due, is passed on
 /// to another thread, and comes back from there.
 ///
-/// No client can make that late alone. How long actions take, one can: by what else it has sent, and by records that are read
-/// again.
+/// No client makes that late but by work that the server does for it, which its rates bound. How long actions take depends on what
+/// else their client has sent, and on records that are read again.
 #[derive(Debug)]
 pub(crate) struct Pressure(AtomicU8);
 
@@ -104,10 +104,12 @@ impl Pressure {
     /// Looks how late the server is, again and again. Later than `most` is too late.
     pub(crate) async fn watch(self: Arc<Self>, most: Duration) {
         let mut window = Window::new(Instant::now());
+        let _calm = CalmAfterwards(&self);
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
-            if !there_and_back().await {
+            // Where no thread is to be had it would wait without end.
+            if timeout(limits::PRESSURE_PATIENCE, there_and_back()).await == Ok(false) {
                 return;
             }
             let now = Instant::now();
@@ -142,6 +144,15 @@ impl Pressure {
     fn level(&self) -> Level {
         let stored = usize::from(self.0.load(Relaxed));
         Level::ALL.get(stored).copied().unwrap_or(Level::Calm)
+    }
+}
+
+/// Takes on everything when nobody looks any more, however that came.
+struct CalmAfterwards<'a>(&'a Pressure);
+
+impl Drop for CalmAfterwards<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(Level::Calm as u8, Relaxed);
     }
 }
 
@@ -193,11 +204,7 @@ mod tests {
         task::{Context, Poll},
     };
 
-    use tokio::{
-        runtime::Builder,
-        task::JoinHandle,
-        time::{sleep, timeout},
-    };
+    use tokio::{runtime::Builder, task::JoinHandle, time::sleep};
 
     use super::*;
 
@@ -277,6 +284,10 @@ mod tests {
             };
             timeout(Duration::from_mins(1), in_time).await.unwrap();
             watched.abort();
+            pressure.0.store(Level::Severe as u8, Relaxed);
+            let watched = Arc::clone(&pressure).watch(Duration::from_mins(1));
+            timeout(limits::PRESSURE_BEAT, watched).await.unwrap_err();
+            assert_eq!(pressure.level(), Level::Calm, "nobody looks any more");
         });
     }
 

@@ -76,7 +76,7 @@ numbers! {
     /// Bytes of observations that wait for one seat, or for whoever watches
     MaxQueuedBytesPerSeat "max_queued_bytes_per_seat" "bytes" 16_384 16_777_216 limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT;
     /// How late the server may be with its work until it refuses what is new: creates, spectators, and at twice that joins
-    MaxLateMs "max_late_ms" "milliseconds" 1 60_000 limits::DEFAULT_MAX_LATE_MS;
+    MaxLateMs "max_late_ms" "milliseconds" 5 60_000 limits::DEFAULT_MAX_LATE_MS;
     /// Matches that are not over, at once
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
     /// Matches of one owner that are not over, at once
@@ -99,7 +99,7 @@ numbers! {
     CreatesPerSecondPerAddress "creates_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
     /// Matches created from one address at once, after a pause: a whole batch must fit in
     CreateBurstPerAddress "create_burst_per_address" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
-    /// Connections opened from one address (of IPv6 from one /64). One that was cut for flooding counts as 100
+    /// Connections opened from one address (of IPv6 from one /64). One that was cut for flooding counts as 20
     ConnectionsPerSecondPerAddress "connections_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CONNECTIONS_PER_SECOND;
     /// Connections opened from one address at once, after a pause
     ConnectionBurstPerAddress "connection_burst_per_address" "connections" 1 10_000_000 limits::DEFAULT_CONNECTION_BURST;

@@ -49,6 +49,8 @@ impl Listener {
                     }
                     return (stream, address);
                 }
+                // The client has gone while it waited.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
                     self.warn(&error);
                     if !self.shed() {

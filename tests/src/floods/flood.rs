@@ -103,7 +103,7 @@ impl Flood {
     }
 
     /// How many connections it has at once.
-    pub const fn connections(self) -> usize {
+    pub const fn connections(self) -> u64 {
         match self {
             Self::Nobody => 0,
             Self::HalfPreface

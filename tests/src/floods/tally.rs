@@ -35,6 +35,8 @@ pub struct Toll {
     pub opened: u64,
     /// How long each lived that the server cut, ascending.
     pub cut: Vec<Duration>,
+    /// The number of the first that is open, counted from 1.
+    pub first_open: Option<u64>,
     /// How long the oldest has lived that was never cut.
     pub oldest_open: Option<Duration>,
     /// What the attacker was answered, and how often.
@@ -68,9 +70,15 @@ impl Tally {
         self.0.cut.notify_one();
     }
 
-    /// Waits until the server has cut so many connections.
-    pub(super) async fn has_cut(&self, connections: usize) {
-        while self.counts().cut.len() < connections {
+    /// Waits until the server has cut this many connections, those that were opened first.
+    pub(super) async fn has_cut(&self, first: u64) {
+        loop {
+            {
+                let counts = self.counts();
+                if counts.opened >= first && counts.open.keys().all(|number| *number > first) {
+                    return;
+                }
+            }
             self.0.cut.notified().await;
         }
     }
@@ -99,6 +107,7 @@ impl Tally {
         Toll {
             opened: counts.opened,
             cut,
+            first_open: counts.open.keys().min().copied(),
             oldest_open: counts.open.values().min().map(Instant::elapsed),
             answers: counts.answers.clone(),
             bytes: counts.bytes,
