@@ -10,6 +10,7 @@ pub mod journal;
 pub mod limits;
 pub mod matches;
 pub mod metrics;
+mod own_task;
 #[cfg(test)]
 mod planted;
 pub mod repair;

@@ -14,6 +14,7 @@ use super::subscription::{Past, Running};
 use super::{End, Hold};
 use crate::limits;
 use crate::metrics::TableMeasures;
+use crate::own_task::in_own_task;
 use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
 use crate::traces;
 
@@ -156,16 +157,21 @@ impl Handle {
         answer.await.ok()
     }
 
-    /// Asks the table for what a subscription needs. Those who look on take turns.
-    pub(super) async fn look<T>(
+    /// Asks the table for what a subscription needs. Those who look on take turns, and whoever asks may be left waiting by its
+    /// reader: that keeps the turn, or a place in the inbox, from nobody.
+    pub(super) async fn look<T: Send + 'static>(
         &self,
         audience: Audience,
-        message: impl FnOnce(Reply<T>) -> Message,
+        message: impl FnOnce(Reply<T>) -> Message + Send + 'static,
     ) -> Option<Result<T, Rejection>> {
-        let _turn = match audience {
-            Audience::Player(..) => None,
-            Audience::Observer(_) | Audience::Spectator => self.onlookers.acquire().await.ok(),
-        };
-        self.ask(message).await
+        let handle = self.clone();
+        in_own_task(async move {
+            let _turn = match audience {
+                Audience::Player(..) => None,
+                Audience::Observer(_) | Audience::Spectator => handle.onlookers.acquire().await.ok(),
+            };
+            handle.ask(message).await
+        })
+        .await
     }
 }

@@ -12,7 +12,8 @@ use crate::limits;
 use crate::table::Rejection;
 
 /// The latest results that were read, without a gap. They are read when someone asks for them, and while one reads, the
-/// others who follow wait for what it finds.
+/// others who follow wait for what it finds: so this is asked in a task of its own, never by what is polled as its reader
+/// has room.
 #[derive(Debug, Default)]
 pub(super) struct RecentResults(Mutex<VecDeque<Arc<EndedMatch>>>);
 

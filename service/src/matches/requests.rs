@@ -167,7 +167,7 @@ impl Matches {
         if let Err(held) = self.check_watch(audience, &info) {
             return Some(Err(held));
         }
-        handle.look(audience, |reply| Message::Subscribe { audience, after_seq, reply }).await
+        handle.look(audience, move |reply| Message::Subscribe { audience, after_seq, reply }).await
     }
 
     /// Asks the table of a running match, or looks into the record of one that is over.

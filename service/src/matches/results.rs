@@ -10,6 +10,7 @@ use super::{Matches, ResultCursor};
 use crate::encoding::decode_summary;
 use crate::journal::{Journal, PageSize, ResultFilter, ResultNumber, ResultPage, ResultRow};
 use crate::limits;
+use crate::own_task::in_own_task;
 use crate::table::{MatchInfo, Rejection};
 
 /// A match that is over, and its place among all that are.
@@ -181,16 +182,17 @@ impl Results {
     /// Reads a page of what comes after what was read.
     async fn read(&mut self, latest: ResultNumber) -> Result<(), Rejection> {
         let page = PageSize::new(limits::RESULTS_PAGE).map_err(|_| Rejection::Damaged)?;
-        let journal = self.matches.journal();
-        let recent = &self.matches.shared.recent_results;
-        let recent = recent.after(journal, self.read_to, latest, page).await?;
-        let (mut read, more_after) = match recent {
+        let (matches, read_to) = (self.matches.clone(), self.read_to);
+        let recent = in_own_task(async move {
+            matches.shared.recent_results.after(matches.journal(), read_to, latest, page).await
+        });
+        let (mut read, more_after) = match recent.await? {
             Some(recent) => {
                 let is_full = recent.len() >= usize::from(page.get());
                 let more_after = recent.last().filter(|_| is_full).map(|last| last.number);
                 (recent, more_after)
             }
-            None => read_page(journal, self.filter.clone(), self.read_to, page).await?,
+            None => read_page(self.matches.journal(), self.filter.clone(), self.read_to, page).await?,
         };
         self.read_to = more_after.map_or(latest, |number| number.min(latest));
         read.retain(|ended| ended.number <= latest && ended.is_wanted(&self.filter));

@@ -184,7 +184,7 @@ impl Subscription {
         let Feed::Past(past, live) = &mut self.feed else { return Ok(()) };
         let (audience, entries) = (self.audience, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
-            let asked = handle.look(audience, |reply| Message::Follow { audience, entries, reply });
+            let asked = handle.look(audience, move |reply| Message::Follow { audience, entries, reply });
             match asked.await {
                 Some(Ok(Followed::More(entries))) => {
                     past.entries = entries.into_iter();

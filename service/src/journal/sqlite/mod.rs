@@ -51,6 +51,7 @@ use super::{
     ResultFilter, ResultNumber, ResultPage, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
     Version, WebhookChange, WebhookStore,
 };
+use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
 use readers::Readers;
@@ -186,7 +187,7 @@ impl SqliteJournal {
     async fn query<T>(&self, query: impl FnOnce(oneshot::Sender<T>) -> Query) -> Result<T, ReadError> {
         let (to, answer) = oneshot::channel();
         let closed = || ReadError::Unavailable(Cause::new("the journal is closed"));
-        self.requests.send(Request::Query(query(to))).await.map_err(|_| closed())?;
+        hand_in(&self.requests, Request::Query(query(to))).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::limits;
 use crate::journal::{Cause, ReadError};
+use crate::own_task::hand_in;
 
 enum Job {
     Read(Box<dyn FnOnce(&Connection) + Send>),
@@ -36,7 +37,7 @@ impl Readers {
         let job = Job::Read(Box::new(move |conn| drop(to.send(read(conn)))));
         let thread = self.next.fetch_add(1, Relaxed) % self.threads.len().max(1);
         let thread = self.threads.get(thread).ok_or_else(closed)?;
-        thread.send(job).await.map_err(|_| closed())?;
+        hand_in(thread, job).await.map_err(|_| closed())?;
         answer.await.map_err(|_| closed())?
     }
 
@@ -80,5 +81,34 @@ fn start(conn: Connection) -> io::Result<mpsc::Sender<Job>> {
 impl fmt::Debug for Readers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Readers({})", self.threads.len())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use futures::poll;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn those_who_are_left_while_they_wait_for_a_place_keep_none() {
+        let readers = Readers::start(vec![Connection::open_in_memory().unwrap()]).unwrap();
+        let (go_on, waits) = channel::<()>();
+        let mut held = Box::pin(readers.read(move |_| waits.recv().map_err(|_| unreachable!())));
+        assert!(poll!(&mut held).is_pending());
+        let mut left = Vec::new();
+        for _ in 0..=2 * limits::WAITING_READS {
+            let mut read = Box::pin(readers.read(|_| Ok(())));
+            assert!(poll!(&mut read).is_pending());
+            left.push(read);
+        }
+        go_on.send(()).unwrap();
+        held.await.unwrap();
+        assert!(timeout(Duration::from_secs(10), readers.read(|_| Ok(()))).await.is_ok());
     }
 }

@@ -36,6 +36,7 @@ struct Inner {
     fates: Vec<Fate>,
     unreadable: usize,
     delay: Option<std::time::Duration>,
+    page_delay: Option<std::time::Duration>,
     result_pages: usize,
     lost: Vec<ResultNumber>,
     stats: JournalStats,
@@ -66,6 +67,11 @@ impl FakeJournal {
     /// The next append takes so long.
     pub(super) fn delay(&self, time: std::time::Duration) {
         self.inner.lock().unwrap().delay = Some(time);
+    }
+
+    /// The next page of results takes so long.
+    pub(super) fn delay_page(&self, time: std::time::Duration) {
+        self.inner.lock().unwrap().page_delay = Some(time);
     }
 
     /// The next reads fail.
@@ -235,6 +241,10 @@ impl Journal for FakeJournal {
         after: ResultNumber,
         page: PageSize,
     ) -> Result<ResultPage, ReadError> {
+        let delay = self.inner.lock().unwrap().page_delay.take();
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
+        }
         let mut inner = self.inner.lock().unwrap();
         inner.result_pages += 1;
         if inner.unreadable > 0 {

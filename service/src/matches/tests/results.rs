@@ -1,8 +1,10 @@
 //! Results by cursor: in order, each once, without a gap, whoever reads and however slowly.
 
+use std::pin::pin;
 use std::time::Duration;
 
-use tokio::time::Instant;
+use futures::poll;
+use tokio::time::{Instant, timeout};
 use zetema_rules::Preset;
 
 use super::fake::FakeJournal;
@@ -134,6 +136,38 @@ async fn many_who_follow_cost_the_journal_one_reading_of_each_result() {
         assert!(told.iter().all(|told| *told == [(10 + round, ended)]));
         assert_eq!(journal.result_pages(), 1 + usize::try_from(round).unwrap());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_left_while_it_reads_keeps_nothing_from_the_others() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let ended = end(&matches, 1, &[(None, None)]).await[0];
+    journal.delay_page(Duration::from_secs(1));
+    let mut left = all(&matches, ResultsFrom::First);
+    let mut next = pin!(left.next());
+    assert!(poll!(&mut next).is_pending());
+    let mut other = all(&matches, ResultsFrom::First);
+    let told = timeout(Duration::from_secs(10), until_caught_up(&mut other)).await;
+    assert_eq!(told, Ok(vec![(1, ended)]));
+    assert!(matches!(next.await, Ok(ResultNews::Ended(first)) if first.info.match_id == ended));
+    assert_eq!(journal.result_pages(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_gone_while_it_reads_keeps_nothing_from_the_others() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let ended = end(&matches, 1, &[(None, None)]).await[0];
+    journal.delay_page(RESULTS_SILENCE * 1000);
+    let mut gone = Box::pin(async { all(&matches, ResultsFrom::First).next().await });
+    // The reading has begun.
+    let begun = timeout(Duration::from_secs(1), &mut gone).await;
+    assert!(begun.is_err());
+    drop(gone);
+    let mut other = all(&matches, ResultsFrom::First);
+    let told = timeout(Duration::from_secs(10), until_caught_up(&mut other)).await;
+    assert_eq!(told, Ok(vec![(1, ended)]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use futures::{FutureExt, poll};
+use tokio::time::timeout;
 use zetema_proto::Views;
 use zetema_rules::fair::Nonce;
 use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
+use crate::limits::TABLE_INBOX_ONLOOKERS;
 use crate::matches::{Audience, End, Limits, Next, Running, Start};
 use crate::table::{Choice, DealSpec, MatchSpec, Rejection, SeatAccess};
 
@@ -266,12 +269,36 @@ async fn a_crowd_of_spectators_keeps_nobody_from_a_seat() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn subscriptions_that_are_left_where_they_catch_up_keep_nobody_from_the_match() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    let mut left = Vec::new();
+    for _ in 0..TABLE_INBOX_ONLOOKERS {
+        let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
+        let mut to_the_end = Box::pin(async move { drain(&mut subscription).await });
+        assert!(poll!(&mut to_the_end).is_pending());
+        left.push(to_the_end);
+    }
+    let another =
+        matches.subscribe(info.match_id, Audience::Spectator, None, Views::EveryDecision).map(Result::unwrap);
+    let another = timeout(Duration::from_secs(10), another).await.unwrap();
+    assert!(matches!(another.start(), Start::Snapshot(_)));
+    matches.cancel(info.match_id).await.unwrap();
+    for to_the_end in left {
+        let (observations, end) = to_the_end.await;
+        assert!(matches!(end, End::Over(Outcome::Aborted { .. })), "{end:?}");
+        assert!((1..).zip(&observations).all(|(seq, observation)| observation.seq == seq));
+    }
+}
+
 #[tokio::test]
 async fn a_dropped_call_for_what_comes_next_loses_nothing() {
     let matches = open(&FakeJournal::new()).await;
     let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
     let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
-    let dropped = tokio::time::timeout(Duration::from_millis(1), subscription.next()).await;
+    let dropped = timeout(Duration::from_millis(1), subscription.next()).await;
     assert!(dropped.is_err(), "nothing has happened yet");
     let whole = play_all(&matches, &info).await.remove(0);
     assert_eq!(drain(&mut subscription).await.0, whole);
