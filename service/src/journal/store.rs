@@ -352,9 +352,16 @@ pub enum Reader {
     Anyone,
 }
 
-/// Where the next page of a list starts. It holds for the filter that it came from.
+/// Where the next page of a list starts: with this result, or the next that is listed. It holds for the filter that it came
+/// from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PagePosition(u64);
+
+impl From<ResultNumber> for PagePosition {
+    fn from(number: ResultNumber) -> Self {
+        Self(number.get())
+    }
+}
 
 impl PagePosition {
     /// The position that [`Self::get`] gave.

@@ -50,8 +50,7 @@ impl ListReader {
         own || info.visibility == Visibility::Public
     }
 
-    /// What the journal is to leave out. It does not know which bots play: what is not this bot's is left out here, so
-    /// its pages are shorter.
+    /// What the journal is to leave out. It does not know which bots play: what is not this bot's is left out here.
     fn of_journal(&self) -> Reader {
         match self {
             Self::Admin | Self::Bot(_) => Reader::Admin,
@@ -191,6 +190,47 @@ impl Matches {
     /// # Errors
     /// [`Rejection::OutcomeUnknown`] if the journal can't be read now, [`Rejection::Damaged`].
     pub async fn list_records(
+        &self,
+        filter: &ListFilter,
+        from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<RecordPage, Rejection> {
+        match filter.reader {
+            ListReader::Bot(_) => self.list_records_of_bot(filter, from, page).await,
+            _ => self.read_records(filter, from, page).await,
+        }
+    }
+
+    /// Reads on until the page is full or the list ends: where a page ends must not tell of matches that the bot may not
+    /// see, and the journal visits those too.
+    async fn list_records_of_bot(
+        &self,
+        filter: &ListFilter,
+        mut from: Option<PagePosition>,
+        page: PageSize,
+    ) -> Result<RecordPage, Rejection> {
+        let largest = PageSize::new(PageSize::MAX).map_err(|_| Rejection::Damaged)?;
+        let mut matches = Vec::new();
+        loop {
+            let read = {
+                let _turn = self.shared.bot_lists.lock().await;
+                self.read_records(filter, from, largest).await?
+            };
+            matches.extend(read.matches);
+            if let Some(following) = matches.get(usize::from(page.get())) {
+                let next = Some(PagePosition::from(following.number));
+                matches.truncate(page.get().into());
+                return Ok(RecordPage { matches, next });
+            }
+            if read.next.is_none() {
+                return Ok(RecordPage { matches, next: None });
+            }
+            from = read.next;
+        }
+    }
+
+    /// What one read of the journal gives, of what the filter wants.
+    async fn read_records(
         &self,
         filter: &ListFilter,
         from: Option<PagePosition>,

@@ -187,10 +187,11 @@ pub(super) fn list(
 ) -> rusqlite::Result<FinishedPage> {
     let Walked { rows, next, visited } = walk_list(conn, filter, from, page)?;
     tracing::trace!(visited, "finished matches were listed");
-    Ok(FinishedPage { matches: rows, next: next.map(|next| PagePosition::new(next.get())) })
+    Ok(FinishedPage { matches: rows, next: next.map(PagePosition::from) })
 }
 
-/// The same, with how many matches were visited.
+/// The same, with how many matches were visited. For all but an admin these are such as the reader may see, and no others:
+/// where a page ends tells of every match that was visited.
 pub(super) fn walk_list(
     conn: &Connection,
     filter: &FinishedFilter,
@@ -199,11 +200,11 @@ pub(super) fn walk_list(
 ) -> rusqlite::Result<Walked> {
     let FinishedFilter { reader, owner, client_reference, visibility } = filter;
     let public = By::Visibility(Visibility::Public);
-    let (private, of_reader): (_, &[By<'_>]) = match reader {
-        Reader::Admin => (Private::All, &[visibility.map_or(By::All, By::Visibility)]),
-        Reader::Anyone => (Private::None, &[public]),
-        Reader::Seat(match_id) => (Private::This(*match_id), &[public, By::Match(*match_id)]),
-        Reader::Owner(owner) => (Private::Of(owner), &[public, By::Owner(owner)]),
+    let private = match reader {
+        Reader::Admin => Private::All,
+        Reader::Anyone => Private::None,
+        Reader::Seat(match_id) => Private::This(*match_id),
+        Reader::Owner(owner) => Private::Of(owner),
     };
     let wanted = Wanted {
         owner: owner.as_ref(),
@@ -211,11 +212,14 @@ pub(super) fn walk_list(
         visibility: *visibility,
         private,
     };
+    let by: &[By<'_>] = match reader {
+        Reader::Admin => &[wanted.index().unwrap_or(visibility.map_or(By::All, By::Visibility))],
+        Reader::Anyone => &[public],
+        Reader::Seat(match_id) => &[public, By::Match(*match_id)],
+        Reader::Owner(owner) => &[public, By::Owner(owner)],
+    };
     let from = ResultNumber::new(from.map_or(u64::MAX, PagePosition::get));
-    match wanted.index() {
-        Some(index) => walk(conn, &[index], wanted, Order::Down, from, page),
-        None => walk(conn, of_reader, wanted, Order::Down, from, page),
-    }
+    walk(conn, by, wanted, Order::Down, from, page)
 }
 
 /// A row whose seal is checked, and not the hash over its record too.

@@ -75,9 +75,9 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// The index that leaves out most, of those by what is asked for.
+    /// The index by what is asked for. Of an owner's matches none of others are visited, whatever reference they have.
     pub(super) fn index(self) -> Option<By<'a>> {
-        self.client_reference.map(By::ClientReference).or(self.owner.map(By::Owner))
+        self.owner.map(By::Owner).or(self.client_reference.map(By::ClientReference))
     }
 }
 

@@ -275,14 +275,14 @@ impl Journal for FakeJournal {
         let from = from.map_or(u64::MAX, PagePosition::get);
         let rows = inner.finished.iter().rev().map(|finished| finished.result.clone());
         let wanted = rows.filter(|row| {
-            row.number.get() < from
+            row.number.get() <= from
+                && !inner.lost.contains(&row.number)
                 && (filter.client_reference.is_none()
                     || filter.client_reference == row.listing.client_reference)
         });
         let mut matches: Vec<ResultRow> = wanted.take(usize::from(page.get()) + 1).collect();
-        let more = matches.len() > usize::from(page.get());
+        let next = matches.get(usize::from(page.get())).map(|row| PagePosition::from(row.number));
         matches.truncate(page.get().into());
-        let next = matches.last().filter(|_| more).map(|last| PagePosition::new(last.number.get()));
         Ok(FinishedPage { matches, next })
     }
 

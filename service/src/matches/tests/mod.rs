@@ -9,6 +9,7 @@ mod failures;
 pub(crate) mod fake;
 pub(crate) mod harness;
 mod lifecycle;
+mod lists;
 mod player_faults;
 mod results;
 mod simulation;
