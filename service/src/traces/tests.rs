@@ -138,9 +138,10 @@ async fn what_a_collector_does_not_take_is_dropped_and_nobody_waits_for_it() {
     for _ in 0..3 * limits::TRACES_QUEUED_SPANS {
         drop(act());
     }
-    assert!(begun.elapsed() < limits::TRACES_TIMEOUT, "{:?}", begun.elapsed());
+    // Whoever waited for the collector would wait a time-out for each batch, and for each batch at the end.
+    let most = Duration::from_mins(2);
+    assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
     traces.stop().await;
-    let most = limits::TRACES_TIMEOUT + limits::TRACES_STOP_TIMEOUT + Duration::from_secs(1);
     assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
     assert!(act().is_disabled(), "nothing is traced any more");
 }
