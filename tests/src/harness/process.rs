@@ -140,6 +140,13 @@ impl Process {
 
     /// A whole number of its metrics, such as `zetema_connections`.
     pub async fn metric(&self, name: &str) -> u64 {
+        let scrape = self.scrape().await;
+        assert!(scrape.has(name), "no metric {name} in {scrape:?}");
+        scrape.sum(name).to_string().parse().unwrap()
+    }
+
+    /// Its metrics.
+    pub async fn scrape(&self) -> Scrape {
         let address = self.url.strip_prefix("http://").unwrap();
         let page = soon("the metrics", async {
             let mut server = TcpStream::connect(address).await?;
@@ -150,9 +157,7 @@ impl Process {
         });
         let page = page.await.expect("the server runs");
         let (_, page) = page.split_once("\r\n\r\n").expect("an answer of HTTP");
-        let scrape = Scrape::parse(page).unwrap();
-        assert!(scrape.has(name), "no metric {name} in {page}");
-        scrape.sum(name).to_string().parse().unwrap()
+        Scrape::parse(page).unwrap()
     }
 
     /// A server with the data of this folder and these flags.

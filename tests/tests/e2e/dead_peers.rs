@@ -56,7 +56,7 @@ async fn readers(clients: &Clients, created: &Created) -> Readers {
 }
 
 async fn open_streams(process: &Process, rpc: &str) -> u64 {
-    process.metric(&format!("zetema_streams{{rpc=\"{rpc}\"}}")).await
+    process.scrape().await.at("zetema_streams", "rpc", rpc).to_string().parse().unwrap()
 }
 
 /// Waits until as many streams of an RPC are open, and says for how long.
