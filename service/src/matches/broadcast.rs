@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::yield_now;
 
 use super::End;
@@ -22,7 +22,7 @@ pub(super) struct Broadcast {
 /// The side of one reader.
 pub(super) struct Reader {
     log: Arc<SharedLog>,
-    row: watch::Receiver<()>,
+    row: Arc<Notify>,
     /// What it reads next.
     next: u64,
 }
@@ -40,7 +40,8 @@ struct Log {
     bytes: usize,
     /// The readers who have not fallen behind.
     in_time: usize,
-    rows: Vec<watch::Sender<()>>,
+    /// Each wakes its readers in the order in which they wait: a `watch` would draw lots.
+    rows: Vec<Arc<Notify>>,
     end: Option<End>,
 }
 
@@ -105,7 +106,7 @@ async fn wake_by_rows(log: Arc<SharedLog>, mut news: watch::Receiver<()>) {
         let last = news.changed().await.is_err();
         let mut row = 0;
         while let Some(sleepers) = log.row(row) {
-            sleepers.send_replace(());
+            sleepers.notify_waiters();
             row += 1;
             yield_now().await;
         }
@@ -120,13 +121,12 @@ impl Reader {
     pub(super) async fn next(&mut self) -> Result<Arc<Shown>, End> {
         loop {
             // Before it is looked, so that what comes after the look wakes it.
-            self.row.mark_unchanged();
+            let woken = self.row.notified();
             if let Some(read) = self.log.lock().read(self.next) {
                 self.next += u64::from(read.is_ok());
                 return read;
             }
-            // The row is there as long as its log.
-            self.row.changed().await.map_err(|_| End::Stopped)?;
+            woken.await;
         }
     }
 }
@@ -143,7 +143,7 @@ impl SharedLog {
     }
 
     /// What wakes a row, if there is one with this number.
-    fn row(&self, row: usize) -> Option<watch::Sender<()>> {
+    fn row(&self, row: usize) -> Option<Arc<Notify>> {
         self.lock().rows.get(row).cloned()
     }
 }
@@ -155,14 +155,15 @@ impl Log {
     }
 
     /// A place in a row.
-    fn place(&mut self) -> watch::Receiver<()> {
-        let has_room = |row: &&watch::Sender<()>| row.receiver_count() < READERS_WOKEN_AT_ONCE;
+    fn place(&mut self) -> Arc<Notify> {
+        // One is the log's own.
+        let has_room = |row: &&Arc<Notify>| Arc::strong_count(row) <= READERS_WOKEN_AT_ONCE;
         if let Some(row) = self.rows.iter().find(has_room) {
-            return row.subscribe();
+            return Arc::clone(row);
         }
-        let (row, place) = watch::channel(());
-        self.rows.push(row);
-        place
+        let row = Arc::new(Notify::new());
+        self.rows.push(Arc::clone(&row));
+        row
     }
 
     /// Adds one. Those for whom there would be too much are behind then, which is how many.
