@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     limits,
-    metrics::{LATE, SHED},
+    metrics::{LATE, OVERLOAD_LEVEL, SHED},
 };
 
 /// What is new, and may be refused.
@@ -105,6 +105,7 @@ impl Pressure {
     pub(crate) async fn watch(self: Arc<Self>, most: Duration) {
         let mut window = Window::new(Instant::now());
         let _calm = CalmAfterwards(&self);
+        self.store(Level::Calm);
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
@@ -133,12 +134,17 @@ impl Pressure {
         if level == before {
             return;
         }
-        self.0.store(level as u8, Relaxed);
+        self.store(level);
         if level == Level::Calm {
             tracing::info!("the server is in time again, and takes on what is new");
         } else {
             tracing::warn!(?level, "the server is late, and takes on less that is new");
         }
+    }
+
+    fn store(&self, level: Level) {
+        self.0.store(level as u8, Relaxed);
+        gauge!(OVERLOAD_LEVEL).set(f64::from(level as u8));
     }
 
     fn level(&self) -> Level {
@@ -152,7 +158,7 @@ struct CalmAfterwards<'a>(&'a Pressure);
 
 impl Drop for CalmAfterwards<'_> {
     fn drop(&mut self) {
-        self.0.0.store(Level::Calm as u8, Relaxed);
+        self.0.store(Level::Calm);
     }
 }
 

@@ -192,7 +192,7 @@ impl Server {
         let http = Arc::new(Http::new(&numbers, rates, clock));
         saturation::tell_limits(&numbers);
         let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
-        tasks.spawn(saturation::of_queues(Arc::clone(&journal), backend, bounds));
+        tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
         tasks.spawn(saturation::of_machine(config.data, process, closing));
         tasks.spawn(connection::accept(
             listener,

@@ -12,16 +12,15 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::{Bounds, Work},
+    admission::Bounds,
     config::{Number, Numbers},
-    grpc::Backend,
+    grpc::Drain,
     journal::{Health, Journal, JournalQueue, SqliteJournal},
     limits,
-    matches::Waiting,
+    matches::{Matches, Waiting},
     metrics::{
         DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES, INBOX_MESSAGES_MOST,
-        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, OVERLOAD_LEVEL, QUEUED_BYTES, READY,
-        WAL_BYTES,
+        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, QUEUED_BYTES, READY, WAL_BYTES,
     },
 };
 
@@ -37,8 +36,12 @@ pub(super) fn tell_limits(numbers: &Numbers) {
 }
 
 /// Measures what waits, until the server closes.
-pub(super) async fn of_queues(journal: Arc<SqliteJournal>, backend: Arc<Backend>, bounds: Arc<Bounds>) {
-    let Backend { matches, pressure, drain, .. } = &*backend;
+pub(super) async fn of_queues(
+    journal: Arc<SqliteJournal>,
+    matches: Matches,
+    bounds: Arc<Bounds>,
+    drain: Drain,
+) {
     let (health, mut ticks) = (journal.health(), ticks());
     while drain.closing().run_until_cancelled(ticks.tick()).await.is_some() {
         let ready = matches!(&*health.borrow(), Health::Writing) && !drain.draining().is_cancelled();
@@ -51,16 +54,12 @@ pub(super) async fn of_queues(journal: Arc<SqliteJournal>, backend: Arc<Backend>
         set(&gauge!(INBOX_MESSAGES_MOST), most);
         set(&gauge!(QUEUED_BYTES), bounds.queued_in_all());
         set(&gauge!(OPEN_CALLS), bounds.calls.open());
-        // By degrees: whoever may not join may not create either.
-        let refused = [Work::Create, Work::Join].into_iter().filter(|work| pressure.check(*work).is_err());
-        set(&gauge!(OVERLOAD_LEVEL), refused.count());
     }
     gauge!(READY).set(0.0);
 }
 
-/// Measures the disk of the data folder, until `closing`, and the process if its metrics have no page, which
-/// measures it by itself. A disk that does not answer keeps this
-/// waiting and nothing else.
+/// Measures the disk of the data folder, until `closing`, and the process if its metrics have no page, which measures it by
+/// itself. A disk that does not answer keeps this waiting and nothing else.
 pub(super) async fn of_machine(folder: PathBuf, process: Option<Collector>, closing: CancellationToken) {
     let mut ticks = ticks();
     while closing.run_until_cancelled(ticks.tick()).await.is_some() {

@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use tokio::sync::watch;
 use tokio::time::{interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use zetema_proto::Wire;
 use zetema_proto::v1;
@@ -221,6 +222,13 @@ pub(super) fn endpoint(host: &Host) -> Endpoint {
     }
 }
 
+/// How long a server asks to wait that has refused this since it is late, if that is why.
+pub(super) fn late(status: &Status) -> Option<Duration> {
+    let error =
+        v1::Error::from_status(status).filter(|error| error.reason() == v1::ErrorReason::Overloaded)?;
+    error.retry_after_ms.map(|wait| Duration::from_millis(wait.into()))
+}
+
 /// Connects again and again, and asks for what anybody may.
 pub(super) async fn newcomers(endpoint: Endpoint, felt: Arc<Felt>) {
     let mut beats = interval(NEWCOMERS);
@@ -284,10 +292,9 @@ impl Place {
                 Ok(created) => return created.into_inner().into(),
                 Err(status) => status,
             };
-            let error = v1::Error::from_status(&status).expect("an error of ours");
-            assert_eq!(error.reason(), v1::ErrorReason::Overloaded, "{error:?}");
+            let wait = late(&status).unwrap_or_else(|| panic!("{status:?}"));
             self.felt.put_off.fetch_add(1, Ordering::Relaxed);
-            sleep(Duration::from_millis(error.retry_after_ms.unwrap_or_default().into())).await;
+            sleep(wait).await;
         }
     }
 }

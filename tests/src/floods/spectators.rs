@@ -9,13 +9,13 @@ use prost::Message;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
+use tonic_prost::ProstCodec;
 use zetema_proto::v1;
 
-use super::honest::{Crowd, Figures, Honest, Length, endpoint};
+use super::honest::{Crowd, Figures, Honest, Length, endpoint, late};
 use super::host::{Effort, Host, Peak, Setup};
 
 /// The match that is watched: its players take their time, as people would like to see it.
@@ -122,15 +122,9 @@ async fn begin(channel: Channel, match_id: String) -> Result<Watching, Status> {
         client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
         let path = PathAndQuery::from_static("/zetema.v1.MatchService/WatchMatch");
         let request = v1::WatchMatchRequest { match_id: match_id.clone(), after_seq: None, views: None };
-        match client.server_streaming(Request::new(request), path, PeekCodec).await {
+        match client.server_streaming(Request::new(request), path, ProstCodec::default()).await {
             Ok(stream) => return Ok(stream.into_inner()),
-            Err(status) => match v1::Error::from_status(&status) {
-                Some(error) if error.reason() == v1::ErrorReason::Overloaded => {
-                    let wait = error.retry_after_ms.unwrap_or(1_000);
-                    sleep(Duration::from_millis(wait.into())).await;
-                }
-                _ => return Err(status),
-            },
+            Err(status) => sleep(late(&status).ok_or(status)?).await,
         }
     }
 }
@@ -160,40 +154,4 @@ struct Peeked {
 struct Numbered {
     #[prost(uint64, tag = "1")]
     seq: u64,
-}
-
-#[derive(Clone, Copy)]
-struct PeekCodec;
-
-impl Codec for PeekCodec {
-    type Encode = v1::WatchMatchRequest;
-    type Decode = Peeked;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for PeekCodec {
-    type Item = v1::WatchMatchRequest;
-    type Error = Status;
-
-    fn encode(&mut self, request: v1::WatchMatchRequest, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        request.encode(buffer).map_err(|error| Status::internal(error.to_string()))
-    }
-}
-
-impl Decoder for PeekCodec {
-    type Item = Peeked;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Peeked>, Status> {
-        Peeked::decode(buffer).map(Some).map_err(|error| Status::internal(error.to_string()))
-    }
 }
