@@ -190,6 +190,15 @@ pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
 /// Calls of one connection that are worked on at once, until the first piece of their answer is made. The others wait.
 pub const MAX_CALLS_AT_WORK: usize = 64;
 
+/// Lists and records that are made at once for one address, which are much work. The others wait for their turn.
+pub const LISTS_AT_WORK_PER_ADDRESS: usize = 4;
+
+/// Slots that addresses fall into, by a hash that nobody can foresee, when they wait for their turn.
+pub const TURN_SLOTS: usize = 1_024;
+
+/// Running matches that a list looks at in one go: then others have their turn.
+pub const LIVE_MATCHES_VISITED: usize = 1_024;
+
 /// How long a client may take nothing when half of the bytes wait that may: then those that don't read are the first to go.
 pub const WRITE_STALL_WHEN_FULL: Duration = Duration::from_secs(1);
 

@@ -9,6 +9,7 @@ mod pressure;
 mod purpose;
 mod rates;
 mod traffic;
+mod turns;
 mod windows;
 
 pub(crate) use address::{Address, Crowd, Full, Room};
@@ -16,3 +17,4 @@ pub(crate) use pressure::{Overloaded, Pressure, Work};
 pub(crate) use purpose::Purpose;
 pub(crate) use rates::{Origin, Rates, Share, TooFast};
 pub(crate) use traffic::{Bounds, OpenCall, Traffic, Verdict};
+pub(crate) use turns::Turn;

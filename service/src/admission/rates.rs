@@ -18,7 +18,10 @@ use http::HeaderValue;
 use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{Address, Traffic, Verdict};
+use super::{
+    Address, Traffic, Verdict,
+    turns::{Turn, Turns},
+};
 use crate::{
     config::{Number, Numbers},
     limits,
@@ -33,6 +36,7 @@ pub(crate) struct Rates {
     flood: NonZeroU32,
     requests: Rate,
     creates: Rate,
+    lists: Turns,
 }
 
 /// So many a second, by token and by address.
@@ -95,6 +99,7 @@ impl Rates {
                 [Number::CreatesPerSecondPerToken, Number::CreateBurstPerToken],
                 [Number::CreatesPerSecondPerAddress, Number::CreateBurstPerAddress],
             ),
+            lists: Turns::new(),
         })
     }
 
@@ -190,8 +195,7 @@ impl Share {
     /// One more question about the server's health: an address has a share for these alone, so that who asks on behalf of a
     /// proxy is answered however busy the proxy's clients are.
     pub(crate) fn health_check(&self) -> Result<(), TooFast> {
-        let address = self.origin.as_ref().map_or(Address::NONE, |origin| origin.address);
-        let taken = self.rates.requests.by_address.take((address, "health"), NonZeroU32::MIN);
+        let taken = self.rates.requests.by_address.take((self.address(), "health"), NonZeroU32::MIN);
         taken.map_err(|wait| {
             if let Some(origin) = &self.origin {
                 origin.traffic.refused();
@@ -217,6 +221,15 @@ impl Share {
         }
     }
 
+    /// Waits for a turn to make a list or a record, behind others of the same address.
+    pub(crate) async fn list(&self) -> Turn {
+        self.rates.lists.next(self.address()).await
+    }
+
+    fn address(&self) -> Address {
+        self.origin.as_ref().map_or(Address::NONE, |origin| origin.address)
+    }
+
     /// Why the server closed the connection, if it did.
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         self.origin.as_ref().and_then(|origin| origin.traffic.verdict())
@@ -234,8 +247,7 @@ impl Share {
                 TooFast { wait, by }
             }
         };
-        let address = self.origin.as_ref().map_or(Address::NONE, |origin| origin.address);
-        rate.by_address.take(address, count).map_err(too_fast("address"))?;
+        rate.by_address.take(self.address(), count).map_err(too_fast("address"))?;
         match self.token {
             Some(token) => rate.by_token.take(token, count).map_err(too_fast("token")),
             None => Ok(()),

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     access::{Bearer, SeatGrant},
-    admission::{Share, Work},
+    admission::{Share, Turn, Work},
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
@@ -141,6 +141,14 @@ impl MatchAdapter {
     }
 }
 
+/// A turn of the address that asks, if it is known.
+async fn turn<T>(request: &Request<T>) -> Option<Turn> {
+    match request.extensions().get::<Share>() {
+        Some(share) => Some(share.list().await),
+        None => None,
+    }
+}
+
 /// What names a request, if it names itself: who asks, its id, and what it asks.
 pub(super) fn request_key(
     caller: &Caller,
@@ -239,6 +247,7 @@ impl MatchService for MatchAdapter {
         let v1::ListMatchesRequest { filter, page_size, page_token } = request.get_ref();
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Any)?;
         let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
+        let _turn = turn(&request).await;
         let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
         Ok(Response::new(v1::ListMatchesResponse {
             matches: page.matches.iter().map(|info| caller.shown(info)).collect(),
@@ -255,6 +264,7 @@ impl MatchService for MatchAdapter {
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Over)?;
         let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
         let matches = &self.backend.matches;
+        let _turn = turn(&request).await;
         let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
         let summary = |ended: &Arc<EndedMatch>| lists::record_summary(ended, matches.is_held(&ended.info));
         let next = page.next.map(|position| ListCursor::Over(Some(position)).to_string());
@@ -301,6 +311,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::GetRecordResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         let info = self.visible(&caller, &request.get_ref().match_id).await?;
+        let _turn = turn(&request).await;
         let file = self.backend.matches.record(info.match_id).await.map_err(Fault::from)?;
         let record = v1::Record::decode(file.record).map_err(|error| Fault::internal(&error))?;
         Ok(Response::new(v1::GetRecordResponse { record: Some(record) }))

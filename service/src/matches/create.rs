@@ -363,7 +363,7 @@ impl Matches {
                 if over == Over::Stopped && !matches.shared.stop.is_cancelled() {
                     matches.lose(match_id);
                 }
-                matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(&match_id);
+                matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(match_id);
                 matches.shared.bot_seats.remove(&info);
                 matches.shared.faults.over(match_id);
                 drop(place);
@@ -381,7 +381,7 @@ impl Matches {
         let (deadline, deadline_seen) = watch::channel(None);
         let handle = Handle { inbox: sender, info: info_seen, onlookers, deadline: deadline_seen };
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
-        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(table.match_id(), handle);
+        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
         self.shared.bot_seats.add(&begun);
         TableTask {
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),

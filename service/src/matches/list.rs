@@ -4,12 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, PoisonError};
 
+use tokio::task::yield_now;
+
+use super::live_matches::Place;
 use super::past::unreadable;
 use super::{EndedMatch, Matches};
 use crate::journal::{
     BotName, ClientReference, FinishedFilter, MatchId, Owner, PagePosition, PageSize, Reader, UnixMillis,
     Visibility,
 };
+use crate::limits;
 use crate::table::{MatchInfo, MatchStage, Rejection};
 
 /// Which matches to list.
@@ -164,7 +168,7 @@ impl Matches {
         if !filter.wants_running() {
             return self.list_over(filter, None, page).await;
         }
-        let running = self.running(filter, after);
+        let running = self.running(filter, after, usize::from(page.get()) + 1).await;
         let more = running.len() > usize::from(page.get());
         let mut matches: Vec<MatchInfo> =
             running.iter().take(page.get().into()).map(|info| (**info).clone()).collect();
@@ -263,16 +267,35 @@ impl Matches {
         Ok(MatchPage { matches, next: next.map(|position| ListCursor::Over(Some(position))) })
     }
 
-    /// Running matches after a place in the list, the latest first.
-    fn running(&self, filter: &ListFilter, after: Option<(UnixMillis, MatchId)>) -> Vec<Arc<MatchInfo>> {
-        let place = |info: &MatchInfo| (info.created_at, info.match_id);
-        let mut matches: Vec<Arc<MatchInfo>> = {
-            let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-            let infos =
-                live.values().filter(|handle| handle.runs()).map(|handle| handle.info.borrow().clone());
-            infos.filter(|info| after.is_none_or(|after| place(info) < after) && filter.wants(info)).collect()
-        };
-        matches.sort_unstable_by_key(|info| std::cmp::Reverse(place(info)));
-        matches
+    /// So many running matches after a place in the list, if there are as many, the latest first. Whoever else wants to know
+    /// of matches waits for a part of them at most.
+    async fn running(
+        &self,
+        filter: &ListFilter,
+        mut after: Option<Place>,
+        most: usize,
+    ) -> Vec<Arc<MatchInfo>> {
+        let mut matches = Vec::new();
+        loop {
+            let mut visited = 0;
+            {
+                let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+                for (place, handle) in live.latest_first(after).take(limits::LIVE_MATCHES_VISITED) {
+                    visited += 1;
+                    after = Some(place);
+                    let info = handle.info.borrow();
+                    if handle.runs() && filter.wants(&info) {
+                        matches.push(Arc::clone(&info));
+                        if matches.len() == most {
+                            return matches;
+                        }
+                    }
+                }
+            }
+            if visited < limits::LIVE_MATCHES_VISITED {
+                return matches;
+            }
+            yield_now().await;
+        }
     }
 }

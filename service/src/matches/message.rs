@@ -119,7 +119,7 @@ pub(super) enum Followed {
 }
 
 /// The way to a running table.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Handle {
     pub(super) inbox: mpsc::Sender<Message>,
     pub(super) info: watch::Receiver<Arc<MatchInfo>>,

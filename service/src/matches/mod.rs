@@ -21,6 +21,7 @@ mod hold;
 mod incarnation;
 mod limits;
 mod list;
+mod live_matches;
 mod message;
 mod observed;
 mod past;
@@ -39,7 +40,7 @@ mod task;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -74,6 +75,7 @@ use crate::table::{
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
 use incarnation::Incarnations;
+use live_matches::LiveMatches;
 use message::Handle;
 use places::Places;
 use player_faults::PlayerFaults;
@@ -103,8 +105,7 @@ struct Shared {
     config: Config,
     measures: Arc<TableMeasures>,
     incarnations: Incarnations,
-    /// The way to each running table. The tables themselves are owned by their tasks.
-    live: RwLock<HashMap<MatchId, Handle>>,
+    live: RwLock<LiveMatches>,
     places: Arc<Places>,
     /// The seats of bots in the matches that run.
     bot_seats: AllBotSeats,
@@ -203,7 +204,7 @@ impl Matches {
     pub async fn abort_restored(&self) -> Result<usize, Rejection> {
         let live: Vec<MatchId> = {
             let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-            live.keys().copied().collect()
+            live.ids().collect()
         };
         let aborts = live.iter().map(async |match_id| {
             match self.command(*match_id, Command::AbortRestored, self.arrival(None)).await {
@@ -230,7 +231,7 @@ impl Matches {
     /// How many messages wait in the inboxes of all tables.
     pub(crate) fn waiting(&self) -> Waiting {
         let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-        let waiting = live.values().map(Handle::waiting);
+        let waiting = live.handles().map(Handle::waiting);
         waiting.fold(Waiting::default(), |Waiting { all, most }, more| Waiting {
             all: all + more,
             most: most.max(more),
@@ -292,7 +293,7 @@ impl Matches {
     /// The way to the table of a match that is not over.
     fn handle(&self, match_id: MatchId) -> Option<Handle> {
         let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.get(&match_id).filter(|handle| handle.runs()).cloned()
+        live.handle(match_id).cloned()
     }
 
     /// Notes that a match can't go on here.
@@ -310,11 +311,6 @@ impl Matches {
             // It was stored a moment ago, and whoever created it has not heard so yet.
             Rejection::OutcomeUnknown
         }
-    }
-
-    fn any_live(&self, which: impl Fn(&MatchInfo) -> bool) -> bool {
-        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.values().any(|handle| handle.runs() && which(&handle.info.borrow()))
     }
 
     fn journal(&self) -> &dyn Journal {

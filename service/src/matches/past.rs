@@ -1,6 +1,6 @@
 //! Matches that are over, as their records tell them.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -132,7 +132,10 @@ impl Matches {
     /// Whether cards of the match must not be shown yet, since others of its deal set still play with them.
     pub fn is_held(&self, info: &MatchInfo) -> bool {
         match info.deals {
-            DealsKind::Shared(set) => self.any_live(|live| live.deals == DealsKind::Shared(set)),
+            DealsKind::Shared(set) => {
+                let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+                live.runs_one_of(set)
+            }
             DealsKind::Joint | DealsKind::Fixed => false,
         }
     }

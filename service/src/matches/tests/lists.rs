@@ -5,6 +5,8 @@ use zetema_rules::Preset;
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::journal::{BotName, ClientReference, PagePosition, PageSize, Visibility};
+use crate::limits;
+use crate::matches::live_matches::place;
 use crate::matches::{ListCursor, ListFilter, ListReader, MatchPage, Matches, RecordPage};
 use crate::table::{DealSpec, MatchSpec, SeatSpec};
 
@@ -99,6 +101,40 @@ async fn the_pages_of_a_bot_tell_nothing_of_private_matches_of_others() {
             let size = PageSize::new(size).unwrap();
             let from = matches.list(filter, Some(ListCursor::Over(Some(made_up))), size).await.unwrap();
             assert_eq!(with.next(), Some((lists, records, from)), "{filter:?} by {}", size.get());
+        }
+    }
+}
+
+#[tokio::test]
+async fn more_running_matches_than_one_go_looks_at_are_listed_once_and_in_order() {
+    let matches = open(&FakeJournal::new()).await;
+    let public = MatchSpec { visibility: Visibility::Public, ..spec_for("bob") };
+    for private in [limits::LIVE_MATCHES_VISITED - 1, limits::LIVE_MATCHES_VISITED, 40] {
+        matches.create(vec![public.clone()], None).await.unwrap();
+        for batch in vec![spec_for("bob"); private].chunks(limits::MAX_BATCH_MATCHES) {
+            matches.create(batch.to_vec(), None).await.unwrap();
+        }
+    }
+    let listed = async |reader: ListReader, size: u16| {
+        let filter = ListFilter { reader, stages: Vec::new(), client_reference: None };
+        let (lists, _) = pages(&matches, &filter, size).await;
+        let sizes: Vec<usize> = lists.iter().map(|page| page.matches.len()).collect();
+        let places = lists.iter().flat_map(|page| &page.matches).map(place).collect::<Vec<_>>();
+        assert!(places.is_sorted_by(|before, after| before > after), "the latest first, each once");
+        sizes
+    };
+    let all = matches.live();
+    for (reader, seen) in
+        [(ListReader::Anyone, 3), (ListReader::Bot(bot("bob")), all), (ListReader::Admin, all)]
+    {
+        for size in [2, 3, PageSize::MAX] {
+            let sizes = listed(reader.clone(), size).await;
+            assert_eq!(sizes.iter().sum::<usize>(), seen, "{reader:?} by {size}");
+            assert_eq!(
+                sizes.len(),
+                seen.div_ceil(size.into()) + usize::from(seen % usize::from(size) == 0),
+                "{reader:?} by {size}: {sizes:?}"
+            );
         }
     }
 }
