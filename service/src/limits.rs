@@ -42,8 +42,8 @@ pub const MAX_CLIENT_NAME_CHARS: usize = 64;
 /// Seats that one Play or Observe stream carries. Each costs a queue in its table.
 pub const MAX_SEATS_PER_STREAM: usize = 1_000;
 
-/// Requests of one Play stream that wait for their tables. When it is full, the stream is not read on, and
-/// the client feels it as back pressure.
+/// Requests of one Play stream that wait for their tables, or whose answers wait for their reader. When it is full, the stream
+/// is not read on, and the client feels it as back pressure.
 pub const MAX_REQUESTS_IN_FLIGHT: usize = 2 * MAX_SEATS_PER_STREAM;
 
 /// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].

@@ -5,6 +5,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::{
@@ -196,12 +197,15 @@ fn large_join(tag: u64) -> v1::PlayRequest {
     ask(tag, 0, play_request::Kind::Join(v1::Join { by, ..v1::Join::default() }))
 }
 
+/// What may be under way of requests of some kilobytes beside what the server has taken: the windows of HTTP/2 and the
+/// client's buffers.
+const UNDER_WAY: u64 = 500;
+
+/// As long as this nothing is taken from a client that is read no further.
+const HELD_UP: Duration = Duration::from_secs(3);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_asks_and_reads_nothing_is_read_no_further_than_the_limit() {
-    /// What may be under way beside what the server has taken: the windows of HTTP/2 and the client's buffers.
-    const UNDER_WAY: u64 = 500;
-    /// As long as this nothing is taken from a client that is read no further.
-    const HELD_UP: Duration = Duration::from_secs(3);
     let (_folder, server) = start().await;
     let (requests, mut answers) = unread_stream(&server).await;
     let limit = u64::try_from(limits::MAX_REQUESTS_IN_FLIGHT).unwrap();
@@ -227,6 +231,18 @@ async fn a_client_that_asks_and_reads_nothing_is_read_no_further_than_the_limit(
     server.shutdown().await;
 }
 
+/// Whether a message asks its seat for a decision.
+fn decides(kind: &play_response::Kind) -> bool {
+    match kind {
+        play_response::Kind::Observation(observation) => observation.decision.is_some(),
+        play_response::Kind::Joined(v1::SubscriptionStart {
+            kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
+            ..
+        }) => snapshot.decision.is_some(),
+        _ => false,
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_action_is_played_though_its_sender_reads_nothing() {
     let (_folder, server) = start().await;
@@ -241,15 +257,7 @@ async fn an_action_is_played_though_its_sender_reads_nothing() {
     }
     let handle = loop {
         let v1::PlayResponse { handle, kind, .. } = answers.message().await.unwrap().unwrap();
-        let decides = match kind.unwrap() {
-            play_response::Kind::Observation(observation) => observation.decision.is_some(),
-            play_response::Kind::Joined(v1::SubscriptionStart {
-                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
-                ..
-            }) => snapshot.decision.is_some(),
-            _ => false,
-        };
-        if decides {
+        if decides(&kind.unwrap()) {
             break handle;
         }
     };
@@ -286,6 +294,59 @@ async fn an_action_is_played_though_its_sender_reads_nothing() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), played).await.expect("the action is played");
+    drop((requests, answers));
+    server.shutdown().await;
+}
+
+/// A message with a field of so many bytes behind it that nobody knows.
+fn padded(request: &v1::PlayRequest, bytes: usize) -> Vec<u8> {
+    let mut message = request.encode_to_vec();
+    prost::encoding::bytes::encode(1_000, &vec![0; bytes], &mut message);
+    message
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_that_is_sent_again_and_again_is_read_no_further_than_the_limit() {
+    let (_folder, server) = start_patient().await;
+    let (_, tokens) = create(&server, spec(2, v1::Visibility::Public)).await;
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let mut client = Grpc::new(endpoint.initial_stream_window_size(1).connect().await.unwrap());
+    client.ready().await.unwrap();
+    let (requests, sent) = mpsc::channel::<Vec<u8>>(1);
+    let path = PathAndQuery::from_static("/zetema.v1.PlayService/Play");
+    let opened = client.streaming(Request::new(ReceiverStream::new(sent)), path, BytesCodec).await.unwrap();
+    let mut answers: Streaming<Vec<u8>> = opened.into_inner();
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
+    requests.send(ask(0, 0, play_request::Kind::Hello(hello)).encode_to_vec()).await.unwrap();
+    for token in &tokens {
+        let join = v1::Join { by: Some(v1::join::By::SeatToken(token.clone())), ..v1::Join::default() };
+        requests.send(ask(0, 0, play_request::Kind::Join(join)).encode_to_vec()).await.unwrap();
+    }
+    let handle = loop {
+        let answer = answers.message().await.unwrap().unwrap();
+        let v1::PlayResponse { handle, kind, .. } = v1::PlayResponse::decode(answer.as_slice()).unwrap();
+        if decides(kind.as_ref().unwrap()) {
+            break handle;
+        }
+    };
+    // From here on nothing is read: what tells of the action stays behind these answers.
+    for _ in 0..200 {
+        let unknown_handle = ask(1, 999, play_request::Kind::Resign(v1::Resign {}));
+        requests.send(unknown_handle.encode_to_vec()).await.unwrap();
+    }
+    let choice = Some(v1::act::Choice::LegalIndex(0));
+    let act = ask(2, handle, play_request::Kind::Act(v1::Act { decision_number: 1, choice }));
+    let act = padded(&act, 10 * 1024);
+    let limit = u64::try_from(limits::MAX_REQUESTS_IN_FLIGHT).unwrap();
+    let mut sent = 0;
+    while sent < 2 * limit {
+        match tokio::time::timeout(HELD_UP, requests.send(act.clone())).await {
+            Ok(taken) => taken.unwrap(),
+            Err(_) => break,
+        }
+        sent += 1;
+    }
+    assert!((limit - 200..limit + UNDER_WAY).contains(&sent), "{sent} requests were taken");
     drop((requests, answers));
     server.shutdown().await;
 }

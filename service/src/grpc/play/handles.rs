@@ -24,6 +24,8 @@ pub(super) struct Handles {
     /// Seats that are being joined.
     joining: HashMap<SeatKey, Joining>,
     last: u32,
+    /// Actions that are owed to all seats.
+    owed: usize,
 }
 
 /// A seat that is being joined.
@@ -119,7 +121,9 @@ impl Handles {
     pub(super) fn shown(&mut self, handle: u32, seq: u64) {
         if let Some(held) = self.held.get_mut(&handle) {
             held.shown = seq;
+            let before = held.owed.len();
             held.owed.retain(|(_, receipt)| receipt.seq > seq);
+            self.owed -= before - held.owed.len();
         }
     }
 
@@ -130,13 +134,14 @@ impl Handles {
         let is_told = receipt.seq > shown.max(held.start);
         if is_told && receipt.seq > held.shown {
             held.owed.push((tag, receipt));
+            self.owed += 1;
         }
         is_told
     }
 
-    /// Whether an observation is still to come that answers an action.
-    pub(super) fn owes(&self) -> bool {
-        self.held.values().any(|held| !held.owed.is_empty())
+    /// How many actions are answered by observations still to come: one that is sent again and again counts each time.
+    pub(super) const fn owed(&self) -> usize {
+        self.owed
     }
 
     /// Takes a seat in, by its handle if it has one: then its earlier subscription ends, and no observation answers
@@ -151,7 +156,9 @@ impl Handles {
             earlier.subscription.abort();
             earlier.owed
         });
-        let (owed, untold) = earlier.into_iter().flatten().partition(|(_, receipt)| receipt.seq > start);
+        let (owed, untold): (Vec<_>, Vec<_>) =
+            earlier.into_iter().flatten().partition(|(_, receipt)| receipt.seq > start);
+        self.owed -= untold.len();
         if let Some(held) = self.held.get_mut(&handle) {
             held.owed = owed;
         }
@@ -162,6 +169,7 @@ impl Handles {
     pub(super) fn remove(&mut self, handle: u32) -> Option<Held> {
         let held = self.held.remove(&handle)?;
         self.of_seat.remove(&(held.match_id, held.access.seat));
+        self.owed -= held.owed.len();
         held.subscription.abort();
         Some(held)
     }

@@ -154,9 +154,9 @@ impl Session {
         let silence = backend.ping_interval * limits::SILENT_PING_INTERVALS;
         let hello_by = Instant::now() + backend.request_timeout;
         loop {
-            let may_read = self.asked.len() + self.said.len() < limits::MAX_REQUESTS_IN_FLIGHT
-                && self.resting_until.is_none();
-            if !may_read && self.said.is_empty() {
+            let unanswered = self.asked.len() + self.said.len() + self.handles.owed();
+            let may_read = unanswered < limits::MAX_REQUESTS_IN_FLIGHT && self.resting_until.is_none();
+            if !may_read && self.said.is_empty() && self.handles.owed() == 0 {
                 // It is not heard since the tables are slow, for which it can't be blamed.
                 self.last_sign = backend.matches.now();
             }
@@ -291,7 +291,7 @@ impl Session {
     }
 
     async fn answer_all(&mut self, out: &Sender<Outgoing>) -> End {
-        while !(self.said.is_empty() && self.asked.is_empty()) || self.handles.owes() {
+        while !(self.said.is_empty() && self.asked.is_empty()) || self.handles.owed() > 0 {
             tokio::select! {
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
