@@ -263,7 +263,7 @@ fn alerts() -> Vec<Alert> {
             name: text(&rule["alert"]),
             expr: text(&rule["expr"]),
             summary: text(&rule["annotations"]["summary"]),
-            runbook: text(&rule["annotations"]["runbook_url"]),
+            runbook: text(&rule["annotations"]["runbook"]),
         }
     };
     rules.map(alert).collect()
