@@ -193,6 +193,9 @@ pub const MAX_CALLS_AT_WORK: usize = 64;
 /// Lists and records that are made at once for one address, which are much work. The others wait for their turn.
 pub const LISTS_AT_WORK_PER_ADDRESS: usize = 4;
 
+/// Those that are made at once for all addresses. Each may take [`MAX_RESPONSE_BYTES`] until what is sent of it is counted.
+pub const LISTS_AT_WORK: usize = 8;
+
 /// Slots that addresses fall into, by a hash that nobody can foresee, when they wait for their turn.
 pub const TURN_SLOTS: usize = 1_024;
 

@@ -19,7 +19,7 @@ use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
-    Address, Traffic, Verdict,
+    Address, Full, Traffic, Verdict,
     turns::{Turn, Turns},
 };
 use crate::{
@@ -221,9 +221,19 @@ impl Share {
         }
     }
 
-    /// Waits for a turn to make a list or a record, behind others of the same address.
-    pub(crate) async fn list(&self) -> Turn {
-        self.rates.lists.next(self.address()).await
+    /// Waits for a turn to make a list or a record, behind others of the same address, and for room for it. None is made
+    /// while as much waits to be sent as may.
+    pub(crate) async fn list(&self) -> Result<Turn, Full> {
+        loop {
+            let turn = self.rates.lists.next(self.address()).await;
+            match &self.origin {
+                Some(Origin { traffic, .. }) if !traffic.has_room()? => {
+                    drop(turn);
+                    traffic.room_for_answer().await;
+                }
+                _ => return Ok(turn),
+            }
+        }
     }
 
     fn address(&self) -> Address {

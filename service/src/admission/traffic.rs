@@ -5,6 +5,7 @@
 
 use std::{
     collections::VecDeque,
+    future::poll_fn,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -19,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    Address, Crowd, Purpose, Room,
+    Address, Crowd, Full, Purpose, Room,
     frames::{Frame, Frames, kind},
     windows::Windows,
 };
@@ -283,6 +284,16 @@ impl Traffic {
         }
         state.waiting.push_back(context.waker().clone());
         Poll::Pending
+    }
+
+    /// Waits until there is room for another piece of an answer.
+    pub(crate) async fn room_for_answer(&self) {
+        poll_fn(|context| self.poll_room(context)).await;
+    }
+
+    /// Whether there is room on this connection for a large answer. There is none on any while as much waits as may.
+    pub(crate) fn has_room(&self) -> Result<bool, Full> {
+        if self.0.bounds.full() { Err(Full::All) } else { Ok(self.state().queued < self.0.bounds.queued) }
     }
 
     /// A piece of an answer was handed over.

@@ -1,5 +1,5 @@
-//! Who is next with what is much work for one request: an address that asks for much of it at once waits for itself, so that
-//! what others ask waits behind a few of its answers and not behind all of them.
+//! Who is next with what is much work and a large answer to one request: an address that asks for much of it at once waits for
+//! itself, so that what others ask waits behind a few of its answers and not behind all of them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -9,31 +9,39 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Address;
 use crate::limits;
 
-/// So many at a time of each address. Addresses that fall into one slot share its turns.
+/// So many at a time of each address, and of all. Addresses that fall into one slot share its turns.
 #[derive(Debug)]
 pub(super) struct Turns {
     hasher: RandomState,
     slots: Box<[Arc<Semaphore>]>,
+    all: Arc<Semaphore>,
 }
 
-/// What is much work may be done as long as this lives. Keep none while a client is waited for.
-#[derive(Debug)]
+/// A large answer may be made as long as this lives. An answer that takes it along has it until its first piece is made and
+/// counted. Keep none while a client is waited for.
+#[derive(Debug, Clone)]
 pub(crate) struct Turn {
-    _permit: Option<OwnedSemaphorePermit>,
+    _permits: Arc<[Option<OwnedSemaphorePermit>; 2]>,
 }
 
 impl Turns {
     pub(super) fn new() -> Self {
         let slot = |_| Arc::new(Semaphore::new(limits::LISTS_AT_WORK_PER_ADDRESS));
-        Self { hasher: RandomState::new(), slots: (0..limits::TURN_SLOTS).map(slot).collect() }
+        Self {
+            hasher: RandomState::new(),
+            slots: (0..limits::TURN_SLOTS).map(slot).collect(),
+            all: Arc::new(Semaphore::new(limits::LISTS_AT_WORK)),
+        }
     }
 
     /// Waits for a turn, behind those of the same address that asked before.
     pub(super) async fn next(&self, address: Address) -> Turn {
         let slots = self.slots.len() as u64;
         let slot = usize::try_from(self.hasher.hash_one(address) % slots).unwrap_or_default();
-        // It is never closed.
-        Turn { _permit: Arc::clone(&self.slots[slot]).acquire_owned().await.ok() }
+        // Neither is ever closed.
+        let of_address = Arc::clone(&self.slots[slot]).acquire_owned().await.ok();
+        let of_all = Arc::clone(&self.all).acquire_owned().await.ok();
+        Turn { _permits: Arc::new([of_address, of_all]) }
     }
 }
 
@@ -46,17 +54,28 @@ mod tests {
 
     use super::*;
 
+    fn address(last: usize) -> Address {
+        Address::from(format!("198.51.100.{last}").parse::<IpAddr>().unwrap())
+    }
+
     #[test]
     fn who_has_all_its_turns_waits_for_one_of_them_and_leaves_another_address_its_own() {
         let turns = Turns::new();
-        let address = |ip: &str| Address::from(ip.parse::<IpAddr>().unwrap());
-        let one = address("192.0.2.1");
-        let mut others = (1..).map(|last: u8| address(&format!("198.51.100.{last}")));
+        let one = address(1);
         let mut taken: Vec<Turn> = std::iter::from_fn(|| turns.next(one).now_or_never()).collect();
         assert_eq!(taken.len(), limits::LISTS_AT_WORK_PER_ADDRESS);
         // Nearly every other address has a slot of its own.
-        assert!(others.find_map(|other| turns.next(other).now_or_never()).is_some());
+        assert!((2..).find_map(|other| turns.next(address(other)).now_or_never()).is_some());
         taken.pop();
         assert!(turns.next(one).now_or_never().is_some());
+    }
+
+    #[test]
+    fn all_addresses_together_have_no_more_turns_than_there_are() {
+        let turns = Turns::new();
+        let taken: Vec<Turn> = (1..255).filter_map(|last| turns.next(address(last)).now_or_never()).collect();
+        assert_eq!(taken.len(), limits::LISTS_AT_WORK);
+        drop(taken);
+        assert!(turns.next(address(255)).now_or_never().is_some());
     }
 }

@@ -142,11 +142,20 @@ impl MatchAdapter {
 }
 
 /// A turn of the address that asks, if it is known.
-async fn turn<T>(request: &Request<T>) -> Option<Turn> {
+async fn turn<T>(request: &Request<T>) -> Result<Option<Turn>, Fault> {
     match request.extensions().get::<Share>() {
-        Some(share) => Some(share.list().await),
-        None => None,
+        Some(share) => share.list().await.map(Some).map_err(|_| Fault::crowded()),
+        None => Ok(None),
     }
+}
+
+/// An answer that takes its turn along, until what is sent of it is counted.
+fn in_turn<T>(answer: T, turn: Option<Turn>) -> Response<T> {
+    let mut response = Response::new(answer);
+    if let Some(turn) = turn {
+        response.extensions_mut().insert(turn);
+    }
+    response
 }
 
 /// What names a request, if it names itself: who asks, its id, and what it asks.
@@ -247,12 +256,13 @@ impl MatchService for MatchAdapter {
         let v1::ListMatchesRequest { filter, page_size, page_token } = request.get_ref();
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Any)?;
         let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
-        let _turn = turn(&request).await;
+        let turn = turn(&request).await?;
         let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
-        Ok(Response::new(v1::ListMatchesResponse {
+        let answer = v1::ListMatchesResponse {
             matches: page.matches.iter().map(|info| caller.shown(info)).collect(),
             next_page_token: page.next.map(|next| next.to_string()).unwrap_or_default(),
-        }))
+        };
+        Ok(in_turn(answer, turn))
     }
 
     async fn list_records(
@@ -264,14 +274,15 @@ impl MatchService for MatchAdapter {
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Over)?;
         let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
         let matches = &self.backend.matches;
-        let _turn = turn(&request).await;
+        let turn = turn(&request).await?;
         let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
         let summary = |ended: &Arc<EndedMatch>| lists::record_summary(ended, matches.is_held(&ended.info));
         let next = page.next.map(|position| ListCursor::Over(Some(position)).to_string());
-        Ok(Response::new(v1::ListRecordsResponse {
+        let answer = v1::ListRecordsResponse {
             records: page.matches.iter().map(summary).collect(),
             next_page_token: next.unwrap_or_default(),
-        }))
+        };
+        Ok(in_turn(answer, turn))
     }
 
     async fn cancel_match(
@@ -311,10 +322,10 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::GetRecordResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         let info = self.visible(&caller, &request.get_ref().match_id).await?;
-        let _turn = turn(&request).await;
+        let turn = turn(&request).await?;
         let file = self.backend.matches.record(info.match_id).await.map_err(Fault::from)?;
         let record = v1::Record::decode(file.record).map_err(|error| Fault::internal(&error))?;
-        Ok(Response::new(v1::GetRecordResponse { record: Some(record) }))
+        Ok(in_turn(v1::GetRecordResponse { record: Some(record) }, turn))
     }
 
     async fn rotate_seat_token(

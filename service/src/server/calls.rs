@@ -1,6 +1,7 @@
 //! The calls of one connection: counted while they are open, and answered as fast as their client reads.
 
 use std::{
+    future::poll_fn,
     pin::Pin,
     sync::{
         Arc,
@@ -13,7 +14,7 @@ use std::{
 use axum::body::{Body, Bytes};
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
 use tokio::{
@@ -23,7 +24,7 @@ use tokio::{
 use tonic::Status;
 
 use crate::{
-    admission::{OpenCall, Origin, Purpose, Room, Traffic},
+    admission::{OpenCall, Origin, Purpose, Room, Traffic, Turn},
     grpc::Fault,
     limits,
     metrics::GivenUp,
@@ -56,9 +57,10 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
         origin.crowded = room.is_none();
         let open = Open { _call: traffic.call(), _room: room };
         async move {
-            // While its client has not read what it was answered, it is asked nothing more.
-            std::future::poll_fn(|context| traffic.poll_room(context)).await;
             let at_work = traffic.workers().acquire_owned().await.ok();
+            // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
+            // known only now that this one is at work.
+            traffic.room_for_answer().await;
             let whole = Arc::new(AtomicBool::new(false));
             let mut request = request.map(|body| {
                 let whole = Arc::clone(&whole);
@@ -78,11 +80,19 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 given_up.with(status.code());
                 status
             };
-            let response = tokio::select! {
+            let mut response = tokio::select! {
                 response = router.call(request) => response?,
                 status = late => status.into_http(),
             };
-            Ok(response.map(|body| Answer { body, traffic, at_work, _open: open }))
+            let turn = response.extensions_mut().remove::<Turn>();
+            let mut response =
+                response.map(|body| Answer { body, traffic, at_work, first: None, _open: open });
+            if turn.is_some() {
+                // What it is made of is gone and its first piece is counted before the next has a turn, whenever the
+                // connection takes it.
+                response.body_mut().begin().await;
+            }
+            Ok(response)
         }
         .boxed()
     }
@@ -165,35 +175,64 @@ pub(super) struct Answer {
     traffic: Traffic,
     /// There until the first piece is made: that waits for no room, since what it is made of takes as much.
     at_work: Option<OwnedSemaphorePermit>,
+    /// That piece, if it is made before the connection asks for it.
+    first: Option<Piece>,
     _open: Open,
+}
+
+type Piece = Result<Frame<Bytes>, axum::Error>;
+
+impl Answer {
+    /// Makes the first piece.
+    async fn begin(&mut self) {
+        self.first = poll_fn(|context| self.poll_piece(context)).await;
+    }
+
+    /// Makes the next piece, and counts it.
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+        let piece = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &piece {
+            self.traffic.queue(frame.data_ref().map_or(0, Bytes::len));
+        }
+        Poll::Ready(piece)
+    }
+
+    /// Bytes of the piece that is made.
+    fn made(&self) -> u64 {
+        let data = self.first.as_ref().and_then(|piece| piece.as_ref().ok()?.data_ref());
+        data.map_or(0, |data| u64::try_from(data.len()).unwrap_or(u64::MAX))
+    }
 }
 
 impl http_body::Body for Answer {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let first = self.at_work.take();
-        if first.is_none() {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+        let at_work = self.at_work.take();
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(first));
+        }
+        if at_work.is_none() {
             ready!(self.traffic.poll_room(context));
         }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            self.traffic.queue(data.len());
-        }
-        Poll::Ready(frame)
+        self.poll_piece(context)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (made, left) = (self.made(), self.body.size_hint());
+        let mut hint = SizeHint::new();
+        if let Some(upper) = left.upper() {
+            hint.set_upper(upper.saturating_add(made));
+        }
+        hint.set_lower(left.lower().saturating_add(made));
+        hint
     }
 }
+
+#[cfg(test)]
+mod tests;
