@@ -4,7 +4,7 @@
 //! A release that changes what is written gets a set of its own, beside those of the releases before:
 //!
 //! ```sh
-//! ZETEMA_GOLDEN=journal-5 cargo test --workspace --test golden -- --ignored make_a_golden_set
+//! ZETEMA_GOLDEN=journal-6 cargo test --workspace --test golden -- --ignored make_a_golden_set
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -100,6 +100,7 @@ async fn make_a_golden_set() {
     let aborted = clients.create(quick(2)).await;
     let cancel = v1::CancelMatchRequest { match_id: aborted.id().to_owned() };
     soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
+    let of_bot = bots_match(&clients).await;
     let set = clients.create_batch(vec![shared(quick(2), 1), shared(quick(2), 1)]).await;
     join_all(&clients, &[&set[0], &set[1]], nonce).await;
     Table::open(&clients, &set[0].tokens).await.play_out().await;
@@ -128,12 +129,35 @@ async fn make_a_golden_set() {
         "owner_token": owner,
         "void_token": void_secret,
         "webhooks": webhooks(&clients).await,
+        "of_bot": of_bot,
     });
     fs::write(folder.join("known.json"), format!("{known:#}\n")).unwrap();
     let data = server.stop_and_keep().await;
     for file in ["journal.sqlite3", "journal.lock"] {
         fs::copy(data.path().join("data").join(file), folder.join(file)).unwrap();
     }
+}
+
+/// A match with a seat for a bot, over before it began: what is known of it.
+async fn bots_match(clients: &Clients) -> Value {
+    let (_, token) = clients.bot_token("rex").await;
+    let mut spec = unhurried(preset(Preset::Quick, 2));
+    let seat = v1::BotSeat { name: "rex".to_owned(), ..v1::BotSeat::default() };
+    spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(seat));
+    let created = clients.create(spec).await;
+    let cancel = v1::CancelMatchRequest { match_id: created.id().to_owned() };
+    soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
+    json!({ "match_id": created.id(), "token": token })
+}
+
+/// What is listed of the matches that are over, by the token.
+async fn listed(clients: &Clients, token: &str) -> Vec<String> {
+    let by = clients.by(token);
+    let over = vec![MatchState::Finished.into(), MatchState::Aborted.into()];
+    let filter = Some(v1::MatchFilter { states: over, ..v1::MatchFilter::default() });
+    let list = v1::ListMatchesRequest { filter, ..v1::ListMatchesRequest::default() };
+    let page = soon("ListMatches", by.matches().list_matches(list)).await.unwrap().into_inner();
+    page.matches.into_iter().map(|one| one.match_id).collect()
 }
 
 /// Every webhook: its id, its owner, where it sends and what is settled.
@@ -191,6 +215,11 @@ async fn check(set: &Path) {
     let void = clients.by(&text(&known["void_token"]));
     let list = v1::ListMatchesRequest::default();
     assert!(soon("ListMatches", void.matches().list_matches(list)).await.is_err());
+
+    // Releases before the sixth layout made no set with a bot's match.
+    if let Some(of_bot) = known.get("of_bot") {
+        assert_eq!(listed(&clients, &text(&of_bot["token"])).await, [text(&of_bot["match_id"])]);
+    }
 
     let held = text(&known["held"]);
     assert!(clients.get_record(&held).await.is_err());

@@ -24,6 +24,15 @@ pub fn decode_summary(bytes: &[u8]) -> Result<MatchInfo, DecodeError> {
     Ok(summary_from_wire(&wire::MatchSummary::decode(bytes)?)?)
 }
 
+/// The bots that have a seat in the match that these bytes sum up, each once. Bytes that are no summary name none.
+pub fn bots_of_summary(bytes: &[u8]) -> Vec<BotName> {
+    let summary = wire::MatchSummary::decode(bytes).unwrap_or_default();
+    let mut names = summary.seat_bots;
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().filter_map(|name| BotName::new(name).ok()).collect()
+}
+
 /// The bytes of the answer to a creation.
 pub fn encode_created(matches: &[MatchInfo]) -> Vec<u8> {
     wire::CreatedMatches { matches: matches.iter().map(summary_to_wire).collect() }.encode_to_vec()

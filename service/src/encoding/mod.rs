@@ -13,8 +13,8 @@ use zetema_rules::TimeControl;
 
 pub use entry::{decode_entry, encode_entry};
 pub use info::{
-    decode_created, decode_summary, encode_created, encode_summary, match_of_owner, seat_state_to_wire,
-    stage_to_wire,
+    bots_of_summary, decode_created, decode_summary, encode_created, encode_summary, match_of_owner,
+    seat_state_to_wire, stage_to_wire,
 };
 pub(crate) use info::{millis, timestamp};
 pub use record::{decode_record, encode_record, record_entries};

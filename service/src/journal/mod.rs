@@ -45,6 +45,7 @@
 //! The form of the files, what is relied on and what damage is found are in `docs/journal.md`.
 
 mod ids;
+mod lists;
 mod outcome;
 pub(crate) mod row;
 mod sqlite;
@@ -56,6 +57,7 @@ mod values;
 mod webhook;
 
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
+pub use lists::{FinishedFilter, FinishedPage, PagePosition, Reader, ResultFilter, ResultPage};
 pub use outcome::{
     AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome, Health,
     Outcome, ReadError, RequestReused,
@@ -65,9 +67,8 @@ pub use sqlite::{
     Recovery, Repaired, Restoring, SqliteJournal, WalContent, WalDamage, backup,
 };
 pub use store::{
-    Append, Finish, FinishedFilter, FinishedMatch, FinishedPage, History, Journal, Listing, Never, NewMatch,
-    NewMatches, PagePosition, Reader, Request, RequestKey, RequestState, ResultFilter, ResultPage, ResultRow,
-    StoredMatch, StoredRecord, Visibility,
+    Append, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches, Request,
+    RequestKey, RequestState, ResultRow, StoredMatch, StoredRecord, Visibility,
 };
 pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};
 pub use values::{

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use super::{
-    AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, Health,
-    JournalStats, JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PageSize,
-    Payload, ReadError, RecordBytes, RequestId, RequestReused, Response, ResultNumber, StoredToken, Summary,
-    TokenChange, UnixMillis, Version,
+    AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, FinishedFilter,
+    FinishedPage, Health, JournalStats, JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome,
+    Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes, RequestId, RequestReused, Response,
+    ResultFilter, ResultNumber, ResultPage, StoredToken, Summary, TokenChange, UnixMillis, Version,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -306,80 +306,4 @@ pub struct FinishedMatch {
     pub version: Version,
     /// Everything about it.
     pub record: RecordBytes,
-}
-
-/// Which finished matches to list: those that the reader may see and that agree with every field that is given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinishedFilter {
-    /// Who asks.
-    pub reader: Reader,
-    /// Only matches of this owner.
-    pub owner: Option<Owner>,
-    /// Only matches with this reference.
-    pub client_reference: Option<ClientReference>,
-    /// Only matches with this visibility.
-    pub visibility: Option<Visibility>,
-}
-
-/// Which results to read: those that agree with every field that is given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ResultFilter {
-    /// Only matches of this owner.
-    pub owner: Option<Owner>,
-    /// Only matches with this reference.
-    pub client_reference: Option<ClientReference>,
-}
-
-/// Results after a number, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultPage {
-    /// The results.
-    pub rows: Vec<ResultRow>,
-    /// After which number it goes on; `None` when these were the last.
-    pub more_after: Option<ResultNumber>,
-}
-
-/// For whom a list is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reader {
-    /// Sees everything.
-    Admin,
-    /// Sees public matches and its own.
-    Owner(Owner),
-    /// Sees public matches and this one.
-    Seat(MatchId),
-    /// Sees public matches.
-    Anyone,
-}
-
-/// Where the next page of a list starts: with this result, or the next that is listed. It holds for the filter that it came
-/// from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PagePosition(u64);
-
-impl From<ResultNumber> for PagePosition {
-    fn from(number: ResultNumber) -> Self {
-        Self(number.get())
-    }
-}
-
-impl PagePosition {
-    /// The position that [`Self::get`] gave.
-    pub const fn new(position: u64) -> Self {
-        Self(position)
-    }
-
-    /// As a number to put into a page token: it means nothing else.
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-}
-
-/// A page of finished matches, the latest first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinishedPage {
-    /// The matches.
-    pub matches: Vec<ResultRow>,
-    /// Where the next page starts; `None` when this was the last.
-    pub next: Option<PagePosition>,
 }

@@ -54,11 +54,12 @@ impl ListReader {
         own || info.visibility == Visibility::Public
     }
 
-    /// What the journal is to leave out. It does not know which bots play: what is not this bot's is left out here.
+    /// As the journal knows it.
     fn of_journal(&self) -> Reader {
         match self {
-            Self::Admin | Self::Bot(_) => Reader::Admin,
+            Self::Admin => Reader::Admin,
             Self::Owner(owner) => Reader::Owner(owner.clone()),
+            Self::Bot(bot) => Reader::Bot(bot.clone()),
             Self::Seat(match_id) => Reader::Seat(*match_id),
             Self::Anyone => Reader::Anyone,
         }
@@ -199,52 +200,9 @@ impl Matches {
         from: Option<PagePosition>,
         page: PageSize,
     ) -> Result<RecordPage, Rejection> {
-        match filter.reader {
-            ListReader::Bot(_) => self.list_records_of_bot(filter, from, page).await,
-            _ => self.read_records(filter, from, page).await,
-        }
-    }
-
-    /// Reads on until the page is full or the list ends: where a page ends must not tell of matches that the bot may not
-    /// see, and the journal visits those too.
-    async fn list_records_of_bot(
-        &self,
-        filter: &ListFilter,
-        mut from: Option<PagePosition>,
-        page: PageSize,
-    ) -> Result<RecordPage, Rejection> {
-        let largest = PageSize::new(PageSize::MAX).map_err(|_| Rejection::Damaged)?;
-        let mut matches = Vec::new();
-        loop {
-            let read = {
-                let _turn = self.shared.bot_lists.lock().await;
-                self.read_records(filter, from, largest).await?
-            };
-            matches.extend(read.matches);
-            if let Some(following) = matches.get(usize::from(page.get())) {
-                let next = Some(PagePosition::from(following.number));
-                matches.truncate(page.get().into());
-                return Ok(RecordPage { matches, next });
-            }
-            if read.next.is_none() {
-                return Ok(RecordPage { matches, next: None });
-            }
-            from = read.next;
-        }
-    }
-
-    /// What one read of the journal gives, of what the filter wants.
-    async fn read_records(
-        &self,
-        filter: &ListFilter,
-        from: Option<PagePosition>,
-        page: PageSize,
-    ) -> Result<RecordPage, Rejection> {
         let finished = FinishedFilter {
             reader: filter.reader.of_journal(),
-            owner: None,
             client_reference: filter.client_reference.clone(),
-            visibility: None,
         };
         let read = self.journal().list_finished(finished, from, page).await.map_err(|error| {
             tracing::warn!(%error, "matches can't be listed");

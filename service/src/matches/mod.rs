@@ -119,8 +119,6 @@ struct Shared {
     /// Held while a seat's token is replaced by a request that names itself, so that of two retries the second finds
     /// what the first has made.
     rotating: tokio::sync::Mutex<()>,
-    /// Held for each read of the journal for a bot's list, as one list may take many: other reads wait for one at most.
-    bot_lists: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     /// Cancelled when no more matches are created.
     drain: CancellationToken,
@@ -176,7 +174,6 @@ impl Matches {
                 incidents: Incidents::default(),
                 recent_results: RecentResults::default(),
                 rotating: tokio::sync::Mutex::default(),
-                bot_lists: tokio::sync::Mutex::default(),
                 tasks: TaskTracker::new(),
                 drain: CancellationToken::new(),
                 stop: CancellationToken::new(),

@@ -320,14 +320,15 @@ impl Journal for DiskJournal {
 
     async fn results_after(
         &self,
-        _filter: ResultFilter,
+        filter: ResultFilter,
         after: ResultNumber,
         page: PageSize,
     ) -> Result<ResultPage, ReadError> {
         let mut stored = self.disk.lock();
         stored.readable()?;
         let rows = stored.finished.iter().map(|finished| finished.result.clone());
-        let rows: Vec<ResultRow> = rows.filter(|row| row.number > after).take(page.get().into()).collect();
+        let wanted = |row: &ResultRow| row.number > after && filter.wants(row);
+        let rows: Vec<ResultRow> = rows.filter(wanted).take(page.get().into()).collect();
         let is_full = rows.len() == usize::from(page.get());
         let more_after = rows.last().filter(|_| is_full).map(|last| last.number);
         Ok(ResultPage { rows, more_after })
@@ -335,14 +336,19 @@ impl Journal for DiskJournal {
 
     async fn list_finished(
         &self,
-        _filter: FinishedFilter,
-        _from: Option<PagePosition>,
+        filter: FinishedFilter,
+        from: Option<PagePosition>,
         page: PageSize,
     ) -> Result<FinishedPage, ReadError> {
         let mut stored = self.disk.lock();
         stored.readable()?;
         let rows = stored.finished.iter().rev().map(|finished| finished.result.clone());
-        Ok(FinishedPage { matches: rows.take(page.get().into()).collect(), next: None })
+        let from = from.map_or(u64::MAX, PagePosition::get);
+        let wanted = |row: &ResultRow| row.number.get() <= from && filter.wants(row);
+        let mut matches: Vec<ResultRow> = rows.filter(wanted).take(usize::from(page.get()) + 1).collect();
+        let next = matches.get(usize::from(page.get())).map(|row| PagePosition::from(row.number));
+        matches.truncate(page.get().into());
+        Ok(FinishedPage { matches, next })
     }
 
     async fn request(&self, key: RequestKey, _now: UnixMillis) -> Result<RequestState, ReadError> {

@@ -8,10 +8,9 @@ use tokio::sync::watch;
 use zetema_service::journal::{
     Append, AppendOutcome, AppendRefusal, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
-    Listing, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload,
-    ReadError, Reader, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter,
-    ResultNumber, ResultPage, ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis,
-    Version, Visibility,
+    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
+    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
+    ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -106,16 +105,6 @@ fn version(records: usize) -> Version {
     Version::new(u32::try_from(records).unwrap())
 }
 
-fn may_see(reader: &Reader, match_id: MatchId, listing: &Listing) -> bool {
-    listing.visibility == Visibility::Public
-        || match reader {
-            Reader::Admin => true,
-            Reader::Owner(owner) => listing.owner.as_ref() == Some(owner),
-            Reader::Seat(of) => *of == match_id,
-            Reader::Anyone => false,
-        }
-}
-
 #[async_trait]
 impl Journal for MemoryJournal {
     fn epoch(&self) -> Epoch {
@@ -188,12 +177,7 @@ impl Journal for MemoryJournal {
         after: ResultNumber,
         page: PageSize,
     ) -> Result<ResultPage, ReadError> {
-        let ResultFilter { owner, client_reference } = filter;
-        let wanted = |row: &ResultRow| {
-            row.number > after
-                && (owner.is_none() || owner == row.listing.owner)
-                && (client_reference.is_none() || client_reference == row.listing.client_reference)
-        };
+        let wanted = |row: &ResultRow| row.number > after && filter.wants(row);
         let inner = self.inner.lock().unwrap();
         let rows = inner.finished.iter().map(|finished| finished.result.clone());
         let rows: Vec<ResultRow> = rows.filter(wanted).take(page.get().into()).collect();
@@ -208,21 +192,13 @@ impl Journal for MemoryJournal {
         from: Option<PagePosition>,
         page: PageSize,
     ) -> Result<FinishedPage, ReadError> {
-        let FinishedFilter { reader, owner, client_reference, visibility } = filter;
         let from = from.map_or(u64::MAX, PagePosition::get);
-        let wanted = |row: &ResultRow| {
-            row.number.get() < from
-                && may_see(&reader, row.match_id, &row.listing)
-                && (owner.is_none() || owner == row.listing.owner)
-                && (client_reference.is_none() || client_reference == row.listing.client_reference)
-                && visibility.is_none_or(|visibility| visibility == row.listing.visibility)
-        };
+        let wanted = |row: &ResultRow| row.number.get() <= from && filter.wants(row);
         let inner = self.inner.lock().unwrap();
         let rows = inner.finished.iter().rev().map(|finished| finished.result.clone());
         let mut matches: Vec<ResultRow> = rows.filter(wanted).take(usize::from(page.get()) + 1).collect();
-        let more = matches.len() > usize::from(page.get());
+        let next = matches.get(usize::from(page.get())).map(|row| PagePosition::from(row.number));
         matches.truncate(page.get().into());
-        let next = matches.last().filter(|_| more).map(|last| PagePosition::new(last.number.get()));
         Ok(FinishedPage { matches, next })
     }
 

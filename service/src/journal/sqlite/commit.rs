@@ -6,7 +6,7 @@ use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
 use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write};
-use super::{schema, segments, tokens, webhooks};
+use super::{bots, schema, segments, tokens, webhooks};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
@@ -105,6 +105,7 @@ impl Commit<'_> {
         let columns =
             RecordColumns { number, match_id: last.match_id, version, listing, finished_at: *finished_at };
         columns.insert(self.conn, summary, record)?;
+        bots::insert(self.conn, number)?;
         self.live.ended(last.match_id);
         Ok(Outcome::Done(number))
     }

@@ -24,7 +24,7 @@ pub(super) const WAL_FILE_BYTES: i64 = 2 * WAL_PAGES * 4096;
 pub(super) const COPIED_ROWS: usize = 512;
 /// Bytes of rows after which a step of cleaning looks at no more.
 pub(super) const COPIED_BYTES: usize = 1024 * 1024;
-/// Finished matches that one read of a list visits, wanted or not: more than a page has.
+/// Finished matches that one read of a list visits, should a damaged index give such as are not wanted: more than a page has.
 pub(super) const ROWS_VISITED: usize = 1_024;
 /// Commits to wait for after a step of cleaning has failed.
 pub(super) const COMMITS_BEFORE_CLEANING_AGAIN: u32 = 1000;

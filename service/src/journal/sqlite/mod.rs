@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod bots;
 mod chain;
 mod check;
 mod clean;

@@ -3,11 +3,12 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 
+use super::bots;
 use super::commit::clamp;
 use super::read::{read_error, sealed, stored_value};
-use super::schema::SEALED;
+use super::schema::{INDEXED, SEALED};
 use super::seal::RECORDS;
-use super::walk::{By, Order, Private, Walked, Wanted, walk};
+use super::walk::{By, Of, Order, Walked, walk};
 use crate::journal::{
     Cause, ClientReference, FinishedFilter, FinishedMatch, FinishedPage, Listing, MatchId, Owner,
     PagePosition, PageSize, ReadError, Reader, RecordBytes, ResultFilter, ResultNumber, ResultPage,
@@ -129,7 +130,12 @@ pub(super) fn check(conn: &Connection, schema: u64, number: u64) -> Result<(), R
     };
     let match_id = MatchId::from_bytes(match_id);
     let is_there = finished(conn, match_id)?.is_some_and(|finished| finished.result.number.get() == number);
+    let unlisted =
+        || ReadError::Damaged(Cause::new(format!("match {match_id} is not in the lists of its bots")));
     match (is_there, holds) {
+        (true, true) if schema >= INDEXED && !bots::are_noted(conn, number).map_err(read_error)? => {
+            Err(unlisted())
+        }
         (true, true) => Ok(()),
         (true, false) => Err(ReadError::Damaged(Cause::new(format!("what lists show of match {match_id}")))),
         (false, _) => Err(ReadError::Damaged(Cause::new(format!("match {match_id} is not found by its id")))),
@@ -167,12 +173,10 @@ pub(super) fn results_after(
     after: ResultNumber,
     page: PageSize,
 ) -> rusqlite::Result<ResultPage> {
-    let ResultFilter { owner, client_reference } = filter;
-    let wanted =
-        Wanted { owner: owner.as_ref(), client_reference: client_reference.as_ref(), ..Wanted::default() };
+    let of = filter.owner.as_ref().map_or(Of::All, Of::Owner);
+    let by = By { of, client_reference: filter.client_reference.as_ref() };
     let from = ResultNumber::new(after.get().saturating_add(1));
-    let by = wanted.index().unwrap_or(By::All);
-    let Walked { rows, next, visited } = walk(conn, &[by], wanted, Order::Up, from, page)?;
+    let Walked { rows, next, visited } = walk(conn, &[by], |row| filter.wants(row), Order::Up, from, page)?;
     tracing::trace!(visited, "results were read");
     let more_after = next.map(|next| ResultNumber::new(next.get().saturating_sub(1)));
     Ok(ResultPage { rows, more_after })
@@ -190,36 +194,25 @@ pub(super) fn list(
     Ok(FinishedPage { matches: rows, next: next.map(PagePosition::from) })
 }
 
-/// The same, with how many matches were visited. For all but an admin these are such as the reader may see, and no others:
-/// where a page ends tells of every match that was visited.
+/// The same, with how many matches were visited.
 pub(super) fn walk_list(
     conn: &Connection,
     filter: &FinishedFilter,
     from: Option<PagePosition>,
     page: PageSize,
 ) -> rusqlite::Result<Walked> {
-    let FinishedFilter { reader, owner, client_reference, visibility } = filter;
-    let public = By::Visibility(Visibility::Public);
-    let private = match reader {
-        Reader::Admin => Private::All,
-        Reader::Anyone => Private::None,
-        Reader::Seat(match_id) => Private::This(*match_id),
-        Reader::Owner(owner) => Private::Of(owner),
+    let FinishedFilter { reader, client_reference } = filter;
+    let seen = match reader {
+        Reader::Admin => vec![Of::All],
+        Reader::Owner(owner) => vec![Of::Public, Of::Owner(owner)],
+        Reader::Bot(bot) => vec![Of::Public, Of::Bot(bot)],
+        Reader::Seat(match_id) => vec![Of::Public, Of::Match(*match_id)],
+        Reader::Anyone => vec![Of::Public],
     };
-    let wanted = Wanted {
-        owner: owner.as_ref(),
-        client_reference: client_reference.as_ref(),
-        visibility: *visibility,
-        private,
-    };
-    let by: &[By<'_>] = match reader {
-        Reader::Admin => &[wanted.index().unwrap_or(visibility.map_or(By::All, By::Visibility))],
-        Reader::Anyone => &[public],
-        Reader::Seat(match_id) => &[public, By::Match(*match_id)],
-        Reader::Owner(owner) => &[public, By::Owner(owner)],
-    };
+    let by = |of| By { of, client_reference: client_reference.as_ref() };
+    let by: Vec<By<'_>> = seen.into_iter().map(by).collect();
     let from = ResultNumber::new(from.map_or(u64::MAX, PagePosition::get));
-    walk(conn, by, wanted, Order::Down, from, page)
+    walk(conn, &by, |row| filter.wants(row), Order::Down, from, page)
 }
 
 /// A row whose seal is checked, and not the hash over its record too.

@@ -10,7 +10,7 @@ use super::live::Segment;
 use super::recover::{self, Log, table};
 use super::schema::{Found, HOOKED, LISTED, SEALED};
 use super::seal::{DEAD_LETTERS, META, QUARANTINE, REQUESTS, Sealed, TOKENS, WEBHOOKS};
-use super::{Quarantine, limits, records, schema, segments, webhooks};
+use super::{Quarantine, bots, limits, records, schema, segments, webhooks};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
 
@@ -212,6 +212,7 @@ fn finished(
         damaged.insert(match_id, (quarantine, number));
     }
     records::seal_all(to)?;
+    bots::insert_all(to)?;
     Ok(damaged)
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::commit::clamp;
 use super::live::{Segment, SegmentNumber};
 use super::recover::table;
-use super::{OpenError, Options, limits, records, seal, segments};
+use super::{OpenError, Options, bots, limits, records, seal, segments};
 use crate::journal::Epoch;
 
 /// The first release with the fix of the WAL-reset bug that the journal relies on: 3.51.3.
@@ -18,15 +18,17 @@ const LEAST_SQLITE: i32 = 3_051_003;
 const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
-/// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks. A later one is a later
-/// release's.
-pub(super) const SCHEMA: u64 = 5;
+/// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
+/// list. A later one is a later release's.
+pub(super) const SCHEMA: u64 = 6;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
 pub(super) const LISTED: u64 = 4;
 /// The first layout with webhooks.
 pub(super) const HOOKED: u64 = 5;
+/// The first layout with an index for every list of finished matches.
+pub(super) const INDEXED: u64 = 6;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -117,6 +119,22 @@ CREATE TABLE dead_letters (
     seal BLOB,
     PRIMARY KEY (webhook_id, result_number)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// What version 6 added: for each list that somebody can ask for an index in which its matches, and no others, stand in order.
+const INDEXES: &str = "
+CREATE INDEX records_by_owner_and_client_reference ON records (owner, client_reference)
+    WHERE owner IS NOT NULL AND client_reference IS NOT NULL;
+CREATE INDEX records_by_visibility_and_client_reference ON records (visibility, client_reference)
+    WHERE client_reference IS NOT NULL;
+CREATE TABLE bots (
+    bot TEXT NOT NULL,
+    result_number INTEGER NOT NULL,
+    client_reference TEXT,
+    PRIMARY KEY (bot, result_number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bots_by_client_reference ON bots (bot, client_reference, result_number)
+    WHERE client_reference IS NOT NULL;
 ";
 
 /// A database that was looked at.
@@ -238,6 +256,9 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
         }
         records::seal_all(&tx)?;
     }
+    if found < INDEXED {
+        bots::insert_all(&tx)?;
+    }
     segments::write(&tx, segments)?;
     put_number(&tx, SCHEMA_KEY, SCHEMA)?;
     tx.commit()?;
@@ -246,7 +267,7 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
 
 /// Takes the tables from one version to another.
 pub(super) fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
-    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS), (HOOKED, WEBHOOKS)] {
+    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS), (HOOKED, WEBHOOKS), (INDEXED, INDEXES)] {
         if (from + 1..=to).contains(&version) {
             conn.execute_batch(tables)?;
         }
@@ -283,6 +304,7 @@ fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.set_prepared_statement_cache_capacity(64);
+    bots::define(conn)?;
     seal::define(conn)
 }
 

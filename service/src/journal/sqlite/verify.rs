@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::folder::Folder;
 use super::recover::{last_result, table};
 use super::schema::{self, Found, Object};
-use super::{OpenError, Recovery, limits, records, seal};
+use super::{OpenError, Recovery, bots, limits, records, seal};
 use crate::journal::ReadError;
 
 /// How much is checked.
@@ -133,6 +133,12 @@ pub(super) fn results(found: &Found, depth: Depth, recovery: &mut Recovery) -> R
             Err(ReadError::Unavailable(cause)) => {
                 return Err(OpenError::Damaged { what: format!("result {number}: {cause}") });
             }
+        }
+    }
+    if depth == Depth::All && *schema >= schema::INDEXED {
+        let strays = bots::strays(conn)?;
+        if strays > 0 {
+            recovery.stray.push(format!("{strays} rows of the table bots are of no bot's match"));
         }
     }
     Ok(())

@@ -1,19 +1,32 @@
-//! Finished matches in the order of their numbers, by an index, and no more of them in one go than are bounded.
+//! Finished matches in the order of their numbers, by indexes that hold what is wanted and nothing else.
 //!
-//! A filter may leave out all of a million matches. Each read visits so many rows at most and says where it stopped, so that
-//! a list of nothing is no longer than any other, and other reads get their turn in between.
+//! So a page costs what is on it, however many matches are left out; and where it ends tells of none that its reader may not
+//! see. These are the lists that can be asked for, and the indexes that are merged for each:
+//!
+//! | reader | all | with a `client_reference` |
+//! |---|---|---|
+//! | admin, all results | the numbers themselves | reference |
+//! | results of an owner | owner | owner and reference |
+//! | owner | public; owner | public and reference; owner and reference |
+//! | bot | public; bot | public and reference; bot and reference |
+//! | seat | public; its match | public and reference; its match, if it has the reference |
+//! | anyone | public | public and reference |
+//!
+//! What an index gives is held against the match itself before it is shown, as a damaged index may give anything.
 
 #[cfg(test)]
 mod tests;
 
-use rusqlite::types::ToSql;
+use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, Rows};
 
 use super::commit::clamp;
 use super::limits::ROWS_VISITED;
 use super::records::{RESULT_COLUMNS, sealed_row, visibility_number};
 use super::seal::RECORDS;
-use crate::journal::{ClientReference, MatchId, Owner, PageSize, ResultNumber, ResultRow, Visibility};
+use crate::journal::{
+    BotName, ClientReference, MatchId, Owner, PageSize, ResultNumber, ResultRow, Visibility,
+};
 
 /// In which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,69 +39,66 @@ pub(super) enum Order {
 
 /// An index that gives the numbers of matches in order.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum By<'a> {
+pub(super) struct By<'a> {
+    pub(super) of: Of<'a>,
+    /// Only those with this reference.
+    pub(super) client_reference: Option<&'a ClientReference>,
+}
+
+/// Whose matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of<'a> {
     All,
+    Public,
     Owner(&'a Owner),
-    ClientReference(&'a ClientReference),
-    Visibility(Visibility),
+    Bot(&'a BotName),
     Match(MatchId),
 }
 
 impl By<'_> {
     /// What asks for the numbers, in this order, from one on.
-    pub(super) fn sql(self, order: Order) -> String {
-        let (index, which) = match self {
-            Self::All => ("", "?2 IS NULL"),
-            Self::Owner(_) => (" INDEXED BY records_by_owner", "owner = ?2"),
-            Self::ClientReference(_) => (" INDEXED BY records_by_client_reference", "client_reference = ?2"),
-            Self::Visibility(_) => (" INDEXED BY records_by_visibility", "visibility = ?2"),
-            Self::Match(_) => ("", "match_id = ?2"),
+    fn sql(self, order: Order) -> String {
+        let by_reference = self.client_reference.is_some();
+        let from = match (self.of, by_reference) {
+            (Of::All, false) | (Of::Match(_), _) => "records",
+            (Of::All, true) => "records INDEXED BY records_by_client_reference",
+            (Of::Public, false) => "records INDEXED BY records_by_visibility",
+            (Of::Public, true) => "records INDEXED BY records_by_visibility_and_client_reference",
+            (Of::Owner(_), false) => "records INDEXED BY records_by_owner",
+            (Of::Owner(_), true) => "records INDEXED BY records_by_owner_and_client_reference",
+            (Of::Bot(_), false) => "bots",
+            (Of::Bot(_), true) => "bots INDEXED BY bots_by_client_reference",
         };
-        let (from, order) = match order {
-            Order::Up => ("result_number >= ?1", "ASC"),
-            Order::Down => ("result_number <= ?1", "DESC"),
+        let of = match self.of {
+            Of::All => "",
+            Of::Public => " AND visibility = ?",
+            Of::Owner(_) => " AND owner = ?",
+            Of::Bot(_) => " AND bot = ?",
+            Of::Match(_) => " AND match_id = ?",
+        };
+        let reference = if by_reference { " AND client_reference = ?" } else { "" };
+        let (on, order) = match order {
+            Order::Up => (">=", "ASC"),
+            Order::Down => ("<=", "DESC"),
         };
         format!(
-            "SELECT result_number FROM records{index} WHERE {which} AND {from} ORDER BY result_number {order}"
+            "SELECT result_number FROM {from} WHERE result_number {on} ?{of}{reference}
+                ORDER BY result_number {order}"
         )
     }
 
-    fn value(self) -> Box<dyn ToSql> {
-        match self {
-            Self::All => Box::new(rusqlite::types::Null),
-            Self::Owner(owner) => Box::new(owner.as_str().to_owned()),
-            Self::ClientReference(reference) => Box::new(reference.as_str().to_owned()),
-            Self::Visibility(visibility) => Box::new(visibility_number(visibility)),
-            Self::Match(match_id) => Box::new(*match_id.as_bytes()),
-        }
+    /// What stands for each `?`.
+    fn values(self, from: ResultNumber) -> Vec<Value> {
+        let of = match self.of {
+            Of::All => None,
+            Of::Public => Some(visibility_number(Visibility::Public).into()),
+            Of::Owner(owner) => Some(owner.to_string().into()),
+            Of::Bot(bot) => Some(bot.to_string().into()),
+            Of::Match(match_id) => Some(match_id.as_bytes().to_vec().into()),
+        };
+        let reference = self.client_reference.map(|reference| reference.to_string().into());
+        std::iter::once(clamp(from.get()).into()).chain(of).chain(reference).collect()
     }
-}
-
-/// What is wanted of the matches that the indexes give.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted<'a> {
-    pub(super) owner: Option<&'a Owner>,
-    pub(super) client_reference: Option<&'a ClientReference>,
-    pub(super) visibility: Option<Visibility>,
-    /// Of the private ones, those of this owner or this match alone.
-    pub(super) private: Private<'a>,
-}
-
-impl<'a> Wanted<'a> {
-    /// The index by what is asked for. Of an owner's matches none of others are visited, whatever reference they have.
-    pub(super) fn index(self) -> Option<By<'a>> {
-        self.owner.map(By::Owner).or(self.client_reference.map(By::ClientReference))
-    }
-}
-
-/// Which private matches may be seen.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Private<'a> {
-    #[default]
-    All,
-    Of(&'a Owner),
-    This(MatchId),
-    None,
 }
 
 /// What was found.
@@ -102,11 +112,12 @@ pub(super) struct Walked {
     pub(super) visited: usize,
 }
 
-/// Visits the matches that any of these indexes gives, from a number on, and reads those that are wanted.
+/// Visits the matches that any of these indexes gives, from a number on, and reads those that are wanted: all, unless an index
+/// is damaged.
 pub(super) fn walk(
     conn: &Connection,
     by: &[By<'_>],
-    wanted: Wanted<'_>,
+    wants: impl Fn(&ResultRow) -> bool,
     order: Order,
     from: ResultNumber,
     page: PageSize,
@@ -115,34 +126,40 @@ pub(super) fn walk(
         by.iter().map(|by| conn.prepare_cached(&by.sql(order))).collect::<Result<_, _>>()?;
     let mut indexes: Vec<Index<'_>> = Vec::with_capacity(by.len());
     for (statement, by) in statements.iter_mut().zip(by) {
-        let from = Box::new(clamp(from.get()));
-        let values: [Box<dyn ToSql>; 2] = [from, by.value()];
-        indexes.push(Index::begin(statement.query(rusqlite::params_from_iter(values))?)?);
+        indexes.push(Index::begin(statement.query(rusqlite::params_from_iter(by.values(from)))?)?);
     }
     let mut rows = Vec::new();
     let mut visited = 0;
-    loop {
+    let mut unwanted = None;
+    let next = loop {
         let heads = indexes.iter().filter_map(|index| index.head);
         let number = match order {
             Order::Up => heads.min(),
             Order::Down => heads.max(),
         };
-        let Some(number) = number else { return Ok(Walked { rows, next: None, visited }) };
+        let Some(number) = number else { break None };
         let next = Some(ResultNumber::new(number.unsigned_abs()));
         if visited == ROWS_VISITED {
-            return Ok(Walked { rows, next, visited });
+            break next;
         }
         visited += 1;
-        if let Some(row) = read(conn, number, wanted)? {
-            if rows.len() == usize::from(page.get()) {
-                return Ok(Walked { rows, next, visited });
+        match read(conn, number)? {
+            Some(row) if wants(&row) => {
+                if rows.len() == usize::from(page.get()) {
+                    break next;
+                }
+                rows.push(row);
             }
-            rows.push(row);
+            _ => unwanted = Some(number),
         }
         for index in &mut indexes {
             index.pass(number)?;
         }
+    };
+    if let Some(number) = unwanted {
+        tracing::error!(number, "an index gives finished matches that it should not: check the journal");
     }
+    Ok(Walked { rows, next, visited })
 }
 
 /// A place in an index.
@@ -168,33 +185,10 @@ impl<'a> Index<'a> {
     }
 }
 
-/// A match, if it is wanted. One that is not costs no look at its summary.
-fn read(conn: &Connection, number: i64, wanted: Wanted<'_>) -> rusqlite::Result<Option<ResultRow>> {
-    let Wanted { owner, client_reference, visibility, private } = wanted;
-    let (all, of, this) = match private {
-        Private::All => (true, None, None),
-        Private::Of(owner) => (false, Some(owner.as_str()), None),
-        Private::This(match_id) => (false, None, Some(*match_id.as_bytes())),
-        Private::None => (false, None, None),
-    };
-    let sql = format!(
-        "SELECT {RESULT_COLUMNS}, {} FROM records WHERE result_number = ?1
-            AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR client_reference = ?3)
-            AND (?4 IS NULL OR visibility = ?4)
-            AND (?5 OR visibility = ?6 OR owner = ?7 OR match_id = ?8)",
-        RECORDS.holds()
-    );
-    let values = rusqlite::params![
-        number,
-        owner.map(Owner::as_str),
-        client_reference.map(ClientReference::as_str),
-        visibility.map(visibility_number),
-        all,
-        visibility_number(Visibility::Public),
-        of,
-        this,
-    ];
+/// A finished match.
+fn read(conn: &Connection, number: i64) -> rusqlite::Result<Option<ResultRow>> {
+    let sql = format!("SELECT {RESULT_COLUMNS}, {} FROM records WHERE result_number = ?1", RECORDS.holds());
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(values)?;
+    let mut rows = statement.query([number])?;
     rows.next()?.map(sealed_row).transpose()
 }

@@ -4,8 +4,8 @@ use futures::future::join_all;
 
 use super::*;
 use crate::journal::{
-    AppendRefusal, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader, ResultFilter,
-    ResultNumber,
+    AppendRefusal, BotName, ClientReference, FinishedFilter, Owner, PagePosition, PageSize, Reader,
+    ResultFilter, ResultNumber,
 };
 
 #[tokio::test]
@@ -103,8 +103,8 @@ async fn results_are_read_on_from_a_cursor() {
     }
 }
 
-fn everything() -> FinishedFilter {
-    FinishedFilter { reader: Reader::Admin, owner: None, client_reference: None, visibility: None }
+fn bot(name: &str) -> Reader {
+    Reader::Bot(BotName::new(name).unwrap())
 }
 
 fn owner(name: &str) -> Owner {
@@ -116,20 +116,21 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
     let f = Fixture::new().await;
     let (public, private) = (Visibility::Public, Visibility::Private);
     let listings = [
-        (1, Some("ann"), public, Some("x")),
-        (2, Some("ann"), private, None),
-        (3, Some("bob"), private, Some("x")),
-        (4, None, private, Some("y")),
-        (5, None, public, None),
+        (1, Some("ann"), public, Some("x"), &["rex", ""][..]),
+        (2, Some("ann"), private, None, &[]),
+        (3, Some("bob"), private, Some("x"), &["rex", "rex"]),
+        (4, None, private, Some("y"), &["fido", "rex"]),
+        (5, None, public, None, &[]),
     ];
-    for (number, name, visibility, reference) in listings {
+    for (number, name, visibility, reference, bots) in listings {
         f.created([number]).await;
         let listing = Listing {
             owner: name.map(owner),
             visibility,
             client_reference: reference.map(|reference| ClientReference::new(reference).unwrap()),
         };
-        let outcome = f.journal.finish(Finish { listing, ..f.to_finish(number, 1) }).await;
+        let summary = summary_of(bots);
+        let outcome = f.journal.finish(Finish { listing, summary, ..f.to_finish(number, 1) }).await;
         assert!(matches!(outcome, Outcome::Done(_)));
     }
     let ann = Reader::Owner(owner("ann"));
@@ -148,18 +149,20 @@ async fn finished_matches_are_listed_by_what_was_asked_for_and_may_be_seen() {
         let got: Vec<MatchId> = rows.iter().map(|row| row.match_id).collect();
         assert_eq!(got, want.iter().copied().map(id).collect::<Vec<_>>(), "{name:?} {reference:?}");
     }
-    let cases: [(FinishedFilter, &[u32]); 10] = [
-        (everything(), &[5, 4, 3, 2, 1]),
-        (FinishedFilter { reader: Reader::Anyone, ..everything() }, &[5, 1]),
-        (FinishedFilter { reader: Reader::Seat(id(3)), ..everything() }, &[5, 3, 1]),
-        (FinishedFilter { reader: ann.clone(), ..everything() }, &[5, 2, 1]),
-        (FinishedFilter { reader: ann.clone(), owner: Some(owner("bob")), ..everything() }, &[]),
-        (FinishedFilter { reader: ann.clone(), visibility: Some(private), ..everything() }, &[2]),
-        (FinishedFilter { reader: ann, client_reference: x.clone(), ..everything() }, &[1]),
-        (FinishedFilter { owner: Some(owner("ann")), ..everything() }, &[2, 1]),
-        (FinishedFilter { client_reference: x, ..everything() }, &[3, 1]),
-        (FinishedFilter { visibility: Some(public), ..everything() }, &[5, 1]),
+    let of = |reader| FinishedFilter { reader, client_reference: None };
+    let with_x = |reader| FinishedFilter { reader, client_reference: x.clone() };
+    let readers: [(Reader, &[u32], &[u32]); 7] = [
+        (Reader::Admin, &[5, 4, 3, 2, 1], &[3, 1]),
+        (Reader::Anyone, &[5, 1], &[1]),
+        (Reader::Seat(id(3)), &[5, 3, 1], &[3, 1]),
+        (Reader::Seat(id(4)), &[5, 4, 1], &[1]),
+        (ann, &[5, 2, 1], &[1]),
+        (bot("rex"), &[5, 4, 3, 1], &[3, 1]),
+        (bot("fido"), &[5, 4, 1], &[1]),
     ];
+    let cases = readers
+        .into_iter()
+        .flat_map(|(reader, all, having_x)| [(of(reader.clone()), all), (with_x(reader), having_x)]);
     for (filter, want) in cases {
         let want: Vec<MatchId> = want.iter().copied().map(id).collect();
         for size in [1, 2, 1000] {

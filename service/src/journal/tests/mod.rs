@@ -15,8 +15,10 @@ mod writing;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use prost::Message as _;
 use rusqlite::Connection;
 use tempfile::TempDir;
+use zetema_proto::journal::v1::MatchSummary;
 
 use super::{
     Append, AppendOutcome, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing, MatchId,
@@ -129,6 +131,12 @@ impl Fixture {
     }
 }
 
+/// A summary of a match in which these bots have a seat; empty is a seat that is played by token.
+fn summary_of(bots: &[&str]) -> Summary {
+    let seat_bots = bots.iter().map(ToString::to_string).collect();
+    Summary::new(MatchSummary { seat_bots, ..MatchSummary::default() }.encode_to_vec()).unwrap()
+}
+
 fn texts(history: &History) -> Vec<String> {
     let text = |payload: &Payload| String::from_utf8(payload.as_bytes().to_vec()).unwrap();
     for (record, version) in history.records.iter().zip(1..) {
@@ -172,20 +180,24 @@ fn as_the_first_release_wrote_them(conn: &Connection) {
 
 /// Writes the list of the segments: number, first position, and the position after the last, which is 0 for the current.
 fn list_segments(conn: &Connection, segments: &[(u32, i64, i64)]) {
-    use sha2::{Digest, Sha256};
-    let key = "journal/segments";
     let entry = |(number, first, end): &(u32, i64, i64)| {
         [&number.to_be_bytes()[..], &first.to_be_bytes(), &end.to_be_bytes(), &[0]].concat()
     };
     let list: Vec<u8> = segments.iter().flat_map(entry).collect();
+    put_meta(conn, "journal/segments", &list);
+}
+
+/// Puts a value, with its seal, in the place of the one under a key.
+fn put_meta(conn: &Connection, key: &str, value: &[u8]) {
+    use sha2::{Digest, Sha256};
     let mut seal = Sha256::new();
-    for (kind, bytes) in [(3, b"meta".as_slice()), (3, key.as_bytes()), (4, &list)] {
+    for (kind, bytes) in [(3, b"meta".as_slice()), (3, key.as_bytes()), (4, value)] {
         seal.update([kind]);
         seal.update((bytes.len() as u64).to_be_bytes());
         seal.update(bytes);
     }
     let sql = "UPDATE meta SET value = ?2, seal = ?3 WHERE key = ?1";
-    assert_eq!(conn.execute(sql, rusqlite::params![key, list, seal.finalize().as_slice()]).unwrap(), 1);
+    assert_eq!(conn.execute(sql, rusqlite::params![key, value, seal.finalize().as_slice()]).unwrap(), 1);
 }
 
 fn records(text: &str) -> NewRecords {

@@ -1,7 +1,9 @@
 //! Opening, and what can't be opened.
 
 use super::*;
-use crate::journal::{OpenError, WebhookStore};
+use crate::journal::{
+    BotName, ClientReference, FinishedFilter, OpenError, PagePosition, PageSize, Reader, WebhookStore,
+};
 
 async fn refused(f: &Fixture) -> String {
     match SqliteJournal::open(f.folder.path(), Options::default()).await {
@@ -24,9 +26,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000006' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000007' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 6, and this release knows version 5: \
+    let error = "FOLDER/journal.sqlite3 has schema version 7, and this release knows version 6: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -41,6 +43,7 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
             database
                 .execute_batch("DROP TABLE tokens; DROP TABLE webhooks; DROP TABLE dead_letters")
                 .unwrap();
+            without_indexes(database);
             for table in ["meta", "requests", "records", "quarantine"] {
                 database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN seal")).unwrap();
             }
@@ -55,6 +58,54 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     assert_eq!(f.journal.webhooks().await.unwrap(), []);
     let f = f.reopen().await;
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
+}
+
+/// Takes away what the sixth layout added.
+fn without_indexes(database: &Connection) {
+    let drop = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_reference;
+        DROP INDEX records_by_visibility_and_client_reference";
+    database.execute_batch(drop).unwrap();
+}
+
+#[tokio::test]
+async fn a_journal_without_lists_of_bots_gets_them() {
+    let f = Fixture::new().await;
+    let reference = Some(ClientReference::new("season-4").unwrap());
+    for (number, bots) in [(1, &["rex", "", "rex"][..]), (2, &[]), (3, &["fido", "rex"])] {
+        f.created([number]).await;
+        let listing = Listing {
+            owner: None,
+            visibility: Visibility::Private,
+            client_reference: reference.clone().filter(|_| number == 3),
+        };
+        let finish = Finish { listing, summary: summary_of(bots), ..f.to_finish(number, 1) };
+        assert!(matches!(f.journal.finish(finish).await, Outcome::Done(_)));
+    }
+    // Its summary says no more, and it is in no list.
+    f.created([4]).await;
+    assert!(matches!(f.finish(4, 1).await, Outcome::Done(_)));
+    let f = f
+        .reopen_after(|database| {
+            without_indexes(database);
+            let changed = "UPDATE records SET summary = x'ff' WHERE result_number = 4";
+            assert_eq!(database.execute(changed, []).unwrap(), 1);
+            put_meta(database, "journal/schema", &5_u64.to_be_bytes());
+        })
+        .await;
+    assert_eq!(f.recovery.stray.len(), 1, "{:?}", f.recovery);
+    for (bot, client_reference, want) in [
+        ("rex", None, &[3, 1][..]),
+        ("fido", None, &[3]),
+        ("rex", reference.clone(), &[3]),
+        ("eve", None, &[]),
+        ("eve", reference, &[]),
+    ] {
+        let filter = FinishedFilter { reader: Reader::Bot(BotName::new(bot).unwrap()), client_reference };
+        let from = Some(PagePosition::new(3));
+        let page = f.journal.list_finished(filter, from, PageSize::new(10).unwrap()).await.unwrap();
+        let numbers: Vec<u64> = page.matches.iter().map(|row| row.number.get()).collect();
+        assert_eq!(numbers, want, "{bot}");
+    }
 }
 
 /// As a restore leaves it, and whoever copies it by other means than ours.

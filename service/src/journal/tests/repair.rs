@@ -1,7 +1,10 @@
 //! Checking and repairing.
 
 use super::*;
-use crate::journal::{Checked, MetaKey, MetaValue, OpenError, Quarantine, ReadError, ResultNumber};
+use crate::journal::{
+    BotName, Checked, ClientReference, FinishedFilter, MetaKey, MetaValue, OpenError, PageSize, Quarantine,
+    ReadError, Reader, ResultNumber,
+};
 
 /// Matches 1 to 4 run with three records each, 5 to 7 have ended.
 async fn mixed() -> Fixture {
@@ -212,5 +215,56 @@ async fn a_lost_value_is_named_with_what_follows() {
         assert_eq!(f.database().execute("UPDATE meta SET value = x'00' WHERE key = ?1", [key]).unwrap(), 1);
         let lost = SqliteJournal::repair(f.folder.path()).unwrap().unwrap().lost;
         assert!(lost.iter().any(|lost| lost.contains(key) && lost.contains(follows)), "{lost:?}");
+    }
+}
+
+/// The numbers of the results in a bot's list: of all, and of those with the reference.
+async fn listed(f: &Fixture, bot: &str) -> [Vec<u64>; 2] {
+    let mut lists = [Vec::new(), Vec::new()];
+    for (list, reference) in lists.iter_mut().zip([None, Some("season-4")]) {
+        let filter = FinishedFilter {
+            reader: Reader::Bot(BotName::new(bot).unwrap()),
+            client_reference: reference.map(|reference| ClientReference::new(reference).unwrap()),
+        };
+        let page = f.journal.list_finished(filter, None, PageSize::new(10).unwrap()).await.unwrap();
+        *list = page.matches.iter().map(|row| row.number.get()).collect();
+    }
+    lists
+}
+
+#[tokio::test]
+async fn a_damaged_list_of_a_bot_shows_nothing_to_others_and_is_made_anew() {
+    // And of how many matches the start tells.
+    let cases = [
+        ("DELETE FROM bots WHERE result_number = 1", 1),
+        ("UPDATE bots SET bot = 'eve' WHERE bot = 'rex'", 2),
+        ("UPDATE bots SET client_reference = NULL WHERE result_number = 2", 1),
+        ("INSERT INTO bots VALUES ('eve', 1, NULL), ('eve', 2, 'season-4'), ('eve', 3, NULL)", 0),
+    ];
+    for (damage, told) in cases {
+        let f = Fixture::new().await;
+        f.created(1..4).await;
+        for (number, bots) in [(1, &["rex"][..]), (2, &["rex", "fido"]), (3, &[])] {
+            let listing = Listing {
+                owner: None,
+                visibility: Visibility::Private,
+                client_reference: (number == 2).then(|| ClientReference::new("season-4").unwrap()),
+            };
+            let finish = Finish { listing, summary: summary_of(bots), ..f.to_finish(number, 1) };
+            assert!(matches!(f.journal.finish(finish).await, Outcome::Done(_)));
+        }
+        let (sound, none) = ([vec![2, 1], vec![2]], [const { Vec::<u64>::new() }; 2]);
+        assert_eq!(listed(&f, "rex").await, sound);
+        let f = f.reopen_after(|conn| assert!(conn.execute(damage, []).unwrap() > 0)).await;
+        assert_eq!(f.recovery.stray.len(), told, "{damage}: {:?}", f.recovery);
+        assert_eq!(listed(&f, "eve").await, none, "{damage}");
+        f.journal.close().await;
+        let found = checked(&f);
+        assert!(!found.is_sound(), "{damage}");
+        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        assert!(repaired.lost.is_empty(), "{damage}: {repaired:?}");
+        assert!(checked(&f).is_sound(), "{damage}");
+        let f = reopened(f).await;
+        assert_eq!((listed(&f, "rex").await, listed(&f, "eve").await), (sound, none), "{damage}");
     }
 }

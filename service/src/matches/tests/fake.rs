@@ -251,13 +251,8 @@ impl Journal for FakeJournal {
             inner.unreadable -= 1;
             return Err(ReadError::Unavailable(Cause::new("as told")));
         }
-        let ResultFilter { owner, client_reference } = filter;
-        let wanted = |row: &ResultRow| {
-            row.number > after
-                && !inner.lost.contains(&row.number)
-                && (owner.is_none() || owner == row.listing.owner)
-                && (client_reference.is_none() || client_reference == row.listing.client_reference)
-        };
+        let wanted =
+            |row: &ResultRow| row.number > after && !inner.lost.contains(&row.number) && filter.wants(row);
         let rows = inner.finished.iter().map(|finished| finished.result.clone());
         let rows: Vec<ResultRow> = rows.filter(wanted).take(page.get().into()).collect();
         let is_full = rows.len() == usize::from(page.get());
@@ -274,12 +269,8 @@ impl Journal for FakeJournal {
         let inner = self.inner.lock().unwrap();
         let from = from.map_or(u64::MAX, PagePosition::get);
         let rows = inner.finished.iter().rev().map(|finished| finished.result.clone());
-        let wanted = rows.filter(|row| {
-            row.number.get() <= from
-                && !inner.lost.contains(&row.number)
-                && (filter.client_reference.is_none()
-                    || filter.client_reference == row.listing.client_reference)
-        });
+        let wanted = rows
+            .filter(|row| row.number.get() <= from && !inner.lost.contains(&row.number) && filter.wants(row));
         let mut matches: Vec<ResultRow> = wanted.take(usize::from(page.get()) + 1).collect();
         let next = matches.get(usize::from(page.get())).map(|row| PagePosition::from(row.number));
         matches.truncate(page.get().into());
