@@ -8,6 +8,7 @@ pub mod fault_runs;
 #[cfg(target_os = "linux")]
 pub mod floods;
 pub mod harness;
+pub mod lists;
 #[cfg(target_os = "linux")]
 pub mod overload;
 pub mod proxy;
