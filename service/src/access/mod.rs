@@ -12,6 +12,7 @@ mod bearer;
 mod bearer_token;
 mod error;
 mod pass;
+mod presented;
 mod seat_token;
 mod service_key;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use bearer::Bearer;
 pub use bearer_token::BearerToken;
 pub use error::{AccessError, ResetError, TokenError};
 pub use pass::Pass;
+pub(crate) use presented::presented;
 pub use seat_token::{SeatGrant, SeatToken};
 pub use service_key::ServiceKey;
 pub use tokens::{TokenFilter, TokenSpec, Tokens, VoidTokens};

@@ -14,7 +14,7 @@ use governor::{
     DefaultKeyedRateLimiter, Quota,
     clock::{Clock, DefaultClock},
 };
-use http::HeaderValue;
+use http::HeaderMap;
 use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -23,6 +23,7 @@ use super::{
     turns::{Turn, Turns},
 };
 use crate::{
+    access::presented,
     config::{Number, Numbers},
     limits,
     metrics::THROTTLED,
@@ -177,9 +178,11 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// That of a request from there, with this token in its header.
-    pub(crate) fn new(rates: Arc<Rates>, origin: Option<Origin>, token: Option<&HeaderValue>) -> Self {
-        let token = token.map(|token| rates.requests.by_token.hasher.hash_one(token.as_bytes()));
+    /// That of a request from there, by the token of its headers. A header that has none to look up counts for its address
+    /// alone.
+    pub(crate) fn new(rates: Arc<Rates>, origin: Option<Origin>, headers: &HeaderMap) -> Self {
+        let token = presented(headers).ok().flatten();
+        let token = token.map(|token| rates.requests.by_token.hasher.hash_one(token));
         Self { rates, origin, token }
     }
 
@@ -270,6 +273,8 @@ impl Share {
 mod tests {
     use std::net::IpAddr;
 
+    use http::{HeaderValue, header::AUTHORIZATION};
+
     use super::*;
     use crate::admission::Bounds;
 
@@ -281,8 +286,9 @@ mod tests {
     fn share(rates: &Arc<Rates>, address: &str, token: Option<&'static str>) -> Share {
         let address = Address::from(address.parse::<IpAddr>().unwrap());
         let traffic = Traffic::new(&Bounds::new(&Numbers::default()));
-        let token = token.map(HeaderValue::from_static);
-        Share::new(Arc::clone(rates), Some(Origin { address, traffic, crowded: false }), token.as_ref())
+        let token = token.map(|token| (AUTHORIZATION, HeaderValue::from_static(token)));
+        let headers = token.into_iter().collect();
+        Share::new(Arc::clone(rates), Some(Origin { address, traffic, crowded: false }), &headers)
     }
 
     const ONE: &str = "192.0.2.1";
@@ -297,6 +303,10 @@ mod tests {
         }
         let refused = there.request().unwrap_err();
         assert_eq!(refused.by, "token");
+        for spelling in ["bearer a", "bEaReR   a", "Bearer a  "] {
+            let refused = share(&rates, OTHER, Some(spelling)).request().unwrap_err();
+            assert_eq!(refused.by, "token", "{spelling:?} is the same token");
+        }
         assert!(refused.wait > Duration::ZERO && refused.wait <= Duration::from_secs(1), "{refused:?}");
         share(&rates, ONE, Some("Bearer b")).request().unwrap();
         share(&rates, ONE, None).request().unwrap();

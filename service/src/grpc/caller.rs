@@ -6,7 +6,7 @@ use zetema_proto::{FieldError, v1};
 
 use super::{backend::Backend, fault::Fault};
 use crate::{
-    access::{Access, Bearer, Pass, SeatGrant},
+    access::{self, Access, Bearer, Pass, SeatGrant},
     encoding::match_of_owner,
     journal::{self, MatchId, Owner, Visibility},
     matches::SeatTokenWatch,
@@ -23,7 +23,8 @@ pub(super) struct Caller {
 impl Caller {
     /// Who calls, by "authorization: Bearer TOKEN" of the metadata.
     pub(super) async fn of(backend: &Backend, metadata: &MetadataMap) -> Result<Self, Fault> {
-        let pass = backend.access.pass(token(metadata)?)?;
+        let token = access::presented(metadata.as_ref()).map_err(|_| Fault::unauthenticated())?;
+        let pass = backend.access.pass(token)?;
         let seat = match *pass.bearer() {
             Bearer::Seat(SeatGrant { match_id, seat, generation }) => {
                 let access = SeatAccess { seat, generation };
@@ -128,17 +129,6 @@ impl Caller {
             }
         };
         stream::unfold((Some(answers), self.voided()), next).boxed()
-    }
-}
-
-/// The token of the metadata, if there is one.
-fn token(metadata: &MetadataMap) -> Result<Option<&str>, Fault> {
-    let mut values = metadata.get_all("authorization").iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    let text = value.to_str().map_err(|_| Fault::unauthenticated())?;
-    match (text.split_once(' '), values.next()) {
-        (Some((scheme, token)), None) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
-        _ => Err(Fault::unauthenticated()),
     }
 }
 

@@ -7,10 +7,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{
-    StatusCode,
-    header::{AUTHORIZATION, RETRY_AFTER},
-};
+use http::{StatusCode, header::RETRY_AFTER};
 use tonic::Status;
 
 use crate::{
@@ -22,7 +19,7 @@ use crate::{
 pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request, next: Next) -> Response {
     let origin = request.extensions().get::<Origin>().cloned();
     let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
-    let share = Share::new(rates, origin, request.headers().get(AUTHORIZATION));
+    let share = Share::new(rates, origin, request.headers());
     let asked = match Purpose::of(request.uri().path()) {
         Purpose::Health => share.health_check(),
         Purpose::Play | Purpose::Other => share.request(),

@@ -89,7 +89,7 @@ fn counted(made: Arc<AtomicUsize>, bytes: usize) -> Answered {
 
 async fn in_turn(rates: Arc<Rates>, made: Arc<AtomicUsize>, asking: Asking) -> Answered {
     let origin = asking.extensions().get::<Origin>().cloned();
-    let Ok(turn) = Share::new(rates, origin, None).list().await else {
+    let Ok(turn) = Share::new(rates, origin, &http::HeaderMap::new()).list().await else {
         return StatusCode::TOO_MANY_REQUESTS.into_response();
     };
     sleep(WORK).await;
