@@ -22,6 +22,13 @@ pub struct OtlpEndpoint(String);
 #[error("no URL of a collector: give http or https, a host and a port, as in http://127.0.0.1:4317")]
 pub struct NoOtlpEndpoint;
 
+impl OtlpEndpoint {
+    /// Whether it is spoken to over TLS.
+    pub(crate) fn is_https(&self) -> bool {
+        self.0.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("https"))
+    }
+}
+
 impl FromStr for OtlpEndpoint {
     type Err = NoOtlpEndpoint;
 
@@ -42,6 +49,7 @@ impl fmt::Display for OtlpEndpoint {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -67,5 +75,13 @@ mod tests {
         for bad in bad {
             assert_eq!(bad.parse::<OtlpEndpoint>(), Err(NoOtlpEndpoint), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_scheme_says_whether_tls_is_spoken_in_capitals_too() {
+        let check = |text: &str, https| assert_eq!(text.parse::<OtlpEndpoint>().unwrap().is_https(), https);
+        check("https://collector.example:4317", true);
+        check("HTTPS://collector.example:4317", true);
+        check("http://https:4317", false);
     }
 }

@@ -17,7 +17,10 @@ mod parent;
 mod tests;
 
 use opentelemetry::{KeyValue, trace::TracerProvider};
-use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
+use opentelemetry_otlp::{
+    ExporterBuildError, SpanExporter, WithExportConfig, WithTonicConfig,
+    tonic_types::transport::ClientTlsConfig,
+};
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkError,
@@ -53,13 +56,18 @@ impl Traces {
     /// is done.
     ///
     /// # Errors
-    /// [`TracesError`] when the endpoint can't be used. Whether anyone is there is not looked at.
+    /// [`TracesError`] when the endpoint can't be used, or it is `https` and the system has no CAs to check it by. Whether
+    /// anyone is there is not looked at.
     pub fn start(otlp: &Otlp) -> Result<Self, TracesError> {
         let endpoint = otlp.endpoint.to_string();
-        let exporter = SpanExporter::builder()
+        let mut exporter = SpanExporter::builder()
             .with_tonic()
             .with_endpoint(&endpoint)
             .with_timeout(limits::TRACES_TIMEOUT);
+        if otlp.endpoint.is_https() {
+            // By itself the exporter trusts nobody.
+            exporter = exporter.with_tls_config(ClientTlsConfig::new().with_enabled_roots());
+        }
         let exporter = exporter.build().map_err(|cause| TracesError { endpoint, cause })?;
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(limits::TRACES_QUEUED_SPANS)

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
@@ -165,6 +165,15 @@ impl Process {
         Self::start_at(ANY_PORT, "debug", folder, flags).await
     }
 
+    /// A server with these flags, on a system whose CAs are those of this file.
+    pub async fn start_trusting(cas: &Path, flags: &[&OsStr]) -> Self {
+        let variables = [("SSL_CERT_FILE", cas.as_os_str())];
+        let folder = tempfile::tempdir().unwrap();
+        let mut process = Self::spawn_with(ANY_PORT, "debug", folder, flags, &variables);
+        assert!(process.serves().await, "the server did not start: {}", process.kill().1);
+        process
+    }
+
     /// A server with an empty folder, which says nothing of what goes well.
     pub async fn start_quietly() -> Self {
         Self::start_at(ANY_PORT, "warn", tempfile::tempdir().unwrap(), &[]).await
@@ -187,6 +196,16 @@ impl Process {
     /// Starts a server with the data of this folder and these flags, whose log is of this level, and does not wait until
     /// it serves.
     pub fn spawn(address: &str, level: &'static str, folder: TempDir, flags: &[&OsStr]) -> Self {
+        Self::spawn_with(address, level, folder, flags, &[])
+    }
+
+    fn spawn_with(
+        address: &str,
+        level: &'static str,
+        folder: TempDir,
+        flags: &[&OsStr],
+        variables: &[(&str, &OsStr)],
+    ) -> Self {
         let data = folder.path().join("data");
         let mut child = Command::new(built("zetema"))
             .args(["serve", "--listen", address, "--log", level, "--data"])
@@ -195,6 +214,7 @@ impl Process {
             .args(["--max-late-ms", "60000"])
             .args(flags)
             .env_remove("ZETEMA_CONFIG")
+            .envs(variables.iter().copied())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

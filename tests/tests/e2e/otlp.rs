@@ -14,12 +14,13 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::Server;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status, async_trait};
 use zetema_proto::v1::{self, Preset};
 use zetema_rules::fair::Nonce;
 use zetema_tests::harness::{
-    Clients, PlayStream, Process, Secrets, StreamTable, Table, faces, join_all, preset, soon,
+    Authority, Certificate, Clients, PlayStream, Process, Secrets, StreamTable, Table, faces, join_all,
+    preset, soon,
 };
 
 use crate::trace::{hidden, service_key};
@@ -41,10 +42,20 @@ impl TraceService for Collector {
 
 impl Collector {
     async fn start() -> (Self, SocketAddr) {
+        Self::serve(Server::builder()).await
+    }
+
+    /// One that speaks TLS with this certificate.
+    async fn start_secure(Certificate { pem, key }: &Certificate) -> (Self, SocketAddr) {
+        let tls = ServerTlsConfig::new().identity(Identity::from_pem(pem, key));
+        Self::serve(Server::builder().tls_config(tls).unwrap()).await
+    }
+
+    async fn serve(mut server: Server) -> (Self, SocketAddr) {
         let collector = Self(watch::Sender::new(Vec::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let serving = Server::builder().add_service(TraceServiceServer::new(collector.clone()));
+        let serving = server.add_service(TraceServiceServer::new(collector.clone()));
         tokio::spawn(serving.serve_with_incoming(TcpListenerStream::new(listener)));
         (collector, address)
     }
@@ -200,5 +211,27 @@ async fn a_collector_that_is_away_or_never_answers_changes_nothing() {
         assert!(stopped.log().contains("stopped"), "{}", stopped.log());
         let told = stopped.log().matches("traces can't be sent").count();
         assert!(told <= 1 && !stopped.log().contains("ExportError"), "{}", stopped.log());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collector_over_tls_gets_traces_if_a_ca_of_the_system_vouches_for_it_and_else_none() {
+    let (known, unknown) = (Authority::new(), Authority::new());
+    let folder = tempfile::tempdir().unwrap();
+    let cas = folder.path().join("cas.pem");
+    std::fs::write(&cas, known.pem()).unwrap();
+    for (authority, trusted) in [(&known, true), (&unknown, false)] {
+        let (collector, address) = Collector::start_secure(&authority.server(&["127.0.0.1"])).await;
+        let endpoint = format!("https://{address}");
+        let flags = ["--otlp-endpoint", &endpoint, "--otlp-sampled-per-million", ALL].map(OsStr::new);
+        let process = Process::start_trusting(&cas, &flags).await;
+        let clients = process.connect().await;
+        let created = clients.create(preset(Preset::Quick, 2)).await;
+        join_all(&clients, &[&created], |_| None).await;
+        process.terminate();
+        let stopped = process.stopped().await;
+        let joins = collector.spans().iter().filter(|span| span.name == "join").count();
+        assert_eq!(joins, if trusted { 2 } else { 0 }, "{}", stopped.log());
+        assert_eq!(!stopped.log().contains("traces can't be sent"), trusted, "{}", stopped.log());
     }
 }
