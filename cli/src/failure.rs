@@ -66,6 +66,27 @@ impl fmt::Display for TokenVoid {
 
 impl std::error::Error for TokenVoid {}
 
+/// A failure that the log tells: nothing is left to say.
+#[derive(Debug)]
+struct Logged(anyhow::Error);
+
+impl fmt::Display for Logged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Logged {}
+
+/// Has the log tell what went wrong, if it tells errors.
+pub(crate) fn logged(error: anyhow::Error) -> anyhow::Error {
+    if !tracing::enabled!(tracing::Level::ERROR) {
+        return error;
+    }
+    tracing::error!(error = chain(&error), "zetema could not start or go on");
+    Logged(error).into()
+}
+
 /// Tells the user on stderr, and says which code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // Whoever reads stdout has heard enough, as `head` has.
@@ -76,6 +97,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Nothing can be done if stderr is closed.
         let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
         return ExitCode::from(2);
+    }
+    if error.downcast_ref::<Logged>().is_some() {
+        return ExitCode::FAILURE;
     }
     let mark = console::style("error:").for_stderr().red().bold();
     let _ = writeln!(io::stderr(), "{mark} {}", chain(error));

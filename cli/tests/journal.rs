@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use zetema_service::config::Config;
+use zetema_service::config::{Config, Number};
 use zetema_service::journal::{Options, SqliteJournal};
+use zetema_service::metrics::{INCIDENTS, START_TIME, Scrape, page};
 use zetema_service::server::Server;
 
 fn journal(args: &[&str], data: &Path) -> Output {
@@ -75,4 +76,39 @@ async fn a_journal_is_checked_and_repaired() {
     }
     assert_eq!(journal(&["check"], &data).status.code(), Some(0));
     Server::start(Config::embedded(&data)).await.unwrap().shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_match_that_is_found_damaged_at_the_start_counts_once_before_anybody_asks_for_it() {
+    const REFERENCE: &[u8] = b"a reference that is written down";
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let at_once = || Config::embedded(&data).with(Number::DrainTimeoutMs, 0).unwrap();
+    let command = |url: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zetema"));
+        command.arg("match").args(args).args(["--format", "json", "--server", url]);
+        command.env("ZETEMA_DATA", &data).output().unwrap()
+    };
+    let scrape = || Scrape::parse(&page().unwrap().render()).unwrap();
+
+    let server = Server::start(at_once()).await.unwrap();
+    let reference = std::str::from_utf8(REFERENCE).unwrap();
+    let created = command(&server.url(), &["create", "--reference", reference]);
+    assert!(created.status.success(), "{}", stderr(&created));
+    let id = json(&created)["match"]["match_id"].as_str().unwrap().to_owned();
+    server.shutdown().await;
+    let (before, started) = (scrape().sum(INCIDENTS), scrape().sum(START_TIME));
+
+    let database = data.join("journal.sqlite3");
+    let mut bytes = fs::read(&database).unwrap();
+    let at = bytes.windows(REFERENCE.len()).position(|window| window == REFERENCE).unwrap();
+    *bytes.get_mut(at).unwrap() ^= 1;
+    fs::write(&database, bytes).unwrap();
+    let server = Server::start(at_once()).await.unwrap();
+    assert!(scrape().sum(START_TIME) > started, "it was started again");
+    for _ in 0..2 {
+        assert!((scrape().sum(INCIDENTS) - before - 1.0).abs() < f64::EPSILON, "{:?}", scrape());
+        assert!(!command(&server.url(), &["show", &id]).status.success(), "it is damaged");
+    }
+    server.shutdown().await;
 }

@@ -169,9 +169,54 @@ fn serve_checks_its_configuration_without_starting() {
     assert_eq!(settings["max_connections"], 9);
     assert_eq!(settings["log"], "info");
     check(&["serve", "--check-config", "--config", file], "", 0, "127.0.0.1:7000", "");
-    fs::write(file, "lissen = \"127.0.0.1:7000\"\n").unwrap();
-    check(&["serve", "--check-config", "--config", file], "", 1, "", "unknown key `lissen`");
+}
+
+#[test]
+fn a_wrong_setting_exits_with_2_wherever_it_was_given_and_a_file_that_is_not_there_with_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("zetema.toml");
+    let file = path.to_str().unwrap();
+    let in_file = |text: &str, wrong: &str| {
+        fs::write(file, text).unwrap();
+        check(&["serve", "--check-config", "--config", file], "", 2, "", wrong);
+    };
+    in_file("lissen = \"127.0.0.1:7000\"\n", "unknown key `lissen`");
+    in_file("listen = \"nowhere\"\n", "\"nowhere\" is not valid");
+    in_file("max_streams = 0\n", "a number (streams)");
+    in_file("listen =\n", "is not valid TOML");
+    in_file("tls_cert = \"cert.pem\"\n", "tls_cert is given without tls_key");
+    in_file("listen = \"0.0.0.0:4680\"\n", "without TLS would send tokens in the clear");
+    let by_variable = |name: &str, value: &str, wrong: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zetema"));
+        let output = command.args(["serve", "--check-config"]).env(name, value).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wrong), "{told}");
+    };
+    by_variable("ZETEMA_LISTEN", "nowhere", "the variable ZETEMA_LISTEN");
+    by_variable("ZETEMA_LISSEN", "127.0.0.1:7000", "did you mean `ZETEMA_LISTEN`?");
+    let data = folder.path().join("data");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()];
+    check(&[&serve[..], &["--log", "loud=louder"]].concat(), "", 2, "", "is no filter of a log");
     check(&["serve", "--check-config", "--config", "no.toml"], "", 1, "", "no.toml can't be read");
+}
+
+#[test]
+fn a_log_for_programs_has_nothing_beside_its_lines_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let data = folder.path().join("data");
+    let serve = ["serve", "--log-format", "json", "--listen", &address, "--data", data.to_str().unwrap()];
+    let output = zetema(&serve, "");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let last = &lines.last().expect("why it could not start")["fields"];
+    assert!(last["error"].as_str().unwrap().contains(&format!("can't listen on {address}")), "{last}");
+    // A log that is off tells nothing, so it is said beside it.
+    let output = zetema(&[&serve[..], &["--log", "off"]].concat(), "");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("can't listen on"));
 }
 
 #[test]

@@ -184,6 +184,13 @@ pub const MAX_HEALTH_CHECKS: usize = 256;
 /// Those from one address.
 pub const MAX_HEALTH_CHECKS_PER_ADDRESS: usize = 16;
 
+/// Pages of metrics that are made or read at once. They have this room alone, and nobody else has it, so that who watches over
+/// the server sees how full it is, and who asks for many of them takes no room of others.
+pub const MAX_METRICS_PAGES: usize = 32;
+
+/// Those from one address.
+pub const MAX_METRICS_PAGES_PER_ADDRESS: usize = 8;
+
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
 pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use zetema_service::access::ADMIN_TOKEN_FILE;
-use zetema_service::config::{Config, ConfigError, Flags, Setting, Source};
+use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Setting};
 use zetema_service::server::{Hangups, Server, Terminations};
 use zetema_service::traces::Traces;
 
 use crate::args::FormatArgs;
-use crate::failure::Usage;
+use crate::failure::{self, Usage};
 use crate::output::{self, Format};
 use crate::supervisor;
 
@@ -48,65 +48,79 @@ impl Serve {
         }
         let traces = config.otlp().map(|otlp| Traces::start(&otlp)).transpose()?;
         crate::log::start(&config.log, config.log_format, traces.as_ref())?;
-        let token = config.data.join(ADMIN_TOKEN_FILE);
-        let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
-        let transport = match &config.tls {
-            Some(files) if files.client_ca.is_some() => "TLS, with a certificate of the client",
-            Some(_) => "TLS",
-            None => "plaintext",
-        };
-        // From here on SIGHUP does not end the program.
-        let mut hangups = Hangups::listen().context("signals can't be had")?;
-        let mut terminations = Terminations::listen().context("signals can't be had")?;
-        let server = Server::start(config).await?;
-        let (url, token) = (server.url(), token.display());
-        let admin = match server.admin_token() {
-            Some(_) => format!("the admin token is in {token}"),
-            None => format!(
-                "the admin token is the one made at the first start, which {token} does not hold any more"
-            ),
-        };
-        tracing::info!(
-            version = env!("CARGO_PKG_VERSION"),
-            %url,
-            transport,
-            data = %data.display(),
-            admin_token_file = %data.join(ADMIN_TOKEN_FILE).display(),
-            metrics = %format_args!("{url}/metrics"),
-            "zetema serves"
-        );
-        output::note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
-        supervisor::serving(&url);
-        loop {
-            tokio::select! {
-                () = terminations.next() => break,
-                // The log says what came of it, and the server goes on either way.
-                () = hangups.next() => drop(server.reload().await),
-            }
+        let format = config.log_format;
+        let served = serve(config, traces).await;
+        // For programs what went wrong is a line of the log, as all else is.
+        match format {
+            LogFormat::Json => served.map_err(failure::logged),
+            LogFormat::Text => served,
         }
-        supervisor::stopping();
-        output::note(
-            "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once.",
-        );
-        server.shutdown_or_close(terminations.next()).await;
-        if let Some(traces) = traces {
-            traces.stop().await;
-        }
-        Ok(())
     }
 
     fn load(&self) -> Result<Config> {
         Config::load(&self.settings.0, std::env::vars_os(), self.config.as_deref()).map_err(|error| {
             match error {
-                ConfigError::Value { source_of_value: Source::Flag(_), .. }
-                | ConfigError::Number { source_of_value: Source::Flag(_), .. }
-                | ConfigError::PlaintextNotLoopback { .. }
-                | ConfigError::PlaintextBesideTls
-                | ConfigError::TlsIncomplete { .. } => Usage::new(error.to_string()).into(),
-                _ => anyhow!(error),
+                // It may be there the next time.
+                ConfigError::File { .. } => anyhow!(error),
+                wrong => Usage::new(wrong.to_string()).into(),
             }
         })
     }
+}
+
+/// Serves until it is told to stop. The log has started.
+async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
+    // People are told beside the log, whatever that is of. Programs find the same in its events.
+    let note: fn(String) = match config.log_format {
+        LogFormat::Text => output::note,
+        LogFormat::Json => drop,
+    };
+    let token = config.data.join(ADMIN_TOKEN_FILE);
+    let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
+    let transport = match &config.tls {
+        Some(files) if files.client_ca.is_some() => "TLS, with a certificate of the client",
+        Some(_) => "TLS",
+        None => "plaintext",
+    };
+    // From here on SIGHUP does not end the program.
+    let mut hangups = Hangups::listen().context("signals can't be had")?;
+    let mut terminations = Terminations::listen().context("signals can't be had")?;
+    let server = Server::start(config).await?;
+    let (url, token) = (server.url(), token.display());
+    let admin = match server.admin_token() {
+        Some(_) => format!("the admin token is in {token}"),
+        None => format!(
+            "the admin token is the one made at the first start, which {token} does not hold any more"
+        ),
+    };
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        %url,
+        transport,
+        data = %data.display(),
+        admin_token_file = %data.join(ADMIN_TOKEN_FILE).display(),
+        metrics = %format_args!("{url}/metrics"),
+        "zetema serves"
+    );
+    note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
+    supervisor::serving(&url);
+    loop {
+        tokio::select! {
+            () = terminations.next() => break,
+            // The log says what came of it, and the server goes on either way.
+            () = hangups.next() => drop(server.reload().await),
+        }
+    }
+    supervisor::stopping();
+    note(
+        "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once."
+            .to_owned(),
+    );
+    server.shutdown_or_close(terminations.next()).await;
+    if let Some(traces) = traces {
+        traces.stop().await;
+    }
+    Ok(())
 }
 
 /// Every setting as a flag.

@@ -12,9 +12,6 @@ use crate::output::{self, Format};
 use crate::render::amount;
 use crate::scrape::Page;
 
-/// When the process was started, in seconds since 1970.
-const STARTED: &str = "process_start_time_seconds";
-
 /// Show how a running server is, at a glance.
 ///
 /// It exits with 1 when the server is not ready: when its journal takes no writes, or it is told to stop.
@@ -25,7 +22,7 @@ metric counts. Counts are since the server started. The JSON is an object with s
 live_matches, live_matches_limit, matches_created, actions, connections, connections_limit, streams,
 queued_bytes, journal_lag_ms, journal_failed_commits, database_bytes, wal_bytes, disk_free_bytes,
 memory_bytes, late_ms, refused (connections, throttled, shed, rejections), closed (connections, readers).
-up_s is null where the server's system does not tell it.
+up_s is null when the server does not tell it.
 
 Examples:
   zetema status
@@ -100,8 +97,8 @@ impl Glance {
         let limit =
             |number: Number| count(scrape.at(metrics::LIMIT, "setting", Setting::Number(number).key()));
         let sum = |name| count(scrape.sum(name));
-        // Not every system tells it.
-        let started = Some(STARTED).filter(|name| scrape.has(name)).map(|name| scrape.sum(name));
+        // A server of an earlier release does not tell it.
+        let started = Some(metrics::START_TIME).filter(|name| scrape.has(name)).map(|name| scrape.sum(name));
         let started = started.and_then(|started| Duration::try_from_secs_f64(started).ok());
         let up = started.and_then(|started| SystemTime::now().duration_since(UNIX_EPOCH + started).ok());
         Self {

@@ -282,7 +282,7 @@ mod tests {
         assert!(
             picture("zetema_ready 1\n").starts_with("zetema of an unknown version at http://here: ready\n")
         );
-        let started = picture("zetema_ready 1\nprocess_start_time_seconds 1700000000\n");
+        let started = picture("zetema_ready 1\nzetema_start_time_seconds 1700000000\n");
         assert!(started.contains(": ready, up "), "{started}");
     }
 

@@ -105,3 +105,19 @@ fn what_is_no_zetema_server_has_no_status() {
     let called_wrongly = zetema().args(["top", "--interval", "0"]).output().unwrap();
     assert_eq!(called_wrongly.status.code(), Some(2));
 }
+
+#[test]
+fn a_server_that_is_full_still_shows_how_full_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _) = Served::on_with(folder, &["--max-streams", "1"]);
+    let mut follow = server.command(&["match", "results", "--follow"]);
+    let mut following = follow.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // The only stream that there may be.
+    let mut lists = (0..1_000).map(|_| server.output(&["match", "list"]));
+    let refused = lists.find(|list| !list.status.success()).expect("it is full");
+    assert!(text(&refused.stderr).contains("too many calls and streams are open"), "{refused:?}");
+    let status = server.output(&["status"]);
+    following.kill().unwrap();
+    following.wait().unwrap();
+    assert!(status.status.success(), "{}", text(&status.stderr));
+}

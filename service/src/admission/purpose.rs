@@ -4,10 +4,12 @@
 const PLAYS: [&str; 6] = ["Play", "Observe", "JoinSeat", "SendNonce", "Act", "Resign"];
 
 /// What a call is for, as far as its path tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     /// To ask whether the server serves. Who asks would give up a server that is only full.
     Health,
+    /// To read the metrics. Who watches over the server must see that it is full.
+    Metrics,
     /// To play. What runs has clocks.
     Play,
     /// All else.
@@ -19,6 +21,8 @@ impl Purpose {
     pub(crate) fn of(path: &str) -> Self {
         if path == "/grpc.health.v1.Health/Check" {
             Self::Health
+        } else if path == "/metrics" {
+            Self::Metrics
         } else if path.strip_prefix("/zetema.v1.PlayService/").is_some_and(|method| PLAYS.contains(&method)) {
             Self::Play
         } else {
@@ -39,6 +43,8 @@ mod tests {
         assert_eq!(of("grpc.health.v1.Health", "Check"), Purpose::Health);
         // A stream stays open: it is one of many.
         assert_eq!(of("grpc.health.v1.Health", "Watch"), Purpose::Other);
+        assert_eq!(Purpose::of("/metrics"), Purpose::Metrics);
+        assert_eq!(Purpose::of("/metrics/more"), Purpose::Other);
         assert_eq!(of(play_service_server::SERVICE_NAME, "Act"), Purpose::Play);
         assert_eq!(of(play_service_server::SERVICE_NAME, "ListFaults"), Purpose::Other);
         assert_eq!(of(match_service_server::SERVICE_NAME, "WatchMatch"), Purpose::Other);

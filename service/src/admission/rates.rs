@@ -19,7 +19,7 @@ use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
-    Address, Full, Traffic, Verdict,
+    Address, Full, Purpose, Traffic, Verdict,
     turns::{Turn, Turns},
 };
 use crate::{
@@ -195,10 +195,10 @@ impl Share {
         taken
     }
 
-    /// One more question about the server's health: an address has a share for these alone, so that who asks on behalf of a
-    /// proxy is answered however busy the proxy's clients are.
-    pub(crate) fn health_check(&self) -> Result<(), TooFast> {
-        let taken = self.rates.requests.by_address.take((self.address(), "health"), NonZeroU32::MIN);
+    /// One more question of who watches over the server, about its health or its metrics: an address has a share for each of
+    /// these alone, so that who asks on behalf of a proxy is answered however busy the proxy's clients are.
+    pub(crate) fn watching_over(&self, purpose: Purpose) -> Result<(), TooFast> {
+        let taken = self.rates.requests.by_address.take((self.address(), purpose), NonZeroU32::MIN);
         taken.map_err(|wait| {
             if let Some(origin) = &self.origin {
                 origin.traffic.refused();

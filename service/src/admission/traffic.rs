@@ -54,6 +54,8 @@ pub(crate) struct Bounds {
     others: usize,
     /// Questions about its health, when there is no room for other calls.
     checks: Arc<Crowd>,
+    /// Pages of metrics, which are no calls.
+    pages: Arc<Crowd>,
     /// KiB for requests that are large.
     large_requests: Arc<Semaphore>,
     /// Bytes that wait to be sent on all connections.
@@ -72,6 +74,7 @@ impl Bounds {
             calls: Crowd::new(streams, numbers.count(Number::MaxStreamsPerAddress)),
             others: streams - streams / limits::PART_OF_STREAMS_FOR_PLAY,
             checks: Crowd::new(limits::MAX_HEALTH_CHECKS, limits::MAX_HEALTH_CHECKS_PER_ADDRESS),
+            pages: Crowd::new(limits::MAX_METRICS_PAGES, limits::MAX_METRICS_PAGES_PER_ADDRESS),
             large_requests: Arc::new(Semaphore::new(limits::LARGE_REQUESTS_KIB)),
             waiting: AtomicU64::new(0),
         })
@@ -327,6 +330,7 @@ impl Traffic {
         let bounds = &self.0.bounds;
         let room = match purpose {
             Purpose::Health => bounds.calls.room(address).or_else(|_| bounds.checks.room(address)),
+            Purpose::Metrics => bounds.pages.room(address),
             Purpose::Play => bounds.calls.room(address),
             Purpose::Other if bounds.full() => return None,
             Purpose::Other => bounds.calls.room_within(bounds.others, address),
@@ -418,5 +422,55 @@ impl Drop for OpenCall {
         let mut state = self.0.state();
         state.calls -= 1;
         state.idle_since = Instant::now();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+
+    fn address(text: &str) -> Address {
+        Address::from(text.parse::<IpAddr>().unwrap())
+    }
+
+    /// Of 8 calls these are open, and so many bytes wait: who is let in?
+    fn check(open: &[(Purpose, usize)], waiting: usize, let_in: &[Purpose]) {
+        let numbers = Numbers::default().with(Number::MaxStreams, 8).unwrap();
+        let traffic = Traffic::new(&Bounds::new(&numbers));
+        let here = address("192.0.2.1");
+        let open = open.iter().flat_map(|&(purpose, count)| std::iter::repeat_n(purpose, count));
+        let rooms: Vec<Room> = open.map(|purpose| traffic.room(here, purpose).unwrap()).collect();
+        traffic.queue(waiting);
+        for purpose in [Purpose::Health, Purpose::Metrics, Purpose::Play, Purpose::Other] {
+            let room = traffic.room(here, purpose);
+            assert_eq!(room.is_some(), let_in.contains(&purpose), "{purpose:?} beside {}", rooms.len());
+        }
+    }
+
+    #[test]
+    fn who_watches_over_the_server_is_let_in_however_full_it_is_and_who_plays_before_all_else() {
+        use Purpose::{Health, Metrics, Other, Play};
+        let full = usize::try_from(limits::DEFAULT_MAX_QUEUED_BYTES).unwrap();
+        check(&[], 0, &[Health, Metrics, Play, Other]);
+        check(&[(Other, 7)], 0, &[Health, Metrics, Play]);
+        check(&[(Other, 7), (Play, 1)], 0, &[Health, Metrics]);
+        check(&[], full, &[Health, Metrics, Play]);
+        check(&[(Metrics, limits::MAX_METRICS_PAGES_PER_ADDRESS)], 0, &[Health, Play, Other]);
+    }
+
+    #[test]
+    fn pages_of_metrics_take_no_room_of_calls_and_one_address_leaves_others_theirs() {
+        let traffic = Traffic::new(&Bounds::new(&Numbers::default()));
+        let page = |from: &str| traffic.room(address(from), Purpose::Metrics);
+        let most = limits::MAX_METRICS_PAGES_PER_ADDRESS;
+        let mut pages: Vec<Room> = (0..most).map(|_| page("192.0.2.1").unwrap()).collect();
+        assert!(page("192.0.2.1").is_none());
+        assert_eq!(traffic.0.bounds.calls.open(), 0);
+        pages.push(page("192.0.2.2").unwrap());
+        pages.clear();
+        assert!(page("192.0.2.1").is_some(), "what was read leaves room");
     }
 }

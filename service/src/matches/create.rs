@@ -290,7 +290,7 @@ impl Matches {
             match self.stored_table(match_id).await? {
                 Ok(table) => tables.push(table),
                 Err(why) => {
-                    tracing::error!(%match_id, %why, "a match can't go on");
+                    self.shared.incidents.of(match_id, &format_args!("it can't go on: {why}"));
                     self.lose(match_id);
                     recovered.damaged.push(match_id);
                 }

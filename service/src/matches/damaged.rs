@@ -9,17 +9,17 @@ use zetema_rules::Suit;
 use super::Matches;
 use crate::encoding::decode_entry;
 use crate::incident::Incident;
-use crate::journal::{MatchId, StoredMatch};
+use crate::journal::{MatchId, Quarantine, StoredMatch};
 use crate::limits;
 use crate::table::{MatchInfo, Rejection, Table};
 
-/// The incident of each damaged match that was asked for: the log tells of it once.
+/// The incident of each damaged match that was found or asked for: the log tells of it once.
 #[derive(Debug, Default)]
 pub(super) struct Incidents(Mutex<HashMap<MatchId, Incident>>);
 
 impl Incidents {
     /// The incident of a match. The first time, the log is told why.
-    fn of(&self, match_id: MatchId, why: &dyn fmt::Display) -> Incident {
+    pub(super) fn of(&self, match_id: MatchId, why: &dyn fmt::Display) -> Incident {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(incident) = known.get(&match_id) {
             return *incident;
@@ -34,6 +34,16 @@ impl Incidents {
 }
 
 impl Matches {
+    /// Takes in what was found damaged when the journal was opened: it counts now, and not only when somebody asks for it.
+    pub(crate) fn found_damaged(&self, quarantined: &[Quarantine]) {
+        for Quarantine { match_id, intact, damage } in quarantined {
+            let why = format_args!(
+                "{damage}; its records are intact up to version {intact}, and it does not go on"
+            );
+            self.shared.incidents.of(*match_id, &why);
+        }
+    }
+
     /// What whoever asks for a damaged match is told.
     pub(super) fn damaged(&self, match_id: MatchId, why: &dyn fmt::Display) -> Rejection {
         Rejection::MatchDamaged(self.shared.incidents.of(match_id, why))

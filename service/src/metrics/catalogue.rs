@@ -140,6 +140,8 @@ metrics! {
     WEBHOOK_STUCK "zetema_webhook_stuck_seconds" Gauge [];
     /// 1 while health is `SERVING`, 0 when the journal takes no writes or the server is told to stop.
     READY "zetema_ready" Gauge [];
+    /// When the server was started, in seconds since 1970: `time()` less this is the uptime.
+    START_TIME "zetema_start_time_seconds" Gauge [];
     /// 1, with the version of the program.
     BUILD_INFO "zetema_build_info" Gauge ["version"];
 }

@@ -21,7 +21,7 @@ pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request,
     let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
     let share = Share::new(rates, origin, request.headers());
     let asked = match Purpose::of(request.uri().path()) {
-        Purpose::Health => share.health_check(),
+        purpose @ (Purpose::Health | Purpose::Metrics) => share.watching_over(purpose),
         Purpose::Play | Purpose::Other => share.request(),
     };
     let fault = match asked {

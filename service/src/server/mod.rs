@@ -47,7 +47,8 @@ use crate::{
     admission::{Pressure, Rates},
     config::{Config, Number},
     grpc::{Backend, Drain},
-    journal::{self, Journal, OpenError, Quarantine, ReadError, Recovery, SqliteJournal},
+    incident::Incident,
+    journal::{self, Journal, OpenError, ReadError, Recovery, SqliteJournal},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
@@ -116,6 +117,7 @@ impl Server {
     pub async fn start(config: Config) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
         let page = metrics::page().cloned();
+        metrics::starts();
         let webhook_settings = config.webhook_settings();
         let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
@@ -150,6 +152,7 @@ impl Server {
         };
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits).await?;
+        matches.found_damaged(&recovery.quarantined);
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
         let pressure = Arc::new(Pressure::new());
@@ -334,13 +337,10 @@ async fn open_matches(
     Ok(matches)
 }
 
-/// Tells the log what was found in the journal.
+/// Tells the log what was found in the journal, but for damaged matches, which [`Matches::found_damaged`] tells.
 fn report(recovery: &Recovery) {
     tracing::info!(unfinished = recovery.unfinished, rows_read = recovery.rows_read, "the journal is open");
-    for Quarantine { match_id, intact, damage } in &recovery.quarantined {
-        tracing::error!(%match_id, %intact, %damage, "a match is damaged and does not go on");
-    }
     for damage in &recovery.stray {
-        tracing::error!(%damage, "the journal is damaged");
+        tracing::error!(incident = %Incident::new(), %damage, "the journal is damaged");
     }
 }
