@@ -115,6 +115,16 @@ pub const DEFAULT_MAX_QUEUED_BYTES_PER_SEAT: usize = 1024 * 1024;
 /// costs a stream, of which there are [`DEFAULT_MAX_STREAMS`] in all.
 pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 10_000;
 
+/// Seats that are followed at once on Play and Observe streams, unless configured, some 4 KiB each until their first answers are read, then
+/// half of it: both seats of each of
+/// [`DEFAULT_MAX_LIVE_MATCHES`], and a quarter more for those who observe or come back before their old stream is known to be
+/// gone.
+pub const DEFAULT_MAX_FOLLOWED_SEATS: u32 = 250_000;
+
+/// Those from one address, unless configured: both seats of each of the matches of one owner, and as many again as one stream
+/// after the other comes back with. Five addresses are needed to keep the others out.
+pub const DEFAULT_MAX_FOLLOWED_SEATS_PER_ADDRESS: u32 = 50_000;
+
 /// Journal entries that a resuming subscriber may be behind when it changes over to what is live: they are
 /// handed over in one message.
 pub const TABLE_FOLLOW_GAP_ENTRIES: usize = 32;

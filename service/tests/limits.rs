@@ -281,3 +281,87 @@ async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
     drop(unread);
     server.shutdown().await;
 }
+
+fn observe(tokens: &[String]) -> v1::ObserveRequest {
+    let seat = |token: &String| v1::ObserveSeat { seat_token: token.clone(), ..v1::ObserveSeat::default() };
+    v1::ObserveRequest { seats: tokens.iter().map(seat).collect() }
+}
+
+#[tokio::test]
+async fn an_address_that_follows_as_many_seats_as_it_may_is_told_so() {
+    let (_folder, server) = start(&[(Number::MaxFollowedSeatsPerAddress, 3)]).await;
+    let (_, tokens) = create(&server, spec(4, v1::Visibility::Private)).await;
+    let mut client = PlayServiceClient::new(channel(&server).await);
+    let (say, said) = mpsc::channel(8);
+    say.send(hello()).await.unwrap();
+    let mut answers = client.play(ReceiverStream::new(said)).await.unwrap().into_inner();
+    // Sends a message, and gives what answers it.
+    let mut ask = async |tag, handle, kind| {
+        say.send(v1::PlayRequest { tag, handle, kind: Some(kind) }).await.unwrap();
+        loop {
+            let answer = answers.message().await.unwrap().unwrap();
+            if answer.tag == tag {
+                break (answer.handle, answer.kind.unwrap());
+            }
+        }
+    };
+    let join = |token: &String| {
+        let by = Some(v1::join::By::SeatToken(token.clone()));
+        play_request::Kind::Join(v1::Join { by, ..v1::Join::default() })
+    };
+    let (handle, joined) = ask(10, 0, join(&tokens[0])).await;
+    assert!(matches!(joined, play_response::Kind::Joined(_)), "{joined:?}");
+    // There is room for two more: a request for three takes none of it.
+    for _ in 0..10 {
+        check_limit(&client.observe(observe(&tokens[1..])).await.unwrap_err());
+    }
+    let mut observed = client.observe(observe(&tokens[2..])).await.unwrap().into_inner();
+    observed.message().await.unwrap().unwrap();
+    check_limit(&client.observe(observe(&tokens[..1])).await.unwrap_err());
+    let (_, refused) = ask(11, 0, join(&tokens[1])).await;
+    let play_response::Kind::Rejection(error) = refused else { panic!("{refused:?}") };
+    assert_eq!(error.reason(), ErrorReason::LimitExceeded, "{error:?}");
+    assert!(error.retry_after_ms.is_some());
+    // Who leaves makes room.
+    let (_, left) = ask(12, handle, play_request::Kind::Leave(v1::Leave {})).await;
+    assert!(matches!(left, play_response::Kind::Left(_)), "{left:?}");
+    let again = async {
+        for tag in 13.. {
+            if let (_, play_response::Kind::Joined(_)) = ask(tag, 0, join(&tokens[1])).await {
+                break;
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), again).await.expect("there is room again");
+    drop(observed);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn seats_are_followed_as_their_stream_is_read() {
+    let (_folder, server) = start(&[(Number::MaxObserversPerMatch, 1)]).await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let batch = v1::BatchCreateMatchesRequest {
+        request_id: String::new(),
+        matches: vec![spec(2, v1::Visibility::Private); 500],
+    };
+    let created = matches.batch_create_matches(as_admin(&server, batch)).await.unwrap().into_inner();
+    let seats = created.matches.into_iter().flat_map(|created| created.seat_tokens);
+    let tokens: Vec<String> = seats.map(|seat| seat.token).collect();
+    assert_eq!(tokens.len(), 1_000);
+    let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
+    let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
+    let unread = PlayServiceClient::new(narrow).observe(observe(&tokens)).await.unwrap();
+    // Each seat has one observer at most: the last one has none yet, as nobody reads so far.
+    let mut client = PlayServiceClient::new(channel(&server).await);
+    let mut last = client.observe(observe(&tokens[999..])).await.unwrap().into_inner();
+    last.message().await.unwrap().unwrap();
+    drop((unread, last));
+
+    let mut all = client.observe(observe(&tokens)).await.unwrap().into_inner();
+    for handle in 1..=1_000 {
+        let started = timeout(Duration::from_secs(20), all.message()).await.unwrap().unwrap().unwrap();
+        assert_eq!(started.handle, handle, "in the order of the request");
+    }
+    server.shutdown().await;
+}

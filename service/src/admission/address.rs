@@ -25,7 +25,7 @@ impl From<IpAddr> for Address {
     }
 }
 
-/// What is open at once, by address: connections, or calls. There are never more addresses than that.
+/// What is open at once, by address: connections, calls, or seats that are followed. There are never more addresses than that.
 #[derive(Debug)]
 pub(crate) struct Crowd {
     most: usize,

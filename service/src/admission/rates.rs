@@ -1,4 +1,4 @@
-//! How fast a token and an address may ask and create, and an address connect.
+//! How fast a token and an address may ask and create, an address connect, and how many seats it may follow.
 //!
 //! What can't be told apart in so many slots shares one: so the memory has a bound, however many tokens and addresses a flood
 //! makes up, and nobody can choose whose slot to share.
@@ -19,7 +19,7 @@ use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
-    Address, Full, Purpose, Traffic, Verdict,
+    Address, Crowd, Full, Purpose, Room, Traffic, Verdict,
     turns::{Turn, Turns},
 };
 use crate::{
@@ -29,7 +29,7 @@ use crate::{
     metrics::THROTTLED,
 };
 
-/// How fast everyone may connect, ask and create.
+/// How fast everyone may connect, ask and create, and how much follow.
 #[derive(Debug)]
 pub(crate) struct Rates {
     connections: Slots,
@@ -38,6 +38,7 @@ pub(crate) struct Rates {
     requests: Rate,
     creates: Rate,
     lists: Turns,
+    seats: Arc<Crowd>,
 }
 
 /// So many a second, by token and by address.
@@ -101,6 +102,10 @@ impl Rates {
                 [Number::CreatesPerSecondPerAddress, Number::CreateBurstPerAddress],
             ),
             lists: Turns::new(),
+            seats: Crowd::new(
+                numbers.count(Number::MaxFollowedSeats),
+                numbers.count(Number::MaxFollowedSeatsPerAddress),
+            ),
         })
     }
 
@@ -237,6 +242,11 @@ impl Share {
                 _ => return Ok(turn),
             }
         }
+    }
+
+    /// Room to follow one more seat, for as long as what is returned lives.
+    pub(crate) fn seat(&self) -> Result<Room, Full> {
+        self.rates.seats.room(self.address())
     }
 
     fn address(&self) -> Address {

@@ -83,6 +83,10 @@ numbers! {
     MaxLiveMatchesPerOwner "max_live_matches_per_owner" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER;
     /// Spectators of one match, and those who observe one of its seats
     MaxObserversPerMatch "max_observers_per_match" "streams" 1 100_000 limits::DEFAULT_MAX_OBSERVERS_PER_MATCH;
+    /// Seats that are followed at once on Play and Observe streams
+    MaxFollowedSeats "max_followed_seats" "seats" 1 10_000_000 limits::DEFAULT_MAX_FOLLOWED_SEATS;
+    /// Seats that are followed at once from one address (of IPv6 from one /64)
+    MaxFollowedSeatsPerAddress "max_followed_seats_per_address" "seats" 1 10_000_000 limits::DEFAULT_MAX_FOLLOWED_SEATS_PER_ADDRESS;
     /// Calls and Play messages by one token
     RequestsPerSecondPerToken "requests_per_second_per_token" "per second" 1 10_000_000 limits::DEFAULT_REQUESTS_PER_SECOND;
     /// Calls and Play messages by one token at once, after a pause

@@ -16,7 +16,7 @@ use zetema_proto::{
 use super::result_streams::ahead;
 use crate::{
     access::{AccessError, TokenError},
-    admission::{Overloaded, TooFast},
+    admission::{Full, Overloaded, TooFast},
     incident::Incident,
     limits,
     matches::{CreateError, RotationError},
@@ -86,6 +86,16 @@ impl Fault {
     /// A bound of the server is reached: the same may be sent again after a while.
     pub(crate) fn limit(message: impl Into<String>) -> Self {
         Self::new(ErrorReason::LimitExceeded, message).retry_after(RETRY_AFTER)
+    }
+
+    /// No more seats are followed at once.
+    pub(crate) fn seats(full: Full) -> Self {
+        Self::limit(match full {
+            Full::All => "the server follows as many seats as it may: try again later",
+            Full::Address => {
+                "this address follows as many seats as it may: leave some, end a stream, or try again later"
+            }
+        })
     }
 
     /// The client takes nothing of what it is sent.

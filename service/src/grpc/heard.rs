@@ -57,16 +57,16 @@ pub(super) async fn follow<T: Send + 'static>(
     views: Views,
     show: Show<T>,
 ) -> Result<Followed<T>, Fault> {
-    let subscription = backend.matches.subscribe(match_id, audience, after_seq, views).await?;
+    let mut subscription = backend.matches.subscribe(match_id, audience, after_seq, views).await?;
     let start = v1::SubscriptionStart {
         r#match: Some(subscription.info().into()),
         seat: match audience.viewer() {
             Viewer::Seat(seat) => Some(seat.to_wire()),
             Viewer::Spectator => None,
         },
-        kind: Some(match subscription.start() {
-            Start::Snapshot(snapshot) => subscription_start::Kind::Snapshot(wire::snapshot(snapshot)),
-            &Start::Resumed { after_seq, running } => subscription_start::Kind::Resumed(v1::Resumed {
+        kind: Some(match subscription.take_start() {
+            Start::Snapshot(snapshot) => subscription_start::Kind::Snapshot(wire::snapshot(&snapshot)),
+            Start::Resumed { after_seq, running } => subscription_start::Kind::Resumed(v1::Resumed {
                 after_seq,
                 decision_elapsed_ms: running.map(|running| running.elapsed_ms),
                 decision_number: running.map(|running| running.decision),

@@ -133,6 +133,13 @@ impl Subscription {
         &self.start
     }
 
+    /// The same, handed over: a snapshot is larger than all else that a reader costs, and is not kept for as long as it reads.
+    /// From then on it begins where it begins to be heard.
+    pub const fn take_start(&mut self) -> Start {
+        let from_here = Start::Resumed { after_seq: self.last_seq, running: None };
+        std::mem::replace(&mut self.start, from_here)
+    }
+
     /// For whom it is.
     pub const fn audience(&self) -> Audience {
         self.audience

@@ -23,6 +23,7 @@ use super::{
     session::Session,
 };
 use crate::{
+    admission::{Room, Share},
     grpc::{
         backend::Backend,
         caller,
@@ -42,6 +43,8 @@ pub(super) struct Answer {
     handle: u32,
     /// The seat that a join is for.
     joined: Option<SeatKey>,
+    /// The room that the seat of a join takes, as long as it is followed.
+    room: Option<Room>,
     result: Result<Told, Fault>,
 }
 
@@ -121,12 +124,14 @@ impl Session {
                 format!("this stream has {taken} seats, its capacity: leave one, or open another stream"),
             ));
         }
+        // Before the seat is taken from another stream.
+        let room = self.share.as_ref().map(Share::seat).transpose().map_err(Fault::seats)?;
         let turn = self.handles.begin_join(seat);
         let backend = Arc::clone(&self.backend);
         let joined = async move {
             let mut last = turn.lock().await;
             let result = take_seat(&backend, seat, by, nonce_hash, after_seq, views, &mut last).await;
-            Answer { tag, handle: 0, joined: Some(seat), result }
+            Answer { tag, handle: 0, joined: Some(seat), room, result }
         };
         self.asked.push(joined.boxed());
         Ok(())
@@ -173,7 +178,7 @@ impl Session {
                 .command_at(match_id, command, arrival)
                 .await
                 .map(|(done, _)| Told::Done { done, shown });
-            Answer { tag, handle, joined: None, result }
+            Answer { tag, handle, joined: None, room: None, result }
         };
         self.asked.push(done.boxed());
         Ok(())
@@ -181,7 +186,7 @@ impl Session {
 
     /// What the client hears of an answer; `None` where an observation is the answer.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<v1::PlayResponse> {
-        let Answer { tag, handle, joined, result } = answer;
+        let Answer { tag, handle, joined, room, result } = answer;
         let lost = joined.and_then(|seat| self.handles.end_join(&seat));
         if let (Some(lost), Err(_)) = (lost, &result) {
             // It was another stream that joined after all.
@@ -205,7 +210,7 @@ impl Session {
         };
         let kind = match told {
             Told::Joined { match_id, access, hold, followed } => {
-                return Some(self.joined(tag, match_id, access, hold, *followed));
+                return Some(self.joined(tag, match_id, access, hold, *followed, room));
             }
             Told::Done { done: Done::Acted(receipt), shown } => {
                 if self.handles.is_told(handle, tag, receipt, shown) {
@@ -249,6 +254,7 @@ impl Session {
         access: SeatAccess,
         hold: Hold,
         followed: Followed,
+        room: Option<Room>,
     ) -> v1::PlayResponse {
         let Followed { start, seq, heard } = followed;
         let (subscription, registration) = AbortHandle::new_pair();
@@ -256,7 +262,12 @@ impl Session {
         let seat = Held { match_id, access, hold, start: seq, shown: seq, owed, subscription, lost: false };
         let (handle, untold) = self.handles.put(seat);
         self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
-        self.heard.push(Abortable::new(heard, registration).map(move |heard| (handle, heard)).boxed());
+        let heard = Abortable::new(heard, registration).map(move |heard| {
+            // It is taken until the subscription is gone, also one that has ended and that nobody has come to hear of.
+            let _room = &room;
+            (handle, heard)
+        });
+        self.heard.push(heard.boxed());
         v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(start)) }
     }
 }

@@ -124,7 +124,8 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::ObserveRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
-        Ok(Response::new(observe::observe(&self.backend, request.into_inner()).await?))
+        let share = request.extensions().get::<Share>().cloned();
+        Ok(Response::new(observe::observe(&self.backend, share.as_ref(), request.into_inner()).await?))
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {

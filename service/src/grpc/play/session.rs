@@ -70,7 +70,7 @@ pub(super) struct Session {
     /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
     last_sign: Moment,
     /// What the client may send, and until when nothing more is read of one that sent too fast.
-    share: Option<Share>,
+    pub(super) share: Option<Share>,
     resting_until: Option<Instant>,
 }
 
