@@ -219,6 +219,13 @@ pub const TURN_SLOTS: usize = 1_024;
 /// Running matches that a list looks at in one go: then others have their turn.
 pub const LIVE_MATCHES_VISITED: usize = 1_024;
 
+/// Bytes that a client has to take at least within the write-stall time, while something waits for it: one that takes fewer takes
+/// nothing to speak of, and may mean to keep the room.
+pub const LEAST_BYTES_TAKEN: u64 = 1024;
+
+/// Of what waits for it one part in so many, if that is more: of a whole [`DEFAULT_MAX_QUEUED_BYTES_PER_CONNECTION`] 32 KiB.
+pub const PART_OF_QUEUED_BYTES_TAKEN: u64 = 32;
+
 /// How long a client may take nothing when half of the bytes wait that may: then those that don't read are the first to go.
 pub const WRITE_STALL_WHEN_FULL: Duration = Duration::from_secs(1);
 
@@ -228,6 +235,9 @@ pub const DEFAULT_MAX_QUEUED_BYTES_PER_CONNECTION: usize = 1024 * 1024;
 
 /// The same of all connections together, unless configured: what a flood of readers that don't read can cost.
 pub const DEFAULT_MAX_QUEUED_BYTES: usize = 256 * 1024 * 1024;
+
+/// The same of those from one address, unless configured: a quarter of all, so that nobody can keep the others out alone.
+pub const DEFAULT_MAX_QUEUED_BYTES_PER_ADDRESS: usize = 64 * 1024 * 1024;
 
 /// Bytes that a client may have in flight on one HTTP/2 stream: every message but a large batch fits in.
 pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 128 * 1024;

@@ -4,7 +4,10 @@
 //! costs more.
 
 mod address;
+mod allowance;
 mod frames;
+mod pace;
+mod pool;
 mod pressure;
 mod purpose;
 mod rates;

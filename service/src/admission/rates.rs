@@ -295,7 +295,7 @@ mod tests {
 
     fn share(rates: &Arc<Rates>, address: &str, token: Option<&'static str>) -> Share {
         let address = Address::from(address.parse::<IpAddr>().unwrap());
-        let traffic = Traffic::new(&Bounds::new(&Numbers::default()));
+        let traffic = Traffic::new(&Bounds::new(&Numbers::default()), address);
         let token = token.map(|token| (AUTHORIZATION, HeaderValue::from_static(token)));
         let headers = token.into_iter().collect();
         Share::new(Arc::clone(rates), Some(Origin { address, traffic, crowded: false }), &headers)

@@ -6,10 +6,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -21,7 +18,10 @@ use tokio::{
 
 use super::{
     Address, Crowd, Full, Purpose, Room,
-    frames::{Frame, Frames, kind},
+    allowance::{Allowance, cost},
+    frames::{Frames, kind},
+    pace::Pace,
+    pool::{Part, Pool},
     windows::Windows,
 };
 use crate::{
@@ -34,7 +34,7 @@ use crate::{
 pub(crate) enum Verdict {
     /// Nothing was asked on it for so long.
     Idle,
-    /// The client takes nothing of what it is sent.
+    /// The client takes nothing of what it is sent, or next to nothing.
     Stalled,
     /// The client sends frames that carry nothing, or asks on in spite of being refused.
     Flooding,
@@ -46,7 +46,6 @@ pub(crate) struct Bounds {
     idle: Duration,
     write_stall: Duration,
     queued: u64,
-    queued_in_all: u64,
     streams: usize,
     /// The calls and streams of all connections.
     pub(crate) calls: Arc<Crowd>,
@@ -58,8 +57,8 @@ pub(crate) struct Bounds {
     pages: Arc<Crowd>,
     /// KiB for requests that are large.
     large_requests: Arc<Semaphore>,
-    /// Bytes that wait to be sent on all connections.
-    waiting: AtomicU64,
+    /// Bytes that wait to be sent.
+    waiting: Arc<Pool>,
 }
 
 impl Bounds {
@@ -69,30 +68,27 @@ impl Bounds {
             idle: numbers.millis(Number::IdleTimeoutMs),
             write_stall: numbers.millis(Number::WriteStallTimeoutMs),
             queued: numbers.get(Number::MaxQueuedBytesPerConnection),
-            queued_in_all: numbers.get(Number::MaxQueuedBytes),
             streams: numbers.count(Number::MaxStreamsPerConnection),
             calls: Crowd::new(streams, numbers.count(Number::MaxStreamsPerAddress)),
             others: streams - streams / limits::PART_OF_STREAMS_FOR_PLAY,
             checks: Crowd::new(limits::MAX_HEALTH_CHECKS, limits::MAX_HEALTH_CHECKS_PER_ADDRESS),
             pages: Crowd::new(limits::MAX_METRICS_PAGES, limits::MAX_METRICS_PAGES_PER_ADDRESS),
             large_requests: Arc::new(Semaphore::new(limits::LARGE_REQUESTS_KIB)),
-            waiting: AtomicU64::new(0),
+            waiting: Pool::new(
+                numbers.get(Number::MaxQueuedBytes),
+                numbers.get(Number::MaxQueuedBytesPerAddress),
+            ),
         })
     }
 
     /// Bytes that wait to be sent on all connections.
     pub(crate) fn queued_in_all(&self) -> u64 {
-        self.waiting.load(Ordering::Relaxed)
-    }
-
-    /// Whether as much waits to be sent as may.
-    fn full(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) >= self.queued_in_all
+        self.waiting.taken()
     }
 
     /// How long a client may take nothing: when much waits to be sent, those that don't read are the first to go.
     fn patience(&self) -> Duration {
-        if self.waiting.load(Ordering::Relaxed) >= self.queued_in_all / 2 {
+        if self.waiting.is_half_full() {
             self.write_stall.min(limits::WRITE_STALL_WHEN_FULL)
         } else {
             self.write_stall
@@ -107,6 +103,9 @@ pub(crate) struct Traffic(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     bounds: Arc<Bounds>,
+    address: Address,
+    /// What waits to be sent to its address.
+    waiting: Part,
     state: Mutex<State>,
     flooded: Notify,
     workers: Arc<Semaphore>,
@@ -123,6 +122,7 @@ struct State {
     idle_since: Instant,
     /// Bytes of answers that were handed over and are not sent yet.
     queued: u64,
+    pace: Pace,
     /// Answers that wait until less is queued.
     waiting: VecDeque<Waker>,
     allowance: Allowance,
@@ -136,53 +136,22 @@ struct Http2 {
     windows: Windows,
 }
 
-/// Frames that carry nothing that a client may send: it gets some back with time, and for everything that it asks and is
-/// told, so that acknowledging much is no flood.
-#[derive(Debug)]
-struct Allowance {
-    left: u64,
-    /// Bytes that were sent, for which it has got nothing back yet.
-    said: u64,
-    refilled: Instant,
-}
-
-impl Allowance {
-    fn give(&mut self, frames: u64) {
-        self.left = (self.left + frames).min(limits::EMPTY_FRAMES_BURST);
-    }
-
-    fn said(&mut self, bytes: u64) {
-        self.said += bytes;
-        self.give(self.said / limits::BYTES_PER_EMPTY_FRAME);
-        self.said %= limits::BYTES_PER_EMPTY_FRAME;
-    }
-
-    /// Whether there was enough.
-    fn take(&mut self, frames: u64, now: Instant) -> bool {
-        if self.left < frames {
-            let millis = u64::try_from(now.duration_since(self.refilled).as_millis()).unwrap_or(u64::MAX);
-            self.give(millis.saturating_mul(limits::EMPTY_FRAMES_PER_SECOND) / 1_000);
-            self.refilled = now;
-        }
-        let enough = self.left >= frames;
-        self.left = self.left.saturating_sub(frames);
-        enough
-    }
-}
-
 impl Traffic {
-    pub(crate) fn new(bounds: &Arc<Bounds>) -> Self {
+    pub(crate) fn new(bounds: &Arc<Bounds>, address: Address) -> Self {
         let now = Instant::now();
         Self(Arc::new(Shared {
             bounds: Arc::clone(bounds),
+            address,
+            waiting: bounds.waiting.part(address),
             state: Mutex::new(State {
                 http2: None,
                 blocked_since: None,
                 calls: 0,
                 idle_since: now,
                 queued: 0,
+                pace: Pace::default(),
                 waiting: VecDeque::new(),
-                allowance: Allowance { left: limits::EMPTY_FRAMES_BURST, said: 0, refilled: now },
+                allowance: Allowance::new(now),
                 verdict: None,
             }),
             flooded: Notify::new(),
@@ -242,7 +211,7 @@ impl Traffic {
         if flood {
             state.verdict.get_or_insert(Verdict::Flooding);
         }
-        self.dequeue(&mut state, sent);
+        self.dequeue(&mut state, sent, now);
     }
 
     /// The system takes nothing more for now.
@@ -257,17 +226,18 @@ impl Traffic {
         state.blocked_since = None;
         if state.http2.as_ref().is_none_or(|http2| http2.windows.shut_since().is_none()) {
             let queued = state.queued;
-            self.dequeue(&mut state, queued);
+            self.dequeue(&mut state, queued, Instant::now());
         }
     }
 
-    fn dequeue(&self, state: &mut State, bytes: u64) {
+    fn dequeue(&self, state: &mut State, bytes: u64, now: Instant) {
         let bytes = bytes.min(state.queued);
         if bytes == 0 {
             return;
         }
         state.queued -= bytes;
-        self.0.bounds.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        state.pace.took(bytes, state.queued, now);
+        self.0.waiting.remove(bytes);
         if state.queued < self.0.bounds.queued {
             state.waiting.drain(..).for_each(Waker::wake);
         }
@@ -277,8 +247,8 @@ impl Traffic {
     /// is kept out by others.
     pub(crate) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        let bounds = &self.0.bounds;
-        if state.queued == 0 || state.queued < bounds.queued && !bounds.full() {
+        let room = state.queued < self.0.bounds.queued && self.0.waiting.room().is_ok();
+        if state.queued == 0 || room {
             return Poll::Ready(());
         }
         // There are never more of them than calls; one that asks twice is woken twice.
@@ -294,17 +264,23 @@ impl Traffic {
         poll_fn(|context| self.poll_room(context)).await;
     }
 
-    /// Whether there is room on this connection for a large answer. There is none on any while as much waits as may.
+    /// Whether there is room on this connection for a large answer. There is none on any while as much waits as may, in all or
+    /// for its address.
     pub(crate) fn has_room(&self) -> Result<bool, Full> {
-        if self.0.bounds.full() { Err(Full::All) } else { Ok(self.state().queued < self.0.bounds.queued) }
+        self.0.waiting.room()?;
+        Ok(self.state().queued < self.0.bounds.queued)
     }
 
     /// A piece of an answer was handed over.
     pub(crate) fn queue(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         // In this order, so that what was sent meanwhile is never taken off before it is there.
-        self.0.bounds.waiting.fetch_add(bytes, Ordering::Relaxed);
-        self.state().queued += bytes;
+        self.0.waiting.add(bytes);
+        let mut state = self.state();
+        state.queued += bytes;
+        if bytes > 0 {
+            state.pace.waits(Instant::now());
+        }
     }
 
     /// Something was asked that is worth some frames that carry nothing.
@@ -326,13 +302,14 @@ impl Traffic {
 
     /// Room for a call or stream, among those of all connections. What waits to be sent to others keeps nobody from playing:
     /// a connection on which nothing waits may always be sent something.
-    pub(crate) fn room(&self, address: Address, purpose: Purpose) -> Option<Room> {
-        let bounds = &self.0.bounds;
+    pub(crate) fn room(&self, purpose: Purpose) -> Option<Room> {
+        let Shared { bounds, address, waiting, .. } = &*self.0;
+        let address = *address;
         let room = match purpose {
             Purpose::Health => bounds.calls.room(address).or_else(|_| bounds.checks.room(address)),
             Purpose::Metrics => bounds.pages.room(address),
             Purpose::Play => bounds.calls.room(address),
-            Purpose::Other if bounds.full() => return None,
+            Purpose::Other if waiting.room().is_err() => return None,
             Purpose::Other => bounds.calls.room_within(bounds.others, address),
         };
         room.ok()
@@ -378,10 +355,12 @@ impl Traffic {
                 if let Some(http2) = &mut state.http2 {
                     http2.windows.shut_at_the_earliest(now);
                 }
+                state.pace.began_at_the_earliest(now);
             }
             let shut = state.http2.as_ref().and_then(|http2| http2.windows.shut_since());
             let longer = |since: Instant, than| now.duration_since(since) >= than;
-            if [shut, state.blocked_since].into_iter().flatten().any(|since| longer(since, patience)) {
+            let slow = state.pace.since();
+            if [shut, state.blocked_since, slow].into_iter().flatten().any(|since| longer(since, patience)) {
                 break Verdict::Stalled;
             }
             if state.calls == 0 && longer(state.idle_since, idle) {
@@ -394,22 +373,10 @@ impl Traffic {
     }
 }
 
-/// How many frames that carry nothing a frame is worth.
-fn cost(frame: &Frame<'_>) -> u64 {
-    match frame.kind {
-        kind::HEADERS => 0,
-        // What is large is bounded by the windows.
-        kind::DATA if frame.length >= limits::LARGE_FRAME_BYTES => 0,
-        // Each entry of settings is work.
-        kind::SETTINGS => 1 + u64::try_from(frame.payload.len() / 64).unwrap_or(u64::MAX),
-        _ => 1,
-    }
-}
-
 impl Drop for Shared {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.bounds.waiting.fetch_sub(state.queued, Ordering::Relaxed);
+        self.waiting.remove(state.queued);
     }
 }
 
@@ -439,13 +406,12 @@ mod tests {
     /// Of 8 calls these are open, and so many bytes wait: who is let in?
     fn check(open: &[(Purpose, usize)], waiting: usize, let_in: &[Purpose]) {
         let numbers = Numbers::default().with(Number::MaxStreams, 8).unwrap();
-        let traffic = Traffic::new(&Bounds::new(&numbers));
-        let here = address("192.0.2.1");
+        let traffic = Traffic::new(&Bounds::new(&numbers), address("192.0.2.1"));
         let open = open.iter().flat_map(|&(purpose, count)| std::iter::repeat_n(purpose, count));
-        let rooms: Vec<Room> = open.map(|purpose| traffic.room(here, purpose).unwrap()).collect();
+        let rooms: Vec<Room> = open.map(|purpose| traffic.room(purpose).unwrap()).collect();
         traffic.queue(waiting);
         for purpose in [Purpose::Health, Purpose::Metrics, Purpose::Play, Purpose::Other] {
-            let room = traffic.room(here, purpose);
+            let room = traffic.room(purpose);
             assert_eq!(room.is_some(), let_in.contains(&purpose), "{purpose:?} beside {}", rooms.len());
         }
     }
@@ -453,7 +419,7 @@ mod tests {
     #[test]
     fn who_watches_over_the_server_is_let_in_however_full_it_is_and_who_plays_before_all_else() {
         use Purpose::{Health, Metrics, Other, Play};
-        let full = usize::try_from(limits::DEFAULT_MAX_QUEUED_BYTES).unwrap();
+        let full = limits::DEFAULT_MAX_QUEUED_BYTES_PER_ADDRESS;
         check(&[], 0, &[Health, Metrics, Play, Other]);
         check(&[(Other, 7)], 0, &[Health, Metrics, Play]);
         check(&[(Other, 7), (Play, 1)], 0, &[Health, Metrics]);
@@ -463,12 +429,12 @@ mod tests {
 
     #[test]
     fn pages_of_metrics_take_no_room_of_calls_and_one_address_leaves_others_theirs() {
-        let traffic = Traffic::new(&Bounds::new(&Numbers::default()));
-        let page = |from: &str| traffic.room(address(from), Purpose::Metrics);
+        let bounds = Bounds::new(&Numbers::default());
+        let page = |from: &str| Traffic::new(&bounds, address(from)).room(Purpose::Metrics);
         let most = limits::MAX_METRICS_PAGES_PER_ADDRESS;
         let mut pages: Vec<Room> = (0..most).map(|_| page("192.0.2.1").unwrap()).collect();
         assert!(page("192.0.2.1").is_none());
-        assert_eq!(traffic.0.bounds.calls.open(), 0);
+        assert_eq!(bounds.calls.open(), 0);
         pages.push(page("192.0.2.2").unwrap());
         pages.clear();
         assert!(page("192.0.2.1").is_some(), "what was read leaves room");

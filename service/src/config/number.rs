@@ -63,7 +63,7 @@ numbers! {
     TlsHandshakeTimeoutMs "tls_handshake_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_TLS_HANDSHAKE_TIMEOUT_MS;
     /// How long a connection may be open without a call or a stream
     IdleTimeoutMs "idle_timeout_ms" "milliseconds" 100 86_400_000 limits::DEFAULT_IDLE_TIMEOUT_MS;
-    /// How long a client may take nothing of what it is sent
+    /// How long a client may take nothing, or next to nothing, of what it is sent
     WriteStallTimeoutMs "write_stall_timeout_ms" "milliseconds" 100 600_000 limits::DEFAULT_WRITE_STALL_TIMEOUT_MS;
     /// Bytes of one request message
     MaxRequestBytes "max_request_bytes" "bytes" 65_536 16_777_216 limits::DEFAULT_MAX_REQUEST_BYTES;
@@ -73,6 +73,8 @@ numbers! {
     MaxQueuedBytesPerConnection "max_queued_bytes_per_connection" "bytes" 65_536 67_108_864 limits::DEFAULT_MAX_QUEUED_BYTES_PER_CONNECTION;
     /// Bytes of answers that wait to be sent on all connections
     MaxQueuedBytes "max_queued_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_QUEUED_BYTES;
+    /// Bytes of answers that wait to be sent to one address (of IPv6 to one /64)
+    MaxQueuedBytesPerAddress "max_queued_bytes_per_address" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_QUEUED_BYTES_PER_ADDRESS;
     /// Bytes of observations that wait for one seat, or for whoever watches
     MaxQueuedBytesPerSeat "max_queued_bytes_per_seat" "bytes" 16_384 16_777_216 limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT;
     /// How late the server may be with its work until it refuses what is new: creates, spectators, and at twice that joins

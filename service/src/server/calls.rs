@@ -53,7 +53,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Self { router, mut origin, timeout } = self.clone();
         let traffic = origin.traffic.clone();
-        let room = traffic.room(origin.address, Purpose::of(request.uri().path()));
+        let room = traffic.room(Purpose::of(request.uri().path()));
         origin.crowded = room.is_none();
         let open = Open { _call: traffic.call(), _room: room };
         async move {

@@ -102,7 +102,7 @@ pub(super) async fn serve(
     closing: CancellationToken,
 ) {
     let heard = Heard::new(Arc::clone(clock));
-    let traffic = Traffic::new(bounds);
+    let traffic = Traffic::new(bounds, address);
     let io = TokioIo::new(Watched::new(stream, heard.clone(), traffic.clone()));
     let calls =
         Calls::new(router, Origin { address, traffic: traffic.clone(), crowded: false }, *request_timeout);

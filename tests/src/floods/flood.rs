@@ -80,6 +80,8 @@ pub enum Flood {
     NoWindow,
     /// 10 connections that ask for what anybody may, and give their streams no window.
     NoWindowAnonymous,
+    /// A connection that asks for much as an owner, and takes a byte of each answer at a time.
+    Trickle,
     /// Lists of public matches, which need no token, at full speed.
     Anonymous,
     /// Calls that need a token, without one, at full speed.
@@ -121,7 +123,7 @@ impl Flood {
 
     /// Whether it asks for matches, so that there have to be many.
     pub const fn wants_matches(self) -> bool {
-        matches!(self, Self::NeverReads | Self::NoWindow)
+        matches!(self, Self::NeverReads | Self::NoWindow | Self::Trickle)
     }
 
     /// Whether there is such a flood without TLS.
@@ -185,6 +187,7 @@ impl Flood {
             Self::NoWindowAnonymous => {
                 streams::never_read(target, tally, Reading::All, &Request::presets()).await
             }
+            Self::Trickle => streams::trickle(target, tally, &Request::matches(&target.token)).await,
             Self::Anonymous => calls::lists(target, tally, None).await,
             Self::NoToken => calls::creates(target, tally, None).await,
             Self::WrongToken => calls::lists(target, tally, Some("zto_wrong")).await,

@@ -13,6 +13,10 @@ use super::{Ending, Line, Reading, Request, Tally, Target};
 const AT_ONCE: u32 = 50;
 /// Streams that one connection may have, as the server says.
 const ALL: u32 = 1_024;
+/// Less than that.
+const AS_MANY_AS_MAY: u32 = 200;
+/// How often a byte is taken of each answer.
+const TRICKLE: Duration = Duration::from_millis(200);
 /// The number of the last stream that a connection may have.
 const LAST: u32 = 0x7fff_ffff;
 /// The largest step of a window.
@@ -135,6 +139,20 @@ pub(super) async fn never_read(
     let mut line = Line::open(target, tally, reading, &settings).await?;
     all(&mut line, |stream| whole_call(stream, request)).await?;
     line.rest().await
+}
+
+/// Asks for much, and takes a byte of each answer at a time: settings open the windows of all streams by one.
+pub(super) async fn trickle(target: &Target, tally: &Tally, request: &Request) -> Endless {
+    let mut line = Line::open(target, tally, Reading::All, &window_of(1)).await?;
+    for stream in (0..AS_MANY_AS_MAY).map(|stream| 2 * stream + 1) {
+        line.send(&whole_call(stream, request)).await?;
+    }
+    let mut bytes = 1;
+    loop {
+        tokio::time::sleep(TRICKLE).await;
+        bytes += 1;
+        line.send(&window_of(bytes)).await?;
+    }
 }
 
 /// Says hello on a Play stream, and then the same again and again, which is answered each time.
