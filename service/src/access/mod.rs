@@ -58,7 +58,7 @@ pub struct Access {
     service_key: ServiceKey,
     admin_hash: admin_token::AdminHash,
     admin_token: Option<AdminToken>,
-    tokens: Tokens,
+    tokens: Arc<Tokens>,
 }
 
 impl Access {
@@ -84,7 +84,7 @@ impl Access {
     }
 
     /// The stored tokens.
-    pub const fn tokens(&self) -> &Tokens {
+    pub const fn tokens(&self) -> &Arc<Tokens> {
         &self.tokens
     }
 

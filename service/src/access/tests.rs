@@ -31,7 +31,7 @@ impl Clock for TestClock {
     }
 }
 
-async fn open(journal: &FakeJournal) -> Tokens {
+async fn open(journal: &FakeJournal) -> Arc<Tokens> {
     Tokens::open(Arc::new(journal.clone()), Arc::new(TestClock(Instant::now()))).await.unwrap()
 }
 
@@ -47,7 +47,7 @@ fn is_cut(pass: &Pass) -> bool {
     pass.clone().voided().now_or_never().is_some()
 }
 
-fn listed(tokens: &Tokens) -> Vec<TokenId> {
+fn listed(tokens: &Arc<Tokens>) -> Vec<TokenId> {
     let filter = TokenFilter { scope: None, void: VoidTokens::LeftOut };
     tokens.list(&filter, None, 100).into_iter().map(|token| token.id).collect()
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::bearer_token::{BearerToken, id_of, is_of};
@@ -19,6 +19,7 @@ use crate::journal::{
 };
 use crate::limits;
 use crate::matches::Clock;
+use crate::own_task::to_its_end;
 
 /// A token that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub struct Tokens {
     clock: Arc<dyn Clock>,
     known: RwLock<HashMap<TokenId, Known>>,
     /// Held by whoever changes the tokens, so that memory has the changes in the journal's order.
-    changing: Mutex<Memory>,
+    changing: Arc<Mutex<Memory>>,
 }
 
 #[derive(Clone)]
@@ -70,14 +71,18 @@ struct Known {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
     Fresh,
-    /// The outcome of a change is not known.
+    /// The outcome of a change is not known, or it was not taken.
     Stale,
 }
 
 impl Tokens {
     /// Reads them from the journal.
-    pub(super) async fn open(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Result<Self, AccessError> {
-        let tokens = Self { journal, clock, known: RwLock::default(), changing: Mutex::new(Memory::Fresh) };
+    pub(super) async fn open(
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, AccessError> {
+        let changing = Arc::new(Mutex::new(Memory::Fresh));
+        let tokens = Arc::new(Self { journal, clock, known: RwLock::default(), changing });
         tokens.read().await?;
         Ok(tokens)
     }
@@ -104,11 +109,20 @@ impl Tokens {
     /// # Errors
     /// [`TokenError`] says why not.
     pub async fn create(
-        &self,
+        self: &Arc<Self>,
         spec: TokenSpec,
         request: Option<RequestKey>,
     ) -> Result<(StoredToken, BearerToken), TokenError> {
-        let mut memory = self.changing.lock().await;
+        let (tokens, memory) = (Arc::clone(self), Arc::clone(&self.changing).lock_owned().await);
+        to_its_end(async move { tokens.make(memory, spec, request).await }).await
+    }
+
+    async fn make(
+        &self,
+        mut memory: OwnedMutexGuard<Memory>,
+        spec: TokenSpec,
+        request: Option<RequestKey>,
+    ) -> Result<(StoredToken, BearerToken), TokenError> {
         self.refresh(&mut memory).await?;
         let now = self.clock.wall();
         let TokenSpec { scope, label, expires_at, replaces } = spec;
@@ -144,8 +158,16 @@ impl Tokens {
     ///
     /// # Errors
     /// [`TokenError::NotFound`], [`TokenError::OutcomeUnknown`].
-    pub async fn revoke(&self, id: TokenId) -> Result<StoredToken, TokenError> {
-        let mut memory = self.changing.lock().await;
+    pub async fn revoke(self: &Arc<Self>, id: TokenId) -> Result<StoredToken, TokenError> {
+        let (tokens, memory) = (Arc::clone(self), Arc::clone(&self.changing).lock_owned().await);
+        to_its_end(async move { tokens.void(memory, id).await }).await
+    }
+
+    async fn void(
+        &self,
+        mut memory: OwnedMutexGuard<Memory>,
+        id: TokenId,
+    ) -> Result<StoredToken, TokenError> {
         self.refresh(&mut memory).await?;
         let known = self.known(&id).ok_or(TokenError::NotFound)?;
         if known.token.revoked_at.is_none() {
@@ -228,6 +250,7 @@ impl Tokens {
             Outcome::Damaged(cause) => Err(AccessError::from(ReadError::Damaged(cause)).into()),
             Outcome::Failed(cause) => {
                 tracing::warn!(%cause, "a change of the tokens could not be stored");
+                *memory = Memory::Stale;
                 Err(TokenError::OutcomeUnknown)
             }
             Outcome::Unknown(cause) => {

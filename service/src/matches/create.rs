@@ -1,32 +1,25 @@
 //! How tables begin: created now, or found in the journal at the start.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use metrics::counter;
-use tokio::sync::{Semaphore, mpsc, watch};
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{RULES_REVISION, Suit};
 
-use super::deal_set::{self, DealSetMember};
-use super::hold::Holder;
-use super::message::Handle;
 use super::places::Place;
-use super::storage::Storage;
-use super::subscribers::Subscribers;
-use super::task::{Over, TableTask};
 use super::{EntropyError, Matches, OpenError, Recovered};
 use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
 use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
     ReadError, Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
 };
-use crate::limits;
 use crate::metrics::MATCHES_CREATED;
+use crate::own_task::to_its_end;
 #[cfg(test)]
 use crate::planted::{self, Bug};
 use crate::table::{
-    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Moment, Table,
+    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
 };
 
 /// Why matches can't be created. None was, except where it says that this is not known.
@@ -136,6 +129,19 @@ impl Matches {
         let response = Response::new(encode_created(&infos))?;
         let request = request.map(|key| Request { key, response });
         let new = NewMatches::new(new, self.journal().epoch(), now, request)?;
+        // Who asks may be gone before the journal answers, and the matches are created all the same.
+        let matches = self.clone();
+        to_its_end(async move { matches.store(new, infos, tables, places).await }).await
+    }
+
+    /// Makes new matches durable, and runs them.
+    async fn store(
+        &self,
+        new: NewMatches,
+        infos: Vec<MatchInfo>,
+        tables: Vec<Table>,
+        places: Vec<Place>,
+    ) -> Result<Vec<MatchInfo>, CreateError> {
         match self.journal().create(new).await {
             Outcome::Done(CreatedBy::New) => {
                 counter!(MATCHES_CREATED).increment(u64::try_from(infos.len()).unwrap_or(u64::MAX));
@@ -339,66 +345,6 @@ impl Matches {
             table.count_outage(away_ms);
         }
         table
-    }
-
-    /// Runs tables, each in a task of its own, and their clocks from this moment on.
-    fn run(&self, tables: impl Iterator<Item = (Table, Place)>, from: Moment) {
-        let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
-        // All are known before the first runs: a deal set asks which of its matches do.
-        let mut tasks = Vec::new();
-        for (mut table, place) in tables {
-            table.run_clock(from);
-            tasks.push((self.register(table), place));
-        }
-        for (mut task, place) in tasks {
-            if let Deals::Shared(set) = &task.table.created().deals {
-                let members = sets.entry(set.id).or_insert_with(|| deal_set::start(self, set.clone()));
-                task.deal_set = members.remove(&task.table.match_id());
-            }
-            let matches = self.clone();
-            self.spawn(async move {
-                let match_id = task.table.match_id();
-                let info = task.info.borrow().clone();
-                let over = task.run().await;
-                if over == Over::Stopped && !matches.shared.stop.is_cancelled() {
-                    matches.lose(match_id);
-                }
-                matches.shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(match_id);
-                matches.shared.bot_seats.remove(&info);
-                matches.shared.faults.over(match_id);
-                drop(place);
-            });
-        }
-    }
-
-    fn register(&self, table: Table) -> TableTask {
-        let config = &self.shared.config;
-        let limits = config.limits;
-        let (sender, inbox) = mpsc::channel(limits.inbox_messages);
-        let begun = Arc::new(table.info());
-        let (info, info_seen) = watch::channel(begun.clone());
-        let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
-        let (deadline, deadline_seen) = watch::channel(None);
-        let handle = Handle { inbox: sender, info: info_seen, onlookers, deadline: deadline_seen };
-        let holders = begun.seats.iter().map(|_| Holder::default()).collect();
-        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
-        self.shared.bot_seats.add(&begun);
-        TableTask {
-            storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
-            subscribers: Subscribers::new(&limits),
-            table,
-            inbox,
-            info,
-            deadline,
-            holders,
-            faults: self.shared.faults.clone(),
-            clock: config.clock.clone(),
-            limits,
-            stop: self.shared.stop.child_token(),
-            deal_set: None,
-            measures: self.shared.measures.clone(),
-            span: tracing::Span::none(),
-        }
     }
 }
 

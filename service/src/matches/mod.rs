@@ -31,6 +31,7 @@ mod recent_results;
 mod requests;
 mod result_cursor;
 mod results;
+mod run;
 mod seat_token;
 mod server_clock;
 mod storage;
@@ -258,7 +259,8 @@ impl Matches {
         if let Some(handle) = self.handle(match_id) {
             return Ok((**handle.info.borrow()).clone());
         }
-        Ok(self.past(match_id).await?.info().clone())
+        // As it was told at the end, without playing it again.
+        self.summary(self.finished(match_id).await?.as_ref())
     }
 
     /// Whether a match that runs waits for this seat, which has not joined, and will for a while.

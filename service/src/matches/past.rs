@@ -10,7 +10,7 @@ use super::message::Subscribed;
 use super::subscription::Past;
 use super::{Audience, End, Hold, Joined, Matches};
 use crate::encoding::{decode_record, decode_summary, record_entries};
-use crate::journal::{FinishedMatch, MatchId, ReadError, StoredMatch};
+use crate::journal::{FinishedMatch, MatchId, ReadError, ResultRow, StoredMatch};
 use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table};
 
 /// The record of a match that is over.
@@ -87,7 +87,7 @@ impl Matches {
     pub(super) async fn past(&self, match_id: MatchId) -> Result<PastMatch, Rejection> {
         let finished = self.finished(match_id).await?;
         let damaged = |error: &dyn std::fmt::Display| self.damaged(match_id, error);
-        let info = decode_summary(finished.result.summary.as_bytes()).map_err(|error| damaged(&error))?;
+        let info = self.summary(&finished)?;
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
         let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
@@ -110,6 +110,12 @@ impl Matches {
         }
     }
 
+    /// What a match that is over was at its end.
+    pub(super) fn summary(&self, finished: &FinishedMatch) -> Result<MatchInfo, Rejection> {
+        let ResultRow { match_id, summary, .. } = &finished.result;
+        decode_summary(summary.as_bytes()).map_err(|error| self.damaged(*match_id, &error))
+    }
+
     /// The record of a match that is over.
     ///
     /// # Errors
@@ -121,8 +127,7 @@ impl Matches {
             return Err(Rejection::NotRevealed);
         }
         let finished = self.finished(match_id).await?;
-        let info = decode_summary(finished.result.summary.as_bytes())
-            .map_err(|error| self.damaged(match_id, &error))?;
+        let info = self.summary(&finished)?;
         if self.is_held(&info) {
             return Err(Rejection::HeldUntilReveal);
         }

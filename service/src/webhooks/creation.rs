@@ -1,6 +1,6 @@
 //! How a webhook is made, or is found that the same request has made before.
 
-use tokio::sync::MutexGuard;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use crate::access::{AccessError, WebhookSecret};
@@ -9,6 +9,7 @@ use crate::journal::{
     WebhookId, WebhookNumber,
 };
 use crate::limits;
+use crate::own_task::to_its_end;
 
 use super::connect::ConnectError;
 use super::worker::Memory;
@@ -49,7 +50,7 @@ impl Webhooks {
         }
         self.check(&target).await?;
 
-        let (number, mut memory) = match self.admit(owner.as_ref(), request.as_ref()).await? {
+        let (number, memory) = match self.admit(owner.as_ref(), request.as_ref()).await? {
             (Admission::MadeBefore(made), _) => return Ok(made),
             (Admission::Room(number), memory) => (number, memory),
         };
@@ -59,10 +60,15 @@ impl Webhooks {
         let webhook = StoredWebhook { number, id, owner, url, created_at: now, settled };
         let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
         let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
-        self.change(&mut memory, WebhookChange::Made { webhook: webhook.clone(), request }).await?;
-        tracing::info!(webhook = %id, receiver = %target, "a webhook was made");
-        let running = self.start(webhook, 0);
-        Ok((self.info(&running), self.shared.config.access.webhook_secret(id)))
+        let change = WebhookChange::Made { webhook: webhook.clone(), request };
+        let (webhooks, mut memory) = (self.clone(), memory);
+        to_its_end(async move {
+            webhooks.change(&mut memory, change).await?;
+            tracing::info!(webhook = %id, receiver = %target, "a webhook was made");
+            let running = webhooks.start(webhook, 0);
+            Ok((webhooks.info(&running), webhooks.shared.config.access.webhook_secret(id)))
+        })
+        .await
     }
 
     /// Whether the same request has made a webhook before, or else there is room for one, as long as nothing else changes.
@@ -70,9 +76,8 @@ impl Webhooks {
         &self,
         owner: Option<&Owner>,
         request: Option<&RequestKey>,
-    ) -> Result<(Admission, MutexGuard<'_, Memory>), WebhookError> {
-        let mut memory = self.shared.changing.lock().await;
-        self.refresh(&mut memory).await?;
+    ) -> Result<(Admission, OwnedMutexGuard<Memory>), WebhookError> {
+        let memory = self.changing().await?;
         if let Some(key) = request
             && let Some(id) = self.made_before(key.clone()).await?
         {

@@ -29,7 +29,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -46,6 +46,7 @@ use crate::journal::{
 };
 use crate::limits;
 use crate::matches::{Clock, Matches, ResultsFrom};
+use crate::own_task::to_its_end;
 use backoff::Patience;
 use post::Receiver;
 use progress::{Known, Progress};
@@ -119,7 +120,7 @@ struct Shared {
     config: Config,
     running: RwLock<BTreeMap<WebhookNumber, Running>>,
     /// Held by whoever makes and ends webhooks, so that memory has the changes in the journal's order.
-    changing: Mutex<Memory>,
+    changing: Arc<Mutex<Memory>>,
     /// One permit for each name that may be looked up for a webhook that is to be made.
     lookups: Arc<Semaphore>,
     tasks: TaskTracker,
@@ -143,7 +144,7 @@ impl Webhooks {
         tasks: TaskTracker,
         stop: CancellationToken,
     ) -> Result<Self, ReadError> {
-        let (running, changing) = (RwLock::default(), Mutex::new(Memory::Fresh));
+        let (running, changing) = (RwLock::default(), Arc::new(Mutex::new(Memory::Fresh)));
         let lookups = Arc::new(Semaphore::new(limits::WEBHOOK_LOOKUPS));
         let shared = Shared { config, running, changing, lookups, tasks, stop };
         let webhooks = Self { shared: Arc::new(shared) };
@@ -179,13 +180,16 @@ impl Webhooks {
     /// # Errors
     /// [`WebhookError::NotFound`], [`WebhookError::OutcomeUnknown`].
     pub async fn delete(&self, caller: Option<&Owner>, id: WebhookId) -> Result<(), WebhookError> {
-        let mut memory = self.shared.changing.lock().await;
-        self.refresh(&mut memory).await?;
+        let mut memory = self.changing().await?;
         let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
-        self.change(&mut memory, WebhookChange::Deleted(id)).await?;
-        self.end(&running);
-        tracing::info!(webhook = %id, "a webhook was deleted");
-        Ok(())
+        let webhooks = self.clone();
+        to_its_end(async move {
+            webhooks.change(&mut memory, WebhookChange::Deleted(id)).await?;
+            webhooks.end(&running);
+            tracing::info!(webhook = %id, "a webhook was deleted");
+            Ok(())
+        })
+        .await
     }
 
     /// The dead letters of a webhook after a result, the lowest number first, one more than `most` if there are.
@@ -217,16 +221,26 @@ impl Webhooks {
         id: WebhookId,
         which: Resend,
     ) -> Result<u64, WebhookError> {
-        let mut memory = self.shared.changing.lock().await;
-        self.refresh(&mut memory).await?;
+        let mut memory = self.changing().await?;
         let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
-        let mut asked = running.progress.asked.lock().await;
-        *asked += 1;
-        let due = self.change(&mut memory, WebhookChange::Due { webhook: id, which }).await?;
-        drop(asked);
-        running.progress.wake();
-        tracing::info!(webhook = %id, due, "dead letters are sent again");
-        Ok(due)
+        let webhooks = self.clone();
+        to_its_end(async move {
+            let mut asked = running.progress.asked.lock().await;
+            *asked += 1;
+            let due = webhooks.change(&mut memory, WebhookChange::Due { webhook: id, which }).await?;
+            drop(asked);
+            running.progress.wake();
+            tracing::info!(webhook = %id, due, "dead letters are sent again");
+            Ok(due)
+        })
+        .await
+    }
+
+    /// The turn of one change, when memory has what the journal has.
+    async fn changing(&self) -> Result<OwnedMutexGuard<Memory>, WebhookError> {
+        let mut memory = Arc::clone(&self.shared.changing).lock_owned().await;
+        self.refresh(&mut memory).await?;
+        Ok(memory)
     }
 
     /// Makes a change durable.
@@ -237,6 +251,7 @@ impl Webhooks {
             Outcome::Damaged(cause) => Err(WebhookError::Damaged(cause)),
             Outcome::Failed(cause) => {
                 tracing::warn!(%cause, "a change of the webhooks could not be stored");
+                *memory = Memory::Stale;
                 Err(WebhookError::OutcomeUnknown)
             }
             Outcome::Unknown(cause) => {

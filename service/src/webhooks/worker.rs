@@ -47,7 +47,7 @@ pub(super) struct Worker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Memory {
     Fresh,
-    /// The outcome of a change is not known.
+    /// The outcome of a change is not known, or it was not taken.
     Stale,
 }
 

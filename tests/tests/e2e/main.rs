@@ -10,6 +10,7 @@ mod access;
 mod backend;
 mod backup;
 mod bad_input;
+mod cancelled;
 mod clocks;
 mod dead_peers;
 mod drain;

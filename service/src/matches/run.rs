@@ -1,0 +1,97 @@
+//! How tables run: each in a task of its own, which others find as long as it does.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError};
+
+use tokio::sync::{Semaphore, mpsc, watch};
+
+use super::Matches;
+use super::deal_set::{self, DealSetMember};
+use super::hold::Holder;
+use super::message::Handle;
+use super::places::Place;
+use super::storage::Storage;
+use super::subscribers::Subscribers;
+use super::task::{Over, TableTask};
+use crate::journal::MatchId;
+use crate::limits;
+use crate::table::{DealSetId, Deals, MatchInfo, Moment, Table};
+
+impl Matches {
+    /// Runs tables, each in a task of its own, and their clocks from this moment on.
+    pub(super) fn run(&self, tables: impl Iterator<Item = (Table, Place)>, from: Moment) {
+        let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
+        // All are known before the first runs: a deal set asks which of its matches do.
+        let mut tasks = Vec::new();
+        for (mut table, place) in tables {
+            table.run_clock(from);
+            tasks.push((self.register(table), place));
+        }
+        for (mut task, place) in tasks {
+            if let Deals::Shared(set) = &task.table.created().deals {
+                let members = sets.entry(set.id).or_insert_with(|| deal_set::start(self, set.clone()));
+                task.deal_set = members.remove(&task.table.match_id());
+            }
+            let info = task.info.borrow().clone();
+            let run = Run { matches: self.clone(), info, over: None, _place: place };
+            self.spawn(run.of(task));
+        }
+    }
+
+    fn register(&self, table: Table) -> TableTask {
+        let config = &self.shared.config;
+        let limits = config.limits;
+        let (sender, inbox) = mpsc::channel(limits.inbox_messages);
+        let begun = Arc::new(table.info());
+        let (info, info_seen) = watch::channel(begun.clone());
+        let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
+        let (deadline, deadline_seen) = watch::channel(None);
+        let handle = Handle { inbox: sender, info: info_seen, onlookers, deadline: deadline_seen };
+        let holders = begun.seats.iter().map(|_| Holder::default()).collect();
+        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
+        self.shared.bot_seats.add(&begun);
+        TableTask {
+            storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
+            subscribers: Subscribers::new(&limits),
+            table,
+            inbox,
+            info,
+            deadline,
+            holders,
+            faults: self.shared.faults.clone(),
+            clock: config.clock.clone(),
+            limits,
+            stop: self.shared.stop.child_token(),
+            deal_set: None,
+            measures: self.shared.measures.clone(),
+            span: tracing::Span::none(),
+        }
+    }
+}
+
+/// A table that runs. Whatever ends it, a panic too, it is not there any more.
+struct Run {
+    matches: Matches,
+    info: Arc<MatchInfo>,
+    over: Option<Over>,
+    _place: Place,
+}
+
+impl Run {
+    async fn of(mut self, task: TableTask) {
+        self.over = Some(task.run().await);
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let Self { matches, info, over, .. } = self;
+        let shared = &matches.shared;
+        if *over != Some(Over::Ended) && !shared.stop.is_cancelled() {
+            matches.lose(info.match_id);
+        }
+        shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(info.match_id);
+        shared.bot_seats.remove(info);
+        shared.faults.over(info.match_id);
+    }
+}
