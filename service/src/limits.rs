@@ -248,8 +248,11 @@ pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
 /// Bytes of one request that are taken whatever the others are: most are smaller.
 pub const SMALL_REQUEST_BYTES: usize = 16 * 1024;
 
-/// KiB of requests beyond that, of all connections together, whose messages are not whole yet. What is beyond waits.
-pub const LARGE_REQUESTS_KIB: usize = 128 * 1024;
+/// Bytes of requests beyond that, of all connections together, whose messages are not whole yet. What is beyond waits.
+pub const LARGE_REQUESTS_BYTES: u64 = 128 * 1024 * 1024;
+
+/// One address has one part in so many of it: sixteen of the largest requests at once.
+pub const PART_OF_LARGE_REQUESTS: u64 = 8;
 
 /// How often a request that waits for that asks again.
 pub const LARGE_REQUEST_RETRY: Duration = Duration::from_millis(100);
@@ -320,6 +323,20 @@ pub const ACCEPT_WARNING_PAUSE: Duration = Duration::from_secs(1);
 
 /// Connections that wait to be accepted, in the system.
 pub const LISTEN_BACKLOG: u32 = 1_024;
+
+/// How long nothing comes from a peer until the system asks whether it is still there: over HTTP/1, where nothing is pinged, nobody
+/// else does.
+pub const TCP_KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
+
+/// How often it asks then.
+pub const TCP_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Questions without an answer after which the connection is closed.
+pub const TCP_KEEPALIVE_PROBES: u32 = 3;
+
+/// How long what is sent may wait until the peer's system has it: as long as the keepalive takes, or the write-stall time if
+/// that is longer, since a peer's system takes nothing either for a client that does not read.
+pub const TCP_UNACKNOWLEDGED: Duration = Duration::from_mins(1);
 
 /// Bytes that the system is asked to buffer of one connection in each direction. Linux takes double for its own books, and
 /// would by itself let it grow to megabytes.

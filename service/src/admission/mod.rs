@@ -16,6 +16,7 @@ mod turns;
 mod windows;
 
 pub(crate) use address::{Address, Crowd, Full, Room};
+pub(crate) use pool::Taken;
 pub(crate) use pressure::{Overloaded, Pressure, Work};
 pub(crate) use purpose::Purpose;
 pub(crate) use rates::{Origin, Rates, Share, TooFast};

@@ -73,6 +73,17 @@ impl Part {
         self.taken.fetch_add(amount, Ordering::Relaxed);
     }
 
+    /// Takes so much if there is room for it.
+    fn take(&self, amount: u64) -> bool {
+        let all = self.pool.taken.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
+        let own = self.taken.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
+        let enough = all <= self.pool.most && own <= self.pool.most_of_address;
+        if !enough {
+            self.remove(amount);
+        }
+        enough
+    }
+
     /// Gives so much back.
     pub(super) fn remove(&self, amount: u64) {
         self.pool.taken.fetch_sub(amount, Ordering::Relaxed);
@@ -89,6 +100,39 @@ impl Drop for Part {
                 addresses.remove(&self.address);
             }
         }
+    }
+}
+
+/// What one has taken of the part of its address, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    part: Part,
+    amount: u64,
+}
+
+impl Taken {
+    /// Nothing yet.
+    pub(super) const fn new(part: Part) -> Self {
+        Self { part, amount: 0 }
+    }
+
+    /// Takes so much more, if there is room for all of it.
+    pub(crate) fn more(&mut self, amount: u64) -> bool {
+        let enough = self.part.take(amount);
+        if enough {
+            self.amount += amount;
+        }
+        enough
+    }
+
+    pub(crate) const fn amount(&self) -> u64 {
+        self.amount
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.part.remove(self.amount);
     }
 }
 
@@ -122,5 +166,20 @@ mod tests {
         other.remove(39);
         drop((again, other, third));
         assert!(pool.taken() == 0 && pool.addresses().is_empty(), "{pool:?}");
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_taken_in_part() {
+        let pool = Pool::new(100, 40);
+        let taken = |ip: &str| Taken::new(pool.part(Address::from(ip.parse::<IpAddr>().unwrap())));
+        let [mut one, mut again, mut other] = ["192.0.2.1", "192.0.2.1", "192.0.2.2"].map(taken);
+        assert!(one.more(30) && !again.more(11) && again.more(10) && !one.more(1));
+        assert!(other.more(40));
+        assert_eq!((one.amount(), again.amount(), other.amount(), pool.taken()), (30, 10, 40, 80));
+        assert!(!taken("192.0.2.3").more(21));
+        drop(one);
+        assert!(again.more(30));
+        drop((again, other));
+        assert_eq!(pool.taken(), 0);
     }
 }

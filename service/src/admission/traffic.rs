@@ -12,7 +12,7 @@ use std::{
 };
 
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    sync::{Notify, Semaphore},
     time::{Instant, sleep_until},
 };
 
@@ -21,7 +21,7 @@ use super::{
     allowance::{Allowance, cost},
     frames::{Frames, kind},
     pace::Pace,
-    pool::{Part, Pool},
+    pool::{Part, Pool, Taken},
     windows::Windows,
 };
 use crate::{
@@ -55,8 +55,8 @@ pub(crate) struct Bounds {
     checks: Arc<Crowd>,
     /// Pages of metrics, which are no calls.
     pages: Arc<Crowd>,
-    /// KiB for requests that are large.
-    large_requests: Arc<Semaphore>,
+    /// Bytes of requests that are large.
+    large_requests: Arc<Pool>,
     /// Bytes that wait to be sent.
     waiting: Arc<Pool>,
 }
@@ -73,7 +73,7 @@ impl Bounds {
             others: streams - streams / limits::PART_OF_STREAMS_FOR_PLAY,
             checks: Crowd::new(limits::MAX_HEALTH_CHECKS, limits::MAX_HEALTH_CHECKS_PER_ADDRESS),
             pages: Crowd::new(limits::MAX_METRICS_PAGES, limits::MAX_METRICS_PAGES_PER_ADDRESS),
-            large_requests: Arc::new(Semaphore::new(limits::LARGE_REQUESTS_KIB)),
+            large_requests: large_requests(numbers),
             waiting: Pool::new(
                 numbers.get(Number::MaxQueuedBytes),
                 numbers.get(Number::MaxQueuedBytesPerAddress),
@@ -94,6 +94,13 @@ impl Bounds {
             self.write_stall
         }
     }
+}
+
+/// One request has room in the part of an address, however large it may be.
+fn large_requests(numbers: &Numbers) -> Arc<Pool> {
+    let most = limits::LARGE_REQUESTS_BYTES;
+    let largest = numbers.get(Number::MaxRequestBytes) * 2;
+    Pool::new(most, (most / limits::PART_OF_LARGE_REQUESTS).max(largest))
 }
 
 /// The traffic of one connection. A clone is another handle to the same.
@@ -315,10 +322,9 @@ impl Traffic {
         room.ok()
     }
 
-    /// Room for a piece of a large request, if there is any now.
-    pub(crate) fn large_request(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
-        Arc::clone(&self.0.bounds.large_requests).try_acquire_many_owned(kib).ok()
+    /// The room of a large request, none of which is taken yet.
+    pub(crate) fn large_request(&self) -> Taken {
+        Taken::new(self.0.bounds.large_requests.part(self.0.address))
     }
 
     /// What limits how many calls are worked on at once.

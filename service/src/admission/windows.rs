@@ -46,6 +46,13 @@ impl Window {
     }
 }
 
+/// The window that an entry of settings gives to streams, if it is of that.
+fn initial_window(entry: &[u8]) -> Option<i64> {
+    let (name, value) = entry.split_first_chunk()?;
+    let value = value.first_chunk()?;
+    (u16::from_be_bytes(*name) == INITIAL_WINDOW_SIZE).then(|| i64::from(u32::from_be_bytes(*value)))
+}
+
 impl Windows {
     pub(super) fn new(most_streams: usize) -> Self {
         let connection = Window::new(INITIAL);
@@ -56,15 +63,12 @@ impl Windows {
     pub(super) fn heard(&mut self, frame: &Frame<'_>, now: Instant) {
         match frame.kind {
             kind::SETTINGS => {
-                for entry in frame.payload.chunks_exact(6) {
-                    if let &[a, b, c, d, e, f] = entry
-                        && u16::from_be_bytes([a, b]) == INITIAL_WINDOW_SIZE
-                    {
-                        let initial = i64::from(u32::from_be_bytes([c, d, e, f]));
-                        let change = initial - self.initial;
-                        self.initial = initial;
-                        self.streams.values_mut().for_each(|window| window.change(change, now));
-                    }
+                // The last entry of a frame counts, as to h2: else each of thousands would walk all streams.
+                let entries = frame.payload.chunks_exact(6);
+                if let Some(initial) = entries.filter_map(initial_window).next_back() {
+                    let change = initial - self.initial;
+                    self.initial = initial;
+                    self.streams.values_mut().for_each(|window| window.change(change, now));
                 }
             }
             kind::WINDOW_UPDATE => {
@@ -148,6 +152,26 @@ mod tests {
         assert_eq!(windows.shut_since(), Some(now));
         windows.heard(&frame(kind::RST_STREAM, 3, 4, &[]), now);
         assert_eq!(windows.shut_since(), None);
+    }
+
+    #[test]
+    fn of_settings_with_many_entries_the_last_window_counts() {
+        let (now, mut windows) = (Instant::now(), Windows::new(10));
+        windows.heard(&frame(kind::HEADERS, 1, 20, &[]), now);
+        windows.said(&frame(kind::DATA, 1, 10, &[]), now);
+        let entry = |name: u8, value: u8| [0, name, 0, 0, 0, value];
+        // A window that would be shut between is none that the client has.
+        let settings = [entry(4, 10), entry(4, 20), entry(3, 0)].concat();
+        windows.heard(&frame(kind::SETTINGS, 0, settings.len(), &settings), now);
+        assert_eq!((windows.initial, windows.streams[&1].bytes), (20, 10));
+        let settings = [entry(4, 20), entry(4, 10)].concat();
+        windows.heard(&frame(kind::SETTINGS, 0, settings.len(), &settings), now);
+        assert_eq!((windows.initial, windows.shut_since()), (10, Some(now)));
+        let later = now + std::time::Duration::from_secs(1);
+        // Shut since then, whatever the other entries say.
+        let settings = [entry(4, 11), entry(4, 10)].concat();
+        windows.heard(&frame(kind::SETTINGS, 0, settings.len(), &settings), later);
+        assert_eq!(windows.shut_since(), Some(now));
     }
 
     #[test]

@@ -125,6 +125,20 @@ impl Fault {
         Self::new(ErrorReason::Undecodable, "the message did not come whole in time: send it again")
     }
 
+    /// A large request waited for room until its time was up.
+    pub(crate) fn no_room_for_request() -> Self {
+        Self::limit(
+            "too many large requests are coming, from this address or in all: send it again later, or in smaller parts",
+        )
+    }
+
+    /// A request is longer than any may be.
+    pub(crate) fn long_request(most: usize) -> Self {
+        let message =
+            format!("the request is longer than {most} bytes, with all its messages: send one message");
+        Self::new(ErrorReason::MessageTooLarge, message)
+    }
+
     /// The client sends what carries nothing.
     pub(crate) fn flood() -> Self {
         Self::limit(

@@ -3,10 +3,7 @@
 use std::{
     future::poll_fn,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -17,16 +14,12 @@ use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{Sleep, sleep},
-};
+use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 use tonic::Status;
 
+use super::asked::{Asked, Coming};
 use crate::{
     admission::{OpenCall, Origin, Purpose, Room, Traffic, Turn},
-    grpc::Fault,
-    limits,
     metrics::GivenUp,
 };
 
@@ -37,11 +30,18 @@ pub(super) struct Calls {
     origin: Origin,
     /// How long a request's message may take to come.
     timeout: Duration,
+    /// How many bytes it may have.
+    max_request_bytes: usize,
 }
 
 impl Calls {
-    pub(super) fn new(router: axum::Router, origin: Origin, timeout: Duration) -> Self {
-        Self { router: TowerToHyperService::new(router), origin, timeout }
+    pub(super) fn new(
+        router: axum::Router,
+        origin: Origin,
+        timeout: Duration,
+        max_request_bytes: usize,
+    ) -> Self {
+        Self { router: TowerToHyperService::new(router), origin, timeout, max_request_bytes }
     }
 }
 
@@ -51,7 +51,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let Self { router, mut origin, timeout } = self.clone();
+        let Self { router, mut origin, timeout, max_request_bytes } = self.clone();
         let traffic = origin.traffic.clone();
         let room = traffic.room(Purpose::of(request.uri().path()));
         origin.crowded = room.is_none();
@@ -61,21 +61,18 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
             // known only now that this one is at work.
             traffic.room_for_answer().await;
-            let whole = Arc::new(AtomicBool::new(false));
-            let mut request = request.map(|body| {
-                let whole = Arc::clone(&whole);
-                Body::new(Asked { body, whole, traffic: traffic.clone(), taken: 0, room: None, retry: None })
-            });
+            let coming = Arc::new(Coming::default());
+            let (parts, body) = request.into_parts();
+            let body = Asked::new(body, &parts.headers, max_request_bytes, &traffic, Arc::clone(&coming));
+            let mut request = Request::from_parts(parts, Body::new(body));
             request.extensions_mut().insert(origin);
             let given_up = GivenUp::default();
             request.extensions_mut().insert(given_up.clone());
             let late = async {
                 sleep(timeout).await;
                 // What is slow to be answered is no fault of the client.
-                if whole.load(Ordering::Relaxed) {
-                    std::future::pending::<()>().await;
-                }
-                let status = Status::from(Fault::slow_request());
+                let Some(fault) = coming.fault() else { return std::future::pending().await };
+                let status = Status::from(fault);
                 // Before what would have answered is dropped.
                 given_up.with(status.code());
                 status
@@ -102,71 +99,6 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 struct Open {
     _call: OpenCall,
     _room: Option<Room>,
-}
-
-/// The body of a request, which notes when all of it has come. What is large waits for room, until it is answered.
-struct Asked {
-    body: Incoming,
-    whole: Arc<AtomicBool>,
-    traffic: Traffic,
-    /// Bytes that have come.
-    taken: usize,
-    room: Option<OwnedSemaphorePermit>,
-    retry: Option<Pin<Box<Sleep>>>,
-}
-
-impl Asked {
-    /// Makes room for another piece.
-    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        loop {
-            if let Some(retry) = &mut self.retry {
-                ready!(retry.as_mut().poll(context));
-                self.retry = None;
-            }
-            // A piece is no larger than a frame.
-            let Some(new) = self.traffic.large_request(limits::SMALL_REQUEST_BYTES) else {
-                self.retry = Some(Box::pin(sleep(limits::LARGE_REQUEST_RETRY)));
-                continue;
-            };
-            match &mut self.room {
-                Some(room) => room.merge(new),
-                none => *none = Some(new),
-            }
-            return Poll::Ready(());
-        }
-    }
-}
-
-impl http_body::Body for Asked {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        // A stream of requests is answered at once, and what it sends is read message by message.
-        let held = self.room.as_ref().map_or(0, |room| room.num_permits() * 1024);
-        if self.taken >= limits::SMALL_REQUEST_BYTES + held && Arc::strong_count(&self.whole) > 1 {
-            ready!(self.poll_room(context));
-        }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(Ok(frame)) = &frame {
-            self.taken += frame.data_ref().map_or(0, Bytes::len);
-        }
-        if frame.is_none() || self.body.is_end_stream() {
-            self.whole.store(true, Ordering::Relaxed);
-        }
-        Poll::Ready(frame)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 /// The body of a response, of which a piece is made only when there is room for it.

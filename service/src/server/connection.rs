@@ -95,7 +95,7 @@ pub(super) async fn accept(
 }
 
 pub(super) async fn serve(
-    Http { builder, silence, preface_timeout, request_timeout, bounds, rates, clock }: &Http,
+    Http { builder, silence, preface_timeout, request_timeout, max_request_bytes, bounds, rates, clock }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: Address,
     router: axum::Router,
@@ -104,8 +104,8 @@ pub(super) async fn serve(
     let heard = Heard::new(Arc::clone(clock));
     let traffic = Traffic::new(bounds, address);
     let io = TokioIo::new(Watched::new(stream, heard.clone(), traffic.clone()));
-    let calls =
-        Calls::new(router, Origin { address, traffic: traffic.clone(), crowded: false }, *request_timeout);
+    let origin = Origin { address, traffic: traffic.clone(), crowded: false };
+    let calls = Calls::new(router, origin, *request_timeout, *max_request_bytes);
     let mut connection = pin!(builder.serve_connection(io, calls));
     let mut verdict = pin!(traffic.watch());
     let mut silent = pin!(heard.silent_for(*silence));
@@ -182,6 +182,7 @@ pub(super) struct Http {
     silence: Duration,
     preface_timeout: Duration,
     request_timeout: Duration,
+    max_request_bytes: usize,
     bounds: Arc<Bounds>,
     rates: Arc<Rates>,
     clock: Arc<dyn Clock>,
@@ -222,6 +223,7 @@ impl Http {
             silence: ping_interval * limits::SILENT_PING_INTERVALS,
             preface_timeout: numbers.millis(Number::PrefaceTimeoutMs),
             request_timeout: numbers.millis(Number::RequestTimeoutMs),
+            max_request_bytes: numbers.count(Number::MaxRequestBytes),
             bounds: Bounds::new(numbers),
             rates,
             clock,

@@ -1,14 +1,16 @@
 //! Where connections come in.
 
-use std::{fs::File, io, net::SocketAddr};
+use std::{fs::File, io, net::SocketAddr, time::Duration};
 
 use futures::FutureExt;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     time::{Instant, sleep},
 };
 
 use crate::{
+    config::{Number, Numbers},
     limits,
     metrics::{Refused, refused},
 };
@@ -18,20 +20,27 @@ use crate::{
 pub(super) struct Listener {
     socket: TcpListener,
     reserve: Option<File>,
+    /// How long what is sent may wait until the peer's system has it.
+    unacknowledged: Duration,
     /// When it was last said that a connection can't be accepted.
     warned: Option<Instant>,
 }
 
 impl Listener {
     /// Listens. What the system buffers of each connection is bounded, as it is no part of what the process counts.
-    pub(super) fn bind(address: SocketAddr) -> io::Result<Self> {
+    pub(super) fn bind(address: SocketAddr, numbers: &Numbers) -> io::Result<Self> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.set_send_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.set_recv_buffer_size(limits::SOCKET_BUFFER_BYTES)?;
         socket.bind(address)?;
-        Ok(Self { socket: socket.listen(limits::LISTEN_BACKLOG)?, reserve: reserve(), warned: None })
+        Ok(Self {
+            socket: socket.listen(limits::LISTEN_BACKLOG)?,
+            reserve: reserve(),
+            unacknowledged: numbers.millis(Number::WriteStallTimeoutMs).max(limits::TCP_UNACKNOWLEDGED),
+            warned: None,
+        })
     }
 
     pub(super) fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -46,6 +55,9 @@ impl Listener {
                     // An action is one small packet, which must not wait for more.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "TCP_NODELAY is not to be had");
+                    }
+                    if let Err(error) = keep_alive(&stream, self.unacknowledged) {
+                        tracing::debug!(%error, "the keepalive of TCP is not to be had");
                     }
                     return (stream, address);
                 }
@@ -88,6 +100,44 @@ impl Listener {
     }
 }
 
+/// Has the system notice a peer that is gone: over HTTP/1 nothing else asks whether it is there.
+#[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+fn keep_alive(stream: &TcpStream, unacknowledged: Duration) -> io::Result<()> {
+    let socket = SockRef::from(stream);
+    socket.set_tcp_keepalive(
+        &TcpKeepalive::new()
+            .with_time(limits::TCP_KEEPALIVE_AFTER)
+            .with_interval(limits::TCP_KEEPALIVE_INTERVAL)
+            .with_retries(limits::TCP_KEEPALIVE_PROBES),
+    )?;
+    // What is sent and not acknowledged would be sent again for a quarter of an hour, and meanwhile nothing is asked.
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(unacknowledged))?;
+    Ok(())
+}
+
 fn reserve() -> Option<File> {
     File::open(if cfg!(windows) { "NUL" } else { "/dev/null" }).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_system_asks_whether_a_peer_is_still_there() {
+        let mut listener = Listener::bind(([127, 0, 0, 1], 0).into(), &Numbers::default()).unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = listener.next().await;
+        let socket = SockRef::from(&stream);
+        assert!(socket.keepalive().unwrap());
+        #[cfg(target_os = "linux")]
+        {
+            assert_eq!(socket.tcp_keepalive_time().unwrap(), limits::TCP_KEEPALIVE_AFTER);
+            assert_eq!(socket.tcp_keepalive_interval().unwrap(), limits::TCP_KEEPALIVE_INTERVAL);
+            assert_eq!(socket.tcp_keepalive_retries().unwrap(), limits::TCP_KEEPALIVE_PROBES);
+            assert_eq!(socket.tcp_user_timeout().unwrap(), Some(limits::TCP_UNACKNOWLEDGED));
+        }
+    }
 }

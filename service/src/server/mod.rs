@@ -15,6 +15,7 @@
 //! ```
 
 mod admit;
+mod asked;
 mod calls;
 mod connection;
 mod health;
@@ -121,7 +122,7 @@ impl Server {
         let webhook_settings = config.webhook_settings();
         let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
-        let listener = Listener::bind(listen).map_err(listen_error)?;
+        let listener = Listener::bind(listen, &numbers).map_err(listen_error)?;
         let local_addr = listener.local_addr().map_err(listen_error)?;
         let transport = match config.tls {
             Some(files) => Transport::Tls(Arc::new(

@@ -69,3 +69,8 @@ async fn streams_that_are_reset_or_have_no_end_are_cut() {
 async fn who_never_reads_is_cut() {
     check_both(&[Flood::NeverReads, Flood::NoWindow, Flood::NoWindowAnonymous]).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_takes_next_to_nothing_is_cut() {
+    check_both(&[Flood::Trickle]).await;
+}

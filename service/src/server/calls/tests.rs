@@ -1,4 +1,4 @@
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::{
     extract::Request as Asking,
@@ -16,6 +16,7 @@ use super::*;
 use crate::{
     admission::{Address, Rates, Share},
     config::{Number, Numbers},
+    limits,
     matches::SystemClock,
     server::{
         connection::{Http, serve},
@@ -28,6 +29,8 @@ const NO_WINDOW: [u8; 15] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0];
 /// What is answered, in bytes.
 const PIECE: usize = 64 * 1024;
 const LARGE: usize = 256 * 1024;
+/// What is under way in each direction at most.
+const ROOM: usize = 4 * 1024 * 1024;
 /// How long an answer is worked at.
 const WORK: Duration = Duration::from_millis(1);
 /// Until all is done that can be.
@@ -56,17 +59,21 @@ impl Host {
             move |asking: Asking| async move { in_turn(rates, made, asking).await }
         };
         // Their paths have a place in HPACK's table.
-        let router = axum::Router::new().route("/", get(piece)).route("/index.html", get(large));
+        let router = axum::Router::new().route("/", get(piece).post(read)).route("/index.html", get(large));
         let http = Arc::new(Http::new(numbers, rates, Arc::new(SystemClock::new())));
         Self { http, router, made }
     }
 
     /// A connection that says all this.
     async fn hears(&self, said: &[u8]) -> DuplexStream {
-        let (mut client, host) = duplex(1 << 20);
+        self.hears_from(Address::NONE, said).await
+    }
+
+    async fn hears_from(&self, address: Address, said: &[u8]) -> DuplexStream {
+        let (mut client, host) = duplex(ROOM);
         let (http, router) = (Arc::clone(&self.http), self.router.clone());
         tokio::spawn(async move {
-            serve(&http, host, Address::NONE, router, CancellationToken::new()).await;
+            serve(&http, host, address, router, CancellationToken::new()).await;
         });
         client.write_all(said).await.unwrap();
         client
@@ -85,6 +92,14 @@ fn counted(made: Arc<AtomicUsize>, bytes: usize) -> Answered {
         Ok::<_, std::convert::Infallible>(Bytes::from(vec![0; bytes]))
     };
     Body::from_stream(futures::stream::once(piece)).into_response()
+}
+
+/// Reads a request to its end, as tonic does.
+async fn read(asking: Asking) -> Answered {
+    match axum::body::to_bytes(asking.into_body(), usize::MAX).await {
+        Ok(bytes) => bytes.len().to_string().into_response(),
+        Err(error) => Status::from_error(Box::new(error)).into_http(),
+    }
 }
 
 async fn in_turn(rates: Arc<Rates>, made: Arc<AtomicUsize>, asking: Asking) -> Answered {
@@ -152,4 +167,72 @@ async fn a_connection_that_reads_nothing_has_few_lists_made() {
     let made = host.made().await;
     let most = numbers.count(Number::MaxQueuedBytesPerConnection) / LARGE + limits::LISTS_AT_WORK_PER_ADDRESS;
     assert!((1..=most).contains(&made), "{made} of {most}");
+}
+
+/// A request of HTTP/1 with the beginning of a body of so many bytes, that is said to be one message.
+fn request(said: usize, sent: usize) -> Vec<u8> {
+    let head = format!("POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {said}\r\n\r\n\0");
+    let length = u32::try_from(said - 5).unwrap().to_be_bytes();
+    [head.as_bytes(), &length, &vec![0; sent - 5]].concat()
+}
+
+async fn answer(mut client: DuplexStream) -> String {
+    let mut answer = Vec::new();
+    client.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+fn address(last: u8) -> Address {
+    Address::from(std::net::IpAddr::from([192, 0, 2, last]))
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_fills_its_room_for_large_requests_waits_and_leaves_another_address_its_own() {
+    let (said, sent) = (1_000_000, 20_000);
+    let host = Host::new(&numbers());
+    let mut coming = Vec::new();
+    for _ in 0..17 {
+        coming.push(host.hears_from(address(1), &request(said, sent)).await);
+    }
+    sleep(SETTLED).await;
+    let waits = host.hears_from(address(1), &request(said, said)).await;
+    let other = host.hears_from(address(2), &request(said, said)).await;
+    let other = answer(other).await;
+    assert!(other.ends_with("\r\n\r\n1000000"), "{other}");
+    // There is room again when one of them is gone.
+    coming.pop();
+    let waits = answer(waits).await;
+    assert!(waits.ends_with("\r\n\r\n1000000"), "{waits}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_request_without_room_in_time_is_told_to_come_again() {
+    let (said, sent) = (1_000_000, 20_000);
+    let numbers = numbers();
+    let host = Host::new(&numbers);
+    let mut coming = Vec::new();
+    for _ in 0..20 {
+        coming.push(host.hears_from(address(1), &request(said, sent)).await);
+    }
+    let mut told = Vec::new();
+    for client in coming {
+        let answer = answer(client).await;
+        told.push(answer.contains("grpc-status: 8\r\n"));
+        assert!(answer.contains("grpc-status: 3\r\n") || answer.contains("grpc-status: 8\r\n"), "{answer}");
+    }
+    // 16 MiB have room for 17 of them, and what is small is taken anyway.
+    assert_eq!(told.iter().filter(|waited| **waited).count(), 3, "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_longer_than_a_message_may_be_is_refused() {
+    let numbers = numbers().with(Number::MaxRequestBytes, 65_536).unwrap();
+    let host = Host::new(&numbers);
+    for (bytes, code) in [(65_541, None), (87_388, None), (87_389, Some("grpc-status: 8\r\n"))] {
+        let answer = answer(host.hears(&request(bytes, bytes)).await).await;
+        match code {
+            None => assert!(answer.ends_with(&format!("\r\n\r\n{bytes}")), "{answer}"),
+            Some(code) => assert!(answer.contains(code), "{bytes}: {answer}"),
+        }
+    }
 }
