@@ -5,6 +5,7 @@
 //! ```
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,7 @@ async fn main() -> anyhow::Result<()> {
         for from in kind.places(matches) {
             let measured = lists.measure(kind, from, times).await?;
             longest = longest.max(measured.longest);
-            line += &format!(" {:>20}", cell(measured));
+            write!(line, " {:>20}", cell(measured))?;
         }
         println!("{line}");
     }
