@@ -142,7 +142,7 @@ async fn make_a_golden_set() {
 async fn bots_match(clients: &Clients) -> Value {
     let (_, token) = clients.bot_token("rex").await;
     let mut spec = unhurried(preset(Preset::Quick, 2));
-    let seat = v1::BotSeat { name: "rex".to_owned(), ..v1::BotSeat::default() };
+    let seat = v1::BotSeat { name: "rex".to_owned() };
     spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(seat));
     let created = clients.create(spec).await;
     let cancel = v1::CancelMatchRequest { match_id: created.id().to_owned() };
