@@ -29,8 +29,8 @@ const PREFIX: usize = 5;
 #[derive(Debug, Default)]
 pub(super) struct Coming {
     whole: AtomicBool,
-    /// Whether it waits for room.
-    waits: AtomicBool,
+    /// Whether it had to wait for room.
+    waited: AtomicBool,
 }
 
 impl Coming {
@@ -38,7 +38,7 @@ impl Coming {
     pub(super) fn fault(&self) -> Option<Fault> {
         if self.whole.load(Ordering::Relaxed) {
             None
-        } else if self.waits.load(Ordering::Relaxed) {
+        } else if self.waited.load(Ordering::Relaxed) {
             Some(Fault::no_room_for_request())
         } else {
             Some(Fault::slow_request())
@@ -114,10 +114,10 @@ impl Asked {
                 self.retry = None;
             }
             let room = self.room.more(u64::try_from(self.wanted()).unwrap_or(u64::MAX));
-            self.coming.waits.store(!room, Ordering::Relaxed);
             if room {
                 return Poll::Ready(());
             }
+            self.coming.waited.store(true, Ordering::Relaxed);
             self.retry = Some(Box::pin(sleep(limits::LARGE_REQUEST_RETRY)));
         }
     }

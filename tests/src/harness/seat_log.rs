@@ -95,6 +95,8 @@ impl SeatLog {
             let Some(From::Resumed(resumed)) = &start.kind else { panic!("{start:?} does not resume") };
             assert_eq!(resumed.after_seq, self.last_seq(), "it goes on where it was cut");
             self.cut = false;
+            // Of a seat that was cut before its first start, this is the first.
+            self.start.get_or_insert(start);
             return None;
         }
         assert_eq!(self.start, None, "one start a seat");

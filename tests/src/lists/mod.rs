@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use futures::future::join_all;
 use prost::Message as _;
+use tokio::task::unconstrained;
 use zetema_proto::journal::v1::MatchSummary;
 use zetema_service::journal::{
     Append, BotName, ClientReference, Finish, FinishedFilter, Journal, Listing, MatchId, NewMatch,
@@ -155,8 +156,8 @@ impl Lists {
             for number in first..=end {
                 numbers.push(journal.finish(finish(&journal, Made(number))?));
             }
-            // They are written in the order in which they are handed in.
-            for (number, outcome) in (first..).zip(join_all(numbers).await) {
+            // They are written in the order in which they are handed in: none of them may let others go first.
+            for (number, outcome) in (first..).zip(unconstrained(join_all(numbers)).await) {
                 ensure!(outcome == Outcome::Done(ResultNumber::new(number)), "match {number}: {outcome:?}");
             }
             first = end + 1;

@@ -227,11 +227,12 @@ async fn a_collector_over_tls_gets_traces_if_a_ca_of_the_system_vouches_for_it_a
         let process = Process::start_trusting(&cas, &flags).await;
         let clients = process.connect().await;
         let created = clients.create(preset(Preset::Quick, 2)).await;
-        join_all(&clients, &[&created], |_| None).await;
+        let cancel = v1::CancelMatchRequest { match_id: created.id().to_owned() };
+        soon("CancelMatch", clients.matches().cancel_match(cancel)).await.unwrap();
         process.terminate();
         let stopped = process.stopped().await;
-        let joins = collector.spans().iter().filter(|span| span.name == "join").count();
-        assert_eq!(joins, if trusted { 2 } else { 0 }, "{}", stopped.log());
+        let cancels = collector.spans().iter().filter(|span| span.name == "cancel").count();
+        assert_eq!(cancels, usize::from(trusted), "{}", stopped.log());
         assert_eq!(!stopped.log().contains("traces can't be sent"), trusted, "{}", stopped.log());
     }
 }
