@@ -71,6 +71,8 @@ struct Run<'a> {
     decision: Option<u32>,
     /// Not before the current decision's clock began, and hardly after it.
     begun: Instant,
+    /// When the server began to bring its metrics up to date.
+    started: Instant,
 }
 
 /// Plays a game of a pair. The answer is everything that the observer and everyone else may read.
@@ -104,6 +106,7 @@ pub(super) async fn run<'a>(
         tape: Tape::default(),
         decision: None,
         begun: Instant::now(),
+        started: Instant::now(),
     };
     run.create().await;
     run.join().await;

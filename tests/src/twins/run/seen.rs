@@ -2,7 +2,6 @@
 
 use prost::Message;
 use rand::RngExt;
-use tokio::task::yield_now;
 use tokio::time::sleep;
 use zetema_proto::v1;
 use zetema_proto::v1::play_request::Kind as Ask;
@@ -62,6 +61,7 @@ impl Run<'_> {
         for which in 0..12 {
             self.look_at(which).await;
         }
+        self.pass_upkeep().await;
         let (page, stats) = (metrics(&self.world.server).await, self.world.journal.stats());
         let answer = String::from_utf8(page).unwrap();
         let (_, page) = answer.split_once("\n\n").expect("a head and a page");
@@ -69,6 +69,14 @@ impl Run<'_> {
         assert_eq!(value(page, LIVE_MATCHES), Some(2), "{page}");
         assert_eq!(value(page, JOURNAL_RECORDS), Some(stats.rows), "{page}");
         assert_eq!(value(page, JOURNAL_COMMITS), Some(stats.commits), "{page}");
+    }
+
+    /// Pages and the upkeep of the metrics are made on other threads, each beside what is due at the same moment. Time
+    /// that stands still waits for both.
+    async fn pass_upkeep(&self) {
+        while self.started.elapsed().as_millis().is_multiple_of(METRICS_UPKEEP_INTERVAL.as_millis()) {
+            settle().await;
+        }
     }
 
     async fn look_at(&mut self, which: u32) {
@@ -87,8 +95,7 @@ impl Run<'_> {
             4 => self.look("MatchService/GetRecord", bearer, &v1::GetRecordRequest { match_id }).await,
             5 => self.look("MatchService/ListRecords", bearer, &v1::ListRecordsRequest::default()).await,
             6 => {
-                // The page is made on another thread, beside what is due at this very moment: that comes first.
-                yield_now().await;
+                self.pass_upkeep().await;
                 let bytes = metrics(&self.world.server).await;
                 self.tape.note("metrics", bytes);
             }
