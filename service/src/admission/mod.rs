@@ -13,6 +13,7 @@ mod purpose;
 mod rates;
 mod traffic;
 mod turns;
+mod verdict;
 mod windows;
 
 pub(crate) use address::{Address, Crowd, Full, Room};
@@ -20,5 +21,6 @@ pub(crate) use pool::Taken;
 pub(crate) use pressure::{Overloaded, Pressure, Work};
 pub(crate) use purpose::Purpose;
 pub(crate) use rates::{Origin, Rates, Share, TooFast};
-pub(crate) use traffic::{Bounds, OpenCall, Traffic, Verdict};
+pub(crate) use traffic::{Bounds, OpenCall, Traffic};
 pub(crate) use turns::Turn;
+pub(crate) use verdict::Verdict;

@@ -8,7 +8,7 @@ use super::{backend::Backend, fault::Fault};
 use crate::{
     access::{self, Access, Bearer, Pass, SeatGrant},
     encoding::match_of_owner,
-    journal::{self, MatchId, Owner, Visibility},
+    journal::{self, MatchId, Owner, Reader},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
 };
@@ -86,16 +86,7 @@ impl Caller {
 
     /// Whether the caller may look at a match: everyone at a public one, its owner, its seats and the admin at any.
     pub(super) fn may_see(&self, info: &MatchInfo) -> bool {
-        if info.visibility == Visibility::Public {
-            return true;
-        }
-        match self.bearer() {
-            Bearer::Admin | Bearer::Owner(_) => self.owns(info),
-            Bearer::Bot(bot) => info.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot)),
-            Bearer::Anonymous => false,
-            // That it holds was found when the token was checked.
-            Bearer::Seat(grant) => grant.match_id == info.match_id,
-        }
+        info.is_seen_by(&reader(self.bearer()))
     }
 
     /// A match as the caller may see it: the admin and its owner see all of it from the start.
@@ -129,6 +120,17 @@ impl Caller {
             }
         };
         stream::unfold((Some(answers), self.voided()), next).boxed()
+    }
+}
+
+/// For whom matches are read. That a seat's token holds was found when it was checked.
+pub(super) fn reader(bearer: &Bearer) -> Reader {
+    match bearer {
+        Bearer::Admin => Reader::Admin,
+        Bearer::Owner(owner) => Reader::Owner(owner.clone()),
+        Bearer::Bot(bot) => Reader::Bot(bot.clone()),
+        Bearer::Seat(grant) => Reader::Seat(grant.match_id),
+        Bearer::Anonymous => Reader::Anyone,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use zetema_proto::{FieldError, v1};
 
-use super::{fault::Fault, wire};
+use super::{caller, fault::Fault, wire};
 use crate::{
     access::Bearer,
     journal::{ClientReference, PagePosition, PageSize},
     limits,
-    matches::{EndedMatch, ListCursor, ListFilter, ListReader},
+    matches::{EndedMatch, ListCursor, ListFilter},
     table::MatchStage,
 };
 
@@ -26,13 +26,7 @@ pub(super) fn filter(
     filter: Option<&v1::MatchFilter>,
     allowed: Stages,
 ) -> Result<ListFilter, Fault> {
-    let reader = match bearer {
-        Bearer::Admin => ListReader::Admin,
-        Bearer::Owner(owner) => ListReader::Owner(owner.clone()),
-        Bearer::Bot(bot) => ListReader::Bot(bot.clone()),
-        Bearer::Seat(grant) => ListReader::Seat(grant.match_id),
-        Bearer::Anonymous => ListReader::Anyone,
-    };
+    let reader = caller::reader(bearer);
     let Some(v1::MatchFilter { states, client_reference }) = filter else {
         return Ok(ListFilter { reader, stages: Vec::new(), client_reference: None });
     };

@@ -13,11 +13,13 @@ pub struct FinishedFilter {
 }
 
 impl FinishedFilter {
-    /// Whether a match is one of them.
+    /// Whether a match is one of them, by what was written when it ended.
     pub fn wants(&self, row: &ResultRow) -> bool {
         let Self { reader, client_reference } = self;
-        reader.may_see(row)
-            && (client_reference.is_none() || *client_reference == row.listing.client_reference)
+        let listing = &row.listing;
+        let plays = |bot: &BotName| bots_of_summary(row.summary.as_bytes()).contains(bot);
+        reader.sees(row.match_id, listing.visibility, listing.owner.as_ref(), plays)
+            && (client_reference.is_none() || *client_reference == listing.client_reference)
     }
 }
 
@@ -48,7 +50,7 @@ pub struct ResultPage {
     pub more_after: Option<ResultNumber>,
 }
 
-/// For whom a list is made.
+/// For whom matches are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reader {
     /// Sees everything.
@@ -64,14 +66,20 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// Whether it may see a match, by what was written when that ended.
-    pub fn may_see(&self, row: &ResultRow) -> bool {
-        row.listing.visibility == Visibility::Public
+    /// Whether it may see this match. `plays` tells whether a bot has a seat in it.
+    pub fn sees(
+        &self,
+        match_id: MatchId,
+        visibility: Visibility,
+        owner: Option<&Owner>,
+        plays: impl FnOnce(&BotName) -> bool,
+    ) -> bool {
+        visibility == Visibility::Public
             || match self {
                 Self::Admin => true,
-                Self::Owner(owner) => row.listing.owner.as_ref() == Some(owner),
-                Self::Bot(bot) => bots_of_summary(row.summary.as_bytes()).contains(bot),
-                Self::Seat(match_id) => row.match_id == *match_id,
+                Self::Owner(own) => owner == Some(own),
+                Self::Bot(bot) => plays(bot),
+                Self::Seat(played) => *played == match_id,
                 Self::Anyone => false,
             }
     }

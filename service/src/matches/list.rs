@@ -9,10 +9,7 @@ use tokio::task::yield_now;
 use super::live_matches::Place;
 use super::past::unreadable;
 use super::{EndedMatch, Matches};
-use crate::journal::{
-    BotName, ClientReference, FinishedFilter, MatchId, Owner, PagePosition, PageSize, Reader, UnixMillis,
-    Visibility,
-};
+use crate::journal::{ClientReference, FinishedFilter, MatchId, PagePosition, PageSize, Reader, UnixMillis};
 use crate::limits;
 use crate::table::{MatchInfo, MatchStage, Rejection};
 
@@ -20,55 +17,16 @@ use crate::table::{MatchInfo, MatchStage, Rejection};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFilter {
     /// Who asks: only what the reader may see is listed.
-    pub reader: ListReader,
+    pub reader: Reader,
     /// In one of these stages. Empty: in any.
     pub stages: Vec<MatchStage>,
     /// With exactly this reference, if one is given.
     pub client_reference: Option<ClientReference>,
 }
 
-/// For whom a list is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListReader {
-    /// Sees everything.
-    Admin,
-    /// Sees public matches and its own.
-    Owner(Owner),
-    /// Sees public matches and those in which it has a seat.
-    Bot(BotName),
-    /// Sees public matches and the one that it plays in.
-    Seat(MatchId),
-    /// Sees public matches.
-    Anyone,
-}
-
-impl ListReader {
-    fn may_see(&self, info: &MatchInfo) -> bool {
-        let own = match self {
-            Self::Admin => true,
-            Self::Owner(owner) => info.owner.as_ref() == Some(owner),
-            Self::Bot(bot) => info.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot)),
-            Self::Seat(match_id) => info.match_id == *match_id,
-            Self::Anyone => false,
-        };
-        own || info.visibility == Visibility::Public
-    }
-
-    /// As the journal knows it.
-    fn of_journal(&self) -> Reader {
-        match self {
-            Self::Admin => Reader::Admin,
-            Self::Owner(owner) => Reader::Owner(owner.clone()),
-            Self::Bot(bot) => Reader::Bot(bot.clone()),
-            Self::Seat(match_id) => Reader::Seat(*match_id),
-            Self::Anyone => Reader::Anyone,
-        }
-    }
-}
-
 impl ListFilter {
     fn wants(&self, info: &MatchInfo) -> bool {
-        self.reader.may_see(info)
+        info.is_seen_by(&self.reader)
             && (self.stages.is_empty() || self.stages.contains(&info.stage))
             && (self.client_reference.is_none() || self.client_reference == info.client_reference)
     }
@@ -201,7 +159,7 @@ impl Matches {
         page: PageSize,
     ) -> Result<RecordPage, Rejection> {
         let finished = FinishedFilter {
-            reader: filter.reader.of_journal(),
+            reader: filter.reader.clone(),
             client_reference: filter.client_reference.clone(),
         };
         let read = self.journal().list_finished(finished, from, page).await.map_err(|error| {

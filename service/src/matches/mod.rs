@@ -55,7 +55,7 @@ pub use create::CreateError;
 pub use hold::Hold;
 pub use incarnation::{Incarnation, IncarnationError};
 pub use limits::Limits;
-pub use list::{ListCursor, ListFilter, ListReader, MatchPage, NoListCursor, RecordPage};
+pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
 pub use message::{Audience, Joined};
 pub use observed::Observed;
 pub use past::RecordFile;

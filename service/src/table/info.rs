@@ -4,7 +4,7 @@ use zetema_rules::fair::Commitment;
 use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
 use super::DealSetId;
-use crate::journal::{BotName, ClientReference, MatchId, Owner, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, MatchId, Owner, Reader, UnixMillis, Visibility};
 
 /// What everyone who may see a match may know of it besides the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,14 @@ pub struct MatchInfo {
     pub ended_at: Option<UnixMillis>,
     /// How it ended, once it has.
     pub outcome: Option<Outcome>,
+}
+
+impl MatchInfo {
+    /// Whether this reader may see the match.
+    pub fn is_seen_by(&self, reader: &Reader) -> bool {
+        let plays = |bot: &BotName| self.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot));
+        reader.sees(self.match_id, self.visibility, self.owner.as_ref(), plays)
+    }
 }
 
 /// Where a match stands.

@@ -9,8 +9,8 @@ use zetema_rules::{NamedTimeControl, TimeControl};
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::{BodyHash, Caller, PageSize, RequestId, RequestKey};
-use crate::matches::{CreateError, Limits, ListCursor, ListFilter, ListReader};
+use crate::journal::{BodyHash, Caller, PageSize, Reader, RequestId, RequestKey};
+use crate::matches::{CreateError, Limits, ListCursor, ListFilter};
 use crate::table::{Choice, DealSpec, MatchSpec, MatchStage, Rejection, SeatState, TableEvent};
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn lists_show_what_runs_and_then_what_is_over_page_by_page() {
         matches.cancel(info.match_id).await.unwrap();
     }
     let filter = |stages: &[MatchStage]| ListFilter {
-        reader: ListReader::Anyone,
+        reader: Reader::Anyone,
         stages: stages.to_vec(),
         client_reference: None,
     };

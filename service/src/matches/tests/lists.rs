@@ -4,10 +4,10 @@ use zetema_rules::Preset;
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::journal::{BotName, ClientReference, PagePosition, PageSize, Visibility};
+use crate::journal::{BotName, ClientReference, PagePosition, PageSize, Reader, Visibility};
 use crate::limits;
 use crate::matches::live_matches::place;
-use crate::matches::{ListCursor, ListFilter, ListReader, MatchPage, Matches, RecordPage};
+use crate::matches::{ListCursor, ListFilter, MatchPage, Matches, RecordPage};
 use crate::table::{DealSpec, MatchSpec, SeatSpec};
 
 /// More than one read of the journal gives.
@@ -66,7 +66,7 @@ async fn the_pages_of_a_bot_tell_nothing_of_private_matches_of_others() {
     let reference = spec_for("ann").client_reference;
     let filters = [("ann", None), ("ann", reference.clone()), ("eve", None), ("eve", reference)].map(
         |(name, client_reference)| ListFilter {
-            reader: ListReader::Bot(bot(name)),
+            reader: Reader::Bot(bot(name)),
             stages: Vec::new(),
             client_reference,
         },
@@ -78,7 +78,7 @@ async fn the_pages_of_a_bot_tell_nothing_of_private_matches_of_others() {
         for size in [2, PageSize::MAX] {
             let (lists, records) = pages(&matches, filter, size).await;
             let count: usize = records.iter().map(|page| page.matches.len()).sum();
-            let seen: usize = if filter.reader == ListReader::Bot(bot("ann")) { 5 } else { 2 };
+            let seen: usize = if filter.reader == Reader::Bot(bot("ann")) { 5 } else { 2 };
             assert_eq!((count, records.len()), (seen, seen.div_ceil(size.into())), "{filter:?} by {size}");
             let size = PageSize::new(size).unwrap();
             let from = matches.list(filter, Some(ListCursor::Over(Some(made_up))), size).await.unwrap();
@@ -86,7 +86,7 @@ async fn the_pages_of_a_bot_tell_nothing_of_private_matches_of_others() {
         }
     }
 
-    let everything = ListFilter { reader: ListReader::Admin, stages: Vec::new(), client_reference: None };
+    let everything = ListFilter { reader: Reader::Admin, stages: Vec::new(), client_reference: None };
     let (_, all) = pages(&matches, &everything, PageSize::MAX).await;
     for ended in all.iter().flat_map(|page| &page.matches) {
         let is_ann = ended.info.seats.iter().any(|seat| seat.bot == Some(bot("ann")));
@@ -115,7 +115,7 @@ async fn more_running_matches_than_one_go_looks_at_are_listed_once_and_in_order(
             matches.create(batch.to_vec(), None).await.unwrap();
         }
     }
-    let listed = async |reader: ListReader, size: u16| {
+    let listed = async |reader: Reader, size: u16| {
         let filter = ListFilter { reader, stages: Vec::new(), client_reference: None };
         let (lists, _) = pages(&matches, &filter, size).await;
         let sizes: Vec<usize> = lists.iter().map(|page| page.matches.len()).collect();
@@ -124,9 +124,7 @@ async fn more_running_matches_than_one_go_looks_at_are_listed_once_and_in_order(
         sizes
     };
     let all = matches.live();
-    for (reader, seen) in
-        [(ListReader::Anyone, 3), (ListReader::Bot(bot("bob")), all), (ListReader::Admin, all)]
-    {
+    for (reader, seen) in [(Reader::Anyone, 3), (Reader::Bot(bot("bob")), all), (Reader::Admin, all)] {
         for size in [2, 3, PageSize::MAX] {
             let sizes = listed(reader.clone(), size).await;
             assert_eq!(sizes.iter().sum::<usize>(), seen, "{reader:?} by {size}");
