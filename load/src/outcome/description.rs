@@ -1,0 +1,113 @@
+//! What a run was asked to do.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run was asked to do, as it stands in its report. Two runs with the same description can be compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The server's address; of an embedded one `embedded`.
+    pub server: String,
+    /// When work comes.
+    pub arrivals: Arrivals,
+    /// How seats are played.
+    pub via: Via,
+    /// What plays them.
+    pub client: Client,
+    /// The preset of the rules.
+    pub preset: String,
+    /// Seats of a match.
+    pub players: u8,
+    /// How long a player thinks, as it was given: `exponential 20ms`.
+    pub think: String,
+    /// Connections to the server.
+    pub connections: u32,
+    /// Programs that made the load.
+    pub generators: u32,
+    /// What was said of the load's growth: its length in milliseconds.
+    #[serde(with = "ms", rename = "ramp_ms")]
+    pub ramp: Duration,
+    /// What is not measured at the beginning, in milliseconds.
+    #[serde(with = "ms", rename = "warm_up_ms")]
+    pub warm_up: Duration,
+    /// What is measured, in milliseconds.
+    #[serde(with = "ms", rename = "duration_ms")]
+    pub duration: Duration,
+    /// The scenario file, if there was one: its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+}
+
+/// When work comes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// So many matches are live at once: the next one begins when one is over, so that a slow server is asked for less.
+    Closed {
+        /// How many.
+        matches: u32,
+    },
+    /// On a schedule, whatever the server does.
+    Open {
+        /// How many are due each second.
+        per_second: f64,
+        /// Of what.
+        of: Work,
+    },
+    /// As each phase of the scenario says.
+    Scenario,
+}
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        Self::Closed { matches: 1 }
+    }
+}
+
+/// What comes on a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// Actions.
+    #[default]
+    Actions,
+    /// Matches.
+    Matches,
+}
+
+/// How seats are played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// On Play streams.
+    #[default]
+    Play,
+    /// By `JoinSeat`, `Observe` and `Act`.
+    Unary,
+}
+
+/// What plays the seats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Client {
+    /// Sessions of the SDK, as bots have them.
+    Sdk,
+    /// Clients that do no more than they must.
+    #[default]
+    Lean,
+}
+
+mod ms {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_millis)
+    }
+}
