@@ -31,4 +31,10 @@
 //! # }
 //! ```
 
+mod amount;
+pub mod json;
+pub mod live;
 pub mod outcome;
+pub mod report;
+pub mod slo;
+pub mod table;

@@ -10,6 +10,8 @@ mod measure;
 mod phase;
 mod recorder;
 mod run;
+#[cfg(test)]
+pub(crate) mod sample;
 mod second;
 mod server;
 mod shard;

@@ -40,7 +40,46 @@ impl Reading {
     }
 }
 
+/// What all readings come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Glance {
+    /// At first, at last, at most.
+    pub(crate) memory_bytes: Option<(u64, u64, u64)>,
+    /// At most.
+    pub(crate) journal_lag: Option<Duration>,
+    /// How many were busy.
+    pub(crate) processors: Option<f64>,
+}
+
 impl Server {
+    /// What all readings come to. `None` if there is none.
+    pub(crate) fn glance(&self) -> Option<Glance> {
+        let memory = || self.readings.iter().filter_map(|reading| reading.memory_bytes);
+        let busy: Vec<_> = self
+            .readings
+            .iter()
+            .filter_map(|reading| Some((reading.at(), reading.processor_seconds?)))
+            .collect();
+        let processors = match busy.as_slice() {
+            [(begin, before), .., (end, after)] => {
+                Some((after - before) / end.saturating_sub(*begin).as_secs_f64())
+            }
+            _ => None,
+        };
+        let lag = self.readings.iter().filter_map(|reading| reading.journal_lag_us).max();
+        let glance = Glance {
+            memory_bytes: memory()
+                .next()
+                .zip(memory().next_back())
+                .zip(memory().max())
+                .map(|((first, last), most)| (first, last, most)),
+            journal_lag: lag.map(Duration::from_micros),
+            // A server that was started anew counts from 0.
+            processors: processors.filter(|busy| *busy >= 0.0 && busy.is_finite()),
+        };
+        (!self.readings.is_empty()).then_some(glance)
+    }
+
     /// Adds what another generator has read.
     pub(super) fn merge(&mut self, other: Self) {
         self.version = self.version.take().or(other.version);

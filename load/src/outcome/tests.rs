@@ -123,7 +123,7 @@ async fn errors_are_counted_by_reason_with_the_first_of_each_shown() {
     let outcome = recorder.finish();
     let totals = outcome.totals();
     assert_eq!((totals.failures().all(), totals.failures().shed()), (3, 2));
-    assert!((totals.error_share() - 0.3).abs() < 1e-9);
+    assert!((totals.error_share().unwrap() - 0.3).abs() < 1e-9);
     assert_eq!(outcome.example(ErrorReason::Overloaded.into()), Some("try again in 2 s"));
     assert_eq!(outcome.example(Code::Unavailable.into()), Some("connection reset"));
     assert_eq!(outcome.example(Code::Internal.into()), None);

@@ -41,12 +41,30 @@ impl Totals {
         if self.lasted.is_zero() { 0.0 } else { self.counts.of(count) as f64 / self.lasted.as_secs_f64() }
     }
 
-    /// What share of all answers were errors, from 0 to 1: errors ÷ (errors + acknowledged actions + created matches). 0 of none.
+    /// What share of all answers were errors, from 0 to 1: errors ÷ (errors + acknowledged actions + created matches). `None` of
+    /// no answers.
     #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
-    pub fn error_share(&self) -> f64 {
+    pub fn error_share(&self) -> Option<f64> {
         let failed = self.failures.all();
         let done = self.counts.of(Count::ActionAcknowledged) + self.counts.of(Count::MatchCreated);
-        if failed == 0 { 0.0 } else { failed as f64 / (failed as f64 + done as f64) }
+        if failed + done == 0 { None } else { Some(failed as f64 / (failed + done) as f64) }
+    }
+}
+
+impl Totals {
+    /// The same as if it had been one second.
+    pub(crate) fn as_second(&self) -> Second {
+        Second {
+            lasted_us: u64::try_from(self.lasted.as_micros()).unwrap_or(u64::MAX),
+            counts: self.counts,
+            failures: self.failures.clone(),
+            latencies: self
+                .latencies
+                .iter()
+                .map(|(measure, latencies)| (*measure, latencies.pack()))
+                .collect(),
+            ..Second::default()
+        }
     }
 }
 

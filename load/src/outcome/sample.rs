@@ -1,0 +1,117 @@
+//! Runs that never were, always the same: for tests of what is shown of them.
+
+use std::f64::consts::TAU;
+use std::time::Duration;
+
+use tonic::Code;
+use zetema_proto::v1::ErrorReason;
+
+use super::{
+    Arrivals, Check, Count, Description, Latencies, Machine, Measure, Outcome, Phase, PhaseRun, Reading,
+    Second, Server, Work,
+};
+
+/// A warm-up of 2 s and a measured phase of so many, in which actions took about so long.
+pub(crate) fn run(seconds: u32, receipt_us: f64) -> Outcome {
+    let us = |seconds: u32| u64::from(seconds) * 1_000_000;
+    let warm_up = (0..2).map(|number| second(0, number, 8.0 * receipt_us));
+    let steady = (0..seconds).map(|number| second(1, number, receipt_us));
+    let reading = |at: u32| Reading {
+        at_us: us(at),
+        memory_bytes: Some(80_000_000 + 250_000 * u64::from(at)),
+        journal_lag_us: Some(if at.is_multiple_of(5) { 4_200 } else { 0 }),
+        processor_seconds: Some(0.93 * f64::from(at)),
+        live_matches: Some(1_000),
+    };
+    Outcome {
+        description: Description {
+            server: "http://127.0.0.1:4680".to_owned(),
+            arrivals: Arrivals::Open { per_second: 2_000.0, of: Work::Actions },
+            preset: "sackson".to_owned(),
+            players: 2,
+            think: "exponential 20ms".to_owned(),
+            connections: 4,
+            generators: 1,
+            warm_up: Duration::from_secs(2),
+            duration: Duration::from_secs(seconds.into()),
+            ..Description::default()
+        },
+        started_ms: 1_800_000_000_000,
+        machines: vec![Machine {
+            processors: 2,
+            model: Some("A processor <of the tests>".to_owned()),
+            memory_bytes: Some(8_000_000_000),
+            system: "linux x86_64".to_owned(),
+            kernel: Some("6.1.0".to_owned()),
+        }],
+        phases: vec![
+            PhaseRun::new(Phase::warm_up(), 0, us(2)),
+            PhaseRun::new(Phase::measured("steady"), us(2), us(seconds)),
+        ],
+        seconds: warm_up.chain(steady).collect(),
+        examples: [
+            (ErrorReason::Overloaded.into(), "the server is late: try again in 2 s".to_owned()),
+            (Code::Unavailable.into(), "connection <reset> by peer".to_owned()),
+        ]
+        .into(),
+        faults: super::Faults::default(),
+        server: Server {
+            version: Some("0.1.0".to_owned()),
+            readings: (0..=seconds + 2).map(reading).collect(),
+        },
+    }
+}
+
+/// The same with faults.
+pub(crate) fn with_faults(outcome: Outcome) -> Outcome {
+    (0..30).fold(outcome, |outcome, seq| {
+        with_fault(outcome, &format!("seat 0 of <match>: {} came after {seq}", seq + 2))
+    })
+}
+
+/// The same with this fault.
+pub(crate) fn with_fault(mut outcome: Outcome, text: &str) -> Outcome {
+    outcome.faults.add(Check::Sequence, text);
+    outcome
+}
+
+fn second(phase: usize, number: u32, receipt_us: f64) -> Second {
+    let wave = (f64::from(number) / 7.0 * TAU).sin();
+    let actions = 1_000 + number % 3 * 10;
+    let mut second = Second { phase, number, lasted_us: 1_000_000, ..Second::default() };
+    let counts = [
+        (Count::Offered, actions + 5),
+        (Count::MatchAsked, 20),
+        (Count::MatchCreated, 18),
+        (Count::MatchFinished, 17),
+        (Count::ActionSent, actions + 5),
+        (Count::ActionAcknowledged, actions),
+        (Count::Observation, 2 * actions),
+    ];
+    for (count, many) in counts {
+        second.counts.add(count, many.into());
+    }
+    second.failures.add(ErrorReason::Overloaded.into(), 2);
+    if number == 3 {
+        second.failures.add(Code::Unavailable.into(), 3);
+    }
+    let about = receipt_us * (1.0 + 0.15 * wave);
+    for (measure, factor, many) in [
+        (Measure::ActionToReceipt, 1.0, actions),
+        (Measure::ActionToObservation, 1.2, actions),
+        (Measure::CreateToDecision, 6.0, 18),
+    ] {
+        second.latencies.insert(measure, spread(about * factor, many).pack());
+    }
+    second
+}
+
+/// Half of them below this and half above, with a tail that grows as the root of its rareness.
+fn spread(middle_us: f64, many: u32) -> Latencies {
+    let mut latencies = Latencies::default();
+    for place in 0..many {
+        let rareness = f64::from(many) / f64::from(many - place);
+        latencies.record(Duration::from_secs_f64(middle_us * (0.5 + 0.354 * rareness.sqrt()) / 1e6));
+    }
+    latencies
+}

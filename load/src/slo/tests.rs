@@ -1,0 +1,117 @@
+//! What an SLO may say, and what comes of it.
+
+use tonic::Code;
+
+use super::*;
+use crate::outcome::{Description, Outcome, Phase, Recorder};
+
+#[test]
+fn conditions_are_read_and_written() {
+    let check = |text: &str, expected: &str| {
+        let slo: Slo = text.parse().unwrap();
+        assert_eq!(slo.to_string(), expected);
+        assert_eq!(expected.parse::<Slo>().unwrap(), slo, "{expected}");
+    };
+    check("p99<20ms", "receipt.p99<20ms");
+    check(" p99.9 < 1.5s , errors < 0.1% ", "receipt.p99.9<1500ms,errors<0.1%");
+    check("receipt.p50<500us", "receipt.p50<500us");
+    check("observation.max<1500µs", "observation.max<1500us");
+    check("create.mean<1s,reconnect.p99.99<2s", "create.mean<1000ms,reconnect.p99.99<2000ms");
+    check("max<20 ms", "receipt.max<20ms");
+    check("errors<33.3%", "errors<33.3%");
+    check("throughput>5000,matches>12.5", "throughput>5000,matches>12.5");
+}
+
+#[test]
+fn what_is_no_condition_is_told_with_what_is_allowed() {
+    let check =
+        |text: &str, expected: &str| assert_eq!(text.parse::<Slo>().unwrap_err().to_string(), expected);
+    check("", "there is no condition: give some, like p99<20ms,errors<0.1%");
+    check("p99<20ms,", ": nothing is compared: write it like p99<20ms or throughput>5000");
+    check("p99=20ms", "p99=20ms: nothing is compared: write it like p99<20ms or throughput>5000");
+    check("p99>20ms", "p99>20ms: write p99<, as less is better");
+    check("errors>1%", "errors>1%: write errors<, as less is better");
+    check("throughput<10", "throughput<10: write throughput>, as more is better");
+    check("errors<0.1", "errors<0.1: 0.1 is no percentage: give one like 0.1%");
+    check("errors<101%", "errors<101%: 101% is no percentage: give one like 0.1%");
+    check("throughput>-1", "throughput>-1: -1 is no number a second: give one like 5000");
+    for bound in [
+        "",
+        "20",
+        "ms",
+        "0ms",
+        "-1ms",
+        "1e3ms",
+        "inf s",
+        "NaNms",
+        "<20ms",
+        "=20ms",
+        "99999999999999999999999s",
+    ] {
+        let text = format!("p99<{bound}");
+        check(&text, &format!("{text}: {bound} is no time: give one like 500us, 20ms or 1.5s"));
+    }
+    for subject in [
+        "latency",
+        "p",
+        "p0",
+        "p100",
+        "p-5",
+        "pNaN",
+        "nothing.p99",
+        "receipt.",
+        "receipt.median",
+        "P99",
+        "",
+        "p99.9.9",
+    ] {
+        let error = format!("{subject}<20ms").parse::<Slo>().unwrap_err();
+        assert!(matches!(error, SloError::Subject { .. }), "{error}");
+        assert!(error.to_string().contains("it is p50, p99.9, mean or max, with receipt."), "{error}");
+    }
+}
+
+/// A second in which 1,000 actions took 1 ms to 1 s, 10 of all answers errors.
+async fn outcome() -> Outcome {
+    let recorder = Recorder::start(Description::default(), Phase::measured("steady"));
+    for ms in 1..=1000 {
+        recorder.took(Measure::ActionToReceipt, Duration::from_millis(ms));
+    }
+    recorder.count_many(Count::ActionAcknowledged, 990);
+    recorder.count_many(Count::MatchFinished, 3);
+    for _ in 0..10 {
+        recorder.failed(Code::Unavailable, "gone");
+    }
+    tokio::time::advance(Duration::from_secs(1)).await;
+    recorder.finish()
+}
+
+#[tokio::test(start_paused = true)]
+async fn conditions_hold_or_not_by_what_was_measured() {
+    let totals = outcome().await.totals();
+    let check = |text: &str, value: Option<&str>, held| {
+        let verdict = text.parse::<Slo>().unwrap().judge(&totals);
+        let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
+        assert_eq!((finding.value.as_deref(), finding.held, verdict.held()), (value, held, held), "{text}");
+    };
+    check("p50<501ms", Some("500 ms"), true);
+    check("p50<500ms", Some("500 ms"), false);
+    check("max<2s", Some("1.00 s"), true);
+    check("mean<500ms", Some("501 ms"), false);
+    check("errors<1.1%", Some("1.00 %"), true);
+    check("errors<1%", Some("1.00 %"), false);
+    check("throughput>989", Some("990/s"), true);
+    check("throughput>990", Some("990/s"), false);
+    check("matches>2", Some("3.00/s"), true);
+    check("create.p99<1s", None, false);
+    let both: Slo = "p50<501ms,errors<1%".parse().unwrap();
+    assert!(!both.judge(&totals).held());
+}
+
+#[test]
+fn a_run_in_which_nothing_was_done_holds_nothing() {
+    let totals = Totals::default();
+    for text in ["p99<1s", "errors<100%", "throughput>0"] {
+        assert!(!text.parse::<Slo>().unwrap().judge(&totals).held(), "{text}");
+    }
+}
