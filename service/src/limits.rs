@@ -213,6 +213,32 @@ pub const LISTS_AT_WORK_PER_ADDRESS: usize = 4;
 /// Those that are made at once for all addresses. Each may take [`MAX_RESPONSE_BYTES`] until what is sent of it is counted.
 pub const LISTS_AT_WORK: usize = 8;
 
+/// Replays of matches that are over, for their old receipts, their last view or their observations, that are made at once for one
+/// address. Of 1,000 actions one takes about a millisecond of the processor.
+pub const REPLAYS_AT_WORK_PER_ADDRESS: usize = 2;
+
+/// Those that are made at once for all addresses.
+pub const REPLAYS_AT_WORK: usize = 4;
+
+/// Entries of a match that are replayed in one go, in some hundred microseconds: then others have their turn.
+pub const ENTRIES_REPLAYED: usize = 256;
+
+/// Replays of matches that are over that are read at once, observation by observation, unless configured: of 1,000 actions one takes
+/// some 256 KiB, until its reader has come to the end.
+pub const DEFAULT_MAX_REPLAYS: u32 = 1_024;
+
+/// Those from one address, unless configured: a quarter of all, so that four addresses are needed to keep the others out.
+pub const DEFAULT_MAX_REPLAYS_PER_ADDRESS: u32 = 256;
+
+/// How long it is waited for a turn to have a match replayed, and for one to read it.
+pub const REPLAY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Those who wait for such a turn, some 2 KiB each.
+pub const MAX_WAITING_FOR_REPLAYS: usize = 16_384;
+
+/// Those from one address.
+pub const MAX_WAITING_FOR_REPLAYS_PER_ADDRESS: usize = 4_096;
+
 /// Slots that addresses fall into, by a hash that nobody can foresee, when they wait for their turn.
 pub const TURN_SLOTS: usize = 1_024;
 

@@ -13,8 +13,7 @@ use tonic::{
 };
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, observe_response, play_request,
-    play_response, play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
-    watch_match_response,
+    play_response, play_service_client::PlayServiceClient, watch_match_response,
 };
 use zetema_service::{
     config::{Config, Number},
@@ -22,7 +21,7 @@ use zetema_service::{
     server::Server,
 };
 
-use common::{BytesCodec, channel, create, play_to_the_end, spec, start};
+use common::{BytesCodec, channel, create, long, play_to_the_end, spec, start};
 
 fn reason(error: &Status) -> ErrorReason {
     v1::Error::from_status(error).unwrap().reason()
@@ -100,14 +99,7 @@ async fn a_server_that_is_dropped_gives_its_data_free() {
 #[tokio::test]
 async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
     let (_folder, server) = start_patient().await;
-    let preset = v1::PresetRules { preset: v1::Preset::Sackson.into(), teams: None, imperial_suit: None };
-    let preset = v1::GetPresetRequest { preset: Some(preset), players: 2 };
-    let mut rules_client = RulesServiceClient::new(channel(&server).await);
-    let rules = rules_client.get_preset(preset).await.unwrap().into_inner().rules.unwrap();
-    let long = v1::Rules { target: Some(2_000), ..rules };
-    let spec =
-        v1::MatchSpec { rules: Some(v1::match_spec::Rules::Own(long)), ..spec(2, v1::Visibility::Public) };
-    let (match_id, tokens) = create(&server, spec).await;
+    let (match_id, tokens) = create(&server, long(&server).await).await;
 
     // A small window, so that little is under way: one of a byte would be opened byte by byte, which is a flood.
     let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();

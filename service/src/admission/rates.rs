@@ -1,4 +1,5 @@
-//! How fast a token and an address may ask and create, an address connect, and how many seats it may follow.
+//! How fast a token and an address may ask and create, an address connect, and how many seats it may follow and matches have
+//! replayed.
 //!
 //! What can't be told apart in so many slots shares one: so the memory has a bound, however many tokens and addresses a flood
 //! makes up, and nobody can choose whose slot to share.
@@ -20,6 +21,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
     Address, Crowd, Full, Purpose, Room, Traffic, Verdict,
+    replays::{LongQueue, Replays},
     turns::{Turn, Turns},
 };
 use crate::{
@@ -38,6 +40,7 @@ pub(crate) struct Rates {
     requests: Rate,
     creates: Rate,
     lists: Turns,
+    replays: Replays,
     seats: Arc<Crowd>,
 }
 
@@ -101,7 +104,8 @@ impl Rates {
                 [Number::CreatesPerSecondPerToken, Number::CreateBurstPerToken],
                 [Number::CreatesPerSecondPerAddress, Number::CreateBurstPerAddress],
             ),
-            lists: Turns::new(),
+            lists: Turns::new(limits::LISTS_AT_WORK, limits::LISTS_AT_WORK_PER_ADDRESS),
+            replays: Replays::new(numbers),
             seats: Crowd::new(
                 numbers.count(Number::MaxFollowedSeats),
                 numbers.count(Number::MaxFollowedSeatsPerAddress),
@@ -242,6 +246,16 @@ impl Share {
                 _ => return Ok(turn),
             }
         }
+    }
+
+    /// Waits for a turn to have a match replayed that is over, behind others of the same address.
+    pub(crate) async fn replay(&self) -> Result<Turn, LongQueue> {
+        self.rates.replays.to_make(self.address()).await
+    }
+
+    /// Waits for a turn to read such a replay, which may be kept as long as that takes.
+    pub(crate) async fn replay_to_read(&self) -> Result<Turn, LongQueue> {
+        self.rates.replays.to_read(self.address()).await
     }
 
     /// Room to follow one more seat, for as long as what is returned lives.

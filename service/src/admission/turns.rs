@@ -1,5 +1,5 @@
-//! Who is next with what is much work and a large answer to one request: an address that asks for much of it at once waits for
-//! itself, so that what others ask waits behind a few of its answers and not behind all of them.
+//! Who is next with what is much work for one request: an address that asks for much of it at once waits for itself, so that
+//! what others ask waits behind a few of its answers and not behind all of them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -17,20 +17,20 @@ pub(super) struct Turns {
     all: Arc<Semaphore>,
 }
 
-/// A large answer may be made as long as this lives. An answer that takes it along has it until its first piece is made and
-/// counted. Keep none while a client is waited for.
+/// What the turn is for may be done as long as this lives. A large answer that takes it along has it until its first piece is made
+/// and counted. Keep none while a client is waited for, but for a turn to read.
 #[derive(Debug, Clone)]
 pub(crate) struct Turn {
     _permits: Arc<[Option<OwnedSemaphorePermit>; 2]>,
 }
 
 impl Turns {
-    pub(super) fn new() -> Self {
-        let slot = |_| Arc::new(Semaphore::new(limits::LISTS_AT_WORK_PER_ADDRESS));
+    pub(super) fn new(all: usize, of_address: usize) -> Self {
+        let slot = |_| Arc::new(Semaphore::new(of_address));
         Self {
             hasher: RandomState::new(),
             slots: (0..limits::TURN_SLOTS).map(slot).collect(),
-            all: Arc::new(Semaphore::new(limits::LISTS_AT_WORK)),
+            all: Arc::new(Semaphore::new(all)),
         }
     }
 
@@ -60,10 +60,10 @@ mod tests {
 
     #[test]
     fn who_has_all_its_turns_waits_for_one_of_them_and_leaves_another_address_its_own() {
-        let turns = Turns::new();
+        let turns = Turns::new(8, 4);
         let one = address(1);
         let mut taken: Vec<Turn> = std::iter::from_fn(|| turns.next(one).now_or_never()).collect();
-        assert_eq!(taken.len(), limits::LISTS_AT_WORK_PER_ADDRESS);
+        assert_eq!(taken.len(), 4);
         // Nearly every other address has a slot of its own.
         assert!((2..).find_map(|other| turns.next(address(other)).now_or_never()).is_some());
         taken.pop();
@@ -72,9 +72,9 @@ mod tests {
 
     #[test]
     fn all_addresses_together_have_no_more_turns_than_there_are() {
-        let turns = Turns::new();
+        let turns = Turns::new(8, 4);
         let taken: Vec<Turn> = (1..255).filter_map(|last| turns.next(address(last)).now_or_never()).collect();
-        assert_eq!(taken.len(), limits::LISTS_AT_WORK);
+        assert_eq!(taken.len(), 8);
         drop(taken);
         assert!(turns.next(address(255)).now_or_never().is_some());
     }

@@ -10,7 +10,7 @@ use zetema_rules::Seat;
 use super::{drain::Drain, fault::Fault};
 use crate::{
     access::Access,
-    admission::{Pressure, Work},
+    admission::{Pressure, Share, Turn, Work},
     journal::MatchId,
     matches::Matches,
     table::{Arrival, Command, Done, MatchInfo},
@@ -33,25 +33,39 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
+    /// A turn to ask a match that is over and is replayed for it; `None` if it runs, and waits for nobody. One that ends a moment
+    /// later is replayed out of turn, which can happen once to each.
+    pub(super) async fn turn(&self, share: Option<&Share>, match_id: MatchId) -> Result<Option<Turn>, Fault> {
+        match share {
+            Some(share) if !self.matches.runs(match_id) => Ok(Some(share.replay().await?)),
+            _ => Ok(None),
+        }
+    }
+
     /// Asks a table what has just come in by a unary call of this RPC, with this metadata.
     pub(super) async fn command(
         &self,
         rpc: &'static str,
+        share: Option<&Share>,
         metadata: &MetadataMap,
         match_id: MatchId,
         command: Command,
     ) -> Result<(Done, MatchInfo), Fault> {
+        let arrival = self.matches.arrival(None);
+        let _turn = self.turn(share, match_id).await?;
         let span = traces::of_command(rpc, Some(metadata), match_id, &command);
-        self.traced(match_id, command, self.matches.arrival(None), span).await
+        self.traced(match_id, command, arrival, span).await
     }
 
     /// Asks a table what came in then on a Play stream.
     pub(super) async fn command_at(
         &self,
+        share: Option<&Share>,
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
     ) -> Result<(Done, MatchInfo), Fault> {
+        let _turn = self.turn(share, match_id).await?;
         let span = traces::of_command("Play", None, match_id, &command);
         self.traced(match_id, command, arrival, span).await
     }

@@ -16,7 +16,7 @@ use zetema_proto::{
 use super::result_streams::ahead;
 use crate::{
     access::{AccessError, TokenError},
-    admission::{Full, Overloaded, TooFast},
+    admission::{Full, LongQueue, Overloaded, TooFast},
     incident::Incident,
     limits,
     matches::{CreateError, RotationError},
@@ -244,6 +244,14 @@ impl From<TooFast> for Fault {
         let message = format!("too much is asked by this {by} at once: wait as long as retry_delay says");
         // Not a moment too early.
         Self::new(ErrorReason::LimitExceeded, message).retry_after(wait + Duration::from_millis(1))
+    }
+}
+
+impl From<LongQueue> for Fault {
+    fn from(LongQueue: LongQueue) -> Self {
+        Self::limit(
+            "too much is asked of matches that are over, from this address or in all: read what was answered, and ask again later",
+        )
     }
 }
 

@@ -13,9 +13,11 @@ use zetema_rules::{Outcome, Rules, Viewer};
 
 use super::{backend::Backend, drain::Drain, fault::Fault, wire};
 use crate::{
+    admission::{LongQueue, Share, Turn},
     journal::MatchId,
     matches::{Audience, End, Next, Observed, Start, Subscription},
     metrics::SLOW_READERS,
+    own_task::in_own_task,
 };
 
 /// One thing that is heard of a match.
@@ -48,16 +50,28 @@ pub(super) fn message(observed: &Observed, rules: &Rules) -> v1::Observation {
     wire::observation(observed, rules)
 }
 
-/// Follows a match.
+/// Follows a match. One that is over is replayed when it is the turn of the share.
 pub(super) async fn follow<T: Send + 'static>(
     backend: &Backend,
+    share: Option<&Share>,
     match_id: MatchId,
     audience: Audience,
     after_seq: Option<u64>,
     views: Views,
     show: Show<T>,
 ) -> Result<Followed<T>, Fault> {
-    let mut subscription = backend.matches.subscribe(match_id, audience, after_seq, views).await?;
+    let (mut subscription, turn) = if backend.matches.runs(match_id) {
+        (backend.matches.subscribe(match_id, audience, after_seq, views).await?, None)
+    } else {
+        let (matches, share) = (backend.matches.clone(), share.cloned());
+        // Whoever waits for it may be left waiting by its reader: that keeps the turn from nobody.
+        in_own_task(async move {
+            let turn = Turns::of(share.as_ref(), after_seq).await?;
+            let subscription = matches.subscribe(match_id, audience, after_seq, views).await?;
+            Ok::<_, Fault>((subscription, turn.to_read))
+        })
+        .await?
+    };
     let start = v1::SubscriptionStart {
         r#match: Some(subscription.info().into()),
         seat: match audience.viewer() {
@@ -74,20 +88,50 @@ pub(super) async fn follow<T: Send + 'static>(
         }),
     };
     let seq = subscription.last_seq();
-    Ok(Followed { start, seq, heard: stream::unfold(Some((subscription, show)), hear).boxed() })
+    let following = Following { subscription, show, _turn: turn };
+    Ok(Followed {
+        start,
+        seq,
+        heard: stream::unfold(Some(following), async |next| next?.next().await).boxed(),
+    })
 }
 
-/// The next thing that is heard, and the subscription while it goes on.
-async fn hear<T>(
-    following: Option<(Subscription, Show<T>)>,
-) -> Option<(Heard<T>, Option<(Subscription, Show<T>)>)> {
-    let (mut subscription, show) = following?;
-    match subscription.next().await {
-        Next::Observation(observation) => {
-            let shown = show(&observation, &subscription.info().rules);
-            Some((Heard::Observation(shown), Some((subscription, show))))
+/// The turns that a match which is over is replayed in.
+struct Turns {
+    /// Kept until its reader has come to the end, if its observations are read one by one.
+    to_read: Option<Turn>,
+    /// Given up when it is replayed.
+    _to_make: Option<Turn>,
+}
+
+impl Turns {
+    async fn of(share: Option<&Share>, after_seq: Option<u64>) -> Result<Self, LongQueue> {
+        let Some(share) = share else { return Ok(Self { to_read: None, _to_make: None }) };
+        let to_read = match after_seq {
+            Some(_) => Some(share.replay_to_read().await?),
+            None => None,
+        };
+        Ok(Self { to_read, _to_make: Some(share.replay().await?) })
+    }
+}
+
+/// A subscription that is heard.
+struct Following<T> {
+    subscription: Subscription,
+    show: Show<T>,
+    _turn: Option<Turn>,
+}
+
+impl<T> Following<T> {
+    /// The next thing that is heard, and the subscription while it goes on.
+    async fn next(mut self) -> Option<(Heard<T>, Option<Self>)> {
+        match self.subscription.next().await {
+            Next::Observation(observation) => {
+                let shown = (self.show)(&observation, &self.subscription.info().rules);
+                Some((Heard::Observation(shown), Some(self)))
+            }
+            Next::End(end) => Some((ended(&end), None)),
         }
-        Next::End(end) => Some((ended(&end), None)),
     }
 }
 

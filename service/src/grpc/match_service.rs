@@ -293,8 +293,9 @@ impl MatchService for MatchAdapter {
         caller.creator()?;
         let match_id = caller::match_id(&request.get_ref().match_id)?;
         self.owned(&caller, match_id).await?;
+        let (share, metadata) = (request.extensions().get::<Share>(), request.metadata());
         let (_, info) =
-            self.backend.command("CancelMatch", request.metadata(), match_id, Command::Cancel).await?;
+            self.backend.command("CancelMatch", share, metadata, match_id, Command::Cancel).await?;
         Ok(Response::new(v1::CancelMatchResponse { r#match: Some(caller.shown(&info)) }))
     }
 
@@ -334,6 +335,7 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::RotateSeatTokenResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
+        let share = request.extensions().get::<Share>().cloned();
         let v1::RotateSeatTokenRequest { match_id, seat, request_id } = request.into_inner();
         let body = v1::RotateSeatTokenRequest { match_id: match_id.clone(), seat, request_id: String::new() };
         let key = request_key(&caller, &request_id, "RotateSeatToken", &body)?;
@@ -346,6 +348,7 @@ impl MatchService for MatchAdapter {
             return Err(Fault::field("seat", problem).into());
         }
         let before = info.seats.get(seat.index()).map_or(0, |seat| seat.generation);
+        let _turn = self.backend.turn(share.as_ref(), match_id).await?;
         let generation = match key {
             None => self.backend.matches.rotate_token(match_id, seat).await.map_err(Fault::from)?,
             Some(key) => {

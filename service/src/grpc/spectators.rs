@@ -34,7 +34,7 @@ use super::{
     wire,
 };
 use crate::{
-    admission::Work,
+    admission::{Share, Work},
     limits,
     matches::{Audience, Observed},
 };
@@ -113,7 +113,9 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
     let caller = adapter.caller(request.metadata()).await?;
     let info = adapter.visible(&caller, match_id).await?;
     let views = wire::views(*views).map_err(Fault::from)?;
-    let followed = heard::follow(backend, info.match_id, Audience::Spectator, *after_seq, views, encoded);
+    let share = request.extensions().get::<Share>();
+    let followed =
+        heard::follow(backend, share, info.match_id, Audience::Spectator, *after_seq, views, encoded);
     let Followed { start, seq: _, heard } = followed.await?;
     let told = heard.map(|heard| match heard {
         Heard::Observation(encoded) => Ok(Told::Encoded(encoded)),

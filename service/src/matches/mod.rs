@@ -263,6 +263,11 @@ impl Matches {
         self.summary(self.finished(match_id).await?.as_ref())
     }
 
+    /// Whether a match runs. What is asked of any other may have to replay it.
+    pub(crate) fn runs(&self, match_id: MatchId) -> bool {
+        self.handle(match_id).is_some()
+    }
+
     /// Whether a match that runs waits for this seat, which has not joined, and will for a while.
     pub(crate) fn can_wait_for(&self, match_id: MatchId, seat: Seat) -> bool {
         self.handle(match_id).is_some_and(|handle| {

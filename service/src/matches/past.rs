@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::task::yield_now;
 use zetema_rules::Viewer;
 
 use super::message::Subscribed;
@@ -11,7 +12,8 @@ use super::subscription::Past;
 use super::{Audience, End, Hold, Joined, Matches};
 use crate::encoding::{decode_record, decode_summary, record_entries};
 use crate::journal::{FinishedMatch, MatchId, ReadError, ResultRow, StoredMatch};
-use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table};
+use crate::limits;
+use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, ReplayError, SeatAccess, Table};
 
 /// The record of a match that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,11 +71,6 @@ impl PastMatch {
         }
     }
 
-    pub(super) fn join(&self, access: SeatAccess) -> Result<Joined, Rejection> {
-        self.check(Some(access))?;
-        Ok(Joined { hold: Hold(0), info: self.info.clone(), arriving: Arc::default() })
-    }
-
     fn check(&self, access: Option<SeatAccess>) -> Result<(), Rejection> {
         access.map_or(Ok(()), |access| self.table.check_access(access))
     }
@@ -83,7 +80,8 @@ impl PastMatch {
 const START: Moment = Moment::since_start(Duration::ZERO);
 
 impl Matches {
-    /// A match that is over; [`Rejection::NotFound`] if there is none with this id.
+    /// A match that is over, replayed; [`Rejection::NotFound`] if there is none with this id. That is much work: whoever asks for
+    /// a client has waited for the client's turn.
     pub(super) async fn past(&self, match_id: MatchId) -> Result<PastMatch, Rejection> {
         let finished = self.finished(match_id).await?;
         let damaged = |error: &dyn std::fmt::Display| self.damaged(match_id, error);
@@ -91,9 +89,22 @@ impl Matches {
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
         let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-        let table =
-            Table::replay(entries.iter().cloned(), self.shuffler()).map_err(|error| damaged(&error))?;
+        let (first, rest) = entries.split_first().ok_or_else(|| damaged(&ReplayError::FirstEntry))?;
+        let mut table = Table::new(Arc::clone(first), self.shuffler()).map_err(|error| damaged(&error))?;
+        for entries in rest.chunks(limits::ENTRIES_REPLAYED) {
+            yield_now().await;
+            for entry in entries {
+                table.apply(entry, START).map_err(|error| damaged(&error))?;
+            }
+        }
         Ok(PastMatch { info, entries, table })
+    }
+
+    /// Joins a seat of a match that is over: there is nothing to take, and nobody to take it from.
+    pub(super) async fn join_past(&self, match_id: MatchId, access: SeatAccess) -> Result<Joined, Rejection> {
+        let info = self.summary(self.finished(match_id).await?.as_ref())?;
+        info.check_access(access)?;
+        Ok(Joined { hold: Hold(0), info, arriving: Arc::default() })
     }
 
     pub(super) async fn finished(&self, match_id: MatchId) -> Result<Box<FinishedMatch>, Rejection> {

@@ -24,12 +24,7 @@ impl Matches {
     /// # Errors
     /// [`Rejection::TokenReplaced`], [`Rejection::NoSuchSeat`], and what [`Matches::get`] gives.
     pub async fn check_access(&self, match_id: MatchId, access: SeatAccess) -> Result<(), Rejection> {
-        let info = self.get(match_id).await?;
-        match info.seats.get(access.seat.index()) {
-            None => Err(Rejection::NoSuchSeat { seat: access.seat }),
-            Some(seat) if seat.generation != access.generation => Err(Rejection::TokenReplaced),
-            Some(_) => Ok(()),
-        }
+        self.get(match_id).await?.check_access(access)
     }
 
     /// A seat joins, or is taken over by another player of the same token: the subscription of the player before
@@ -70,7 +65,7 @@ impl Matches {
         {
             return joined;
         }
-        self.past(match_id).await?.join(join.access)
+        self.join_past(match_id, join.access).await
     }
 
     /// A seat sends the nonce that it promised. The first stands; sending it again changes nothing.

@@ -53,13 +53,13 @@ impl Matches {
         access: SeatAccess,
     ) -> Result<SeatTokenWatch, Rejection> {
         if let Some(handle) = self.handle(match_id) {
-            check(&handle.info.borrow(), access)?;
+            handle.info.borrow().check_access(access)?;
             return Ok(SeatTokenWatch { access, info: Some(handle.info) });
         }
         let finished = self.finished(match_id).await?;
         let info = decode_summary(finished.result.summary.as_bytes())
             .map_err(|error| self.damaged(match_id, &error))?;
-        check(&info, access)?;
+        info.check_access(access)?;
         Ok(SeatTokenWatch { access, info: None })
     }
 }
@@ -109,14 +109,6 @@ fn answered(response: &Response) -> Result<u32, Rejection> {
         tracing::error!("the answer to a rotation can't be read");
         Rejection::Damaged
     })
-}
-
-fn check(info: &MatchInfo, access: SeatAccess) -> Result<(), Rejection> {
-    match generation(info, access.seat) {
-        Some(generation) if generation == access.generation => Ok(()),
-        Some(_) => Err(Rejection::TokenReplaced),
-        None => Err(Rejection::NoSuchSeat { seat: access.seat }),
-    }
 }
 
 fn generation(info: &MatchInfo, seat: Seat) -> Option<u32> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::yield_now;
 use zetema_proto::Views;
 
 use super::message::{Followed, Message, Subscribed};
@@ -10,6 +11,7 @@ use super::observed::{Observed, Shown};
 use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
+use crate::limits;
 use crate::table::{Entry, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
 
 /// How a subscription begins.
@@ -79,10 +81,11 @@ impl Past {
         Self { table, entries: entries.into_iter(), end }
     }
 
-    /// The next observation after the one with the number `after`.
-    fn next(&mut self, audience: Audience, after: u64) -> Result<Option<Observation>, End> {
+    /// The next observation after the one with the number `after`. A call that is dropped before it is done loses nothing.
+    async fn next(&mut self, audience: Audience, after: u64) -> Result<Option<Observation>, End> {
         let viewer = audience.viewer();
-        for entry in self.entries.by_ref() {
+        for passed in 1.. {
+            let Some(entry) = self.entries.next() else { break };
             let effect = self.table.apply(&entry, Moment::since_start(Duration::ZERO)).map_err(|error| {
                 tracing::error!(match_id = %self.table.match_id(), %error, "a match does not replay");
                 End::Stopped
@@ -92,6 +95,9 @@ impl Past {
                 && let Some(observation) = self.table.observe(&effect, viewer)
             {
                 return Ok(Some(observation));
+            }
+            if passed % limits::ENTRIES_REPLAYED == 0 {
+                yield_now().await;
             }
         }
         Ok(None)
@@ -169,7 +175,7 @@ impl Subscription {
         loop {
             match &mut self.feed {
                 Feed::Past(past, live) => {
-                    if let Some(observation) = past.next(self.audience, self.last_seq)? {
+                    if let Some(observation) = past.next(self.audience, self.last_seq).await? {
                         return Ok(Arc::new(Shown::new(observation)));
                     }
                     if let Some(end) = past.end.clone() {

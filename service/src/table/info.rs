@@ -3,7 +3,7 @@
 use zetema_rules::fair::Commitment;
 use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
-use super::DealSetId;
+use super::{DealSetId, Rejection, SeatAccess};
 use crate::journal::{BotName, ClientReference, MatchId, Owner, Reader, UnixMillis, Visibility};
 
 /// What everyone who may see a match may know of it besides the game.
@@ -40,6 +40,19 @@ pub struct MatchInfo {
 }
 
 impl MatchInfo {
+    /// Checks that a token speaks for a seat of this match and was not replaced.
+    ///
+    /// # Errors
+    /// [`Rejection::NoSuchSeat`] or [`Rejection::TokenReplaced`].
+    pub fn check_access(&self, access: SeatAccess) -> Result<(), Rejection> {
+        let SeatAccess { seat, generation } = access;
+        match self.seats.get(seat.index()) {
+            None => Err(Rejection::NoSuchSeat { seat }),
+            Some(of) if of.generation != generation => Err(Rejection::TokenReplaced),
+            Some(_) => Ok(()),
+        }
+    }
+
     /// Whether this reader may see the match.
     pub fn is_seen_by(&self, reader: &Reader) -> bool {
         let plays = |bot: &BotName| self.seats.iter().any(|seat| seat.bot.as_ref() == Some(bot));

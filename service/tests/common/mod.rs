@@ -17,7 +17,7 @@ use tonic::{
 };
 use zetema_proto::v1::{
     self, match_service_client::MatchServiceClient, play_request, play_response,
-    play_service_client::PlayServiceClient,
+    play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
 };
 use zetema_service::{config::Config, server::Server};
 
@@ -104,6 +104,16 @@ pub(crate) fn spec(seats: usize, visibility: v1::Visibility) -> v1::MatchSpec {
         visibility: Some(visibility.into()),
         client_reference: "smoke".to_owned(),
     }
+}
+
+/// A public match of two that is so long that it fits into no buffer.
+pub(crate) async fn long(server: &Server) -> v1::MatchSpec {
+    let preset = v1::PresetRules { preset: v1::Preset::Sackson.into(), teams: None, imperial_suit: None };
+    let preset = v1::GetPresetRequest { preset: Some(preset), players: 2 };
+    let mut client = RulesServiceClient::new(channel(server).await);
+    let rules = client.get_preset(preset).await.unwrap().into_inner().rules.unwrap();
+    let rules = v1::match_spec::Rules::Own(v1::Rules { target: Some(2_000), ..rules });
+    v1::MatchSpec { rules: Some(rules), ..spec(2, v1::Visibility::Public) }
 }
 
 /// Creates a match: its id, and the tokens of its seats.

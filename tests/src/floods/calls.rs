@@ -6,11 +6,12 @@ use std::time::Duration;
 use tokio_stream::StreamExt;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
-use tonic::{Code, Request, Status};
+use tonic::{Code, Request, Response, Status, Streaming};
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
 
-use super::{Ending, Tally, Target};
+use super::{Ending, Playing, Tally, Target};
 use crate::harness::{preset, unhurried};
 
 /// Calls of one connection at once.
@@ -99,6 +100,49 @@ pub(super) async fn spectators(target: &Target, tally: &Tally) -> Endless {
         }
     });
     endless(spectators).await
+}
+
+/// Has one match that is over replayed, as fast as it goes: for what its spectators and a seat of it were shown, and for a
+/// receipt.
+pub(super) async fn replays(target: &Target, tally: &Tally) -> Endless {
+    let channel = connect(target).await?;
+    let Playing { match_id, seat_token } = target.watched.borrow().clone();
+    let callers = (0..AT_ONCE).map(|caller| {
+        let (channel, match_id, seat_token) = (channel.clone(), match_id.clone(), seat_token.clone());
+        async move {
+            let (mut matches, mut play) =
+                (MatchServiceClient::new(channel.clone()), PlayServiceClient::new(channel));
+            for kind in caller.. {
+                match kind % 3 {
+                    0 => {
+                        let match_id = match_id.clone();
+                        let request = v1::WatchMatchRequest { match_id, after_seq: Some(0), views: None };
+                        to_the_end(tally, matches.watch_match(request).await).await;
+                    }
+                    1 => {
+                        let seat_token = seat_token.clone();
+                        let seat = v1::ObserveSeat { seat_token, after_seq: Some(0), views: None };
+                        to_the_end(tally, play.observe(v1::ObserveRequest { seats: vec![seat] }).await).await;
+                    }
+                    _ => {
+                        let choice = Some(v1::act::Choice::LegalIndex(0));
+                        let act = Some(v1::Act { decision_number: 1, choice });
+                        note(tally, &play.act(v1::ActRequest { seat_token: seat_token.clone(), act }).await);
+                    }
+                }
+            }
+        }
+    });
+    endless(callers).await
+}
+
+/// Reads a stream, if there is one.
+async fn to_the_end<T>(tally: &Tally, answer: Result<Response<Streaming<T>>, Status>) {
+    note(tally, &answer);
+    if let Ok(stream) = answer {
+        let mut stream = stream.into_inner();
+        while let Some(Ok(_)) = stream.next().await {}
+    }
 }
 
 async fn endless(callers: impl Iterator<Item = impl Future<Output = ()>>) -> Endless {

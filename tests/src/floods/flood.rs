@@ -96,6 +96,8 @@ pub enum Flood {
     BatchCreates,
     /// 10,000 spectators of one match.
     Spectators,
+    /// A match that is over, from its first observation on and its first receipt again, at full speed.
+    Replays,
 }
 
 impl Flood {
@@ -116,7 +118,12 @@ impl Flood {
             Self::SlowHeaders | Self::SlowBody | Self::HeldStreams | Self::Unfinished => 100,
             Self::Connections => 10_000,
             Self::LieOf4Gb | Self::LieOf1Mb | Self::NoWindowAnonymous | Self::Spectators => 10,
-            Self::Anonymous | Self::NoToken | Self::WrongToken | Self::Lists | Self::Creates => 4,
+            Self::Anonymous
+            | Self::NoToken
+            | Self::WrongToken
+            | Self::Lists
+            | Self::Creates
+            | Self::Replays => 4,
             _ => 1,
         }
     }
@@ -124,6 +131,11 @@ impl Flood {
     /// Whether it asks for matches, so that there have to be many.
     pub const fn wants_matches(self) -> bool {
         matches!(self, Self::NeverReads | Self::NoWindow | Self::Trickle)
+    }
+
+    /// Whether it asks for a match that is over.
+    pub const fn wants_the_past(self) -> bool {
+        matches!(self, Self::Replays)
     }
 
     /// Whether there is such a flood without TLS.
@@ -195,6 +207,7 @@ impl Flood {
             Self::Creates => calls::creates(target, tally, Some(&target.token)).await,
             Self::BatchCreates => calls::batches(target, tally).await,
             Self::Spectators => calls::spectators(target, tally).await,
+            Self::Replays => calls::replays(target, tally).await,
         }
     }
 }

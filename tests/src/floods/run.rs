@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::honest::{Crowd, Figures, Honest};
 use super::host::{Effort, Host, Memory, Peak, Setup, Transport};
-use super::{Flood, Tally, Target, Toll};
+use super::{Flood, Playing, Tally, Target, Toll};
 use crate::harness::{preset, unhurried};
 
 /// Matches there are to be asked for, if they are.
@@ -87,7 +88,12 @@ impl Run {
         tokio::time::sleep(self.calm).await;
         let calm = honest.take();
         let before = host.memory().now;
-        let target = Target::new(&host, token, watched[0].clone());
+        let shown = if self.flood.wants_the_past() {
+            watch::channel(Playing::to_the_end(&admin.by(&token)).await).1
+        } else {
+            watched[0].clone()
+        };
+        let target = Target::new(&host, token, shown);
         let (peak, effort) = (Peak::watch(host.pid()), Effort::of(&host));
         let toll = self.attack(target).await;
         let (flooded, processors, peak) = (honest.take(), effort.processors(&host), peak.end());

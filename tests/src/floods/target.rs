@@ -4,7 +4,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use super::Host;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::watch;
@@ -13,6 +12,10 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Error};
+use zetema_proto::v1;
+
+use super::Host;
+use crate::harness::{Clients, PlayStream, StreamTable, preset, unhurried};
 
 /// Where one attacker comes from: another address than the honest clients'.
 const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -35,13 +38,28 @@ pub struct Target {
     from: IpAddr,
 }
 
-/// A match that is played now.
+/// A match that is played now, or was played for what is asked of matches that are over.
 #[derive(Clone, Debug, Default)]
 pub struct Playing {
     /// Its id.
     pub match_id: String,
     /// The token of its first seat.
     pub seat_token: String,
+}
+
+impl Playing {
+    /// A public match of these clients' owner, played to its end.
+    pub(super) async fn to_the_end(clients: &Clients) -> Self {
+        let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
+        spec.set_visibility(v1::Visibility::Public);
+        let created = clients.create(spec).await;
+        let (mut stream, _) = PlayStream::open(clients).await;
+        let mut table = StreamTable::join(&mut stream, &created.tokens).await;
+        while table.decision(&mut stream).await.is_some() {
+            table.act_at_random(&mut stream).await;
+        }
+        Self { match_id: created.id().to_owned(), seat_token: created.tokens[0].clone() }
+    }
 }
 
 /// A connection's bytes, below HTTP.

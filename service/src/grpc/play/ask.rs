@@ -127,10 +127,11 @@ impl Session {
         // Before the seat is taken from another stream.
         let room = self.share.as_ref().map(Share::seat).transpose().map_err(Fault::seats)?;
         let turn = self.handles.begin_join(seat);
-        let backend = Arc::clone(&self.backend);
+        let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
+        let joining = Joining { seat, by, nonce_hash, after_seq, views };
         let joined = async move {
             let mut last = turn.lock().await;
-            let result = take_seat(&backend, seat, by, nonce_hash, after_seq, views, &mut last).await;
+            let result = take_seat(&backend, share.as_ref(), joining, &mut last).await;
             Answer { tag, handle: 0, joined: Some(seat), room, result }
         };
         self.asked.push(joined.boxed());
@@ -171,11 +172,11 @@ impl Session {
     ) -> Result<(), Fault> {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
-        let backend = Arc::clone(&self.backend);
+        let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
         let arrival = backend.matches.arrival(self.round_trips.smallest_ms());
         let done = async move {
             let result = backend
-                .command_at(match_id, command, arrival)
+                .command_at(share.as_ref(), match_id, command, arrival)
                 .await
                 .map(|(done, _)| Told::Done { done, shown });
             Answer { tag, handle, joined: None, room: None, result }
@@ -288,23 +289,30 @@ enum By {
     Bot(BotName),
 }
 
-/// Joins a seat, which takes it from any other stream, and follows it. `last` is what the stream's last join of it was given.
-async fn take_seat(
-    backend: &Backend,
-    (match_id, seat): SeatKey,
+/// What a join asks for.
+struct Joining {
+    seat: SeatKey,
     by: By,
     nonce_hash: Option<NonceHash>,
     after_seq: Option<u64>,
     views: Views,
+}
+
+/// Joins a seat, which takes it from any other stream, and follows it. `last` is what the stream's last join of it was given.
+async fn take_seat(
+    backend: &Backend,
+    share: Option<&Share>,
+    joining: Joining,
     last: &mut Option<Hold>,
 ) -> Result<Told, Fault> {
+    let Joining { seat: (match_id, seat), by, nonce_hash, after_seq, views } = joining;
     let access = match by {
         By::Token(access) => access,
         By::Bot(bot) => backend.matches.bot_access(match_id, seat, &bot).await?,
     };
-    if after_seq.is_some() {
+    if after_seq.is_some() && backend.matches.runs(match_id) {
         // A cursor that is refused must take the seat from nobody. Observations only grow in number, so what is
-        // not ahead now will not be.
+        // not ahead now will not be. A match that is over has no seat to take.
         backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
     }
     let joined = if let Some(earlier) = *last {
@@ -316,6 +324,7 @@ async fn take_seat(
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);
     let audience = Audience::Player(access, hold);
-    let followed = heard::follow(backend, match_id, audience, after_seq, views, heard::message).await?;
+    let followed =
+        heard::follow(backend, share, match_id, audience, after_seq, views, heard::message).await?;
     Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
+use tonic::{Extensions, Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
     v1::{self, play_service_server::PlayService},
@@ -55,11 +55,13 @@ impl PlayAdapter {
         &self,
         rpc: &'static str,
         metadata: &MetadataMap,
+        extensions: &Extensions,
         seat_token: &str,
         command: impl FnOnce(SeatAccess) -> Command,
     ) -> Result<(MatchId, SeatAccess, Done), Fault> {
         let (match_id, access) = caller::seat(&self.backend.access, seat_token, "seat_token")?;
-        match self.backend.command(rpc, metadata, match_id, command(access)).await {
+        let share = extensions.get::<Share>();
+        match self.backend.command(rpc, share, metadata, match_id, command(access)).await {
             Ok((done, _)) => Ok((match_id, access, done)),
             Err(fault) => {
                 faults::refused(&self.backend, (match_id, access.seat), &fault);
@@ -113,10 +115,11 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::SendNonceRequest>,
     ) -> Result<Response<v1::SendNonceResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
         let v1::SendNonceRequest { seat_token, nonce } = message;
         let nonce = Nonce::from_wire(&nonce).map_err(|error| Fault::from(error.within("nonce")))?;
-        self.ask("SendNonce", &metadata, &seat_token, |access| Command::GiveNonce { access, nonce }).await?;
+        let command = |access| Command::GiveNonce { access, nonce };
+        self.ask("SendNonce", &metadata, &extensions, &seat_token, command).await?;
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
@@ -125,18 +128,16 @@ impl PlayService for PlayAdapter {
         request: Request<v1::ObserveRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
         let share = request.extensions().get::<Share>().cloned();
-        Ok(Response::new(observe::observe(&self.backend, share.as_ref(), request.into_inner()).await?))
+        Ok(Response::new(observe::observe(&self.backend, share, request.into_inner()).await?))
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
         let v1::ActRequest { seat_token, act } = message;
         let act = act.ok_or_else(|| Fault::from(FieldError::missing("act")))?;
         let (decision, choice) = wire::act(&act).map_err(|error| Fault::from(error.within("act")))?;
-        match self
-            .ask("Act", &metadata, &seat_token, |access| Command::Act { access, decision, choice })
-            .await?
-        {
+        let command = |access| Command::Act { access, decision, choice };
+        match self.ask("Act", &metadata, &extensions, &seat_token, command).await? {
             (_, _, Done::Acted(receipt)) => {
                 Ok(Response::new(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }))
             }
@@ -148,9 +149,10 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::ResignRequest>,
     ) -> Result<Response<v1::ResignResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
         let v1::ResignRequest { seat_token } = message;
-        match self.ask("Resign", &metadata, &seat_token, |access| Command::Resign { access }).await? {
+        let command = |access| Command::Resign { access };
+        match self.ask("Resign", &metadata, &extensions, &seat_token, command).await? {
             (match_id, access, Done::Resigned { seq }) => Ok(Response::new(v1::ResignResponse {
                 match_id: match_id.to_string(),
                 seat: access.seat.to_wire(),

@@ -40,13 +40,13 @@ type Answers = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
 /// before the stream begins.
 pub(super) async fn observe(
     backend: &Arc<Backend>,
-    share: Option<&Share>,
+    share: Option<Share>,
     request: v1::ObserveRequest,
 ) -> Result<Answers, Fault> {
-    let wanted = wanted(backend, share, request)?;
-    let mut observing =
-        Observing { backend: Arc::clone(backend), wanted, starting: None, heard: SelectAll::new() };
-    let first = match starting(backend, &mut observing.wanted, &mut observing.starting).await {
+    let wanted = wanted(backend, share.as_ref(), request)?;
+    let starting = Starting { backend: Arc::clone(backend), share, wanted, next: None };
+    let mut observing = Observing { starting, heard: SelectAll::new() };
+    let first = match observing.starting.next().await {
         Some(started) => Some(Ok(observing.follow(started?))),
         None => None,
     };
@@ -96,12 +96,17 @@ fn wanted(
 
 /// The seats of one stream.
 struct Observing {
+    starting: Starting,
+    heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
+}
+
+/// Those that are not followed yet.
+struct Starting {
     backend: Arc<Backend>,
-    /// Those that are not followed yet.
+    share: Option<Share>,
     wanted: VecDeque<Wanted>,
     /// The next one, when it is being asked for.
-    starting: Option<BoxFuture<'static, Result<Started, Fault>>>,
-    heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
+    next: Option<BoxFuture<'static, Result<Started, Fault>>>,
 }
 
 /// A seat that is followed from now on.
@@ -118,7 +123,7 @@ impl Observing {
             biased;
             // First, so that a match that is replayed is told before the next one is asked for.
             Some((handle, heard)) = self.heard.next() => told(handle, heard),
-            Some(started) = starting(&self.backend, &mut self.wanted, &mut self.starting) => {
+            Some(started) = self.starting.next() => {
                 started.map(|started| self.follow(started))
             }
             else => return None,
@@ -141,24 +146,25 @@ impl Observing {
     }
 }
 
-/// Waits for the next seat to be followed; `None` when none is left. Dropped, it loses nothing.
-async fn starting(
-    backend: &Arc<Backend>,
-    wanted: &mut VecDeque<Wanted>,
-    starting: &mut Option<BoxFuture<'static, Result<Started, Fault>>>,
-) -> Option<Result<Started, Fault>> {
-    if starting.is_none() {
-        *starting = Some(start(Arc::clone(backend), wanted.pop_front()?).boxed());
+impl Starting {
+    /// Waits for the next seat to be followed; `None` when none is left. Dropped, it loses nothing.
+    async fn next(&mut self) -> Option<Result<Started, Fault>> {
+        if self.next.is_none() {
+            let wanted = self.wanted.pop_front()?;
+            self.next = Some(start(Arc::clone(&self.backend), self.share.clone(), wanted).boxed());
+        }
+        let started = self.next.as_mut()?.await;
+        self.next = None;
+        Some(started)
     }
-    let started = starting.as_mut()?.await;
-    *starting = None;
-    Some(started)
 }
 
-async fn start(backend: Arc<Backend>, wanted: Wanted) -> Result<Started, Fault> {
+async fn start(backend: Arc<Backend>, share: Option<Share>, wanted: Wanted) -> Result<Started, Fault> {
     let Wanted { handle, match_id, access, after_seq, views, room } = wanted;
     let audience = Audience::Observer(access);
-    let followed = heard::follow(&backend, match_id, audience, after_seq, views, heard::message).await?;
+    let share = share.as_ref();
+    let followed =
+        heard::follow(&backend, share, match_id, audience, after_seq, views, heard::message).await?;
     Ok(Started { handle, room, followed })
 }
 
