@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use zetema_load::scrape::Scrape;
 use zetema_service::config::{Config, Number};
 use zetema_service::journal::{Options, SqliteJournal};
-use zetema_service::metrics::{INCIDENTS, START_TIME, Scrape, page};
+use zetema_service::metrics::{INCIDENTS, START_TIME, page};
 use zetema_service::server::Server;
 
 fn journal(args: &[&str], data: &Path) -> Output {

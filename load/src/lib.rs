@@ -32,9 +32,13 @@
 //! ```
 
 mod amount;
+pub mod hdr;
+pub mod html;
 pub mod json;
 pub mod live;
 pub mod outcome;
 pub mod report;
+pub mod scrape;
+mod sheet;
 pub mod slo;
 pub mod table;

@@ -3,26 +3,30 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::amount;
-use crate::outcome::{Arrivals, Client, Count, Description, Measure, Outcome, Totals, Via, Work};
+use crate::outcome::{Arrivals, Client, Description, Latencies, Measure, Outcome, Totals, Via, Work};
 use crate::report::{Report, Search};
-use crate::slo::Verdict;
-
-/// Percentiles that are shown.
-const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+use crate::sheet::Sheet;
+use crate::slo::Finding;
 
 /// The last word of a run: what was asked, what came of it, errors by reason, faults, what the server told, and the SLO.
 pub fn text(report: &Report) -> String {
     let Report { outcome, verdict, search } = report;
     let totals = outcome.totals();
-    let mut parts = vec![head(outcome, &totals), rates(&totals)];
+    let mut parts = vec![head(outcome, &totals), numbers(&Sheet::rates(&totals)).to_string()];
     if let Some(table) = latencies(&totals) {
         parts.push(table);
+    }
+    let phases = Sheet::phases(outcome);
+    if phases.rows.len() > 1 {
+        parts.push(numbers(&phases).to_string());
     }
     parts.push(errors(outcome, &totals));
     parts.extend(server(outcome));
     parts.extend(search.as_ref().map(steps));
-    parts.push(faults(outcome));
-    parts.extend(verdict.as_ref().map(slo));
+    parts.push(faults(outcome).join("\n  "));
+    if let Some(verdict) = verdict {
+        parts.push(verdict.findings.iter().map(finding).collect::<Vec<_>>().join("\n"));
+    }
     parts.join("\n\n") + "\n"
 }
 
@@ -54,7 +58,8 @@ pub(crate) fn asked(description: &Description) -> String {
     ))
 }
 
-fn head(outcome: &Outcome, totals: &Totals) -> String {
+/// What was asked of which server, and for how long it was measured: one line each.
+pub(crate) fn head(outcome: &Outcome, totals: &Totals) -> String {
     let description = outcome.description();
     let version =
         outcome.server().version.as_deref().map_or(String::new(), |version| format!(", version {version}"));
@@ -71,60 +76,40 @@ fn head(outcome: &Outcome, totals: &Totals) -> String {
     )
 }
 
-fn rates(totals: &Totals) -> String {
-    let mut table = table(["", "count", "a second"]);
-    for count in Count::ALL {
-        let counted = totals.counts().of(count);
-        let always = matches!(count, Count::ActionAcknowledged | Count::MatchFinished);
-        if counted > 0 || always {
-            table.add_row([
-                count.title().to_owned(),
-                amount::count(counted),
-                amount::rate(totals.per_second(count)),
-            ]);
-        }
-    }
-    to_the_right(&mut table);
-    table.to_string()
+fn latencies(totals: &Totals) -> Option<String> {
+    let sheet = Sheet::latencies(totals);
+    let beyond = beyond(totals).map_or(String::new(), |beyond| format!("\n{beyond}"));
+    (!sheet.rows.is_empty()).then(|| format!("{}{beyond}", numbers(&sheet)))
 }
 
-fn latencies(totals: &Totals) -> Option<String> {
-    let mut table =
-        table(["", "count", "mean"].into_iter().chain(SHOWN.map(|(name, _)| name)).chain(["max"]));
-    let mut beyond = 0;
-    for measure in Measure::ALL {
-        let Some(latencies) = totals.latencies(measure) else { continue };
-        beyond += latencies.beyond();
-        let shown = SHOWN.map(|(_, quantile)| amount::time(latencies.quantile(quantile)));
-        let counted =
-            [measure.title().to_owned(), amount::count(latencies.len()), amount::time(latencies.mean())];
-        table.add_row(counted.into_iter().chain(shown).chain([amount::time(latencies.max())]));
-    }
-    to_the_right(&mut table);
-    let longer = match beyond {
-        0 => String::new(),
-        beyond => format!("\n{} took longer than 600 s, and stand for so long", amount::count(beyond)),
-    };
-    (!table.is_empty()).then(|| format!("{table}{longer}"))
+/// What can't be told of what took too long. `None` if nothing did.
+pub(crate) fn beyond(totals: &Totals) -> Option<String> {
+    let known = Measure::ALL.into_iter().filter_map(|measure| totals.latencies(measure));
+    let beyond: u64 = known.map(Latencies::beyond).sum();
+    (beyond > 0).then(|| format!("{} took longer than 600 s, and stand for so long", amount::count(beyond)))
 }
 
 fn errors(outcome: &Outcome, totals: &Totals) -> String {
-    let Some(share) = totals.error_share().filter(|share| *share > 0.0) else {
-        return "no errors".to_owned();
-    };
-    let mut table = table(["error", "count", "the first of them"]);
-    for (failure, times) in totals.failures().iter() {
-        let example = outcome.example(failure).map(amount::plain).unwrap_or_default();
-        table.add_row([failure.to_string(), amount::count(times), example]);
-    }
-    if let Some(column) = table.column_mut(1) {
+    let mut shown = table(&Sheet::errors(outcome, totals));
+    if let Some(column) = shown.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let all = amount::count(totals.failures().all());
-    format!("{table}\n{all} errors: {} of all answers", amount::share(share))
+    if shown.is_empty() { all_errors(totals) } else { format!("{shown}\n{}", all_errors(totals)) }
 }
 
-fn server(outcome: &Outcome) -> Option<String> {
+/// How many errors there were.
+pub(crate) fn all_errors(totals: &Totals) -> String {
+    match totals.error_share().filter(|share| *share > 0.0) {
+        None => "no errors".to_owned(),
+        Some(share) => {
+            let all = amount::count(totals.failures().all());
+            format!("{all} errors: {} of all answers", amount::share(share))
+        }
+    }
+}
+
+/// What the server told of itself.
+pub(crate) fn server(outcome: &Outcome) -> Option<String> {
     let glance = outcome.server().glance()?;
     let mut told = Vec::new();
     if let Some((first, last, most)) = glance.memory_bytes {
@@ -141,66 +126,55 @@ fn server(outcome: &Outcome) -> Option<String> {
 }
 
 fn steps(search: &Search) -> String {
-    let mut table = table(["offered", "actions", "matches", "p50", "p99", "errors", "SLO"]);
-    for step in &search.steps {
-        let totals = step.totals();
-        let receipts = totals.latencies(Measure::ActionToReceipt);
-        let quantile = |wanted| receipts.map_or("-".to_owned(), |times| amount::time(times.quantile(wanted)));
-        table.add_row([
-            amount::rate(step.offered_per_second()),
-            amount::rate(totals.per_second(Count::ActionAcknowledged)),
-            amount::rate(totals.per_second(Count::MatchFinished)),
-            quantile(0.5),
-            quantile(0.99),
-            totals.error_share().map_or("-".to_owned(), amount::share),
-            (if step.verdict().held() { "kept" } else { "missed" }).to_owned(),
-        ]);
-    }
-    to_the_right(&mut table);
-    let limit = search.limit.map_or("no rate that was tried keeps the SLO".to_owned(), |limit| {
-        format!("the highest rate that keeps the SLO: {}", amount::rate(limit))
-    });
-    format!("{table}\n{limit}")
+    format!("{}\n{}", numbers(&Sheet::steps(search)), limit(search))
 }
 
-fn faults(outcome: &Outcome) -> String {
+/// What a search has found.
+pub(crate) fn limit(search: &Search) -> String {
+    search.limit.map_or_else(
+        || "no rate that was tried keeps the SLO".to_owned(),
+        |limit| format!("the highest rate that keeps the SLO: {}", amount::rate(limit)),
+    )
+}
+
+/// What the server did that it must not, the first lines of it.
+pub(crate) fn faults(outcome: &Outcome) -> Vec<String> {
     let faults = outcome.faults();
     if faults.all() == 0 {
-        return "no fault was found in what was received".to_owned();
+        return vec!["no fault was found in what was received".to_owned()];
     }
+    let told =
+        faults.first().iter().map(|fault| format!("{}: {}", fault.check.title(), amount::plain(&fault.text)));
     let mut lines = vec![format!("{} FAULTS in what was received:", amount::count(faults.all()))];
-    lines.extend(
-        faults
-            .first()
-            .iter()
-            .map(|fault| format!("  {}: {}", fault.check.title(), amount::plain(&fault.text))),
-    );
-    if faults.all() > faults.first().len() as u64 {
-        lines.push("  …".to_owned());
+    lines.extend(told);
+    let more = faults.all() - faults.first().len() as u64;
+    if more > 0 {
+        lines.push(format!("and {} more", amount::count(more)));
     }
-    lines.join("\n")
+    lines
 }
 
-fn slo(verdict: &Verdict) -> String {
-    let lines = verdict.findings.iter().map(|finding| {
-        let held = if finding.held { "kept" } else { "MISSED" };
-        let value = finding.value.as_deref().unwrap_or("nothing was measured");
-        format!("{held}: {} ({value})", finding.condition)
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// What came of a condition.
+pub(crate) fn finding(finding: &Finding) -> String {
+    let held = if finding.held { "kept" } else { "MISSED" };
+    let value = finding.value.as_deref().unwrap_or("nothing was measured");
+    format!("{held}: {} ({value})", finding.condition)
 }
 
-fn table<'a>(headings: impl IntoIterator<Item = &'a str>) -> Table {
+fn table(sheet: &Sheet) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY).set_header(headings);
+    table.load_style(presets::UTF8_BORDERS_ONLY).set_header(&sheet.headings);
+    table.add_rows(&sheet.rows);
     table
 }
 
-/// Puts all columns but the first to the right.
-fn to_the_right(table: &mut Table) {
+/// With all columns but the first to the right.
+fn numbers(sheet: &Sheet) -> Table {
+    let mut table = table(sheet);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    table
 }
 
 #[cfg(test)]

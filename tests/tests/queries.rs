@@ -14,8 +14,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use yaml_rust2::{Yaml, YamlLoader};
+use zetema_load::scrape::Scrape;
 use zetema_proto::v1::Preset;
-use zetema_service::metrics::Scrape;
 use zetema_tests::harness::{Table, TestServer, join_all, preset, soon};
 
 /// What Prometheus adds to every series, and the metric that it makes itself.
@@ -309,6 +309,11 @@ async fn the_dashboard_and_the_alerts_ask_for_what_a_server_tells() {
             assert_eq!(names, listed, "the labels of {}", metric.name);
         }
     }
+
+    // So has what a load run reads.
+    let unread: Vec<&str> =
+        zetema_load::scrape::METRICS.into_iter().filter(|name| !page.scrape.has(name)).collect();
+    assert!(unread.is_empty(), "the page does not tell {unread:?}");
 
     // A query that asks for what is not there is found.
     for (expr, what) in [

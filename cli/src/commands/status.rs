@@ -4,13 +4,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde::Serialize;
+use zetema_load::scrape::Scrape;
 use zetema_service::config::{Number, Setting};
-use zetema_service::metrics::{self, Scrape};
+use zetema_service::metrics;
 
 use crate::args::{AddressArgs, FormatArgs};
 use crate::output::{self, Format};
 use crate::render::amount;
-use crate::scrape::Page;
+use crate::scrape;
 
 /// Show how a running server is, at a glance.
 ///
@@ -36,7 +37,7 @@ pub(crate) struct Status {
 
 impl Status {
     pub(super) async fn run(self) -> Result<()> {
-        let scrape = Page::connect(&self.address).await?.read().await?;
+        let scrape = scrape::page(&self.address).await?.read().await?;
         let glance = Glance::new(&self.address.server, &scrape);
         match self.format.format {
             Format::Json => output::print_json(&glance)?,

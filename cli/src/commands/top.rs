@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 use tokio::time::{MissedTickBehavior, interval};
-use zetema_service::metrics::{self, Scrape, between, quantile};
+use zetema_load::scrape::{Scrape, between, quantile};
+use zetema_service::metrics;
 
 use super::status::Glance;
 use crate::args::{AddressArgs, FormatArgs};
 use crate::output::{self, Format};
-use crate::scrape::Page;
+use crate::scrape;
 use crate::screen::Screen;
 
 /// Stages that are shown.
@@ -49,7 +50,7 @@ pub(crate) struct Top {
 
 impl Top {
     pub(super) async fn run(self) -> Result<()> {
-        let page = Page::connect(&self.address).await?;
+        let page = scrape::page(&self.address).await?;
         let mut screen = Screen::with_room_for(LEAST_LINES).filter(|_| self.format.format == Format::Table);
         let mut ticks = interval(Duration::from_secs(self.interval.get().into()));
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

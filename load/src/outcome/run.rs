@@ -61,6 +61,12 @@ impl Outcome {
         self.seconds.iter().filter(|second| self.part(second.phase) == Some(Part::Measured))
     }
 
+    /// When a second of it began, since the run did.
+    pub fn began(&self, second: &Second) -> Duration {
+        let phase = self.phases.get(second.phase).map_or(Duration::ZERO, PhaseRun::began);
+        phase + Duration::from_secs(second.number.into())
+    }
+
     /// What came of all that was measured.
     pub fn totals(&self) -> Totals {
         self.measured().collect()

@@ -75,6 +75,17 @@ pub(crate) fn with_fault(mut outcome: Outcome, text: &str) -> Outcome {
     outcome
 }
 
+/// The same with this for every name that somebody else has chosen.
+pub(crate) fn named(mut outcome: Outcome, name: &str) -> Outcome {
+    outcome.description.server = name.to_owned();
+    outcome.description.preset = name.to_owned();
+    outcome.description.scenario = Some(name.to_owned());
+    outcome.server.version = Some(name.to_owned());
+    outcome.machines[0].kernel = Some(name.to_owned());
+    outcome.examples = outcome.examples.into_keys().map(|failure| (failure, name.to_owned())).collect();
+    outcome
+}
+
 fn second(phase: usize, number: u32, receipt_us: f64) -> Second {
     let wave = (f64::from(number) / 7.0 * TAU).sin();
     let actions = 1_000 + number % 3 * 10;

@@ -2,7 +2,6 @@
 
 mod catalogue;
 mod rpcs;
-mod scrape;
 mod tables;
 
 use std::{
@@ -17,7 +16,6 @@ use metrics_exporter_prometheus::{
 use zetema_proto::v1::ErrorReason;
 
 pub use catalogue::*;
-pub use scrape::{Buckets, NoPage, Sample, Scrape, between, quantile};
 
 pub(crate) use rpcs::{Call, GivenUp, Messages, Rpcs};
 pub(crate) use tables::TableMeasures;

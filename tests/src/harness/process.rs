@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
+use zetema_load::scrape::Scrape;
 use zetema_service::access::ADMIN_TOKEN_FILE;
-use zetema_service::metrics::Scrape;
 
 use super::{Clients, built, soon};
 

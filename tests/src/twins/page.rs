@@ -1,6 +1,6 @@
 //! What of the page of the metrics is compared.
 
-use zetema_service::metrics::Scrape;
+use zetema_load::scrape::Scrape;
 
 /// How the names of metrics end that are left out: how long something took is never the same twice. How often it was
 /// measured, which ends in `_seconds_count`, is compared as all the others are.
