@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use prost::Message;
 use tokio::{
@@ -22,7 +22,11 @@ use tonic_reflection::pb::v1::{
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, rules_service_client::RulesServiceClient,
 };
-use zetema_service::{access::ADMIN_TOKEN_FILE, config::Config, server::Server};
+use zetema_service::{
+    access::ADMIN_TOKEN_FILE,
+    config::{Config, Number},
+    server::Server,
+};
 
 use common::{as_admin, channel, spec, start};
 
@@ -70,6 +74,31 @@ async fn reflection_lists_every_service() {
     {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn each_message_on_a_stream_of_reflection_counts_like_a_call() {
+    let (rate, burst, asked) = (200, 10, 100_u64);
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data"));
+    let config = config.with(Number::RequestsPerSecondPerAddress, rate).unwrap();
+    let server = Server::start(config.with(Number::RequestBurstPerAddress, burst).unwrap()).await.unwrap();
+    let request = ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let begun = std::time::Instant::now();
+    let asking = tokio_stream::iter(vec![request; usize::try_from(asked).unwrap()]);
+    let mut client = ServerReflectionClient::new(channel(&server).await);
+    let mut answers = client.server_reflection_info(asking).await.unwrap().into_inner();
+    let mut answered = 0;
+    while answers.message().await.unwrap().is_some() {
+        answered += 1;
+    }
+    assert_eq!(answered, asked, "none is refused, but they wait");
+    let shortest = Duration::from_secs(asked - burst) / u32::try_from(rate).unwrap();
+    assert!(begun.elapsed() >= shortest, "{:?}", begun.elapsed());
     server.shutdown().await;
 }
 

@@ -23,6 +23,7 @@ mod heard;
 mod in_process;
 mod listener;
 mod measure;
+mod messages;
 mod metrics_page;
 mod routes;
 mod saturation;

@@ -22,6 +22,7 @@ use super::{
     StartError,
     admit::admit,
     measure::measure,
+    messages::count_messages,
     metrics_page::{self, MetricsPage},
 };
 use crate::{
@@ -44,11 +45,12 @@ pub(super) fn routes(
     page: Option<PrometheusHandle>,
 ) -> Result<Router, StartError> {
     let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
-    let standard =
-        Routes::new(HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES))
-            .add_service(reflection().build_v1()?)
-            .add_service(reflection().build_v1alpha()?);
-    let standard = over_web(standard.into_axum_router().reset_fallback(), rates, &rpcs);
+    let health = HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES);
+    let health = Routes::new(health).into_axum_router().reset_fallback();
+    let reflection = Routes::new(reflection().build_v1()?).add_service(reflection().build_v1alpha()?);
+    let reflection =
+        reflection.into_axum_router().reset_fallback().layer(middleware::from_fn(count_messages));
+    let standard = over_web(health.merge(reflection), rates, &rpcs);
     let unknown = Router::new()
         .fallback(unknown_method)
         .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
