@@ -520,8 +520,12 @@ pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 /// Damaged matches whose incident is remembered, some 50 bytes each: of these the log tells once.
 pub const MAX_REMEMBERED_INCIDENTS: usize = 10_000;
 
-/// Streams of whose cut the next stream with the same token is told, some 300 bytes each.
+/// Streams of whose cut the next stream with the same token is told, some 400 bytes each.
 pub const MAX_REMEMBERED_CUTS: usize = 10_000;
+
+/// Those of one bot, or of one owner and the seats of its matches, so that nobody can have those of others forgotten. The admin and
+/// the seats of its matches have no such limit.
+pub const MAX_REMEMBERED_CUTS_PER_OWNER: usize = 1_000;
 
 /// Round trips of a Play stream that are remembered: the smallest counts.
 pub const ROUND_TRIPS_KEPT: usize = 8;

@@ -75,6 +75,18 @@ impl Caller {
         journal::Caller::new(account).map_err(|error| Fault::internal(&error))
     }
 
+    /// Whose a stream is that the token opens: a bot's, or the owner's, of whom the match of a seat is. `None`: the admin's, or
+    /// nobody's.
+    pub(super) fn whose(&self) -> Option<String> {
+        let owner = match self.bearer() {
+            Bearer::Owner(owner) => Some(owner),
+            Bearer::Seat(_) => self.seat.as_ref().and_then(SeatTokenWatch::owner),
+            Bearer::Bot(bot) => return Some(format!("bot:{bot}")),
+            Bearer::Admin | Bearer::Anonymous => None,
+        };
+        owner.map(|owner| format!("owner:{owner}"))
+    }
+
     /// Whether a match is the caller's own: every match is the admin's.
     pub(super) fn owns(&self, info: &MatchInfo) -> bool {
         match self.bearer() {

@@ -8,7 +8,7 @@ use zetema_rules::Seat;
 use super::Matches;
 use super::past::unreadable;
 use crate::encoding::decode_summary;
-use crate::journal::{MatchId, Outcome, Request, RequestKey, RequestReused, RequestState, Response};
+use crate::journal::{MatchId, Outcome, Owner, Request, RequestKey, RequestReused, RequestState, Response};
 use crate::table::{MatchInfo, Rejection, SeatAccess};
 
 /// Why a request that names itself does not replace a seat's token.
@@ -25,14 +25,20 @@ pub enum RotationError {
 /// A seat's token that holds now.
 pub struct SeatTokenWatch {
     access: SeatAccess,
+    owner: Option<Owner>,
     /// `None`: the match is over, so the token is not replaced any more.
     info: Option<watch::Receiver<Arc<MatchInfo>>>,
 }
 
 impl SeatTokenWatch {
+    /// Whose match the seat is in. `None`: the admin's.
+    pub const fn owner(&self) -> Option<&Owner> {
+        self.owner.as_ref()
+    }
+
     /// Waits until the token is replaced: for ever, if it never is.
     pub async fn replaced(self) {
-        let Self { access, info } = self;
+        let Self { access, info, owner: _ } = self;
         let Some(mut info) = info else { return std::future::pending().await };
         let replaced = |info: &Arc<MatchInfo>| generation(info, access.seat) != Some(access.generation);
         if info.wait_for(replaced).await.is_err() {
@@ -53,14 +59,18 @@ impl Matches {
         access: SeatAccess,
     ) -> Result<SeatTokenWatch, Rejection> {
         if let Some(handle) = self.handle(match_id) {
-            handle.info.borrow().check_access(access)?;
-            return Ok(SeatTokenWatch { access, info: Some(handle.info) });
+            let owner = {
+                let info = handle.info.borrow();
+                info.check_access(access)?;
+                info.owner.clone()
+            };
+            return Ok(SeatTokenWatch { access, owner, info: Some(handle.info) });
         }
         let finished = self.finished(match_id).await?;
         let info = decode_summary(finished.result.summary.as_bytes())
             .map_err(|error| self.damaged(match_id, &error))?;
         info.check_access(access)?;
-        Ok(SeatTokenWatch { access, info: None })
+        Ok(SeatTokenWatch { access, owner: info.owner, info: None })
     }
 }
 

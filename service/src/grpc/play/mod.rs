@@ -86,7 +86,7 @@ impl PlayService for PlayAdapter {
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata()));
+        let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata(), &caller));
         let share = request.extensions().get::<Share>().cloned();
         let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
         let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
