@@ -18,14 +18,16 @@ fn main() -> anyhow::Result<()> {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ffi::OsString;
+    use std::num::NonZeroUsize;
     use std::path::PathBuf;
     use std::time::Duration;
 
+    use anyhow::Context;
     use clap::Parser;
     use nix::sched::{CpuSet, sched_setaffinity};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use nix::unistd::Pid;
-    use zetema_tests::overload::{Arrivals, Curve, Point, plot};
+    use zetema_tests::overload::{Arrivals, Curve, Point, median, plot};
 
     /// Matches that are played at once to see what the server can do.
     const TABLES: usize = 500;
@@ -44,6 +46,9 @@ mod linux {
         /// How long each lasts before that.
         #[arg(long, default_value_t = 5)]
         warm_up: u64,
+        /// How often all is measured. The medians count.
+        #[arg(long, default_value = "3")]
+        rounds: NonZeroUsize,
         /// Measures the same without shedding too.
         #[arg(long)]
         without: bool,
@@ -73,23 +78,32 @@ mod linux {
         tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run(Args::parse()))
     }
 
+    /// What is measured in a round: how many matches a second the server plays when as many are always there, and what becomes
+    /// of more than that.
+    struct Round {
+        limit: f64,
+        curves: Vec<Curve>,
+    }
+
     async fn run(args: Args) -> anyhow::Result<()> {
-        let never: Vec<OsString> = args.server_flag.iter().cloned().chain([NEVER.into()]).collect();
-        let closed = args.point(&never, Arrivals::Closed(TABLES)).await?;
+        let mut rounds = Vec::new();
+        let mut closed = Vec::new();
+        for number in 1..=args.rounds.get() {
+            println!("round {number}");
+            let limit = args.point(&args.never(), Arrivals::Closed(TABLES)).await?;
+            println!("{HEAD}");
+            line("closed", &limit);
+            rounds.push(args.round(limit.finished_per_second).await?);
+            closed.push(limit);
+        }
+        let closed = Point::median(&closed).context("no round")?;
         let limit = closed.finished_per_second;
+        println!("medians of {} rounds", rounds.len());
         println!(
             "{TABLES} matches at once: {limit:.0} matches a second, {:.0} actions a second, p99 {:.1} ms",
             closed.actions_per_second, closed.p99_ms
         );
-        let mut curves = vec![args.curve("shedding", &args.server_flag, limit).await?];
-        if args.without {
-            curves.push(args.curve("without shedding", &never, limit).await?);
-        }
-        for curve in &curves {
-            let best = curve.points.iter().map(|point| point.finished_per_second).fold(0.0, f64::max);
-            let last = curve.points.last().map_or(0.0, |point| point.finished_per_second);
-            println!("{}: goodput at the most that was offered ÷ peak {:.2}", curve.name, last / best);
-        }
+        let curves = args.medians(&rounds)?;
         if let Some(file) = &args.plot {
             plot(&curves, limit, file)?;
         }
@@ -104,40 +118,83 @@ mod linux {
         Ok(())
     }
 
+    const HEAD: &str =
+        "offered   asked created    shed   joins finished  actions  broken   p50 ms   p99 ms    CPU   MB";
+
+    fn line(offered: &str, point: &Point) {
+        println!(
+            "{offered:>7} {:>7.0} {:>7.0} {:>7.0} {:>7.0} {:>8.0} {:>8.0} {:>7} {:>8.1} {:>8.1} {:>6.2} {:>4}",
+            point.asked_per_second,
+            point.created_per_second,
+            point.shed_per_second,
+            point.joins_shed_per_second,
+            point.finished_per_second,
+            point.actions_per_second,
+            point.broken,
+            point.p50_ms,
+            point.p99_ms,
+            point.server_processors,
+            point.server_bytes >> 20,
+        );
+        if let Some(problem) = &point.problem {
+            println!("        broken off: {problem}");
+        }
+    }
+
     impl Args {
+        fn never(&self) -> Vec<OsString> {
+            self.server_flag.iter().cloned().chain([NEVER.into()]).collect()
+        }
+
+        async fn round(&self, limit: f64) -> anyhow::Result<Round> {
+            let mut curves = vec![self.curve("shedding", &self.server_flag, limit).await?];
+            if self.without {
+                curves.push(self.curve("without shedding", &self.never(), limit).await?);
+            }
+            Ok(Round { limit, curves })
+        }
+
+        async fn curve(&self, name: &str, flags: &[OsString], limit: f64) -> anyhow::Result<Curve> {
+            println!("{name}");
+            let mut points = Vec::new();
+            for offered in &self.offered {
+                let point = self.point(flags, Arrivals::Open(offered * limit)).await?;
+                line(&format!("{offered:.2}"), &point);
+                points.push(point);
+            }
+            Ok(Curve { name: name.to_owned(), points })
+        }
+
         async fn point(&self, flags: &[OsString], arrivals: Arrivals) -> anyhow::Result<Point> {
             let [warm_up, lasts] = [self.warm_up, self.seconds].map(Duration::from_secs);
             Point::measure(self.program.clone(), flags, arrivals, warm_up, lasts).await
         }
 
-        async fn curve(&self, name: &str, flags: &[OsString], limit: f64) -> anyhow::Result<Curve> {
-            println!("{name}");
-            println!(
-                "offered   asked created    shed   joins finished  actions  broken   p50 ms   p99 ms    CPU   MB"
-            );
-            let mut points = Vec::new();
-            for offered in &self.offered {
-                let point = self.point(flags, Arrivals::Open(offered * limit)).await?;
-                println!(
-                    "{offered:>7.2} {:>7.0} {:>7.0} {:>7.0} {:>7.0} {:>8.0} {:>8.0} {:>7} {:>8.1} {:>8.1} {:>6.2} {:>4}",
-                    point.asked_per_second,
-                    point.created_per_second,
-                    point.shed_per_second,
-                    point.joins_shed_per_second,
-                    point.finished_per_second,
-                    point.actions_per_second,
-                    point.broken,
-                    point.p50_ms,
-                    point.p99_ms,
-                    point.server_processors,
-                    point.server_bytes >> 20,
-                );
-                if let Some(problem) = &point.problem {
-                    println!("        broken off: {problem}");
+        /// Prints what came out in the middle, for each curve and what was offered.
+        fn medians(&self, rounds: &[Round]) -> anyhow::Result<Vec<Curve>> {
+            let mut medians = Vec::new();
+            let first = rounds.first().context("no round")?;
+            for (index, Curve { name, .. }) in first.curves.iter().enumerate() {
+                println!("{name}: of every row below, finished ÷ limit: median, least, most\n{HEAD}");
+                let mut points = Vec::new();
+                for (at, offered) in self.offered.iter().enumerate() {
+                    let of_rounds: Vec<Point> =
+                        rounds.iter().map(|round| round.curves[index].points[at].clone()).collect();
+                    let point = Point::median(&of_rounds).context("no round")?;
+                    let goodput: Vec<f64> = rounds
+                        .iter()
+                        .map(|round| round.curves[index].points[at].finished_per_second / round.limit)
+                        .collect();
+                    line(&format!("{offered:.2}"), &point);
+                    let middle = median(goodput.iter().copied()).context("no round")?;
+                    let least = goodput.iter().copied().fold(f64::MAX, f64::min);
+                    let most = goodput.iter().copied().fold(0.0, f64::max);
+                    println!("        {middle:.2} {least:.2} {most:.2}");
+                    points.push(point);
                 }
-                points.push(point);
+                medians.push(Curve { name: name.clone(), points });
             }
-            Ok(Curve { name: name.to_owned(), points })
+            Ok(medians)
         }
     }
 }

@@ -14,9 +14,11 @@ mod arrivals;
 mod lean;
 mod plot;
 mod point;
+mod rounds;
 mod seen;
 
 pub use arrivals::Arrivals;
 pub use plot::{Curve, plot};
 pub use point::Point;
+pub use rounds::median;
 pub use seen::{Figures, Seen};

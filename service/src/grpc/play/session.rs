@@ -185,7 +185,10 @@ impl Session {
                 request = requests.message(), if may_read => match request {
                     Ok(Some(request)) => self.hear(request),
                     Ok(None) => return self.answer_the_rest(out).await,
-                    Err(status) => return tonic_faults::of_stream(&status).map_or(End::Closed, End::Fault),
+                    Err(status) => {
+                        let Some(fault) = tonic_faults::of_stream(&status) else { return End::Closed };
+                        return self.answer_and_end(out, fault).await;
+                    }
                 },
             }
         }
@@ -321,9 +324,14 @@ impl Session {
         if self.has_to_tell_drain() {
             self.tell_drain();
         }
+        self.answer_and_end(out, Fault::draining(Duration::ZERO)).await
+    }
+
+    /// What was asked is answered, and the stream ends with this.
+    async fn answer_and_end(&mut self, out: &Sender<Outgoing>, fault: Fault) -> End {
         match self.answer_the_rest(out).await {
-            End::Closed => End::Fault(Fault::draining(Duration::ZERO)),
-            fault @ End::Fault(_) => fault,
+            End::Closed => End::Fault(fault),
+            end @ End::Fault(_) => end,
         }
     }
 }
