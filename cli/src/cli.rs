@@ -10,7 +10,8 @@ use crate::commands::rules::RulesCommand;
 use crate::commands::token::TokenCommand;
 use crate::commands::webhook::WebhookCommand;
 use crate::commands::{
-    backup::Backup, bot::Bot, play::Play, restore::Restore, serve::Serve, status::Status, top::Top,
+    backup::Backup, bot::Bot, load::Load, play::Play, restore::Restore, serve::Serve, status::Status,
+    top::Top,
 };
 
 /// Zetema: a card game that bots play over gRPC
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Status(Status),
     Top(Top),
     Bot(Bot),
+    Load(Box<Load>),
     /// Create, follow and cancel matches on a server
     #[command(subcommand)]
     Match(MatchCommand),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::{Interceptor, interceptor::InterceptedService};
 use tonic::transport::{Channel, Endpoint};
@@ -71,10 +71,7 @@ impl Client {
     /// Connects as the flags say.
     pub(crate) async fn connect(args: &ServerArgs) -> Result<Self> {
         let channel = channel(&args.address).await?;
-        match &args.token {
-            Some(token) => Self::authorised(channel, token.expose_secret()),
-            None => Self::authorised(channel, &admin_token(args)?),
-        }
+        Self::authorised(channel, token(args)?.expose_secret())
     }
 
     fn authorised(channel: Channel, token: &str) -> Result<Self> {
@@ -156,7 +153,8 @@ pub(crate) async fn resign(address: &AddressArgs, seat_token: String) -> Result<
     answer.map(drop).map_err(|status| explain(&status))
 }
 
-pub(crate) async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result<Channel> {
+/// A server as connections are made to it.
+pub(crate) fn endpoint(AddressArgs { server, tls }: &AddressArgs) -> Result<Endpoint> {
     let no_address = || format!("{server:?} is no address of a server: give one as in http://127.0.0.1:4680");
     let mut endpoint = Endpoint::from_shared(server.to_owned()).with_context(no_address)?;
     match endpoint.uri().scheme_str() {
@@ -167,21 +165,29 @@ pub(crate) async fn channel(AddressArgs { server, tls }: &AddressArgs) -> Result
         Some("http") => bail!("{server} is without TLS: leave out the flags of TLS, or give https://"),
         _ => bail!(no_address()),
     }
+    let endpoint = endpoint.connect_timeout(CONNECT_WITHIN);
+    Ok(endpoint.http2_keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PONG_WITHIN))
+}
+
+pub(crate) async fn channel(address: &AddressArgs) -> Result<Channel> {
+    let endpoint = endpoint(address)?;
+    let AddressArgs { server, tls } = address;
     // Of what a server has against a client's certificate a call does not always learn.
     if let Some(problem) = tls.settings()?.diagnose(server).await {
         bail!("no secure connection to {server}: {problem}");
     }
-    let endpoint = endpoint.connect_timeout(CONNECT_WITHIN);
-    let connected =
-        endpoint.http2_keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PONG_WITHIN).connect().await;
-    connected.with_context(|| {
+    endpoint.connect().await.with_context(|| {
         format!("no server answers at {server}: start one by `zetema serve`, or give --server URL")
     })
 }
 
-fn admin_token(args: &ServerArgs) -> Result<String> {
+/// The token that is given, or the admin's.
+pub(crate) fn token(args: &ServerArgs) -> Result<SecretString> {
+    if let Some(token) = &args.token {
+        return Ok(token.clone());
+    }
     let path = args.data.join(ADMIN_TOKEN_FILE);
-    std::fs::read_to_string(&path).with_context(|| {
+    std::fs::read_to_string(&path).map(SecretString::from).with_context(|| {
         format!(
             "there is no admin token: give --token, set ZETEMA_TOKEN, or give the server's data folder by --data. \
              {} can't be read",

@@ -13,6 +13,7 @@ mod failure;
 mod json;
 mod log;
 mod output;
+mod own_process;
 mod pages;
 mod render;
 mod scrape;

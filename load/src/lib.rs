@@ -32,13 +32,37 @@
 //! ```
 
 mod amount;
+mod arrivals;
+mod backoff;
+mod check;
+mod client_name;
+mod control;
+mod fault;
+mod finished;
 pub mod hdr;
 pub mod html;
 pub mod json;
+mod lanes;
+mod lean;
 pub mod live;
+mod order;
 pub mod outcome;
+mod pacer;
+mod plan;
+mod records;
 pub mod report;
+mod results;
+mod run;
 pub mod scrape;
 mod sheet;
 pub mod slo;
 pub mod table;
+mod target;
+mod think;
+mod time;
+
+pub use plan::{Kind, Load, OpenRate, Plan, PlanError, Rate, Stage};
+pub use run::{RunError, run};
+pub use target::Target;
+pub use think::{Think, ThinkError};
+pub use time::{TimeError, duration};

@@ -69,6 +69,11 @@ impl Default for RulesArgs {
 }
 
 impl RulesArgs {
+    /// The preset that they begin with.
+    pub(crate) const fn preset(&self) -> Preset {
+        self.preset
+    }
+
     /// The rules.
     pub(crate) fn rules(&self) -> Result<Rules, Usage> {
         self.rest.rules(self.preset)

@@ -4,6 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod bot;
 pub(crate) mod demo;
 pub(crate) mod journal;
+pub(crate) mod load;
 pub(crate) mod matches;
 pub(crate) mod play;
 pub(crate) mod record;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
             Command::Journal(command) => journal::run(command).await,
+            Command::Load(load) => load.run().await,
             Command::Status(status) => status.run().await,
             Command::Top(top) => top.run().await,
             Command::Token(command) => token::run(command).await,

@@ -4,6 +4,7 @@
 
 mod bots;
 mod demo;
+mod load;
 mod matches;
 mod person;
 mod refusals;

@@ -1,0 +1,233 @@
+//! `zetema load`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indicatif::{ProgressBar, ProgressStyle};
+use secrecy::{ExposeSecret, SecretString};
+use tokio_util::sync::CancellationToken;
+use zetema_load::outcome::{Client, Phase, Recorder, Second, Via, Work};
+use zetema_load::report::Report;
+use zetema_load::slo::Slo;
+use zetema_load::{Kind, Load as PlannedLoad, OpenRate, Plan, Stage, Target, Think, json, live, table};
+use zetema_rules::NamedTimeControl;
+use zetema_service::server::termination;
+
+use crate::args::{AddressArgs, FormatArgs, RulesArgs, ServerArgs, TimeControlArgs, TlsArgs};
+use crate::client;
+use crate::failure::Usage;
+use crate::output::{self, Format};
+use crate::own_process::OwnProcess;
+use crate::render::counted;
+
+/// Matches that are live at once unless something else is asked for.
+const MATCHES: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
+
+/// Load a server with matches, and measure it.
+///
+/// In a closed loop (--matches alone) the next match begins when one is over. With --rate matches or actions are due on a schedule,
+/// whatever the server does, and times count from when they were due. All that comes back is checked: observations without a gap,
+/// a receipt for each action, the same result for all. Without --server a server is started in a process of its own, in a temporary
+/// folder, and goes with the command.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zetema load --matches 1000 --duration 30s --warmup 5s
+  zetema load --rate 50matches/s --think log-normal:200ms,0.8 --duration 60s
+  zetema load --rate 5000actions/s --matches 500 --slo 'p99<20ms,errors<0.1%' --format json > run.json
+  zetema load --server https://zetema.example.com --via unary --matches 200
+
+The exit code is 1 if anything that came was wrong, or if --slo was not kept. docs/load.md and docs/load-report.md say what is
+measured.")]
+pub(crate) struct Load {
+    /// The server's address, http://HOST:PORT or https://HOST:PORT; unless given, a server is started
+    #[arg(long, env = "ZETEMA_SERVER", value_name = "URL")]
+    server: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
+    /// The token of the admin or an owner; unless given, it is read from the file in the server's data folder
+    #[arg(long, env = "ZETEMA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    token: Option<SecretString>,
+    /// The server's data folder, whose file has the admin token
+    #[arg(long, env = "ZETEMA_DATA", value_name = "DIR", default_value = "zetema-data")]
+    data: PathBuf,
+    /// Matches that are live at once; unless given, 50, or with a rate of matches as many as it takes
+    #[arg(long, value_name = "N")]
+    matches: Option<NonZeroU32>,
+    /// What is due on a schedule, as in 50matches/s or 2000actions/s
+    #[arg(long, value_name = "RATE")]
+    rate: Option<OpenRate>,
+    /// How the seats are played: on Play streams, or by unary calls and an Observe stream for each match
+    #[arg(long, value_name = "HOW", default_value = "play", value_parser = via())]
+    via: Via,
+    /// How long a player thinks: a time as in 200ms, exponential:MEAN or log-normal:MEDIAN,SIGMA
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    think: Think,
+    /// How long it takes until the whole load has come; not measured
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = zetema_load::duration)]
+    ramp: Duration,
+    /// How long the whole load is there before it is measured
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = zetema_load::duration)]
+    warmup: Duration,
+    /// How long it is measured
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = zetema_load::duration)]
+    duration: Duration,
+    /// What must hold, as in 'p99<20ms,errors<0.1%'; if it does not, the exit code is 1
+    #[arg(long, value_name = "CONDITIONS")]
+    slo: Option<Slo>,
+    /// Connections to begin with; there are more when these carry no more
+    #[arg(long, value_name = "N", default_value = "4")]
+    connections: NonZeroU32,
+    /// Cut one of the connections so often, and come back
+    #[arg(long, value_name = "TIME", value_parser = zetema_load::duration)]
+    drop_every: Option<Duration>,
+    /// From what the players' choices and the moments of the schedule follow
+    #[arg(long, value_name = "NUMBER", default_value = "0")]
+    seed: u64,
+    #[command(flatten)]
+    rules: RulesArgs,
+    #[command(flatten)]
+    time: TimeControlArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+fn via() -> impl TypedValueParser<Value = Via> {
+    PossibleValuesParser::new(["play", "unary"])
+        .map(|name| if name == "unary" { Via::Unary } else { Via::Play })
+}
+
+impl Load {
+    pub(super) async fn run(self) -> Result<()> {
+        let plan = self.plan()?;
+        crate::log::start_quietly("error")?;
+        let (own, server) = self.server()?;
+        let name = if own.is_some() { "embedded" } else { &server.address.server };
+        let target = target(&server)?;
+        let recorder = Recorder::start(plan.description(name), Phase::warm_up());
+        let stop = CancellationToken::new();
+        let live = Live::new()?;
+        let told = |second: &Second| {
+            let phase = second.phase().checked_sub(1).and_then(|number| plan.stages().get(number));
+            let phase = phase.map_or("warm-up", |stage| stage.name.as_str());
+            live.show(&live::line(phase, recorder.elapsed(), second, None));
+        };
+        let running = zetema_load::run(target, &plan, recorder.clone(), stop.clone(), told);
+        tokio::pin!(running);
+        let outcome = tokio::select! {
+            outcome = &mut running => outcome,
+            signal = termination() => {
+                signal?;
+                stop.cancel();
+                running.await
+            }
+        }?;
+        live.end();
+        drop(own);
+        let report = Report::new(outcome, self.slo.as_ref());
+        match self.format.format {
+            Format::Json => output::print(json::write(&report)?)?,
+            Format::Table => output::print(table::text(&report).trim_end())?,
+        }
+        judge(&report)
+    }
+
+    /// The server that is started, if none is given, and how to reach the one that is loaded.
+    fn server(&self) -> Result<(Option<OwnProcess>, ServerArgs)> {
+        let Some(server) = self.server.clone() else {
+            if !self.tls.is_default() {
+                return Err(
+                    Usage::new("the flags of TLS are for a server: give --server https://HOST:PORT").into()
+                );
+            }
+            let own = OwnProcess::start()?;
+            let args = own.args();
+            return Ok((Some(own), args));
+        };
+        let address = AddressArgs { server, tls: self.tls.clone() };
+        Ok((None, ServerArgs { address, token: self.token.clone(), data: self.data.clone() }))
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        let usage = |error: zetema_load::PlanError| Usage::new(error.to_string());
+        let load = match (self.rate, self.matches) {
+            (None, matches) => PlannedLoad::Closed(matches.unwrap_or(MATCHES)),
+            (Some(OpenRate { rate, of: Work::Actions }), matches) => {
+                PlannedLoad::Actions(rate, matches.unwrap_or(MATCHES))
+            }
+            (Some(OpenRate { rate, of: Work::Matches }), None) => PlannedLoad::Matches(rate),
+            (Some(OpenRate { of: Work::Matches, .. }), Some(_)) => {
+                return Err(Usage::new(
+                    "--matches says how many are live, which with --rate Nmatches/s follows from how long they last: leave \
+                     one of them out",
+                )
+                .into());
+            }
+        };
+        let kind = Kind {
+            weight: NonZeroU32::MIN,
+            preset: self.rules.preset().to_string(),
+            rules: self.rules.rules()?,
+            time_control: self.time.control(None, NamedTimeControl::Standard)?,
+            client: Client::Lean,
+            via: self.via,
+            think: self.think,
+        };
+        let stage = Stage {
+            name: "measured".to_owned(),
+            load,
+            kinds: vec![kind],
+            ramp: self.ramp,
+            duration: self.duration,
+            drop_every: self.drop_every,
+        };
+        let mut plan = Plan::new(vec![stage]).map_err(usage)?;
+        plan.connections = self.connections;
+        plan.seed = self.seed;
+        plan.warm_up = self.ramp + self.warmup;
+        Ok(plan)
+    }
+}
+
+fn target(server: &ServerArgs) -> Result<Target> {
+    let token = client::token(server)?;
+    let endpoint = client::endpoint(&server.address)?;
+    Target::new(&server.address.server, endpoint, token.expose_secret())
+        .context("the token has characters that no token has: copy it again")
+}
+
+/// What was wrong, or not kept, makes the command fail.
+fn judge(report: &Report) -> Result<()> {
+    let faults = report.outcome.faults();
+    if let Some(first) = faults.first().first() {
+        let all = counted(usize::try_from(faults.all())?, "thing");
+        bail!("the server did {all} that it must not; the first: {}", output::plain(&first.text));
+    }
+    if !report.passed() {
+        bail!("the SLO was not kept");
+    }
+    Ok(())
+}
+
+/// The line of what goes on, on stderr and only if that is a terminal.
+struct Live(ProgressBar);
+
+impl Live {
+    fn new() -> Result<Self> {
+        let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{msg}")?);
+        bar.tick();
+        Ok(Self(bar))
+    }
+
+    fn show(&self, line: &str) {
+        self.0.set_message(line.to_owned());
+        self.0.tick();
+    }
+
+    fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,82 @@
+//! A server in a process of its own, for measurements that this program's work must not disturb.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use crate::args::{AddressArgs, ServerArgs};
+
+/// What the program says on stderr when it serves, before its address and a semicolon.
+const SERVES_AT: &str = "zetema serves at ";
+/// All that is asked of it comes from one address with one token, and nothing else does: rates per client would be reached at once.
+const WIDE_OPEN: [&str; 11] = [
+    "--requests-per-second-per-token=10000000",
+    "--request-burst-per-token=10000000",
+    "--requests-per-second-per-address=10000000",
+    "--request-burst-per-address=10000000",
+    "--creates-per-second-per-token=1000000",
+    "--create-burst-per-token=10000000",
+    "--creates-per-second-per-address=1000000",
+    "--create-burst-per-address=10000000",
+    "--max-streams-per-address=16384",
+    "--max-followed-seats-per-address=250000",
+    "--drain-timeout-ms=0",
+];
+
+/// A server in a process of its own, with its data in a temporary folder. It is killed when this is dropped.
+pub(crate) struct OwnProcess {
+    child: Child,
+    url: String,
+    folder: TempDir,
+}
+
+impl OwnProcess {
+    /// Starts it with the settings of `zetema serve`, but for the limits of a single client.
+    pub(crate) fn start() -> Result<Self> {
+        let folder = TempDir::with_prefix("zetema-load-").context("no temporary folder can be made")?;
+        let program = std::env::current_exe().context("the system does not know where this program is")?;
+        let child = Command::new(program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--log-format", "text", "--data"])
+            .arg(folder.path())
+            .args(WIDE_OPEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("a server can't be started")?;
+        let mut started = Self { child, url: String::new(), folder };
+        let stderr = started.child.stderr.take().context("what the server says can't be read")?;
+        let mut lines = BufReader::new(stderr).lines();
+        started.url = address(&mut lines)?;
+        // What else it says must not fill the pipe.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        Ok(started)
+    }
+
+    /// Where it is, and where its token.
+    pub(crate) fn args(&self) -> ServerArgs {
+        let data = self.folder.path().to_owned();
+        ServerArgs { address: AddressArgs::plaintext(&self.url), token: None, data }
+    }
+}
+
+fn address(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<String> {
+    let mut said = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        if let Some((url, _)) = line.split_once(SERVES_AT).and_then(|(_, rest)| rest.split_once(';')) {
+            return Ok(url.to_owned());
+        }
+        said.push(line);
+    }
+    bail!("the server did not start: {}", said.join("; "));
+}
+
+impl Drop for OwnProcess {
+    fn drop(&mut self) {
+        // It may have ended already. What it has stored goes with the folder.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,87 @@
+//! `zetema load`.
+
+use serde_json::Value;
+
+use crate::server::{Served, parse, text, zetema};
+
+/// Short enough that matches end within the time.
+const SHORT: [&str; 8] = ["--set", "target=20", "--warmup", "0s", "--duration", "3s", "--format", "json"];
+
+/// What was measured, of a run without a fault.
+fn figures(report: &Value) -> (u64, u64, u64) {
+    let summary = &report["summary"];
+    assert_eq!(report["outcome"]["faults"]["all"], 0, "{report}");
+    assert_eq!(report["passed"], true, "{report}");
+    let counts = &summary["counts"];
+    let count = |name: &str| counts[name].as_u64().unwrap_or(0);
+    for measure in ["action_to_receipt", "action_to_observation", "create_to_decision"] {
+        let times = &summary["latencies"][measure];
+        let [p50, max] = ["p50_ms", "max_ms"].map(|name| times[name].as_f64().unwrap());
+        assert!(0.0 < p50 && p50 <= max, "{measure}: {times}");
+    }
+    (count("action_acknowledged"), count("match_finished"), count("offered"))
+}
+
+#[test]
+fn a_load_plays_matches_in_a_server_of_its_own_and_measures_them() {
+    for via in ["play", "unary"] {
+        let output = zetema().args(["load", "--matches", "4", "--via", via]).args(SHORT).output().unwrap();
+        let (actions, finished, offered) = figures(&parse(&output));
+        assert!(actions > 4 && finished > 0, "{via}: {actions} actions, {finished} matches");
+        assert_eq!(offered, 0, "nothing is due on a schedule in a closed loop");
+    }
+}
+
+#[test]
+fn a_load_on_schedule_offers_what_it_was_asked_to() {
+    let server = Served::start();
+    let check = |rate: &str, expected: std::ops::Range<u64>| {
+        let output = server.command(&["load", "--rate", rate]).args(SHORT).output().unwrap();
+        let (actions, _, offered) = figures(&parse(&output));
+        assert!(expected.contains(&offered), "{rate}: {offered} offered, {actions} actions");
+    };
+    // In three seconds.
+    check("100actions/s", 220..380);
+    check("5matches/s", 4..30);
+}
+
+#[test]
+fn a_cut_connection_comes_back_to_every_seat_without_a_fault() {
+    for via in ["play", "unary"] {
+        let output = zetema()
+            .args(["load", "--matches", "8", "--connections", "2", "--drop-every", "300ms", "--via", via])
+            .args(SHORT)
+            .output()
+            .unwrap();
+        let report = parse(&output);
+        figures(&report);
+        let summary = &report["summary"];
+        assert!(summary["counts"]["dropped"].as_u64().unwrap() > 2, "{via}: {summary}");
+        assert!(
+            summary["latencies"]["reconnect_to_snapshot"]["p50_ms"].as_f64().unwrap() > 0.0,
+            "{via}: {summary}"
+        );
+    }
+}
+
+#[test]
+fn an_slo_that_is_not_kept_is_the_exit_code() {
+    let output = zetema().args(["load", "--slo", "p50<1us"]).args(SHORT).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the SLO was not kept"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_a_load_can_t_do_is_said_before_it_begins() {
+    let check = |args: &[&str], said: &str| {
+        let output = zetema().arg("load").args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(said), "{args:?}: {}", text(&output.stderr));
+    };
+    check(&["--rate", "50"], "50matches/s");
+    check(&["--think", "soon"], "exponential:200ms");
+    check(&["--duration", "5"], "500ms");
+    check(&["--duration", "0s"], "give it a duration");
+    check(&["--rate", "5matches/s", "--matches", "7"], "leave");
+    check(&["--ca", "ca.pem"], "--server");
+}

@@ -1,0 +1,25 @@
+//! How long to wait until a connection is tried again.
+
+use std::time::Duration;
+
+const FIRST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Waits that double.
+#[derive(Debug)]
+pub(crate) struct Backoff(Duration);
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self(FIRST)
+    }
+}
+
+impl Backoff {
+    /// How long to wait now.
+    pub(crate) fn next(&mut self) -> Duration {
+        let wait = self.0;
+        self.0 = LONGEST.min(wait * 2);
+        wait
+    }
+}

@@ -1,0 +1,303 @@
+//! Has matches created as they are due, gives them to those who play them, and hears how they end.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{
+    Instant, Interval, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout_at,
+};
+use tonic::Status;
+use zetema_proto::v1;
+
+use crate::arrivals::{Schedule, live_after};
+use crate::check::{Ending, Results};
+use crate::fault::{Fault, Wrong};
+use crate::finished::Finished;
+use crate::lanes::Lanes;
+use crate::lean::Created;
+use crate::outcome::{Count, Failure, Recorder};
+use crate::plan::{Kind, Load, Stage};
+use crate::records::Sample;
+use crate::results::MatchResult;
+use crate::target::Matches;
+
+/// Matches that are being created at once in a closed loop: more than a server works on for one connection.
+const CREATED_AT_ONCE: usize = 128;
+/// How often it is looked whether more matches are due in a ramp.
+const RAMP_STEP: Duration = Duration::from_millis(20);
+/// How long to wait until a match is asked for again, where the server does not say.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long results are waited for when the load is over, and matches that are not over are cancelled.
+const SETTLED_WITHIN: Duration = Duration::from_secs(15);
+/// Matches that are cancelled at once.
+const CANCELLED_AT_ONCE: usize = 64;
+
+/// Has matches created and played.
+pub(crate) struct Control {
+    pub(crate) matches: Matches,
+    pub(crate) recorder: Recorder,
+    pub(crate) lanes: Lanes,
+    /// The name of all matches of this run.
+    pub(crate) reference: String,
+    pub(crate) finished: UnboundedReceiver<Finished>,
+    pub(crate) results: UnboundedReceiver<MatchResult>,
+    pub(crate) connections: usize,
+    pub(crate) seed: u64,
+    state: State,
+}
+
+struct State {
+    random: StdRng,
+    /// Matches that were asked for.
+    asked: u64,
+    creating: FuturesUnordered<BoxFuture<'static, Option<(Kind, Created)>>>,
+    /// The matches that are played, with their lanes and how many play.
+    live: HashMap<String, (usize, usize)>,
+    check: Results,
+    sample: Sample,
+    /// Begins anew with each load.
+    load: Option<(Load, Duration)>,
+    arrivals: Option<Schedule>,
+    began: Instant,
+}
+
+impl Control {
+    #[expect(clippy::too_many_arguments, reason = "it is made in one place")]
+    pub(crate) fn new(
+        matches: Matches,
+        recorder: Recorder,
+        lanes: Lanes,
+        reference: String,
+        finished: UnboundedReceiver<Finished>,
+        results: UnboundedReceiver<MatchResult>,
+        connections: usize,
+        seed: u64,
+    ) -> Self {
+        let state = State {
+            random: StdRng::seed_from_u64(seed),
+            asked: 0,
+            creating: FuturesUnordered::new(),
+            live: HashMap::new(),
+            check: Results::default(),
+            sample: Sample::default(),
+            load: None,
+            arrivals: None,
+            began: Instant::now(),
+        };
+        Self { matches, recorder, lanes, reference, finished, results, connections, seed, state }
+    }
+
+    /// Runs a stage until this moment.
+    pub(crate) async fn run(&mut self, stage: &Stage, until: Instant) {
+        self.begin(stage);
+        let mut steps = interval(RAMP_STEP);
+        steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let over = sleep_until(until);
+        tokio::pin!(over);
+        let mut drops = stage.drop_every.map(|every| interval_at(Instant::now() + every, every));
+        loop {
+            let now = Instant::now();
+            if now >= until {
+                return;
+            }
+            self.ask_for_due(stage, now);
+            let next = self.state.arrivals.as_ref().map_or(until, |arrivals| arrivals.next().min(until));
+            tokio::select! {
+                () = &mut over => return,
+                finished = self.finished.recv() => self.over(finished),
+                result = self.results.recv() => self.result(result),
+                Some(created) = self.state.creating.next() => self.created(created),
+                () = sleep_until(next), if self.state.arrivals.is_some() => {}
+                () = tick(&mut drops) => self.lanes.drop_one(&mut self.state.random),
+                _ = steps.tick(), if self.state.arrivals.is_none() => {}
+            }
+        }
+    }
+
+    fn begin(&mut self, stage: &Stage) {
+        let now = Instant::now();
+        let live = usize::try_from(stage.load.live().unwrap_or(0)).unwrap_or(usize::MAX);
+        for kind in &stage.kinds {
+            self.lanes.prepare(kind, self.connections, live);
+        }
+        // The same load goes on, with all that it owes.
+        if self.state.load.is_some_and(|(load, _)| load == stage.load) {
+            return;
+        }
+        self.state.load = Some((stage.load, stage.ramp));
+        self.state.began = now;
+        let seed = self.state.random.random();
+        self.state.arrivals = match stage.load {
+            Load::Matches(rate) => Some(Schedule::new(now, rate, stage.ramp, seed)),
+            Load::Closed(_) | Load::Actions(..) => None,
+        };
+        let rate = match stage.load {
+            Load::Actions(rate, _) => Some((rate, stage.ramp)),
+            Load::Closed(_) | Load::Matches(_) => None,
+        };
+        self.lanes.follow(now, rate, seed);
+    }
+
+    /// Asks for the matches that are due.
+    fn ask_for_due(&mut self, stage: &Stage, now: Instant) {
+        while let Some(due) = self.state.arrivals.as_mut().and_then(|arrivals| arrivals.due(now)) {
+            self.recorder.count(Count::Offered);
+            self.ask(stage, due, None);
+        }
+        let Some(live) = stage.load.live().map(|live| usize::try_from(live).unwrap_or(usize::MAX)) else {
+            return;
+        };
+        let ramp = self.state.load.map_or(Duration::ZERO, |(_, ramp)| ramp);
+        let wanted = live_after(live, ramp, now.saturating_duration_since(self.state.began));
+        while self.state.creating.len() < CREATED_AT_ONCE
+            && self.state.live.len() + self.state.creating.len() < wanted
+        {
+            self.ask(stage, now, Some(AGAIN_AFTER));
+        }
+    }
+
+    /// Asks for one match. Who is refused goes away; in a closed loop, after a while.
+    fn ask(&mut self, stage: &Stage, asked: Instant, again_after: Option<Duration>) {
+        let Some(kind) = pick(&stage.kinds, &mut self.state.random) else { return };
+        let kind = kind.clone();
+        let seed = self.seed.wrapping_add(self.state.asked);
+        self.state.asked += 1;
+        let request =
+            v1::CreateMatchRequest { request_id: String::new(), r#match: Some(kind.spec(&self.reference)) };
+        let (mut matches, recorder) = (self.matches.clone(), self.recorder.clone());
+        let creating = async move {
+            recorder.count(Count::MatchAsked);
+            let status = match matches.create_match(request).await {
+                Ok(answer) => match created(answer.into_inner(), asked, &kind, seed) {
+                    Ok(created) => {
+                        recorder.count(Count::MatchCreated);
+                        return Some((kind, created));
+                    }
+                    Err(wrong) => {
+                        Fault { match_id: String::new(), seat: None, wrong }.report(&recorder);
+                        return None;
+                    }
+                },
+                Err(status) => status,
+            };
+            recorder.failed(Failure::of(&status), status.message());
+            if let Some(after) = again_after {
+                sleep(retry_after(&status).unwrap_or(after)).await;
+            }
+            None
+        };
+        self.state.creating.push(creating.boxed());
+    }
+
+    fn created(&mut self, created: Option<(Kind, Created)>) {
+        let Some((kind, created)) = created else { return };
+        let (match_id, players) = (created.match_id.clone(), created.tokens.len());
+        let lane = self.lanes.begin(&kind, created);
+        self.state.live.insert(match_id, (lane, players));
+    }
+
+    fn over(&mut self, finished: Option<Finished>) {
+        let Some(Finished { match_id, ending }) = finished else { return };
+        if let Some((lane, players)) = self.state.live.remove(&match_id) {
+            self.lanes.over(lane, players);
+        }
+        let is_result = ending.as_ref().is_some_and(Ending::is_result);
+        self.recorder.count(if is_result { Count::MatchFinished } else { Count::MatchBrokenOff });
+        let Some(ending) = ending else { return };
+        if is_result {
+            self.state.sample.offer(&match_id, &ending, &mut self.state.random);
+        }
+        if let Err(fault) = self.state.check.over(Instant::now(), &match_id, ending) {
+            fault.report(&self.recorder);
+        }
+    }
+
+    fn result(&mut self, result: Option<MatchResult>) {
+        let Some(MatchResult { number, match_id, outcome }) = result else { return };
+        if let Err(fault) = self.state.check.came(number, &match_id, outcome) {
+            fault.report(&self.recorder);
+        }
+    }
+
+    /// The load is over: waits for the results of all matches that have ended, looks at some records, and cancels what is not over.
+    pub(crate) async fn settle(mut self) {
+        let until = Instant::now() + SETTLED_WITHIN;
+        // What is being created becomes a match that nobody plays.
+        while let Ok(Some(created)) = timeout_at(until, self.state.creating.next()).await {
+            if let Some((_, created)) = created {
+                self.state.live.insert(created.match_id, (0, 0));
+            }
+        }
+        while let Ok(finished) = self.finished.try_recv() {
+            self.over(Some(finished));
+        }
+        while self.state.check.awaited() > 0 {
+            match timeout_at(until, self.results.recv()).await {
+                Ok(Some(result)) => self.result(Some(result)),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        for fault in self.state.check.give_up(Instant::now()) {
+            fault.report(&self.recorder);
+        }
+        let Self { matches, recorder, lanes, state: State { live, sample, .. }, .. } = self;
+        sample.check(matches.clone(), &recorder).await;
+        drop(lanes);
+        let cancelling =
+            futures::stream::iter(live.into_keys()).for_each_concurrent(CANCELLED_AT_ONCE, |match_id| {
+                let mut matches = matches.clone();
+                async move {
+                    // One that ended meanwhile can't be cancelled; of others the server may be left with.
+                    let _ = matches.cancel_match(v1::CancelMatchRequest { match_id }).await;
+                }
+            });
+        let _ = timeout_at(Instant::now() + SETTLED_WITHIN, cancelling).await;
+    }
+}
+
+/// The next moment of an interval, if there is one.
+async fn tick(interval: &mut Option<Interval>) {
+    match interval {
+        Some(interval) => drop(interval.tick().await),
+        None => std::future::pending().await,
+    }
+}
+
+fn created(
+    answer: v1::CreateMatchResponse,
+    asked: Instant,
+    kind: &Kind,
+    seed: u64,
+) -> Result<Created, Wrong> {
+    let v1::CreateMatchResponse { r#match, seat_tokens } = answer;
+    let match_id = r#match.unwrap_or_default().match_id;
+    if match_id.is_empty() || seat_tokens.len() != kind.players() {
+        return Err(Wrong::Malformed {
+            what: "a match was created without an id or without a token for each seat",
+        });
+    }
+    let tokens = seat_tokens.into_iter().map(|token| token.token).collect();
+    Ok(Created { match_id, tokens, asked, think: kind.think, seed })
+}
+
+fn pick<'a>(kinds: &'a [Kind], random: &mut StdRng) -> Option<&'a Kind> {
+    let all: u64 = kinds.iter().map(|kind| u64::from(kind.weight.get())).sum();
+    let mut drawn = random.random_range(0..all.max(1));
+    kinds.iter().find(|kind| {
+        let weight = u64::from(kind.weight.get());
+        let found = drawn < weight;
+        drawn = drawn.saturating_sub(weight);
+        found
+    })
+}
+
+fn retry_after(status: &Status) -> Option<Duration> {
+    let ms = v1::Error::from_status(status)?.retry_after_ms?;
+    Some(Duration::from_millis(ms.into()))
+}

@@ -1,0 +1,172 @@
+//! What a run may find wrong with a server.
+
+use std::fmt;
+
+use crate::outcome::{Check, Recorder};
+
+/// Something that a client received and that no server may send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The match; empty if it is about none.
+    pub match_id: String,
+    /// The seat, from 0. `None`: a spectator, or the match as a whole.
+    pub seat: Option<u8>,
+    /// What is wrong.
+    pub wrong: Wrong,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.match_id.is_empty() {
+            write!(f, "match {}", self.match_id)?;
+            if let Some(seat) = self.seat {
+                write!(f, " seat {seat}")?;
+            }
+            f.write_str(": ")?;
+        }
+        self.wrong.fmt(f)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Fault {
+    /// Puts it into the run's outcome, which has failed by it.
+    pub(crate) fn report(&self, recorder: &Recorder) {
+        recorder.fault(self.wrong.check(), self.to_string());
+    }
+}
+
+impl Wrong {
+    /// What was looked at.
+    pub(crate) const fn check(&self) -> Check {
+        match self {
+            Self::Sequence { .. } | Self::OldSnapshot { .. } => Check::Sequence,
+            Self::ExtraReceipt { .. }
+            | Self::ReceiptElsewhere { .. }
+            | Self::OtherMatch { .. }
+            | Self::MissingReceipt { .. } => Check::Receipt,
+            Self::Outcome { .. } | Self::Record { .. } => Check::Score,
+            Self::MissingResult { .. }
+            | Self::ResultTwice { .. }
+            | Self::ResultOrder { .. }
+            | Self::Malformed { .. } => Check::Contract,
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Wrong {
+    /// An observation is missing, or came twice.
+    #[error("observation {found} came where {expected} was due")]
+    Sequence {
+        /// The number that was due.
+        expected: u64,
+        /// The number that came.
+        found: u64,
+    },
+    /// A snapshot is older than what was seen before.
+    #[error("a snapshot as of observation {found} came after observation {seen} was seen")]
+    OldSnapshot {
+        /// The last observation that was seen.
+        seen: u64,
+        /// The last one that the snapshot includes.
+        found: u64,
+    },
+    /// A receipt came that no answer was waiting for: there was none, or it has its receipt.
+    #[error("a receipt for decision {decision} came that no answer was waiting for")]
+    ExtraReceipt {
+        /// The decision.
+        decision: u32,
+    },
+    /// A receipt names another observation than the one that shows the action.
+    #[error("the receipt for decision {decision} names observation {named}, and {shown} shows the action")]
+    ReceiptElsewhere {
+        /// The decision.
+        decision: u32,
+        /// What the receipt names.
+        named: u64,
+        /// What shows the action.
+        shown: u64,
+    },
+    /// A receipt is of another match.
+    #[error("a receipt of match {found} came")]
+    OtherMatch {
+        /// What the receipt names.
+        found: String,
+    },
+    /// A match ended without a receipt for an answer that nothing had refused.
+    #[error("it ended without a receipt for decision {decision}")]
+    MissingReceipt {
+        /// The decision.
+        decision: u32,
+    },
+    /// Two say differently how a match ended.
+    #[error("it ended with {told} by {first}, and with {found} by {other}")]
+    Outcome {
+        /// Who was first to say.
+        first: Source,
+        /// What.
+        told: String,
+        /// Who says something else.
+        other: Source,
+        /// What.
+        found: String,
+    },
+    /// The result of a match that had ended did not come.
+    #[error("its result has not come within {waited_s} s after its end")]
+    MissingResult {
+        /// How long it was waited for, in seconds.
+        waited_s: u64,
+    },
+    /// The result of a match came twice.
+    #[error("its result came twice, as number {first} and as number {again}")]
+    ResultTwice {
+        /// The result's number.
+        first: u64,
+        /// The number when it came again.
+        again: u64,
+    },
+    /// The numbers of results do not rise.
+    #[error("result {found} came after result {before}")]
+    ResultOrder {
+        /// The number before.
+        before: u64,
+        /// The number that came.
+        found: u64,
+    },
+    /// A record can't be had, or does not follow from what it says.
+    #[error("its record is wrong: {problem}")]
+    Record {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A message lacks what it must have.
+    #[error("{what}")]
+    Malformed {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+/// Who says how a match ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The end of what this seat was told, from 0.
+    Seat(u8),
+    /// The stream of results.
+    Result,
+    /// The record.
+    Record,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seat(seat) => write!(f, "what seat {seat} was told"),
+            Self::Result => f.write_str("its result"),
+            Self::Record => f.write_str("its record"),
+        }
+    }
+}

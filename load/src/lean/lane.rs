@@ -1,0 +1,396 @@
+//! Many matches of lean clients on one connection, without the connection: what comes in are method calls, what is to be sent comes
+//! out of [`Lane::output`].
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use rand::RngExt;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
+use zetema_proto::v1;
+use zetema_proto::v1::ErrorReason as R;
+
+use super::table::{Acted, Created, Open, Seat, Table};
+use crate::arrivals::Schedule;
+use crate::check::Ending;
+use crate::fault::{Fault, Source, Wrong};
+use crate::finished::Finished;
+use crate::outcome::{Count, Failure, Measure, Recorder};
+use crate::pacer::Pacer;
+
+/// How long to wait until the same is sent again, where the server does not say.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// A seat of a match on this lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SeatKey {
+    /// The number of the match on this lane, from 0 and never given twice.
+    pub(super) table: u32,
+    /// The seat, from 0.
+    pub(super) seat: u8,
+}
+
+/// What is to be sent.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// Follow this match and take its seats.
+    Open(u32),
+    /// Take this seat: it was refused before.
+    Join(SeatKey),
+    /// Act.
+    Act(SeatKey, v1::Act),
+    /// Hear no more of this match.
+    Leave(u32),
+}
+
+/// What is to be done later.
+#[derive(Clone, Copy, Debug)]
+enum Later {
+    /// Answer this decision.
+    Answer(SeatKey, u32),
+    /// Send the answer to this decision again.
+    Again(SeatKey, u32),
+    /// Join again.
+    Join(SeatKey),
+}
+
+/// Many matches of lean clients on one connection.
+pub(crate) struct Lane {
+    tables: HashMap<u32, Table>,
+    next_table: u32,
+    pacer: Pacer<Later>,
+    outputs: VecDeque<Output>,
+    recorder: Recorder,
+    /// Hears of matches that are over.
+    finished: UnboundedSender<Finished>,
+}
+
+impl Lane {
+    pub(crate) fn new(recorder: Recorder, finished: UnboundedSender<Finished>) -> Self {
+        Self {
+            tables: HashMap::new(),
+            next_table: 0,
+            pacer: Pacer::closed(),
+            outputs: VecDeque::new(),
+            recorder,
+            finished,
+        }
+    }
+
+    /// Takes one more match.
+    pub(super) fn begin(&mut self, created: Created) {
+        let number = self.next_table;
+        self.next_table += 1;
+        self.tables.insert(number, Table::new(created));
+        self.outputs.push_back(Output::Open(number));
+    }
+
+    /// From here on actions come on this schedule, or when they were thought of.
+    pub(super) fn follow(&mut self, now: Instant, schedule: Option<Box<Schedule>>) {
+        match schedule {
+            Some(schedule) => self.pacer.follow(*schedule),
+            None => self.pacer.follow_none(now),
+        }
+    }
+
+    /// The next thing to be sent.
+    pub(super) fn output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`tick`](Self::tick) is to be called next.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.pacer.deadline()
+    }
+
+    /// What takes what is seen.
+    pub(super) const fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// The match's id.
+    pub(super) fn match_id(&self, table: u32) -> Option<&str> {
+        self.tables.get(&table).map(|table| table.match_id.as_str())
+    }
+
+    /// The seats of a match that have not been told of its end, with their tokens.
+    pub(super) fn seats(&self, table: u32) -> impl Iterator<Item = (SeatKey, &str)> {
+        let seats = self.tables.get(&table).into_iter().flat_map(|table| (0..).zip(&table.seats));
+        let open = seats.filter(|(_, seat)| !seat.over);
+        open.map(move |(seat, of)| (SeatKey { table, seat }, of.token.as_str()))
+    }
+
+    /// The token of a seat.
+    pub(super) fn token(&self, key: SeatKey) -> Option<&str> {
+        Some(self.tables.get(&key.table)?.seats.get(usize::from(key.seat))?.token.as_str())
+    }
+
+    /// Does what is due.
+    pub(super) fn tick(&mut self, now: Instant) {
+        while let Some((due, later)) = self.pacer.next(now) {
+            match later {
+                Later::Answer(key, decision) => {
+                    if !self.answer(key, decision, due) {
+                        self.pacer.give_back(due);
+                    }
+                }
+                Later::Again(key, decision) => self.again(key, decision),
+                Later::Join(key) => {
+                    if self.seat(key).is_some() {
+                        self.outputs.push_back(Output::Join(key));
+                    }
+                }
+            }
+        }
+        let offered = self.pacer.take_offered();
+        if offered > 0 {
+            self.recorder.count_many(Count::Offered, offered);
+        }
+    }
+
+    /// The connection is gone: all seats are to be taken again.
+    pub(super) fn cut(&mut self, now: Instant) {
+        self.outputs.clear();
+        let mut tables: Vec<u32> = self.tables.keys().copied().collect();
+        tables.sort_unstable();
+        for table in tables {
+            self.cut_table(now, table);
+        }
+    }
+
+    /// The stream of this match is gone.
+    pub(super) fn cut_table(&mut self, now: Instant, number: u32) {
+        let Some(table) = self.tables.get_mut(&number) else { return };
+        for seat in table.seats.iter_mut().filter(|seat| !seat.over) {
+            seat.check.cut();
+            seat.cut.get_or_insert(now);
+        }
+        self.outputs.push_back(Output::Open(number));
+    }
+
+    /// A subscription has started.
+    pub(super) fn joined(&mut self, now: Instant, key: SeatKey, start: v1::SubscriptionStart) {
+        let Some((_, _, seat)) = self.parts(key) else { return };
+        let Some(v1::subscription_start::Kind::Snapshot(snapshot)) = start.kind else {
+            self.fault(
+                key,
+                Wrong::Malformed { what: "a subscription without after_seq began without a snapshot" },
+            );
+            return;
+        };
+        let checked = seat.check.started(snapshot.seq);
+        let cut = seat.cut.take();
+        // What it had answered when its stream was cut may have come there or not: the same again gets the receipt.
+        let again: Vec<u32> =
+            seat.acted.iter().filter(|_| cut.is_some()).map(|acted| acted.decision).collect();
+        let is_new = snapshot.decision_number.is_some_and(|number| seat.acted(number).is_none());
+        let decision = snapshot.decision.filter(|_| is_new);
+        if let Err(wrong) = checked {
+            self.fault(key, wrong);
+        }
+        if let Some(cut) = cut {
+            self.recorder.took(Measure::ReconnectToSnapshot, now.saturating_duration_since(cut));
+        }
+        for decision in again {
+            self.again(key, decision);
+        }
+        self.decide(now, key, snapshot.decision_number, decision);
+    }
+
+    /// Something was observed.
+    pub(super) fn observed(&mut self, now: Instant, key: SeatKey, observation: v1::Observation) {
+        let Some((match_id, _, seat)) = self.parts(key) else { return };
+        if let Err(wrong) = seat.check.observed(match_id, &observation) {
+            self.fault(key, wrong);
+        }
+        self.recorder.count(Count::Observation);
+        let v1::Observation { receipt, decision_number, decision, .. } = observation;
+        if let Some(receipt) = receipt {
+            self.receipt(now, key, receipt.decision_number);
+        }
+        self.decide(now, key, decision_number, decision);
+    }
+
+    /// A receipt came on its own.
+    pub(super) fn acknowledged(&mut self, now: Instant, key: SeatKey, receipt: &v1::Receipt) {
+        let Some((match_id, _, seat)) = self.parts(key) else { return };
+        if let Err(wrong) = seat.check.acknowledged(match_id, receipt) {
+            self.fault(key, wrong);
+        }
+        self.receipt(now, key, receipt.decision_number);
+    }
+
+    /// A unary call has returned a receipt.
+    pub(super) fn returned(&mut self, now: Instant, key: SeatKey, decision: u32, receipt: &v1::Receipt) {
+        let Some((match_id, _, seat)) = self.parts(key) else { return };
+        if let Err(wrong) = seat.check.returned(match_id, decision, receipt) {
+            self.fault(key, wrong);
+        }
+        self.receipt(now, key, receipt.decision_number);
+    }
+
+    /// A seat could not be taken.
+    pub(super) fn join_refused(&mut self, now: Instant, key: SeatKey, error: &v1::Error) {
+        if self.seat(key).is_none() {
+            return;
+        }
+        self.recorder.failed(error.reason(), &error.message);
+        match error.reason() {
+            R::Overloaded => {
+                let after = retry_after(error);
+                // Not all at the same moment.
+                let part =
+                    self.tables.get_mut(&key.table).map_or(1.0, |table| table.random.random_range(0.5..1.5));
+                self.pacer.at(now + after.mul_f64(part), Later::Join(key));
+            }
+            R::OutcomeUnknown | R::LimitExceeded | R::Superseded => {
+                self.pacer.at(now + retry_after(error), Later::Join(key));
+            }
+            _ => self.give_up(key.table),
+        }
+    }
+
+    /// An answer was refused.
+    pub(super) fn act_refused(
+        &mut self,
+        now: Instant,
+        (key, decision): (SeatKey, u32),
+        failure: Failure,
+        error: Option<&v1::Error>,
+        text: &str,
+    ) {
+        let Some(seat) = self.seat(key) else { return };
+        if seat.acted(decision).is_none() {
+            return;
+        }
+        let again = match failure {
+            Failure::Refused(reason) => {
+                matches!(reason, R::OutcomeUnknown | R::LimitExceeded | R::Overloaded | R::Draining)
+            }
+            // Whether it came there is not known.
+            Failure::Transport(_) => true,
+        };
+        if again {
+            seat.check.unknown(decision);
+        } else {
+            seat.check.refused(decision);
+            seat.settle(decision);
+        }
+        self.recorder.failed(failure, text);
+        if again {
+            let after = error.map_or(AGAIN_AFTER, retry_after);
+            self.pacer.at(now + after, Later::Again(key, decision));
+        } else if !matches!(failure, Failure::Refused(R::DecisionOver | R::MatchOver | R::SeatForfeited)) {
+            self.give_up(key.table);
+        }
+    }
+
+    /// The match ended for a seat.
+    pub(super) fn ended(&mut self, key: SeatKey, end: v1::SubscriptionEnd) {
+        let Some((_, ending, seat)) = self.parts(key) else { return };
+        seat.over = true;
+        let receipts = seat.check.ended();
+        let told = match end.outcome {
+            Some(outcome) => ending.told(Source::Seat(key.seat), outcome),
+            None => Err(Wrong::Malformed { what: "its end came without an outcome" }),
+        };
+        for wrong in [receipts, told].into_iter().filter_map(Result::err) {
+            self.fault(key, wrong);
+        }
+        if self.tables.get(&key.table).is_some_and(Table::is_over)
+            && let Some(Table { match_id, ending, .. }) = self.tables.remove(&key.table)
+        {
+            // Without anybody who hears it the run is over.
+            let _ = self.finished.send(Finished { match_id, ending: Some(ending) });
+        }
+    }
+
+    /// A match can't be played on.
+    pub(super) fn give_up(&mut self, number: u32) {
+        if let Some(Table { match_id, .. }) = self.tables.remove(&number) {
+            self.outputs.push_back(Output::Leave(number));
+            // As above.
+            let _ = self.finished.send(Finished { match_id, ending: None });
+        }
+    }
+
+    /// Something about a seat that no server may send.
+    pub(super) fn fault(&self, key: SeatKey, wrong: Wrong) {
+        let match_id = self.match_id(key.table).unwrap_or_default().to_owned();
+        Fault { match_id, seat: Some(key.seat), wrong }.report(&self.recorder);
+    }
+
+    /// A decision may have come.
+    fn decide(&mut self, now: Instant, key: SeatKey, number: Option<u32>, decision: Option<v1::Decision>) {
+        let (Some(number), Some(decision)) = (number, decision) else { return };
+        let Some(table) = self.tables.get_mut(&key.table) else { return };
+        if let Some(asked) = table.asked.take() {
+            self.recorder.took(Measure::CreateToDecision, now.saturating_duration_since(asked));
+        }
+        if let Some((_, due)) = table.last.take_if(|(last, _)| *last < number) {
+            self.recorder.took(Measure::ActionToObservation, now.saturating_duration_since(due));
+        }
+        let legal = decision.legal_actions.unwrap_or_default();
+        let choices = u32::try_from(legal.discards.len() + legal.declarations.len()).unwrap_or(u32::MAX);
+        if choices == 0 {
+            self.fault(key, Wrong::Malformed { what: "a decision came without a legal action" });
+            return;
+        }
+        let open = Open { seat: key.seat, decision: number, choices };
+        // A snapshot shows what was open before.
+        if table.open.replace(open) != Some(open) {
+            let think = table.think.sample(&mut table.random);
+            self.pacer.open(now, think, Later::Answer(key, number));
+        }
+    }
+
+    /// Answers a decision, if it is still open.
+    fn answer(&mut self, key: SeatKey, decision: u32, due: Instant) -> bool {
+        let Some(table) = self.tables.get_mut(&key.table) else { return false };
+        let is_open = |open: &mut Open| open.seat == key.seat && open.decision == decision;
+        let Some(open) = table.open.take_if(is_open) else { return false };
+        let acted = table.choose(open, due);
+        let Some(seat) = table.seats.get_mut(usize::from(key.seat)) else { return false };
+        seat.acted.push(acted);
+        table.last = Some((decision, due));
+        // While its stream is cut it is sent with the snapshot.
+        if seat.cut.is_none() {
+            seat.check.sent(decision);
+            self.outputs.push_back(Output::Act(key, acted.to_wire()));
+        }
+        self.recorder.count(Count::ActionSent);
+        true
+    }
+
+    /// Sends the answer to a decision again, unless its receipt has come.
+    fn again(&mut self, key: SeatKey, decision: u32) {
+        let Some(seat) = self.seat(key) else { return };
+        let Some(acted) = seat.acted(decision) else { return };
+        if seat.cut.is_none() {
+            seat.check.sent(decision);
+            self.outputs.push_back(Output::Act(key, acted.to_wire()));
+        }
+    }
+
+    fn receipt(&mut self, now: Instant, key: SeatKey, decision: u32) {
+        let Some(seat) = self.seat(key) else { return };
+        let Some(Acted { due, .. }) = seat.settle(decision) else { return };
+        self.recorder.took(Measure::ActionToReceipt, now.saturating_duration_since(due));
+        self.recorder.count(Count::ActionAcknowledged);
+    }
+
+    /// The match's id, what was told of its end, and a seat that has not been told.
+    fn parts(&mut self, key: SeatKey) -> Option<(&str, &mut Ending, &mut Seat)> {
+        let Table { match_id, ending, seats, .. } = self.tables.get_mut(&key.table)?;
+        let seat = seats.get_mut(usize::from(key.seat)).filter(|seat| !seat.over)?;
+        Some((match_id, ending, seat))
+    }
+
+    fn seat(&mut self, key: SeatKey) -> Option<&mut Seat> {
+        self.tables.get_mut(&key.table)?.seats.get_mut(usize::from(key.seat)).filter(|seat| !seat.over)
+    }
+}
+
+fn retry_after(error: &v1::Error) -> Duration {
+    error.retry_after_ms.map_or(AGAIN_AFTER, |ms| Duration::from_millis(ms.into()))
+}

@@ -1,0 +1,117 @@
+//! A match that lean clients play, all of its seats.
+
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use tokio::time::Instant;
+use zetema_proto::v1;
+
+use crate::check::{Ending, SeatCheck};
+use crate::think::Think;
+
+/// A match that was created and is to be played.
+#[derive(Clone, Debug)]
+pub(crate) struct Created {
+    /// Its id.
+    pub(crate) match_id: String,
+    /// The tokens of its seats, seat 0 first.
+    pub(crate) tokens: Vec<String>,
+    /// When it was asked for, or was to be.
+    pub(crate) asked: Instant,
+    /// How long its players think.
+    pub(crate) think: Think,
+    /// From what their choices follow.
+    pub(crate) seed: u64,
+}
+
+/// What a lane knows of a match.
+pub(super) struct Table {
+    pub(super) match_id: String,
+    pub(super) seats: Vec<Seat>,
+    /// When it was asked for, until its first decision comes.
+    pub(super) asked: Option<Instant>,
+    /// The decision that is open.
+    pub(super) open: Option<Open>,
+    /// The last decision that was answered, and when the answer was due, until the next decision comes.
+    pub(super) last: Option<(u32, Instant)>,
+    /// What its seats were told of its end.
+    pub(super) ending: Ending,
+    pub(super) think: Think,
+    pub(super) random: SmallRng,
+}
+
+/// A seat of it.
+pub(super) struct Seat {
+    pub(super) token: String,
+    pub(super) check: SeatCheck,
+    /// What it has answered, until the receipt comes: one answer, and after a cut that before it.
+    pub(super) acted: Vec<Acted>,
+    /// When its stream was cut, until a snapshot comes on the next.
+    pub(super) cut: Option<Instant>,
+    /// Whether it was told of the end.
+    pub(super) over: bool,
+}
+
+/// A decision that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    pub(super) seat: u8,
+    pub(super) decision: u32,
+    pub(super) choices: u32,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acted {
+    pub(super) decision: u32,
+    pub(super) index: u32,
+    /// When it was due.
+    pub(super) due: Instant,
+}
+
+impl Seat {
+    /// What it has answered to this decision, unless the receipt has come.
+    pub(super) fn acted(&self, decision: u32) -> Option<Acted> {
+        self.acted.iter().copied().find(|acted| acted.decision == decision)
+    }
+
+    /// The same, which is settled by this.
+    pub(super) fn settle(&mut self, decision: u32) -> Option<Acted> {
+        let place = self.acted.iter().position(|acted| acted.decision == decision)?;
+        Some(self.acted.swap_remove(place))
+    }
+}
+
+impl Table {
+    pub(super) fn new(created: Created) -> Self {
+        let Created { match_id, tokens, asked, think, seed } = created;
+        let seat =
+            |token| Seat { token, check: SeatCheck::default(), acted: Vec::new(), cut: None, over: false };
+        Self {
+            match_id,
+            seats: tokens.into_iter().map(seat).collect(),
+            asked: Some(asked),
+            open: None,
+            last: None,
+            ending: Ending::default(),
+            think,
+            random: SmallRng::seed_from_u64(seed),
+        }
+    }
+
+    /// Any legal action of the open decision.
+    pub(super) fn choose(&mut self, open: Open, due: Instant) -> Acted {
+        Acted { decision: open.decision, index: self.random.random_range(0..open.choices), due }
+    }
+
+    /// Whether every seat was told of the end.
+    pub(super) fn is_over(&self) -> bool {
+        self.seats.iter().all(|seat| seat.over)
+    }
+}
+
+impl Acted {
+    /// As it is sent.
+    pub(super) const fn to_wire(self) -> v1::Act {
+        v1::Act { decision_number: self.decision, choice: Some(v1::act::Choice::LegalIndex(self.index)) }
+    }
+}

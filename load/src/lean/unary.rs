@@ -1,0 +1,277 @@
+//! A lane by `JoinSeat`, `Observe` and `Act`: one Observe stream for each match, and a call for each action.
+
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, SelectAll};
+use futures::{FutureExt, StreamExt};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Duration, Instant, sleep, sleep_until};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Status, Streaming};
+use zetema_proto::v1;
+use zetema_proto::v1::observe_response::Kind;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
+
+use super::lane::{Lane, Output, SeatKey};
+use crate::backoff::Backoff;
+use crate::order::Order;
+use crate::outcome::{Count, Failure, Recorder};
+
+/// How long an action may take until it is sent again.
+const ACT_WITHIN: Duration = Duration::from_mins(1);
+
+/// Drives a lane by unary calls, on one connection after the other, until nobody gives it orders any more.
+pub(crate) async fn drive(endpoint: Endpoint, mut lane: Lane, mut orders: UnboundedReceiver<Order>) {
+    let mut backoff = Backoff::default();
+    let mut is_first = true;
+    loop {
+        match endpoint.connect().await {
+            Ok(channel) => {
+                if !is_first {
+                    lane.recorder().count(Count::Reconnected);
+                }
+                is_first = false;
+                backoff = Backoff::default();
+                match Calls::new(channel).run(&mut lane, &mut orders).await {
+                    Ended::NoMoreOrders => return,
+                    Ended::Dropped => lane.recorder().count(Count::Dropped),
+                }
+            }
+            Err(error) => {
+                let status = Status::from_error(error.into());
+                lane.recorder().failed(Failure::of(&status), status.message());
+                sleep(backoff.next()).await;
+            }
+        }
+        lane.cut(Instant::now());
+    }
+}
+
+/// How the calls on a connection ended. One that breaks is made anew by the channel.
+enum Ended {
+    /// The load is over.
+    NoMoreOrders,
+    /// It was cut on purpose.
+    Dropped,
+}
+
+type Acted = (SeatKey, u32, Result<v1::ActResponse, Status>);
+type Opened = (u32, Result<Followed, Status>);
+
+/// The calls that are open on a connection.
+struct Calls {
+    client: PlayServiceClient<Channel>,
+    acts: FuturesUnordered<BoxFuture<'static, Acted>>,
+    opening: FuturesUnordered<BoxFuture<'static, Opened>>,
+    streams: SelectAll<Followed>,
+    /// Matches whose seats have been taken.
+    joined: HashSet<u32>,
+}
+
+/// An Observe stream.
+struct Followed {
+    table: u32,
+    /// The seats by their handles, the first one is 1.
+    seats: Vec<SeatKey>,
+    /// `None` once it has ended.
+    stream: Option<Streaming<v1::ObserveResponse>>,
+}
+
+/// What comes of one.
+enum Heard {
+    /// A message about this seat.
+    Message(SeatKey, Box<Kind>),
+    /// The end of it, for this match.
+    Ended(u32, Result<(), Status>),
+}
+
+impl futures::Stream for Followed {
+    type Item = Heard;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Heard>> {
+        loop {
+            let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
+            let ended = match std::task::ready!(stream.poll_next_unpin(context)) {
+                Some(Ok(v1::ObserveResponse { handle, kind })) => {
+                    let seat = usize::try_from(handle)
+                        .ok()
+                        .and_then(|handle| self.seats.get(handle.checked_sub(1)?));
+                    match (seat, kind) {
+                        (Some(seat), Some(kind)) => {
+                            return Poll::Ready(Some(Heard::Message(*seat, Box::new(kind))));
+                        }
+                        // About the stream as a whole: it drains, and its end comes.
+                        _ => continue,
+                    }
+                }
+                Some(Err(status)) => Err(status),
+                None => Ok(()),
+            };
+            self.stream = None;
+            return Poll::Ready(Some(Heard::Ended(self.table, ended)));
+        }
+    }
+}
+
+impl Calls {
+    fn new(channel: Channel) -> Self {
+        Self {
+            client: PlayServiceClient::new(channel),
+            acts: FuturesUnordered::new(),
+            opening: FuturesUnordered::new(),
+            streams: SelectAll::new(),
+            joined: HashSet::new(),
+        }
+    }
+
+    async fn run(mut self, lane: &mut Lane, orders: &mut UnboundedReceiver<Order>) -> Ended {
+        let timer = sleep_until(Instant::now());
+        tokio::pin!(timer);
+        loop {
+            while let Some(output) = lane.output() {
+                self.send(lane, output);
+            }
+            let deadline = lane.deadline();
+            if let Some(deadline) = deadline.filter(|deadline| *deadline != timer.deadline()) {
+                timer.as_mut().reset(deadline);
+            }
+            tokio::select! {
+                biased;
+                order = orders.recv() => match order {
+                    Some(Order::Begin(created)) => lane.begin(created),
+                    Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
+                    Some(Order::Drop) => return Ended::Dropped,
+                    None => return Ended::NoMoreOrders,
+                },
+                Some((seat, decision, acted)) = self.acts.next() => answered(lane, seat, decision, acted),
+                Some(heard) = self.streams.next() => heard_of(lane, heard),
+                Some((table, opened)) = self.opening.next() => match opened {
+                    Ok(followed) => {
+                        self.joined.insert(table);
+                        self.streams.push(followed);
+                    }
+                    Err(status) => broken(lane, table, &status),
+                },
+                () = &mut timer, if deadline.is_some() => {}
+            }
+            lane.tick(Instant::now());
+        }
+    }
+
+    fn send(&mut self, lane: &Lane, output: Output) {
+        match output {
+            Output::Act(seat, act) => {
+                let Some(token) = lane.token(seat) else { return };
+                let decision = act.decision_number;
+                let mut request =
+                    tonic::Request::new(v1::ActRequest { seat_token: token.to_owned(), act: Some(act) });
+                request.set_timeout(ACT_WITHIN);
+                let mut client = self.client.clone();
+                let acting = async move {
+                    (seat, decision, client.act(request).await.map(tonic::Response::into_inner))
+                };
+                self.acts.push(acting.boxed());
+            }
+            Output::Open(table) => {
+                let seats: Vec<(SeatKey, String)> =
+                    lane.seats(table).map(|(seat, token)| (seat, token.to_owned())).collect();
+                let joined = self.joined.contains(&table);
+                let (client, recorder) = (self.client.clone(), lane.recorder().clone());
+                let opening = async move {
+                    if joined {
+                        // It was refused, or broke, just now.
+                        sleep(Backoff::default().next()).await;
+                    }
+                    (table, open(client, table, seats, joined, recorder).await)
+                };
+                self.opening.push(opening.boxed());
+            }
+            // The stream of a match that was given up is dropped with its next message; no seat is joined by itself.
+            Output::Join(_) | Output::Leave(_) => {}
+        }
+    }
+}
+
+/// Takes all seats, if they have not been taken, and follows them.
+async fn open(
+    mut client: PlayServiceClient<Channel>,
+    table: u32,
+    seats: Vec<(SeatKey, String)>,
+    joined: bool,
+    recorder: Recorder,
+) -> Result<Followed, Status> {
+    for (_, token) in seats.iter().filter(|_| !joined) {
+        let request = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash: Vec::new() };
+        while let Err(status) = client.join_seat(request.clone()).await {
+            let retry_after = v1::Error::from_status(&status).and_then(|error| error.retry_after_ms);
+            let Some(ms) = retry_after else { return Err(status) };
+            recorder.failed(Failure::of(&status), status.message());
+            sleep(Duration::from_millis(ms.into())).await;
+        }
+    }
+    let (keys, tokens): (Vec<SeatKey>, Vec<String>) = seats.into_iter().unzip();
+    let seat = |seat_token| v1::ObserveSeat {
+        seat_token,
+        after_seq: None,
+        views: Some(v1::Views::SnapshotsOnly.into()),
+    };
+    let request = v1::ObserveRequest { seats: tokens.into_iter().map(seat).collect() };
+    let stream = client.observe(request).await?.into_inner();
+    Ok(Followed { table, seats: keys, stream: Some(stream) })
+}
+
+fn answered(lane: &mut Lane, seat: SeatKey, decision: u32, acted: Result<v1::ActResponse, Status>) {
+    let now = Instant::now();
+    match acted {
+        Ok(v1::ActResponse { receipt: Some(receipt) }) => lane.returned(now, seat, decision, &receipt),
+        Ok(v1::ActResponse { receipt: None }) => {
+            lane.fault(
+                seat,
+                crate::fault::Wrong::Malformed { what: "an action was answered without a receipt" },
+            );
+        }
+        Err(status) => {
+            let error = v1::Error::from_status(&status);
+            lane.act_refused(now, (seat, decision), Failure::of(&status), error.as_ref(), status.message());
+        }
+    }
+}
+
+fn heard_of(lane: &mut Lane, heard: Heard) {
+    let now = Instant::now();
+    match heard {
+        Heard::Message(seat, kind) => match *kind {
+            Kind::Observation(observation) => lane.observed(now, seat, observation),
+            Kind::Start(start) => lane.joined(now, seat, start),
+            Kind::End(end) => lane.ended(seat, end),
+            Kind::Superseded(_) => {
+                lane.recorder().failed(v1::ErrorReason::Superseded, "a seat has a new token");
+                lane.give_up(seat.table);
+            }
+            Kind::Draining(_) => {}
+        },
+        Heard::Ended(table, Err(status)) => broken(lane, table, &status),
+        Heard::Ended(table, Ok(())) => {
+            if lane.match_id(table).is_some() {
+                broken(lane, table, &Status::unavailable("the server ended the stream before the match"));
+            }
+        }
+    }
+}
+
+/// A match can't be followed: if that may pass, it is tried again.
+fn broken(lane: &mut Lane, table: u32, status: &Status) {
+    let failure = Failure::of(status);
+    lane.recorder().failed(failure, status.message());
+    match failure {
+        Failure::Refused(
+            v1::ErrorReason::NotFound | v1::ErrorReason::Unauthenticated | v1::ErrorReason::InvalidField,
+        ) => {
+            lane.give_up(table);
+        }
+        _ => lane.cut_table(Instant::now(), table),
+    }
+}

@@ -1,0 +1,15 @@
+//! What a driver of matches is told to do.
+
+use crate::arrivals::Schedule;
+use crate::lean::Created;
+
+/// What a driver of matches is told to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Play one more match.
+    Begin(Created),
+    /// From here on answer by this schedule; without one, as players think.
+    Follow(Option<Box<Schedule>>),
+    /// Cut the connection, and come back.
+    Drop,
+}

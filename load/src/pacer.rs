@@ -1,0 +1,195 @@
+//! Which decision may be answered, and from when on its answer counts.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::arrivals::Schedule;
+
+/// Decides when a decision that is open is answered. `K` names a decision.
+///
+/// In a closed loop that is when its player has thought about it. With a schedule of actions it is when one is due: each moment of the
+/// schedule goes to the decision that has waited longest. If none waits, the moment does: the next decision that comes is answered
+/// at once, and its answer counts from the moment at which it was due. So whatever the server holds up is seen.
+#[derive(Debug)]
+pub(crate) struct Pacer<K> {
+    timers: BinaryHeap<Reverse<Timer<K>>>,
+    /// Timers that have been, for an order among those of the same moment.
+    set: u64,
+    paced: Option<Paced<K>>,
+}
+
+#[derive(Debug)]
+struct Paced<K> {
+    schedule: Schedule,
+    waiting: VecDeque<K>,
+    /// Moments that no decision was there for, the oldest first.
+    owed: VecDeque<Instant>,
+    /// Moments that were due since this was last asked.
+    offered: u64,
+}
+
+#[derive(Debug)]
+struct Timer<K> {
+    at: (Instant, u64),
+    what: K,
+}
+
+impl<K> Pacer<K> {
+    /// One for a closed loop.
+    pub(crate) const fn closed() -> Self {
+        Self { timers: BinaryHeap::new(), set: 0, paced: None }
+    }
+
+    /// From here on decisions are answered by this schedule. What was owed by the one before is dropped with it.
+    pub(crate) fn follow(&mut self, schedule: Schedule) {
+        let waiting = self.paced.take().map_or_else(VecDeque::new, |paced| paced.waiting);
+        self.paced = Some(Paced { schedule, waiting, owed: VecDeque::new(), offered: 0 });
+    }
+
+    /// From here on decisions are answered when they were thought about. Those that wait are answered now.
+    pub(crate) fn follow_none(&mut self, now: Instant) {
+        for what in self.paced.take().into_iter().flat_map(|paced| paced.waiting) {
+            self.at(now, what);
+        }
+    }
+
+    /// A decision has come, about which its player thinks for so long.
+    pub(crate) fn open(&mut self, now: Instant, think: Duration, what: K) {
+        match &mut self.paced {
+            Some(paced) => paced.waiting.push_back(what),
+            None => self.at(now + think, what),
+        }
+    }
+
+    /// Something is to be done at this moment, whatever the schedule.
+    pub(crate) fn at(&mut self, moment: Instant, what: K) {
+        self.set += 1;
+        self.timers.push(Reverse(Timer { at: (moment, self.set), what }));
+    }
+
+    /// What is to be done now, with the moment at which it was due. Call it again until there is nothing.
+    pub(crate) fn next(&mut self, now: Instant) -> Option<(Instant, K)> {
+        if self.timers.peek().is_some_and(|Reverse(timer)| timer.at.0 <= now) {
+            return self.timers.pop().map(|Reverse(Timer { at: (due, _), what })| (due, what));
+        }
+        let Paced { schedule, waiting, owed, offered } = self.paced.as_mut()?;
+        while let Some(due) = schedule.due(now) {
+            owed.push_back(due);
+            *offered += 1;
+        }
+        if waiting.is_empty() {
+            return None;
+        }
+        let due = owed.pop_front()?;
+        Some((due, waiting.pop_front()?))
+    }
+
+    /// The decision that this moment was given to is open no more: another gets it.
+    pub(crate) fn give_back(&mut self, due: Instant) {
+        if let Some(paced) = &mut self.paced {
+            paced.owed.push_front(due);
+        }
+    }
+
+    /// How many moments of the schedule were due since this was last asked.
+    pub(crate) fn take_offered(&mut self) -> u64 {
+        self.paced.as_mut().map_or(0, |paced| std::mem::take(&mut paced.offered))
+    }
+
+    /// When there may be something to be done next, unless a decision comes before.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let timer = self.timers.peek().map(|Reverse(timer)| timer.at.0);
+        let due = self.paced.as_ref().map(|paced| match paced.owed.front() {
+            Some(owed) if !paced.waiting.is_empty() => *owed,
+            // It is counted when it is due, though no decision may be there for it.
+            _ => paced.schedule.next(),
+        });
+        [timer, due].into_iter().flatten().min()
+    }
+}
+
+impl<K> PartialEq for Timer<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl<K> Eq for Timer<K> {}
+
+impl<K> PartialOrd for Timer<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K> Ord for Timer<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::plan::Rate;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn schedule(begin: Instant, per_second: f64) -> Schedule {
+        Schedule::new(begin, Rate::new(per_second).unwrap(), Duration::ZERO, 3)
+    }
+
+    #[test]
+    fn in_a_closed_loop_an_answer_is_due_when_it_was_thought_of() {
+        let now = Instant::now();
+        let mut pacer = Pacer::closed();
+        pacer.open(now, 20 * MS, "slow");
+        pacer.open(now, 5 * MS, "quick");
+        pacer.open(now, Duration::ZERO, "at once");
+        assert_eq!(pacer.next(now), Some((now, "at once")));
+        assert_eq!((pacer.next(now), pacer.deadline()), (None, Some(now + 5 * MS)));
+        // However late it is asked, the moment is the one that was meant.
+        let late = now + 100 * MS;
+        assert_eq!(pacer.next(late), Some((now + 5 * MS, "quick")));
+        assert_eq!(pacer.next(late), Some((now + 20 * MS, "slow")));
+        assert_eq!((pacer.next(late), pacer.deadline()), (None, None));
+    }
+
+    #[test]
+    fn a_moment_that_no_decision_was_there_for_is_owed_and_counts() {
+        let now = Instant::now();
+        let mut pacer = Pacer::closed();
+        pacer.follow(schedule(now, 1000.0));
+        let mut expected = schedule(now, 1000.0);
+        // The server says nothing for a second.
+        let later = now + 1000 * MS;
+        assert_eq!(pacer.next(later), None);
+        assert!((800..1200).contains(&pacer.take_offered()) && pacer.deadline().unwrap() > later);
+        for decision in 0..100 {
+            pacer.open(later, Duration::ZERO, decision);
+        }
+        for decision in 0..100 {
+            let due = expected.due(later).unwrap();
+            assert_eq!(pacer.next(later), Some((due, decision)), "the oldest moment first");
+            assert!(later - due > 800 * MS, "it is as late as the server made it");
+        }
+    }
+
+    #[test]
+    fn a_decision_waits_for_its_moment_and_the_one_that_waited_longest_is_first() {
+        let now = Instant::now();
+        let mut pacer = Pacer::closed();
+        pacer.follow(schedule(now, 100.0));
+        let first = schedule(now, 100.0).next();
+        pacer.open(now, 50 * MS, "a");
+        pacer.open(now, Duration::ZERO, "b");
+        assert_eq!((pacer.next(now), pacer.deadline()), (None, Some(first)));
+        assert_eq!(pacer.next(first), Some((first, "a")));
+        pacer.follow_none(first);
+        assert_eq!(pacer.next(first), Some((first, "b")), "without a schedule nobody waits");
+    }
+}

@@ -1,0 +1,321 @@
+//! What is to be run.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+use std::time::Duration;
+
+use zetema_proto::Wire;
+use zetema_proto::v1;
+use zetema_rules::{Rules, TimeControl};
+
+use crate::outcome::{Arrivals, Client, Description, Via, Work};
+use crate::think::Think;
+
+/// So many a second: more than none, ten million at most.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Rate(f64);
+
+impl Rate {
+    /// The highest that is taken.
+    pub const MOST: f64 = 10_000_000.0;
+
+    /// A rate.
+    ///
+    /// # Errors
+    /// If it is out of range.
+    pub fn new(per_second: f64) -> Result<Self, PlanError> {
+        if per_second > 0.0 && per_second <= Self::MOST {
+            Ok(Self(per_second))
+        } else {
+            Err(PlanError::Rate(per_second.to_string()))
+        }
+    }
+
+    /// So many a second.
+    pub const fn per_second(self) -> f64 {
+        self.0
+    }
+
+    /// This part of it, of which there are `parts`, each at least one in 10⁹ seconds.
+    pub(crate) fn share(self, part: f64) -> Self {
+        Self((self.0 * part).max(1e-9))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// So many of what a second: `50matches/s`, `2000actions/s`.
+///
+/// ```
+/// use zetema_load::OpenRate;
+///
+/// let rate: OpenRate = "2000 actions/s".parse().unwrap();
+/// assert_eq!(rate.to_string(), "2000actions/s");
+/// assert!("2000".parse::<OpenRate>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenRate {
+    /// How many.
+    pub rate: Rate,
+    /// Of what.
+    pub of: Work,
+}
+
+const ACTIONS: &str = "actions/s";
+const MATCHES: &str = "matches/s";
+
+impl FromStr for OpenRate {
+    type Err = PlanError;
+
+    fn from_str(text: &str) -> Result<Self, PlanError> {
+        let wrong = || PlanError::Rate(text.to_owned());
+        let (number, of) = match (text.strip_suffix(ACTIONS), text.strip_suffix(MATCHES)) {
+            (Some(number), _) => (number, Work::Actions),
+            (_, Some(number)) => (number, Work::Matches),
+            (None, None) => return Err(wrong()),
+        };
+        let rate = number.trim().parse().map_err(|_| wrong()).and_then(Rate::new).map_err(|_| wrong())?;
+        Ok(Self { rate, of })
+    }
+}
+
+impl fmt::Display for OpenRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = match self.of {
+            Work::Actions => ACTIONS,
+            Work::Matches => MATCHES,
+        };
+        write!(f, "{}{of}", self.rate)
+    }
+}
+
+/// When work comes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// So many matches are live at once: the next begins when one is over. A slow server is asked for less.
+    Closed(NonZeroU32),
+    /// So many matches begin each second, whatever the server does.
+    Matches(Rate),
+    /// So many actions are due each second, whatever the server does, in so many matches that are live at once.
+    Actions(Rate, NonZeroU32),
+}
+
+impl Load {
+    /// Matches that are live at once, where that is given.
+    pub const fn live(self) -> Option<u32> {
+        match self {
+            Self::Closed(matches) | Self::Actions(_, matches) => Some(matches.get()),
+            Self::Matches(_) => None,
+        }
+    }
+
+    /// The rate, where there is one.
+    pub const fn rate(self) -> Option<Rate> {
+        match self {
+            Self::Closed(_) => None,
+            Self::Matches(rate) | Self::Actions(rate, _) => Some(rate),
+        }
+    }
+
+    /// The same at another rate. A closed loop has none, and stays as it is.
+    #[must_use]
+    pub const fn at(self, rate: Rate) -> Self {
+        match self {
+            Self::Closed(_) => self,
+            Self::Matches(_) => Self::Matches(rate),
+            Self::Actions(_, matches) => Self::Actions(rate, matches),
+        }
+    }
+}
+
+/// A kind of match in the mix, and who plays it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// How many of these there are to those of other kinds.
+    pub weight: NonZeroU32,
+    /// The preset that its rules began with.
+    pub preset: String,
+    /// Its rules.
+    pub rules: Rules,
+    /// Its clocks.
+    pub time_control: TimeControl,
+    /// What plays the seats.
+    pub client: Client,
+    /// How.
+    pub via: Via,
+    /// How long a player thinks about a decision.
+    pub think: Think,
+}
+
+impl Kind {
+    /// Seats of a match.
+    pub fn players(&self) -> usize {
+        self.rules.seats().count()
+    }
+
+    /// The match to ask for. With `reference` its result is found.
+    pub(crate) fn spec(&self, reference: &str) -> v1::MatchSpec {
+        let seat = v1::SeatSpec { kind: Some(v1::seat_spec::Kind::Token(v1::TokenSeat {})) };
+        v1::MatchSpec {
+            rules: Some(v1::match_spec::Rules::Own(self.rules.to_wire())),
+            seats: vec![seat; self.players()],
+            time_control: Some(self.time_control.to_wire()),
+            client_reference: reference.to_owned(),
+            ..v1::MatchSpec::default()
+        }
+    }
+}
+
+/// A part of the run with a load of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// What it is called.
+    pub name: String,
+    /// When work comes.
+    pub load: Load,
+    /// The matches, one kind at least.
+    pub kinds: Vec<Kind>,
+    /// How long it takes until the whole load has come. It is part of the duration.
+    pub ramp: Duration,
+    /// How long it lasts.
+    pub duration: Duration,
+    /// How often one of the connections is cut on purpose.
+    pub drop_every: Option<Duration>,
+}
+
+/// What is to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Connections to begin with. When they carry no more, there are more.
+    pub connections: NonZeroU32,
+    /// From what everything follows that clients draw by lot: the same seed gives the same choices.
+    pub seed: u64,
+    /// What is run first and not measured. Its load is that of the first stage.
+    pub warm_up: Duration,
+    /// What is run and measured, one stage at least.
+    stages: Vec<Stage>,
+    /// The file that it came from: its text.
+    pub scenario: Option<String>,
+}
+
+impl Plan {
+    /// A plan of these stages, with four connections, and without anything before it.
+    ///
+    /// # Errors
+    /// If there is no stage, or one that lasts no time, has no match, or a ramp that is longer than it, or what clients of
+    /// the SDK can't do.
+    pub fn new(stages: Vec<Stage>) -> Result<Self, PlanError> {
+        const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(3);
+        if stages.is_empty() {
+            return Err(PlanError::NoStage);
+        }
+        for stage in &stages {
+            stage.check()?;
+        }
+        Ok(Self { connections: CONNECTIONS, seed: 0, warm_up: Duration::ZERO, stages, scenario: None })
+    }
+
+    /// What is run and measured.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// What stands of it in a report.
+    pub fn description(&self, server: &str) -> Description {
+        let first = self.stages.first();
+        let kind = first.and_then(|stage| stage.kinds.first());
+        let arrivals = match first.map(|stage| stage.load) {
+            _ if self.scenario.is_some() => Arrivals::Scenario,
+            Some(Load::Closed(matches)) => Arrivals::Closed { matches: matches.get() },
+            Some(Load::Matches(rate)) => Arrivals::Open { per_second: rate.per_second(), of: Work::Matches },
+            Some(Load::Actions(rate, _)) => {
+                Arrivals::Open { per_second: rate.per_second(), of: Work::Actions }
+            }
+            None => Arrivals::default(),
+        };
+        Description {
+            server: server.to_owned(),
+            arrivals,
+            via: kind.map(|kind| kind.via).unwrap_or_default(),
+            client: kind.map(|kind| kind.client).unwrap_or_default(),
+            preset: kind.map(|kind| kind.preset.clone()).unwrap_or_default(),
+            players: kind.and_then(|kind| u8::try_from(kind.players()).ok()).unwrap_or_default(),
+            think: kind.map(|kind| kind.think.to_string()).unwrap_or_default(),
+            connections: self.connections.get(),
+            generators: 1,
+            ramp: first.map(|stage| stage.ramp).unwrap_or_default(),
+            warm_up: self.warm_up,
+            duration: self.stages.iter().map(|stage| stage.duration).sum(),
+            scenario: self.scenario.clone(),
+        }
+    }
+}
+
+impl Stage {
+    fn check(&self) -> Result<(), PlanError> {
+        let wrong = |problem| Err(PlanError::Stage { name: self.name.clone(), problem });
+        if self.duration.is_zero() {
+            return wrong("it lasts no time: give it a duration, as in 30s");
+        }
+        if self.ramp > self.duration {
+            return wrong("its ramp is longer than it lasts");
+        }
+        if self.drop_every.is_some_and(|every| every.is_zero()) {
+            return wrong(
+                "connections can't be cut all the time: give a time from one cut to the next, as in 5s",
+            );
+        }
+        if self.kinds.is_empty() {
+            return wrong("it has no matches: name one kind at least");
+        }
+        Ok(())
+    }
+}
+
+/// A plan that can't be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A text or a number is no rate.
+    #[error("{0:?} is no rate: give so many a second, up to ten million, as in 50matches/s or 2000actions/s")]
+    Rate(String),
+    /// Nothing is to be run.
+    #[error("the plan has no phase: give one at least")]
+    NoStage,
+    /// A phase can't be run.
+    #[error("phase {name:?}: {problem}")]
+    Stage {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_says_of_what_it_is() {
+        let check = |text: &str, per_second: f64, of| {
+            let rate: OpenRate = text.parse().unwrap();
+            assert_eq!((rate.rate.per_second(), rate.of), (per_second, of));
+            assert_eq!(rate.to_string().parse::<OpenRate>().unwrap(), rate);
+        };
+        check("50matches/s", 50.0, Work::Matches);
+        check("0.5 matches/s", 0.5, Work::Matches);
+        check("20000actions/s", 20_000.0, Work::Actions);
+        for text in
+            ["", "50", "actions/s", "0actions/s", "-1matches/s", "1e9actions/s", "NaNactions/s", "5games/s"]
+        {
+            let error = text.parse::<OpenRate>().unwrap_err().to_string();
+            assert!(error.contains(&format!("{text:?}")) && error.contains("2000actions/s"), "{error}");
+        }
+    }
+}

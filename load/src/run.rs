@@ -1,0 +1,105 @@
+//! Runs a plan against a server.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::Status;
+
+use crate::control::Control;
+use crate::lanes::Lanes;
+use crate::outcome::{Outcome, Phase, Recorder, Second};
+use crate::plan::{Plan, Stage};
+use crate::results::Watch;
+use crate::target::Target;
+
+/// Why a run could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is no connection.
+    #[error("no connection to {url}")]
+    Connect {
+        /// The server's address.
+        url: String,
+        /// What is in the way.
+        source: tonic::transport::Error,
+    },
+    /// The server refuses what is needed before the first match.
+    #[error("the server does not tell results ({code:?}): {message}. The token must be an admin's or an owner's", code = .0.code(), message = .0.message())]
+    Refused(Box<Status>),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    Random(getrandom::Error),
+}
+
+/// Runs a plan against a server, tells each second that is over, and gives what was measured. `stop` ends it before its time.
+///
+/// # Errors
+/// If it can't begin. What goes wrong later is in the outcome.
+pub async fn run(
+    target: Target,
+    plan: &Plan,
+    recorder: Recorder,
+    stop: CancellationToken,
+    mut told: impl FnMut(&Second),
+) -> Result<Outcome, RunError> {
+    let connected = target.matches().await;
+    let matches = connected.map_err(|source| RunError::Connect { url: target.url.clone(), source })?;
+    let reference = reference()?;
+    let refused = |status| RunError::Refused(Box::new(status));
+    let watch = Watch::open(matches.clone(), &reference).await.map_err(refused)?;
+    let (results_sender, results) = unbounded_channel();
+    let _watching = AbortOnDropHandle::new(tokio::spawn(watch.run(recorder.clone(), results_sender)));
+    let (finished_sender, finished) = unbounded_channel();
+    let lanes = Lanes::new(target, recorder.clone(), finished_sender);
+    let connections = usize::try_from(plan.connections.get()).unwrap_or(usize::MAX);
+    let mut control =
+        Control::new(matches, recorder.clone(), lanes, reference, finished, results, connections, plan.seed);
+    {
+        let stages = run_stages(&mut control, plan, &recorder);
+        tokio::pin!(stages);
+        let second = Duration::from_secs(1);
+        let mut seconds = interval_at(Instant::now() + second, second);
+        seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = &mut stages => break,
+                () = stop.cancelled() => break,
+                _ = seconds.tick() => {
+                    if let Some(second) = recorder.tick() {
+                        told(&second);
+                    }
+                }
+            }
+        }
+    }
+    recorder.enter(Phase::drain());
+    control.settle().await;
+    Ok(recorder.finish())
+}
+
+async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {
+    let mut until = Instant::now();
+    let mut stages = plan.stages().iter();
+    if !plan.warm_up.is_zero()
+        && let Some(first) = plan.stages().first()
+    {
+        until += plan.warm_up;
+        let warm_up = Stage { duration: plan.warm_up, ..first.clone() };
+        control.run(&warm_up, until).await;
+    }
+    for stage in &mut stages {
+        recorder.enter(Phase::measured(&stage.name));
+        until += stage.duration;
+        control.run(stage, until).await;
+    }
+}
+
+/// A name for all matches of a run, which nobody else has.
+fn reference() -> Result<String, RunError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(RunError::Random)?;
+    Ok(format!("load-{:016x}", u64::from_be_bytes(bytes)))
+}

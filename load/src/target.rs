@@ -1,0 +1,60 @@
+//! The server that is loaded.
+
+use tonic::metadata::errors::InvalidMetadataValue;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use zetema_proto::v1::match_service_client::MatchServiceClient;
+
+/// Bytes of an answer that are taken: what a server sends at most.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+/// The server that is loaded, and as whom.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub(crate) url: String,
+    pub(crate) endpoint: Endpoint,
+    bearer: Bearer,
+}
+
+impl Target {
+    /// A server at this address, as connections are made to it, with the token of an admin or an owner, who creates the matches.
+    ///
+    /// # Errors
+    /// If the token has characters that no token has.
+    pub fn new(
+        url: impl Into<String>,
+        endpoint: Endpoint,
+        token: &str,
+    ) -> Result<Self, InvalidMetadataValue> {
+        let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))?;
+        bearer.set_sensitive(true);
+        Ok(Self { url: url.into(), endpoint: endpoint.tcp_nodelay(true), bearer: Bearer(bearer) })
+    }
+
+    /// Connects as whoever creates the matches.
+    ///
+    /// # Errors
+    /// If there is no connection.
+    pub(crate) async fn matches(&self) -> Result<Matches, tonic::transport::Error> {
+        let channel = self.endpoint.connect().await?;
+        let client = MatchServiceClient::with_interceptor(channel, self.bearer.clone());
+        Ok(client.max_decoding_message_size(MAX_ANSWER_BYTES))
+    }
+}
+
+/// Creates matches.
+pub(crate) type Matches = MatchServiceClient<InterceptedService<Channel, Bearer>>;
+
+/// Adds a token to every call.
+#[derive(Clone, Debug)]
+pub(crate) struct Bearer(MetadataValue<Ascii>);
+
+impl Interceptor for Bearer {
+    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
+        request.metadata_mut().insert("authorization", self.0.clone());
+        Ok(request)
+    }
+}
