@@ -38,6 +38,7 @@ mod check;
 mod client_name;
 mod control;
 mod fault;
+mod find_limit;
 mod finished;
 pub mod hdr;
 pub mod html;
@@ -61,6 +62,7 @@ mod target;
 mod think;
 mod time;
 
+pub use find_limit::{FindError, Resolution, ResolutionError, find_limit};
 pub use plan::{Kind, Load, OpenRate, Plan, PlanError, Rate, Stage};
 pub use run::{RunError, run};
 pub use target::Target;

@@ -225,6 +225,16 @@ impl Plan {
         &self.stages
     }
 
+    /// The same at another rate in all of its stages. A closed loop has none, and stays as it is.
+    #[must_use]
+    pub fn at(&self, rate: Rate) -> Self {
+        let mut plan = self.clone();
+        for stage in &mut plan.stages {
+            stage.load = stage.load.at(rate);
+        }
+        plan
+    }
+
     /// What stands of it in a report.
     pub fn description(&self, server: &str) -> Description {
         let first = self.stages.first();

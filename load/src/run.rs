@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::Status;
 
 use crate::control::Control;
 use crate::lanes::Lanes;
-use crate::outcome::{Outcome, Phase, Recorder, Second};
+use crate::outcome::{Outcome, Phase, Reading, Recorder, Second};
 use crate::plan::{Plan, Stage};
 use crate::results::Watch;
+use crate::scrape::Page;
 use crate::target::Target;
 
 /// Why a run could not begin.
@@ -34,7 +36,8 @@ pub enum RunError {
     Random(getrandom::Error),
 }
 
-/// Runs a plan against a server, tells each second that is over, and gives what was measured. `stop` ends it before its time.
+/// Runs a plan against a server, tells each second that is over, with what the server's page of metrics says where it can be read, and
+/// gives what was measured. `stop` ends it before its time.
 ///
 /// # Errors
 /// If it can't begin. What goes wrong later is in the outcome.
@@ -43,7 +46,7 @@ pub async fn run(
     plan: &Plan,
     recorder: Recorder,
     stop: CancellationToken,
-    mut told: impl FnMut(&Second),
+    mut told: impl FnMut(&Second, Option<&Reading>),
 ) -> Result<Outcome, RunError> {
     let connected = target.matches().await;
     let matches = connected.map_err(|source| RunError::Connect { url: target.url.clone(), source })?;
@@ -53,6 +56,9 @@ pub async fn run(
     let (results_sender, results) = unbounded_channel();
     let _watching = AbortOnDropHandle::new(tokio::spawn(watch.run(recorder.clone(), results_sender)));
     let (finished_sender, finished) = unbounded_channel();
+    let (reading_sender, reading) = watch::channel(None);
+    let page = Page::new(target.endpoint.connect_lazy());
+    let _reading = AbortOnDropHandle::new(tokio::spawn(read(page, recorder.clone(), reading_sender)));
     let lanes = Lanes::new(target, recorder.clone(), finished_sender);
     let connections = usize::try_from(plan.connections.get()).unwrap_or(usize::MAX);
     let mut control =
@@ -69,7 +75,7 @@ pub async fn run(
                 () = stop.cancelled() => break,
                 _ = seconds.tick() => {
                     if let Some(second) = recorder.tick() {
-                        told(&second);
+                        told(&second, reading.borrow().as_ref());
                     }
                 }
             }
@@ -94,6 +100,21 @@ async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {
         recorder.enter(Phase::measured(&stage.name));
         until += stage.duration;
         control.run(stage, until).await;
+    }
+}
+
+/// Reads the server's metrics each second, where it can.
+async fn read(page: Page, recorder: Recorder, told: watch::Sender<Option<Reading>>) {
+    let mut seconds = interval(Duration::from_secs(1));
+    seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        seconds.tick().await;
+        // A server that does not show them is measured without.
+        let Ok(scrape) = page.read().await else { continue };
+        let reading = scrape.reading();
+        recorder.server_reading(reading);
+        // Whoever shows it may be gone.
+        let _ = told.send(Some(reading));
     }
 }
 

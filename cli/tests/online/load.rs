@@ -72,6 +72,35 @@ fn an_slo_that_is_not_kept_is_the_exit_code() {
 }
 
 #[test]
+fn a_search_finds_a_limit_and_leaves_its_histograms_and_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let [hdr, html] = ["hdr", "page.html"].map(|name| folder.path().join(name));
+    let output = zetema()
+        .args(["load", "--rate", "400actions/s", "--find-limit", "--slo", "p99<1s", "--resolution", "100%"])
+        .args([
+            "--time-control",
+            "none",
+            "--warmup",
+            "500ms",
+            "--duration",
+            "1s",
+            "--format",
+            "json",
+            "--hdr",
+        ])
+        .arg(&hdr)
+        .arg("--html")
+        .arg(&html)
+        .output()
+        .unwrap();
+    let report = parse(&output);
+    let steps = report["search"]["steps"].as_array().unwrap();
+    assert!(report["search"]["limit"].as_f64().unwrap() > 0.0 && steps.len() > 1, "{}", report["search"]);
+    assert!(hdr.join("receipt.hgrm").is_file());
+    assert!(std::fs::read_to_string(html).unwrap().contains("</svg>"));
+}
+
+#[test]
 fn what_a_load_can_t_do_is_said_before_it_begins() {
     let check = |args: &[&str], said: &str| {
         let output = zetema().arg("load").args(args).output().unwrap();
@@ -84,4 +113,6 @@ fn what_a_load_can_t_do_is_said_before_it_begins() {
     check(&["--duration", "0s"], "give it a duration");
     check(&["--rate", "5matches/s", "--matches", "7"], "leave");
     check(&["--ca", "ca.pem"], "--server");
+    check(&["--find-limit", "--rate", "5actions/s"], "--slo");
+    check(&["--resolution", "5%"], "--find-limit");
 }

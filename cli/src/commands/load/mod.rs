@@ -9,10 +9,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
-use zetema_load::outcome::{Client, Phase, Recorder, Second, Via, Work};
+use zetema_load::outcome::{Client, Phase, Reading, Recorder, Second, Via, Work};
 use zetema_load::report::Report;
 use zetema_load::slo::Slo;
-use zetema_load::{Kind, Load as PlannedLoad, OpenRate, Plan, Stage, Target, Think, json, live, table};
+use zetema_load::{
+    Kind, Load as PlannedLoad, OpenRate, Plan, Rate, Resolution, Stage, Target, Think, hdr, html, json, live,
+    table,
+};
 use zetema_rules::NamedTimeControl;
 use zetema_service::server::termination;
 
@@ -38,6 +41,7 @@ Examples:
   zetema load --matches 1000 --duration 30s --warmup 5s
   zetema load --rate 50matches/s --think log-normal:200ms,0.8 --duration 60s
   zetema load --rate 5000actions/s --matches 500 --slo 'p99<20ms,errors<0.1%' --format json > run.json
+  zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
   zetema load --server https://zetema.example.com --via unary --matches 200
 
 The exit code is 1 if anything that came was wrong, or if --slo was not kept. docs/load.md and docs/load-report.md say what is
@@ -78,6 +82,18 @@ pub(crate) struct Load {
     /// What must hold, as in 'p99<20ms,errors<0.1%'; if it does not, the exit code is 1
     #[arg(long, value_name = "CONDITIONS")]
     slo: Option<Slo>,
+    /// Try one rate after the other, from --rate on, until the highest is found that keeps --slo
+    #[arg(long, requires_all = ["slo", "rate"])]
+    find_limit: bool,
+    /// How near to the limit the search ends, as a part of the rate
+    #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "find_limit")]
+    resolution: Resolution,
+    /// Write the histograms of all times into this folder, in the formats of `HdrHistogram`
+    #[arg(long, value_name = "DIR")]
+    hdr: Option<PathBuf>,
+    /// Write a page with plots into this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Connections to begin with; there are more when these carry no more
     #[arg(long, value_name = "N", default_value = "4")]
     connections: NonZeroU32,
@@ -107,32 +123,62 @@ impl Load {
         let (own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let target = target(&server)?;
-        let recorder = Recorder::start(plan.description(name), Phase::warm_up());
         let stop = CancellationToken::new();
-        let live = Live::new()?;
-        let told = |second: &Second| {
-            let phase = second.phase().checked_sub(1).and_then(|number| plan.stages().get(number));
-            let phase = phase.map_or("warm-up", |stage| stage.name.as_str());
-            live.show(&live::line(phase, recorder.elapsed(), second, None));
-        };
-        let running = zetema_load::run(target, &plan, recorder.clone(), stop.clone(), told);
+        let running = self.measure(&target, name, &plan, stop.clone());
         tokio::pin!(running);
-        let outcome = tokio::select! {
-            outcome = &mut running => outcome,
+        let report = tokio::select! {
+            report = &mut running => report,
             signal = termination() => {
                 signal?;
                 stop.cancel();
                 running.await
             }
         }?;
-        live.end();
         drop(own);
-        let report = Report::new(outcome, self.slo.as_ref());
-        match self.format.format {
-            Format::Json => output::print(json::write(&report)?)?,
-            Format::Table => output::print(table::text(&report).trim_end())?,
-        }
+        self.write(&report)?;
         judge(&report)
+    }
+
+    /// Runs the plan once, or at one rate after the other.
+    async fn measure(
+        &self,
+        target: &Target,
+        name: &str,
+        plan: &Plan,
+        stop: CancellationToken,
+    ) -> Result<Report> {
+        let live = Live::new()?;
+        let report = if let (true, Some(slo)) = (self.find_limit, &self.slo) {
+            let told = |rate: Rate, recorder: &Recorder, second: &Second, server: Option<&Reading>| {
+                live.show(&live::line(&format!("at {rate}/s"), recorder.elapsed(), second, server));
+            };
+            zetema_load::find_limit(target, name, plan, slo, self.resolution, stop, told).await?
+        } else {
+            let recorder = Recorder::start(plan.description(name), Phase::warm_up());
+            let told = |second: &Second, server: Option<&Reading>| {
+                let phase = second.phase().checked_sub(1).and_then(|number| plan.stages().get(number));
+                let phase = phase.map_or("warm-up", |stage| stage.name.as_str());
+                live.show(&live::line(phase, recorder.elapsed(), second, server));
+            };
+            let outcome = zetema_load::run(target.clone(), plan, recorder.clone(), stop, told).await?;
+            Report::new(outcome, self.slo.as_ref())
+        };
+        live.end();
+        Ok(report)
+    }
+
+    fn write(&self, report: &Report) -> Result<()> {
+        if let Some(folder) = &self.hdr {
+            hdr::write(&report.outcome, folder).context("the histograms can't be written")?;
+        }
+        if let Some(file) = &self.html {
+            let page = html::page(report).context("the page can't be made")?;
+            std::fs::write(file, page).with_context(|| format!("{} can't be written", file.display()))?;
+        }
+        match self.format.format {
+            Format::Json => output::print(json::write(report)?),
+            Format::Table => output::print(table::text(report).trim_end()),
+        }
     }
 
     /// The server that is started, if none is given, and how to reach the one that is loaded.

@@ -1,0 +1,205 @@
+//! The search for the highest rate that a server keeps.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::outcome::{Outcome, Phase, Reading, Recorder, Second};
+use crate::plan::{Load, Plan, Rate};
+use crate::report::{Report, Search, Step};
+use crate::run::{RunError, run};
+use crate::slo::Slo;
+use crate::target::Target;
+
+/// Rates that are tried at most.
+const MOST_STEPS: usize = 40;
+/// Of the actions that are due so many must be acknowledged: a server that falls behind has not kept the rate, whatever the SLO says.
+const KEPT_UP: f64 = 0.95;
+
+/// How near to each other the highest rate that was kept and the lowest that was not are in the end, as a part of the rate.
+///
+/// ```
+/// use zetema_load::Resolution;
+///
+/// let resolution: Resolution = "5%".parse().unwrap();
+/// assert_eq!(resolution.to_string(), "5%");
+/// assert!("0%".parse::<Resolution>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resolution(f64);
+
+/// A text that is no resolution.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no resolution: give a part of the rate, from 1% to 100%, as in 5%")]
+pub struct ResolutionError(String);
+
+impl FromStr for Resolution {
+    type Err = ResolutionError;
+
+    fn from_str(text: &str) -> Result<Self, ResolutionError> {
+        let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        let percent = percent.filter(|percent| (1.0..=100.0).contains(percent));
+        percent.map(|percent| Self(percent / 100.0)).ok_or_else(|| ResolutionError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Resolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", self.0 * 100.0)
+    }
+}
+
+/// Which rate is tried next: from the first one it is doubled until a rate is not kept, or halved until one is, and then the gap between
+/// the two is halved (as a ratio) until it is as small as the resolution.
+#[derive(Debug)]
+struct Bisection {
+    /// The highest that was kept.
+    kept: Option<Rate>,
+    /// The lowest that was not.
+    missed: Option<Rate>,
+    next: Option<Rate>,
+    resolution: Resolution,
+    tried: usize,
+}
+
+impl Bisection {
+    const fn new(first: Rate, resolution: Resolution) -> Self {
+        Self { kept: None, missed: None, next: Some(first), resolution, tried: 0 }
+    }
+
+    /// What is to be tried. `None` when the search is over.
+    const fn next(&self) -> Option<Rate> {
+        self.next
+    }
+
+    /// Whether it was kept.
+    fn tried(&mut self, rate: Rate, is_kept: bool) {
+        self.tried += 1;
+        *(if is_kept { &mut self.kept } else { &mut self.missed }) = Some(rate);
+        let next = match (self.kept, self.missed) {
+            (Some(kept), None) => Rate::new(kept.per_second() * 2.0).ok(),
+            (None, Some(missed)) => Rate::new(missed.per_second() / 2.0).ok(),
+            (Some(kept), Some(missed)) => {
+                let [kept, missed] = [kept, missed].map(Rate::per_second);
+                let is_found = missed / kept <= 1.0 + self.resolution.0;
+                (!is_found).then(|| Rate::new((kept * missed).sqrt()).ok()).flatten()
+            }
+            (None, None) => None,
+        };
+        self.next = next.filter(|_| self.tried < MOST_STEPS);
+    }
+}
+
+/// Searches the highest rate at which the server keeps the SLO, and all that is due: `plan` is run at one rate after the other, from
+/// its own on. The outcome is that of the highest rate that was kept; if none was, that of the last one tried. `stop` ends the search with
+/// the rate that is tried.
+///
+/// # Errors
+/// [`FindError::Closed`] if the plan has no rate, [`FindError::Run`] if a run can't begin.
+pub async fn find_limit(
+    target: &Target,
+    server: &str,
+    plan: &Plan,
+    slo: &Slo,
+    resolution: Resolution,
+    stop: CancellationToken,
+    mut told: impl FnMut(Rate, &Recorder, &Second, Option<&Reading>),
+) -> Result<Report, FindError> {
+    let first = plan.stages().first().and_then(|stage| stage.load.rate()).ok_or(FindError::Closed)?;
+    let mut bisection = Bisection::new(first, resolution);
+    let mut search = Search::default();
+    let mut best: Option<Outcome> = None;
+    let mut last: Option<Outcome> = None;
+    while let Some(rate) = bisection.next().filter(|_| !stop.is_cancelled()) {
+        let plan = plan.at(rate);
+        let held_to = held_to(slo, &plan, rate);
+        let recorder = Recorder::start(plan.description(server), Phase::warm_up());
+        let outcome = run(target.clone(), &plan, recorder.clone(), stop.clone(), |second, reading| {
+            told(rate, &recorder, second, reading);
+        })
+        .await?;
+        let totals = outcome.totals();
+        let tried = Step::new(rate.per_second(), &totals, &held_to);
+        let is_kept = tried.verdict().held() && !stop.is_cancelled();
+        search.steps.push(tried);
+        let has_faults = outcome.faults().all() > 0;
+        if is_kept {
+            // What is tried after it is higher.
+            search.limit = Some(rate.per_second());
+            best = Some(outcome);
+        } else {
+            last = Some(outcome);
+        }
+        if has_faults {
+            break;
+        }
+        bisection.tried(rate, is_kept);
+    }
+    // A fault is told whatever was kept before.
+    let last = last.filter(|outcome| best.is_none() || outcome.faults().all() > 0);
+    let outcome = last.or(best).ok_or(FindError::Stopped)?;
+    Ok(Report::new(outcome, Some(slo)).with_search(search))
+}
+
+/// The SLO, and that of the actions that are due as many come about. Of matches those that were begun may end much later.
+fn held_to(slo: &Slo, plan: &Plan, rate: Rate) -> Slo {
+    let is_of_actions = plan.stages().iter().all(|stage| matches!(stage.load, Load::Actions(..)));
+    let with = format!("{slo},throughput>{}", rate.per_second() * KEPT_UP);
+    // What is written can be read again.
+    with.parse().ok().filter(|_| is_of_actions).unwrap_or_else(|| slo.clone())
+}
+
+/// Why there was no search.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// A closed loop has no rate.
+    #[error("a closed loop has no rate to search: give one, as in 1000actions/s")]
+    Closed,
+    /// It was stopped before the first rate was tried.
+    #[error("it was stopped before a rate was tried")]
+    Stopped,
+    /// A run can't begin.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The limit that is found from this first rate, and how many rates were tried.
+    fn search(first: f64, limit: f64, resolution: &str) -> (Option<f64>, usize) {
+        let mut bisection = Bisection::new(Rate::new(first).unwrap(), resolution.parse().unwrap());
+        while let Some(rate) = bisection.next() {
+            bisection.tried(rate, rate.per_second() <= limit);
+        }
+        (bisection.kept.map(Rate::per_second), bisection.tried)
+    }
+
+    #[test]
+    fn the_highest_rate_that_is_kept_is_found_from_wherever_it_begins() {
+        let check = |first: f64, limit: f64, resolution: &str, most_tries: usize| {
+            let (found, tried) = search(first, limit, resolution);
+            let found = found.unwrap();
+            let part = resolution.parse::<Resolution>().unwrap().0;
+            assert!(found <= limit && limit < found * (1.0 + part), "{found} of {limit} from {first}");
+            assert!(tried <= most_tries, "{tried} tries for {limit} from {first}");
+        };
+        check(1000.0, 1000.0, "5%", 7);
+        check(1000.0, 999.0, "5%", 8);
+        check(100.0, 17_345.0, "5%", 15);
+        check(100_000.0, 37.0, "5%", 18);
+        check(1000.0, 7777.0, "1%", 13);
+        check(1000.0, 7777.0, "100%", 5);
+    }
+
+    #[test]
+    fn a_search_ends_where_nothing_is_kept_or_all_is() {
+        let (found, tried) = search(1000.0, 0.0, "5%");
+        assert_eq!((found, tried), (None, MOST_STEPS));
+        let (found, _) = search(1000.0, f64::INFINITY, "5%");
+        assert!(found.unwrap() > Rate::MOST / 2.0);
+    }
+}
