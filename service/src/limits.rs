@@ -11,8 +11,11 @@ use std::time::Duration;
 /// with rules of their own, some 200 bytes each.
 pub const DEFAULT_MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
-/// Bytes of one message to `PlayService`: an action is some ten bytes, a join a hundred, and an Observe of
-/// [`MAX_SEATS_PER_STREAM`] seats the largest, some 80 each.
+/// Bytes of one message on a Play stream: an action is some ten bytes, a join a hundred. As much is kept for each stream.
+pub const MAX_PLAY_MESSAGE_BYTES: usize = 16 * 1024;
+
+/// Bytes of one message to the other calls of `PlayService`: an Observe of [`MAX_SEATS_PER_STREAM`] seats is the largest, some 80
+/// each.
 pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
 
 /// Bytes of one message to `RulesService`, `TokenService`, `WebhookService` and the standard services: a rules record is the largest.
@@ -45,6 +48,21 @@ pub const MAX_SEATS_PER_STREAM: usize = 1_000;
 /// Requests of one Play stream that wait for their tables, or whose answers wait for their reader. When it is full, the stream
 /// is not read on, and the client feels it as back pressure.
 pub const MAX_REQUESTS_IN_FLIGHT: usize = 2 * MAX_SEATS_PER_STREAM;
+
+/// Of these, as many as each stream may have whatever the others have.
+pub const OWN_REQUESTS_IN_FLIGHT: usize = 8;
+
+/// Those of all streams beyond that, some 2 KiB each with its answer.
+pub const UNANSWERED_REQUESTS: u64 = 128 * 1024;
+
+/// The same of the streams from one address: a quarter, so that nobody can keep the others at [`OWN_REQUESTS_IN_FLIGHT`] alone.
+pub const UNANSWERED_REQUESTS_PER_ADDRESS: u64 = 32 * 1024;
+
+/// As many of them a stream takes the room for at once.
+pub const UNANSWERED_REQUESTS_AT_ONCE: u64 = 16;
+
+/// How long a stream is not read for which there is no room, or which has sent too much, before that is looked at again.
+pub const LEAST_REST: Duration = Duration::from_millis(10);
 
 /// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;

@@ -21,7 +21,7 @@ pub(crate) use address::{Address, Crowd, Full, Room};
 pub(crate) use pool::Taken;
 pub(crate) use pressure::{Overloaded, Pressure, Work};
 pub(crate) use purpose::Purpose;
-pub(crate) use rates::{Origin, Rates, Share, TooFast};
+pub(crate) use rates::{Debt, Origin, Rates, Share, TooFast};
 pub(crate) use replays::LongQueue;
 pub(crate) use traffic::{Bounds, OpenCall, Traffic};
 pub(crate) use turns::Turn;

@@ -125,6 +125,13 @@ impl Taken {
         enough
     }
 
+    /// Gives back what is more than this.
+    pub(crate) fn keep(&mut self, amount: u64) {
+        let more = self.amount.saturating_sub(amount);
+        self.part.remove(more);
+        self.amount -= more;
+    }
+
     pub(crate) const fn amount(&self) -> u64 {
         self.amount
     }
@@ -177,8 +184,12 @@ mod tests {
         assert!(other.more(40));
         assert_eq!((one.amount(), again.amount(), other.amount(), pool.taken()), (30, 10, 40, 80));
         assert!(!taken("192.0.2.3").more(21));
+        again.keep(11);
+        assert_eq!((again.amount(), pool.taken()), (10, 80));
+        again.keep(9);
+        assert_eq!((again.amount(), pool.taken()), (9, 79));
         drop(one);
-        assert!(again.more(30));
+        assert!(again.more(31));
         drop((again, other));
         assert_eq!(pool.taken(), 0);
     }

@@ -20,7 +20,7 @@ use metrics::counter;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
-    Address, Crowd, Full, Purpose, Room, Traffic, Verdict,
+    Address, Crowd, Full, Purpose, Room, Taken, Traffic, Verdict,
     replays::{LongQueue, Replays},
     turns::{Turn, Turns},
 };
@@ -159,6 +159,21 @@ pub(crate) struct TooFast {
     pub(crate) by: &'static str,
 }
 
+/// A message that was taken in and is not counted yet, as its sender has sent too much: nothing more is read until it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Debt {
+    /// How long to wait before it is tried again.
+    pub(crate) wait: Duration,
+    to: Creditor,
+}
+
+/// Whose share it is still to be counted for: an address that has counted it does so once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Creditor {
+    AddressAndToken,
+    Token,
+}
+
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -218,11 +233,34 @@ impl Share {
     }
 
     /// One more message on a stream that is open.
-    pub(crate) fn message(&self) -> Result<(), TooFast> {
+    pub(crate) fn message(&self) -> Result<(), Debt> {
         if let Some(origin) = &self.origin {
             origin.traffic.useful();
         }
-        self.take(Kind::Message, NonZeroU32::MIN)
+        self.settle(Creditor::AddressAndToken).inspect_err(|debt| {
+            let by = match debt.to {
+                Creditor::AddressAndToken => "address",
+                Creditor::Token => "token",
+            };
+            counter!(THROTTLED, "what" => Kind::Message.name(), "by" => by).increment(1);
+        })
+    }
+
+    /// Counts a message at last, if its time has come.
+    pub(crate) fn pay(&self, debt: Debt) -> Result<(), Debt> {
+        self.settle(debt.to)
+    }
+
+    fn settle(&self, to: Creditor) -> Result<(), Debt> {
+        let owed = |to| move |wait: Duration| Debt { wait: wait.max(limits::LEAST_REST), to };
+        let Rate { by_token, by_address } = &self.rates.requests;
+        if to == Creditor::AddressAndToken {
+            by_address.take(self.address(), NonZeroU32::MIN).map_err(owed(to))?;
+        }
+        match self.token {
+            Some(token) => by_token.take(token, NonZeroU32::MIN).map_err(owed(Creditor::Token)),
+            None => Ok(()),
+        }
     }
 
     /// So many more matches.
@@ -256,6 +294,11 @@ impl Share {
     /// Waits for a turn to read such a replay, which may be kept as long as that takes.
     pub(crate) async fn replay_to_read(&self) -> Result<Turn, LongQueue> {
         self.rates.replays.to_read(self.address()).await
+    }
+
+    /// The room of requests on a Play stream that are not answered. `None`: of one that came by no connection.
+    pub(crate) fn unanswered(&self) -> Option<Taken> {
+        self.origin.as_ref().map(|origin| origin.traffic.unanswered())
     }
 
     /// Room to follow one more seat, for as long as what is returned lives.
@@ -335,7 +378,7 @@ mod tests {
         share(&rates, ONE, Some("Bearer b")).request().unwrap();
         share(&rates, ONE, None).request().unwrap();
         // A message on a stream is a request like any other.
-        assert_eq!(here.message().unwrap_err().by, "token");
+        assert_eq!(here.message().unwrap_err().to, Creditor::Token);
     }
 
     #[test]

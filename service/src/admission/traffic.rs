@@ -47,6 +47,8 @@ pub(crate) struct Bounds {
     pages: Arc<Crowd>,
     /// Bytes of requests that are large.
     large_requests: Arc<Pool>,
+    /// Requests on Play streams that are not answered.
+    unanswered: Arc<Pool>,
     /// Bytes that wait to be sent.
     waiting: Arc<Pool>,
 }
@@ -64,6 +66,7 @@ impl Bounds {
             checks: Crowd::new(limits::MAX_HEALTH_CHECKS, limits::MAX_HEALTH_CHECKS_PER_ADDRESS),
             pages: Crowd::new(limits::MAX_METRICS_PAGES, limits::MAX_METRICS_PAGES_PER_ADDRESS),
             large_requests: large_requests(numbers),
+            unanswered: Pool::new(limits::UNANSWERED_REQUESTS, limits::UNANSWERED_REQUESTS_PER_ADDRESS),
             waiting: Pool::new(
                 numbers.get(Number::MaxQueuedBytes),
                 numbers.get(Number::MaxQueuedBytesPerAddress),
@@ -315,6 +318,11 @@ impl Traffic {
     /// The room of a large request, none of which is taken yet.
     pub(crate) fn large_request(&self) -> Taken {
         Taken::new(self.0.bounds.large_requests.part(self.0.address))
+    }
+
+    /// The room of requests on a Play stream that are not answered, none of which is taken yet.
+    pub(crate) fn unanswered(&self) -> Taken {
+        Taken::new(self.0.bounds.unanswered.part(self.0.address))
     }
 
     /// What limits how many calls are worked on at once.

@@ -14,7 +14,7 @@ use axum::{
 use http_body::Frame;
 use tokio::time::{Sleep, sleep};
 
-use crate::admission::{Share, TooFast};
+use crate::admission::{Debt, Share};
 
 /// Bytes before a message: whether it is compressed, and its length (gRPC over HTTP/2, "Length-Prefixed-Message").
 const PREFIX: usize = 5;
@@ -32,7 +32,8 @@ struct Counted {
     /// What has come and is not handed on yet.
     come: Bytes,
     message: Message,
-    rest: Option<Pin<Box<Sleep>>>,
+    /// What is owed for it, and until when that is waited for.
+    owed: Option<(Debt, Pin<Box<Sleep>>)>,
 }
 
 /// The message that is handed on.
@@ -68,8 +69,12 @@ impl Message {
 
 impl Counted {
     fn new(body: Body, share: Share) -> Self {
-        Self { body, share, come: Bytes::new(), message: Message::default(), rest: None }
+        Self { body, share, come: Bytes::new(), message: Message::default(), owed: None }
     }
+}
+
+fn owed(debt: Debt) -> (Debt, Pin<Box<Sleep>>) {
+    (debt, Box::pin(sleep(debt.wait)))
 }
 
 impl http_body::Body for Counted {
@@ -82,11 +87,14 @@ impl http_body::Body for Counted {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
         loop {
-            if let Some(rest) = &mut this.rest {
+            if let Some((debt, rest)) = &mut this.owed {
                 ready!(rest.as_mut().poll(context));
-                this.rest = None;
-            }
-            if this.come.is_empty() {
+                this.owed = this.share.pay(*debt).err().map(owed);
+                if this.owed.is_none() {
+                    let piece = this.message.take(&mut this.come);
+                    return Poll::Ready(Some(Ok(Frame::data(piece))));
+                }
+            } else if this.come.is_empty() {
                 match ready!(Pin::new(&mut this.body).poll_frame(context)).transpose()? {
                     None => return Poll::Ready(None),
                     Some(frame) => match frame.into_data() {
@@ -95,9 +103,9 @@ impl http_body::Body for Counted {
                     },
                 }
             } else if this.message.begins()
-                && let Err(TooFast { wait, .. }) = this.share.message()
+                && let Err(debt) = this.share.message()
             {
-                this.rest = Some(Box::pin(sleep(wait)));
+                this.owed = Some(owed(debt));
             } else {
                 let piece = this.message.take(&mut this.come);
                 return Poll::Ready(Some(Ok(Frame::data(piece))));

@@ -36,6 +36,9 @@ use crate::{
     webhooks::Webhooks,
 };
 
+/// The call whose stream carries all that a bot plays.
+const PLAY_STREAM: &str = "/zetema.v1.PlayService/Play";
+
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
 pub(super) fn routes(
     backend: &Arc<Backend>,
@@ -60,7 +63,7 @@ pub(super) fn routes(
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
-    let webhooks = explained(webhooks, rates, &rpcs);
+    let webhooks = explained(webhooks.into_axum_router().reset_fallback(), rates, &rpcs);
     Ok(ours(backend, rates, &rpcs, page).merge(webhooks).merge(standard).merge(unknown))
 }
 
@@ -71,12 +74,14 @@ pub(super) fn ours(
     rpcs: &Arc<Rpcs>,
     page: Option<PrometheusHandle>,
 ) -> Router {
+    let play = PlayAdapter::new(Arc::clone(backend));
+    let play = |max_bytes| {
+        PlayServiceServer::new(play.clone())
+            .max_decoding_message_size(max_bytes)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES)
+    };
     let ours = Routes::new(MatchServer::new(backend))
-        .add_service(
-            PlayServiceServer::new(PlayAdapter::new(Arc::clone(backend)))
-                .max_decoding_message_size(limits::MAX_PLAY_REQUEST_BYTES)
-                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
-        )
+        .add_service(play(limits::MAX_PLAY_REQUEST_BYTES))
         .add_service(
             RulesServiceServer::new(RulesAdapter)
                 .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
@@ -87,6 +92,9 @@ pub(super) fn ours(
                 .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
                 .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
         );
+    // What has the longest message of a stream once keeps room for as long a one.
+    let stream = Router::new().route_service(PLAY_STREAM, play(limits::MAX_PLAY_MESSAGE_BYTES));
+    let ours = ours.into_axum_router().reset_fallback().merge(stream);
     let ours = explained(ours, rates, rpcs);
     let metrics = match page.map(MetricsPage::new) {
         Some(page) => get(move || page.answer()),
@@ -100,9 +108,8 @@ pub(super) fn ours(
 }
 
 /// Services of ours, over the web too.
-fn explained(services: Routes, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
-    let services = services.into_axum_router().reset_fallback().layer(middleware::map_response(explain));
-    over_web(services, rates, rpcs)
+fn explained(services: Router, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
+    over_web(services.layer(middleware::map_response(explain)), rates, rpcs)
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.

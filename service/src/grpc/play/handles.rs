@@ -8,6 +8,7 @@ use zetema_rules::Seat;
 
 use crate::{
     journal::MatchId,
+    limits,
     matches::Hold,
     table::{Receipt, SeatAccess},
 };
@@ -124,6 +125,9 @@ impl Handles {
             let before = held.owed.len();
             held.owed.retain(|(_, receipt)| receipt.seq > seq);
             self.owed -= before - held.owed.len();
+            if held.owed.is_empty() {
+                held.owed.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
+            }
         }
     }
 

@@ -48,7 +48,7 @@ impl Session {
             ping_interval_ms: u32::try_from(self.backend.ping_interval.as_millis()).unwrap_or(u32::MAX),
             limits: Some(v1::PlayLimits {
                 max_seats: number(limits::MAX_SEATS_PER_STREAM),
-                max_message_bytes: number(limits::MAX_PLAY_REQUEST_BYTES),
+                max_message_bytes: number(limits::MAX_PLAY_MESSAGE_BYTES),
                 max_queued_messages: number(self.backend.queued_observations),
             }),
             live_seats: live.seats.iter().map(live_seat_to_wire).collect(),

@@ -4,6 +4,7 @@ mod ask;
 mod faults;
 mod handles;
 mod hello;
+mod intake;
 mod observe;
 mod opener;
 mod round_trips;

@@ -23,11 +23,12 @@ use super::{
     faults,
     handles::Handles,
     hello::live_seat_to_wire,
+    intake::Intake,
     opener::{Cuts, Opener, TokenKey},
     round_trips::RoundTrips,
 };
 use crate::{
-    admission::{Share, TooFast, Verdict},
+    admission::{Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
     limits,
     matches::LiveSeat,
@@ -69,9 +70,9 @@ pub(super) struct Session {
     drain_told: bool,
     /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
     last_sign: Moment,
-    /// What the client may send, and until when nothing more is read of one that sent too fast.
+    /// What the client may.
     pub(super) share: Option<Share>,
-    resting_until: Option<Instant>,
+    intake: Intake,
 }
 
 impl Session {
@@ -103,8 +104,8 @@ impl Session {
             pings_said: 0,
             drain_told: false,
             last_sign,
+            intake: Intake::new(share.clone()),
             share,
-            resting_until: None,
         }
     }
 
@@ -155,7 +156,10 @@ impl Session {
         let hello_by = Instant::now() + backend.request_timeout;
         loop {
             let unanswered = self.asked.len() + self.said.len() + self.handles.owed();
-            let may_read = unanswered < limits::MAX_REQUESTS_IN_FLIGHT && self.resting_until.is_none();
+            if self.said.is_empty() {
+                self.said.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
+            }
+            let may_read = self.intake.is_open(unanswered);
             if !may_read && self.said.is_empty() && self.handles.owed() == 0 {
                 // It is not heard since the tables are slow, for which it can't be blamed.
                 self.last_sign = backend.matches.now();
@@ -174,7 +178,7 @@ impl Session {
                     }
                 },
                 () = sleep_until(hello_by), if self.capacity.is_none() => return End::Fault(Fault::no_hello()),
-                () = rest(self.resting_until), if self.resting_until.is_some() => self.resting_until = None,
+                () = self.intake.rest(), if !may_read => self.intake.look_again(),
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
                     let Some((permit, next)) = next else { return End::Closed };
@@ -197,9 +201,7 @@ impl Session {
     /// Takes in a message of the client: a sign of life.
     fn hear(&mut self, request: v1::PlayRequest) {
         self.last_sign = self.backend.matches.now();
-        // Nothing is refused that may be an action under a clock: it waits, and so does what the client sends after it.
-        let too_fast = self.share.as_ref().and_then(|share| share.message().err());
-        self.resting_until = too_fast.map(|TooFast { wait, .. }| Instant::now() + wait);
+        self.intake.read_one();
         self.read(request);
     }
 
@@ -333,13 +335,6 @@ impl Session {
             End::Closed => End::Fault(fault),
             end @ End::Fault(_) => end,
         }
-    }
-}
-
-/// Waits until then.
-async fn rest(until: Option<Instant>) {
-    if let Some(until) = until {
-        sleep_until(until).await;
     }
 }
 

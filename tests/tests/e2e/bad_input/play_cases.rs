@@ -334,7 +334,7 @@ fn streams() -> Vec<Case> {
     let message = |kind: Ask| v1::PlayRequest { tag: 0, handle: 0, kind: Some(kind) }.encode_to_vec();
     let hello = message(Ask::Hello(hello));
     let garbage = vec![0xff; 16];
-    let long = vec![0; limits::MAX_PLAY_REQUEST_BYTES + 1];
+    let long = vec![0; limits::MAX_PLAY_MESSAGE_BYTES + 1];
     let rows = [
         ("what is no message, after hello", vec![hello.clone(), garbage], Expected::reason(Undecodable)),
         ("too large a message, after hello", vec![hello, long], Expected::reason(MessageTooLarge)),
