@@ -129,6 +129,15 @@ pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
 /// them take. All that see the same share them.
 pub const DEFAULT_MAX_QUEUED_BYTES_PER_SEAT: usize = 1024 * 1024;
 
+/// Bytes of observations that wait for all subscribers, unless configured.
+pub const DEFAULT_MAX_QUEUED_OBSERVATION_BYTES: usize = 256 * 1024 * 1024;
+
+/// Bytes of them that wait for one subscriber when half of that waits: some fifty.
+pub const QUEUED_BYTES_PER_SEAT_WHEN_HALF_FULL: usize = 64 * 1024;
+
+/// The same when all of it waits: some few, which a reader that reads is not behind.
+pub const QUEUED_BYTES_PER_SEAT_WHEN_FULL: usize = 4 * 1024;
+
 /// Spectators of one match, and those who observe one seat, unless configured. They share what they are shown, and each
 /// costs a stream, of which there are [`DEFAULT_MAX_STREAMS`] in all.
 pub const DEFAULT_MAX_OBSERVERS_PER_MATCH: usize = 10_000;

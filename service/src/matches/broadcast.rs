@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::yield_now;
 
 use super::End;
+use super::backlog::Backlog;
 use super::observed::Shown;
 use crate::limits::READERS_WOKEN_AT_ONCE;
 
@@ -27,13 +28,12 @@ pub(super) struct Reader {
     next: u64,
 }
 
-#[derive(Default)]
 struct SharedLog(Mutex<Log>);
 
 /// What was shown and not read by all who are in time.
-#[derive(Default)]
 struct Log {
     unread: VecDeque<Unread>,
+    backlog: Arc<Backlog>,
     /// The place of the first of them, or of what comes next if there is none. Who has yet to read an earlier one has
     /// fallen behind.
     first: u64,
@@ -60,9 +60,9 @@ pub(super) struct Most {
 
 impl Broadcast {
     /// One without readers, whose task runs until it is dropped.
-    pub(super) fn start() -> Self {
+    pub(super) fn start(backlog: Arc<Backlog>) -> Self {
         let (news, heard) = watch::channel(());
-        let log = Arc::new(SharedLog::default());
+        let log = Arc::new(SharedLog(Mutex::new(Log::new(backlog))));
         tokio::spawn(wake_by_rows(Arc::clone(&log), heard));
         Self { log, news }
     }
@@ -149,6 +149,10 @@ impl SharedLog {
 }
 
 impl Log {
+    const fn new(backlog: Arc<Backlog>) -> Self {
+        Self { unread: VecDeque::new(), backlog, first: 0, bytes: 0, in_time: 0, rows: Vec::new(), end: None }
+    }
+
     /// The place of what is shown next.
     fn end(&self) -> u64 {
         self.first + self.unread.len() as u64
@@ -180,6 +184,7 @@ impl Log {
             self.first += 1;
         } else {
             self.bytes += shown.bytes();
+            self.backlog.add(shown.bytes());
             self.unread.push_back(Unread { shown, by: self.in_time });
         }
         cut
@@ -189,7 +194,7 @@ impl Log {
     fn drop_first(&mut self) -> usize {
         let Some(Unread { shown, by: behind }) = self.unread.pop_front() else { return 0 };
         self.first += 1;
-        self.bytes -= shown.bytes();
+        self.forget(&shown);
         self.in_time -= behind;
         for unread in &mut self.unread {
             unread.by -= behind;
@@ -229,8 +234,19 @@ impl Log {
         while let Some(Unread { by: 0, .. }) = self.unread.front() {
             if let Some(Unread { shown, by: _ }) = self.unread.pop_front() {
                 self.first += 1;
-                self.bytes -= shown.bytes();
+                self.forget(&shown);
             }
         }
+    }
+
+    fn forget(&mut self, shown: &Shown) {
+        self.bytes -= shown.bytes();
+        self.backlog.remove(shown.bytes());
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.backlog.remove(self.bytes);
     }
 }

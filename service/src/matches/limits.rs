@@ -18,6 +18,8 @@ pub struct Limits {
     pub queued_observations: usize,
     /// Bytes of observations that wait for one subscriber. A reader that falls further behind is cut.
     pub queued_bytes: usize,
+    /// Bytes of observations that wait for all subscribers. The more they are, the fewer may wait for one.
+    pub queued_bytes_in_all: usize,
     /// Subscribers of one match with the same eyes: its spectators, or those who observe one seat. Players are not
     /// counted.
     pub subscribers: usize,
@@ -41,6 +43,7 @@ impl Default for Limits {
             inbox_messages: limits::TABLE_INBOX_MESSAGES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
             queued_bytes: limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT,
+            queued_bytes_in_all: limits::DEFAULT_MAX_QUEUED_OBSERVATION_BYTES,
             subscribers: limits::DEFAULT_MAX_OBSERVERS_PER_MATCH,
             follow_gap_entries: limits::TABLE_FOLLOW_GAP_ENTRIES,
             restart_grace: limits::RESTART_GRACE,

@@ -11,6 +11,7 @@
 //! A match is found here while it runs and afterwards alike: an action sent twice gets its first receipt, and a
 //! subscription its missing observations, even if the match ended in between.
 
+mod backlog;
 mod bot_seats;
 mod broadcast;
 mod clock;
@@ -73,6 +74,7 @@ use crate::metrics::TableMeasures;
 use crate::table::{
     Arrival, Command, MatchInfo, MatchStage, Moment, Rejection, SeatInfo, SeatState, Shuffler,
 };
+use backlog::Backlog;
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
 use incarnation::Incarnations;
@@ -108,6 +110,8 @@ struct Shared {
     incarnations: Incarnations,
     live: RwLock<LiveMatches>,
     places: Arc<Places>,
+    /// What waits for the readers of all matches.
+    backlog: Arc<Backlog>,
     /// The seats of bots in the matches that run.
     bot_seats: AllBotSeats,
     /// What went wrong for players.
@@ -164,6 +168,7 @@ impl Matches {
         let incarnations = Incarnations::read(&*config.journal).await?;
         let matches = Self {
             shared: Arc::new(Shared {
+                backlog: Arc::new(Backlog::new(&config.limits)),
                 config,
                 measures: Arc::new(TableMeasures::new()),
                 incarnations,
@@ -234,6 +239,11 @@ impl Matches {
             all: all + more,
             most: most.max(more),
         })
+    }
+
+    /// Bytes of observations that wait for readers.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.shared.backlog.bytes()
     }
 
     /// Creates no more matches, and waits until none runs.

@@ -52,7 +52,7 @@ impl Matches {
         self.shared.bot_seats.add(&begun);
         TableTask {
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
-            subscribers: Subscribers::new(&limits),
+            subscribers: Subscribers::new(&limits, Arc::clone(&self.shared.backlog)),
             table,
             inbox,
             info,

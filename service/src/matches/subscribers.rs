@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use zetema_rules::{Outcome, Seat, Viewer};
 
+use super::backlog::Backlog;
 use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::Shown;
 use super::{Audience, Limits};
@@ -48,8 +49,27 @@ impl Live {
 /// A player's own queue. What is in it comes before the end.
 pub(super) struct Queue {
     waiting: mpsc::Receiver<Arc<Shown>>,
-    queued_bytes: Arc<AtomicUsize>,
+    queued: Arc<Queued>,
     end: Arc<OnceLock<End>>,
+}
+
+/// What waits in one queue, and in all.
+struct Queued {
+    bytes: AtomicUsize,
+    backlog: Arc<Backlog>,
+}
+
+impl Queued {
+    /// Adds so much. The answer is what was there.
+    fn add(&self, bytes: usize) -> usize {
+        self.backlog.add(bytes);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed)
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.backlog.remove(bytes);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 impl Queue {
@@ -58,8 +78,17 @@ impl Queue {
             // A queue that is closed without a reason is that of a table whose task is gone.
             return Err(self.end.get().cloned().unwrap_or(End::Stopped));
         };
-        self.queued_bytes.fetch_sub(shown.bytes(), Ordering::Relaxed);
+        self.queued.remove(shown.bytes());
         Ok(shown)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.waiting.close();
+        while let Ok(shown) = self.waiting.try_recv() {
+            self.queued.remove(shown.bytes());
+        }
     }
 }
 
@@ -67,22 +96,27 @@ impl Queue {
 struct Player {
     seat: Seat,
     queue: mpsc::Sender<Arc<Shown>>,
-    queued_bytes: Arc<AtomicUsize>,
+    queued: Arc<Queued>,
     end: Arc<OnceLock<End>>,
 }
 
 impl Player {
     fn send(&self, shown: Arc<Shown>, most_bytes: usize) -> Result<(), Unsent> {
         let bytes = shown.bytes();
-        let queued = self.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let queued = self.queued.add(bytes);
         // One alone is always let through.
-        if queued > 0 && queued.saturating_add(bytes) > most_bytes {
-            return Err(Unsent::Full);
+        let sent = if queued > 0 && queued.saturating_add(bytes) > most_bytes {
+            Err(Unsent::Full)
+        } else {
+            self.queue.try_send(shown).map_err(|error| match error {
+                TrySendError::Full(_) => Unsent::Full,
+                TrySendError::Closed(_) => Unsent::Gone,
+            })
+        };
+        if sent.is_err() {
+            self.queued.remove(bytes);
         }
-        self.queue.try_send(shown).map_err(|error| match error {
-            TrySendError::Full(_) => Unsent::Full,
-            TrySendError::Closed(_) => Unsent::Gone,
-        })
+        sent
     }
 
     /// Ends it: the queue is closed behind what is in it.
@@ -104,14 +138,14 @@ pub(super) struct Subscribers {
     players: Vec<Player>,
     broadcasts: Vec<(Viewer, Broadcast)>,
     most_onlookers: usize,
-    most: Most,
+    most_observations: usize,
+    backlog: Arc<Backlog>,
 }
 
 impl Subscribers {
-    pub(super) const fn new(limits: &Limits) -> Self {
-        let &Limits { subscribers, queued_observations, queued_bytes, .. } = limits;
-        let most = Most { observations: queued_observations, bytes: queued_bytes };
-        Self { players: Vec::new(), broadcasts: Vec::new(), most_onlookers: subscribers, most }
+    pub(super) const fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
+        let &Limits { subscribers: most_onlookers, queued_observations: most_observations, .. } = limits;
+        Self { players: Vec::new(), broadcasts: Vec::new(), most_onlookers, most_observations, backlog }
     }
 
     /// Adds one, from the next observation on.
@@ -127,17 +161,17 @@ impl Subscribers {
 
     fn add_player(&mut self, seat: Seat) -> Queue {
         self.players.retain(|player| !player.queue.is_closed());
-        let (queue, waiting) = mpsc::channel(self.most.observations);
+        let (queue, waiting) = mpsc::channel(self.most_observations);
         let end = Arc::new(OnceLock::new());
-        let queued_bytes = Arc::new(AtomicUsize::new(0));
-        self.players.push(Player { seat, queue, queued_bytes: queued_bytes.clone(), end: end.clone() });
-        Queue { waiting, queued_bytes, end }
+        let queued = Arc::new(Queued { bytes: AtomicUsize::new(0), backlog: Arc::clone(&self.backlog) });
+        self.players.push(Player { seat, queue, queued: queued.clone(), end: end.clone() });
+        Queue { waiting, queued, end }
     }
 
     fn add_onlooker(&mut self, viewer: Viewer) -> Result<Live, Rejection> {
         let broadcast = match self.broadcasts.iter().position(|(of, _)| *of == viewer) {
             Some(index) => &self.broadcasts[index].1,
-            None => &self.broadcasts.push_mut((viewer, Broadcast::start())).1,
+            None => &self.broadcasts.push_mut((viewer, Broadcast::start(Arc::clone(&self.backlog)))).1,
         };
         if broadcast.readers() >= self.most_onlookers {
             return Err(Rejection::TooManySubscribers { limit: self.most_onlookers });
@@ -156,6 +190,7 @@ impl Subscribers {
             made.push((viewer, shown.clone()));
             shown
         };
+        let most = Most { observations: self.most_observations, bytes: self.backlog.most_of_queue() };
         let behind = |readers: usize| {
             tracing::info!(match_id = %table.match_id(), readers, "cut readers that fell behind");
         };
@@ -165,7 +200,7 @@ impl Subscribers {
                 keep.push(player);
                 continue;
             };
-            match player.send(shown, self.most.bytes) {
+            match player.send(shown, most.bytes) {
                 Ok(()) => keep.push(player),
                 Err(Unsent::Full) => {
                     behind(1);
@@ -178,7 +213,7 @@ impl Subscribers {
         self.broadcasts.retain(|(_, broadcast)| broadcast.readers() > 0);
         for (viewer, broadcast) in &self.broadcasts {
             let Some(shown) = shown(*viewer) else { continue };
-            match broadcast.show(shown, self.most) {
+            match broadcast.show(shown, most) {
                 0 => {}
                 readers => behind(readers),
             }

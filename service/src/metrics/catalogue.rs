@@ -106,6 +106,8 @@ metrics! {
     CONNECTIONS "zetema_connections" Gauge [];
     /// Answers that wait to be sent, on all connections.
     QUEUED_BYTES "zetema_queued_bytes" Gauge [];
+    /// Observations that wait for players and for those who look on.
+    QUEUED_OBSERVATION_BYTES "zetema_queued_observation_bytes" Gauge [];
     /// What some of these may come to, by the setting that says so.
     LIMIT "zetema_limit" Gauge ["setting"];
     /// Connections that were closed as soon as they came: `all` (too many are open), `address` (too many of one address), `rate` (one address opens them too fast), `descriptors` (the system has no more).

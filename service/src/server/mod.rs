@@ -47,7 +47,7 @@ pub use tls::TlsError;
 use crate::{
     access::{Access, AccessError, AdminToken},
     admission::{Pressure, Rates},
-    config::{Config, Number},
+    config::{Config, Number, Numbers},
     grpc::{Backend, Drain},
     incident::Incident,
     journal::{self, Journal, OpenError, ReadError, Recovery, SqliteJournal},
@@ -145,13 +145,7 @@ impl Server {
         );
         let access = Arc::new(access.await?);
 
-        let limits = matches::Limits {
-            live_matches: numbers.count(Number::MaxLiveMatches),
-            live_matches_of_owner: numbers.count(Number::MaxLiveMatchesPerOwner),
-            queued_bytes: numbers.count(Number::MaxQueuedBytesPerSeat),
-            subscribers: numbers.count(Number::MaxObserversPerMatch),
-            ..matches::Limits::default()
-        };
+        let limits = limits_of_matches(&numbers);
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits).await?;
         matches.found_damaged(&recovery.quarantined);
@@ -318,6 +312,17 @@ impl Drop for Server {
                 journal.close().await;
             });
         }
+    }
+}
+
+fn limits_of_matches(numbers: &Numbers) -> matches::Limits {
+    matches::Limits {
+        live_matches: numbers.count(Number::MaxLiveMatches),
+        live_matches_of_owner: numbers.count(Number::MaxLiveMatchesPerOwner),
+        queued_bytes: numbers.count(Number::MaxQueuedBytesPerSeat),
+        queued_bytes_in_all: numbers.count(Number::MaxQueuedObservationBytes),
+        subscribers: numbers.count(Number::MaxObserversPerMatch),
+        ..matches::Limits::default()
     }
 }
 

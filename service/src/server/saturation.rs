@@ -20,13 +20,19 @@ use crate::{
     matches::{Matches, Waiting},
     metrics::{
         DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES, INBOX_MESSAGES_MOST,
-        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, QUEUED_BYTES, READY, WAL_BYTES,
+        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, QUEUED_BYTES, QUEUED_OBSERVATION_BYTES,
+        READY, WAL_BYTES,
     },
 };
 
 /// The settings with which a gauge can be compared.
-const LIMITS: [Number; 4] =
-    [Number::MaxLiveMatches, Number::MaxConnections, Number::MaxStreams, Number::MaxQueuedBytes];
+const LIMITS: [Number; 5] = [
+    Number::MaxLiveMatches,
+    Number::MaxConnections,
+    Number::MaxStreams,
+    Number::MaxQueuedBytes,
+    Number::MaxQueuedObservationBytes,
+];
 
 /// Tells what the gauges may come to.
 pub(super) fn tell_limits(numbers: &Numbers) {
@@ -53,6 +59,7 @@ pub(super) async fn of_queues(
         set(&gauge!(INBOX_MESSAGES), all);
         set(&gauge!(INBOX_MESSAGES_MOST), most);
         set(&gauge!(QUEUED_BYTES), bounds.queued_in_all());
+        set(&gauge!(QUEUED_OBSERVATION_BYTES), matches.queued_bytes());
         set(&gauge!(OPEN_CALLS), bounds.calls.open());
     }
     gauge!(READY).set(0.0);

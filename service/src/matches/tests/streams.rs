@@ -201,7 +201,9 @@ async fn a_reader_that_falls_behind_is_cut_and_resumes_without_a_gap() {
     // One alone is let through, whatever it takes.
     let small = Limits { queued_bytes: 1, ..Limits::default() };
     // A player still reads what is in its queue. For those who look on nothing is kept.
-    for (limits, queued) in [(few, 4), (small, 1)] {
+    // When much waits in all, little may wait for one.
+    let full = Limits { queued_bytes_in_all: 1, ..Limits::default() };
+    for (limits, queued) in [(few, 4), (small, 1), (full, 2)] {
         check_cut(limits, Reader::Player, queued).await;
         check_cut(limits, Reader::Observer, 0).await;
     }
@@ -233,9 +235,30 @@ async fn check_cut(limits: Limits, reader: Reader, queued: usize) {
     let (first, end) = drain(&mut slow).await;
     assert_eq!(end, End::Lagging);
     assert_eq!(first.len(), queued);
+    assert_eq!(matches.queued_bytes(), 0, "what is read waits no more");
     let next_seq = slow.last_seq() + 1;
     let mut rest = observe(&matches, info.match_id, 0, Some(slow.last_seq())).await;
     assert!(matches!(rest.next().await, Next::Observation(next) if next.seq == next_seq));
+}
+
+#[tokio::test]
+async fn what_waits_for_readers_is_counted_until_it_is_read_or_they_are_gone() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    let hold = matches.join(id, access(0), None).await.unwrap().hold;
+    let player = matches.subscribe(id, Audience::Player(access(0), hold), None, Views::EveryDecision).await;
+    let spectator = matches.subscribe(id, Audience::Spectator, None, Views::EveryDecision).await;
+    let (mut player, spectator) = (player.unwrap(), spectator.unwrap());
+    matches.join(id, access(1), None).await.unwrap();
+    let of_both = matches.queued_bytes();
+    drop(spectator);
+    let of_one = matches.queued_bytes();
+    assert!(0 < of_one && of_one < of_both, "{of_one} of {of_both}");
+    assert!(matches!(player.next().await, Next::Observation(_)));
+    assert!(matches.queued_bytes() < of_one);
+    drop(player);
+    assert_eq!(matches.queued_bytes(), 0);
 }
 
 #[tokio::test]
