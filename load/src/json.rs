@@ -1,7 +1,7 @@
 //! A report for programs.
 //!
 //! One object, whose schema docs/load-report.md describes. `schema` is its version: what is added later does not change it, and who
-//! reads it ignores what it does not know. All of it but `summary` can be [read] again.
+//! reads it ignores what it does not know. All of it but `summary` and `comparison` can be [read] again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare::Comparison;
 use crate::outcome::{Count, Counts, Failures, Latencies, Measure, Outcome, Totals};
 use crate::report::{Report, Search};
 use crate::slo::Verdict;
@@ -26,6 +27,8 @@ struct Written<'a> {
     verdict: Option<&'a Verdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search: Option<&'a Search>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison: Option<&'a Comparison>,
     outcome: &'a Outcome,
 }
 
@@ -88,13 +91,14 @@ pub enum NoReport {
 /// # Errors
 /// If a number of it can't be written.
 pub fn write(report: &Report) -> Result<String, serde_json::Error> {
-    let Report { outcome, verdict, search } = report;
+    let Report { outcome, verdict, search, comparison } = report;
     let mut text = serde_json::to_string_pretty(&Written {
         schema: SCHEMA,
         passed: report.passed(),
         summary: Summary::of(&outcome.totals()),
         verdict: verdict.as_ref(),
         search: search.as_ref(),
+        comparison: comparison.as_ref(),
         outcome,
     })?;
     // Nothing can go wrong with a text in memory.
@@ -104,6 +108,15 @@ pub fn write(report: &Report) -> Result<String, serde_json::Error> {
 
 /// Reads a report again.
 ///
+/// ```
+/// use zetema_load::json;
+///
+/// let report = json::read(&std::fs::read_to_string("golden/report-1.json")?)?;
+/// assert_eq!(report.outcome.seconds().len(), 4);
+/// assert_eq!(json::read("{\"schema\":2}").unwrap_err().to_string().split(':').next(), Some("its schema is version 2, and this program reads version 1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`NoReport`] if the text is none.
 pub fn read(text: &str) -> Result<Report, NoReport> {
@@ -112,7 +125,7 @@ pub fn read(text: &str) -> Result<Report, NoReport> {
         return Err(NoReport::Schema { found: schema });
     }
     let Read { verdict, search, outcome } = serde_json::from_str(text)?;
-    Ok(Report { outcome, verdict, search })
+    Ok(Report { outcome, verdict, search, comparison: None })
 }
 
 impl Summary {

@@ -36,6 +36,7 @@ mod arrivals;
 mod backoff;
 mod check;
 mod client_name;
+pub mod compare;
 mod control;
 mod fault;
 mod find_limit;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare::Comparison;
 use crate::outcome::{Outcome, Second, Totals};
 use crate::slo::{Slo, Verdict};
 
@@ -14,6 +15,8 @@ pub struct Report {
     pub verdict: Option<Verdict>,
     /// The search for the highest rate, if there was one. The outcome is then of the last rate that was kept.
     pub search: Option<Search>,
+    /// The run beside one before, if it was asked for.
+    pub comparison: Option<Comparison>,
 }
 
 impl Report {
@@ -33,13 +36,19 @@ impl Report {
     /// ```
     pub fn new(outcome: Outcome, slo: Option<&Slo>) -> Self {
         let verdict = slo.map(|slo| slo.judge(&outcome.totals()));
-        Self { outcome, verdict, search: None }
+        Self { outcome, verdict, search: None, comparison: None }
     }
 
     /// The same with the search that it comes from.
     #[must_use]
     pub fn with_search(self, search: Search) -> Self {
         Self { search: Some(search), ..self }
+    }
+
+    /// The same beside a run before.
+    #[must_use]
+    pub fn compared_with(self, before: &Outcome) -> Self {
+        Self { comparison: Some(Comparison::new(before, &self.outcome)), ..self }
     }
 
     /// Whether the SLO was kept, if there was one, and no fault was found.

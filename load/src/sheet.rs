@@ -1,6 +1,7 @@
 //! What a report shows in rows and columns, whatever it is shown on.
 
 use crate::amount;
+use crate::compare::Comparison;
 use crate::outcome::{Count, Latencies, Measure, Outcome, Part, PhaseRun, Totals};
 use crate::report::Search;
 
@@ -70,6 +71,22 @@ impl Sheet {
         for (failure, times) in totals.failures().iter() {
             let example = outcome.example(failure).map(amount::plain).unwrap_or_default();
             sheet.rows.push(vec![failure.to_string(), amount::count(times), example]);
+        }
+        sheet
+    }
+
+    /// Two runs side by side.
+    pub(crate) fn compared(comparison: &Comparison) -> Self {
+        let mut sheet = Self::new(["", "before", "now", "change", "with 99 % confidence", ""]);
+        for row in &comparison.rows {
+            sheet.rows.push(vec![
+                row.what.clone(),
+                row.before.clone(),
+                row.after.clone(),
+                row.shown_change(),
+                row.shown_interval(),
+                row.finding.title().to_owned(),
+            ]);
         }
         sheet
     }

@@ -3,14 +3,23 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::amount;
+use crate::compare::Comparison;
 use crate::outcome::{Arrivals, Client, Description, Latencies, Measure, Outcome, Totals, Via, Work};
 use crate::report::{Report, Search};
 use crate::sheet::Sheet;
 use crate::slo::Finding;
 
 /// The last word of a run: what was asked, what came of it, errors by reason, faults, what the server told, and the SLO.
+///
+/// ```
+/// use zetema_load::{json, table};
+///
+/// let report = json::read(&std::fs::read_to_string("golden/report-1.json")?)?;
+/// assert!(table::text(&report).starts_with("actions on schedule, 2,000/s; sackson, 2 players"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn text(report: &Report) -> String {
-    let Report { outcome, verdict, search } = report;
+    let Report { outcome, verdict, search, comparison } = report;
     let totals = outcome.totals();
     let mut parts = vec![head(outcome, &totals), numbers(&Sheet::rates(&totals)).to_string()];
     if let Some(table) = latencies(&totals) {
@@ -23,6 +32,7 @@ pub fn text(report: &Report) -> String {
     parts.push(errors(outcome, &totals));
     parts.extend(server(outcome));
     parts.extend(search.as_ref().map(steps));
+    parts.extend(comparison.as_ref().map(compared));
     parts.push(faults(outcome).join("\n  "));
     if let Some(verdict) = verdict {
         parts.push(verdict.findings.iter().map(finding).collect::<Vec<_>>().join("\n"));
@@ -129,6 +139,18 @@ fn steps(search: &Search) -> String {
     format!("{}\n{}", numbers(&Sheet::steps(search)), limit(search))
 }
 
+fn compared(comparison: &Comparison) -> String {
+    let mut lines = vec![table(&Sheet::compared(comparison)).to_string()];
+    lines.extend(unlike(comparison));
+    lines.join("\n")
+}
+
+/// What was not the same in both runs. Empty if all was.
+pub(crate) fn unlike(comparison: &Comparison) -> Vec<String> {
+    let lines = comparison.unlike.iter().map(|line| format!("not the same in both: {line}"));
+    lines.collect()
+}
+
 /// What a search has found.
 pub(crate) fn limit(search: &Search) -> String {
     search.limit.map_or_else(
@@ -145,7 +167,8 @@ pub(crate) fn faults(outcome: &Outcome) -> Vec<String> {
     }
     let told =
         faults.first().iter().map(|fault| format!("{}: {}", fault.check.title(), amount::plain(&fault.text)));
-    let mut lines = vec![format!("{} FAULTS in what was received:", amount::count(faults.all()))];
+    let noun = if faults.all() == 1 { "FAULT" } else { "FAULTS" };
+    let mut lines = vec![format!("{} {noun} in what was received:", amount::count(faults.all()))];
     lines.extend(told);
     let more = faults.all() - faults.first().len() as u64;
     if more > 0 {
@@ -200,6 +223,15 @@ mod tests {
         let report = Report::new(sample::with_faults(sample::run(3, 1_500.0)), None).with_search(search);
         assert!(!report.passed());
         insta::assert_snapshot!(text(&report));
+    }
+
+    #[test]
+    fn two_runs_stand_side_by_side() {
+        let report =
+            Report::new(sample::noisy(20, 1_800.0, 2), None).compared_with(&sample::noisy(25, 1_500.0, 1));
+        let comparison = report.comparison.as_ref().map(compared);
+        assert!(text(&report).contains(comparison.as_deref().unwrap()));
+        insta::assert_snapshot!(comparison.unwrap());
     }
 
     #[test]

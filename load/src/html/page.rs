@@ -58,8 +58,18 @@ impl Page {
         self.raw("<details>\n").element("summary", summary).element("pre", text).raw("</details>\n")
     }
 
-    pub(super) fn sheet(&mut self, sheet: &Sheet) -> &mut Self {
-        self.raw("<div class=\"wide\"><table>\n<tr>");
+    /// Rows of numbers.
+    pub(super) fn numbers(&mut self, sheet: &Sheet) -> &mut Self {
+        self.sheet("numbers", sheet)
+    }
+
+    /// Rows of texts.
+    pub(super) fn texts(&mut self, sheet: &Sheet) -> &mut Self {
+        self.sheet("texts", sheet)
+    }
+
+    fn sheet(&mut self, class: &str, sheet: &Sheet) -> &mut Self {
+        self.raw(&format!("<div class=\"wide\"><table class=\"{}\">\n<tr>", escape(class)));
         for heading in &sheet.headings {
             self.raw(&format!("<th>{}</th>", escape(heading)));
         }

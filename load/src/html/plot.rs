@@ -68,7 +68,7 @@ pub(super) struct Plot {
     pub(super) shaded: Vec<Range<f64>>,
 }
 
-/// A line, with its points by rising x.
+/// A line, with its points by rising x. It is broken where y is no number.
 pub(super) struct Line {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,
@@ -142,7 +142,7 @@ impl Axis {
     fn label(self, place: f64) -> String {
         match self {
             Self::Elapsed => format!("{place:.0} s"),
-            Self::Rate => amount::rate(place),
+            Self::Rate => amount::rate(place).replace(".00/", "/").replace(".0/", "/"),
             Self::Bytes => amount::bytes(whole(place)),
             Self::Time => {
                 let shown = amount::time(Duration::from_secs_f64(10f64.powf(place) / 1e6));
@@ -180,7 +180,7 @@ impl Plot {
         &self,
         area: &DrawingArea<SVGBackend<'a>, plotters::coord::Shift>,
     ) -> Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>> {
-        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let points = || self.lines.iter().flat_map(|line| &line.points).filter(|(_, y)| !y.is_nan());
         let ends = self.shaded.iter().map(|part| part.end);
         let x = self.x.range(points().map(|(x, _)| self.x.place(*x)).chain(ends));
         let y = self.y.range(points().map(|(_, y)| self.y.place(*y)));
@@ -204,11 +204,13 @@ impl Plot {
             Rectangle::new([(part.start, y.start), (part.end.min(x.end), y.end)], BLACK.mix(0.08).filled())
         }))?;
         for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
-            let places = line.points.iter().map(|(x, y)| (self.x.place(*x), self.y.place(*y)));
-            chart.draw_series(LineSeries::new(places.clone(), colour.stroke_width(2)))?;
-            // A line of few points is no line.
-            if line.points.len() <= 12 {
-                chart.draw_series(places.map(|at| Circle::new(at, 3, colour.filled())))?;
+            for part in line.points.split(|(_, y)| y.is_nan()) {
+                let places = part.iter().map(|(x, y)| (self.x.place(*x), self.y.place(*y)));
+                chart.draw_series(LineSeries::new(places.clone(), colour.stroke_width(2)))?;
+                // A line of few points is hardly seen, and one of a single point is not drawn.
+                if part.len() == 1 || line.points.len() <= 12 {
+                    chart.draw_series(places.map(|at| Circle::new(at, 3, colour.filled())))?;
+                }
             }
         }
         area.present()
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn nothing_can_be_drawn_and_one_point_can() {
-        for points in [vec![], vec![(3.0, 0.0)], vec![(0.0, 5.0), (1.0, 5.0)]] {
+        for points in [vec![], vec![(3.0, 0.0)], vec![(0.0, 5.0), (1.0, f64::NAN), (2.0, 5.0)]] {
             for y in [Axis::Rate, Axis::Bytes, Axis::Time] {
                 let line = Line { name: "one".to_owned(), points: points.clone() };
                 let plot = Plot {

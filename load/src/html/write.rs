@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::page::Page;
 use super::plot::{Axis, Line, NoPlot, Plot};
 use crate::amount;
-use crate::outcome::{Count, Machine, Measure, Outcome, Packed, Part, Second, Totals};
+use crate::outcome::{Count, Latencies, Machine, Measure, Outcome, Packed, Part, Second, Totals};
 use crate::report::{Report, Search};
 use crate::sheet::Sheet;
 use crate::table;
@@ -21,10 +21,19 @@ const BY_RATE: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)
 
 /// A page of its own, which needs nothing else: it loads nothing, and runs no script.
 ///
+/// ```
+/// use zetema_load::{html, json};
+///
+/// let report = json::read(&std::fs::read_to_string("golden/report-1.json")?)?;
+/// let page = html::page(&report)?;
+/// assert!(page.contains("<svg") && !page.contains("<script"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`NoPlot`] if a plot can't be drawn.
 pub fn page(report: &Report) -> Result<String, NoPlot> {
-    let Report { outcome, verdict, search } = report;
+    let Report { outcome, verdict, search, comparison } = report;
     let totals = outcome.totals();
     let mut page = Page::new("Load run");
     head(&mut page, report, &totals);
@@ -33,10 +42,15 @@ pub fn page(report: &Report) -> Result<String, NoPlot> {
     }
     let phases_of_it = Sheet::phases(outcome);
     if phases_of_it.rows.len() > 1 {
-        page.element("h2", "Phases").sheet(&phases_of_it);
+        page.element("h2", "Phases").numbers(&phases_of_it);
     }
 
-    page.element("h2", "Latency").sheet(&Sheet::latencies(&totals));
+    if let Some(comparison) = comparison {
+        page.element("h2", "Beside the run before").texts(&Sheet::compared(comparison));
+        page.list(table::unlike(comparison));
+    }
+
+    page.element("h2", "Latency").numbers(&Sheet::latencies(&totals));
     if let Some(beyond) = table::beyond(&totals) {
         page.paragraph("faint", &beyond);
     }
@@ -44,16 +58,16 @@ pub fn page(report: &Report) -> Result<String, NoPlot> {
     for measure in Measure::ALL {
         draw(&mut page, over_time(outcome, measure))?;
     }
-    page.element("h2", "Throughput").sheet(&Sheet::rates(&totals));
+    page.element("h2", "Throughput").numbers(&Sheet::rates(&totals));
     draw(&mut page, throughput(outcome))?;
     page.element("h2", "Errors").paragraph("", &table::all_errors(&totals));
     let errors = Sheet::errors(outcome, &totals);
     if !errors.rows.is_empty() {
-        page.sheet(&errors);
+        page.texts(&errors);
     }
     if let Some(search) = search {
         page.element("h2", "Search for the highest rate").paragraph("", &table::limit(search));
-        page.sheet(&Sheet::steps(search));
+        page.numbers(&Sheet::steps(search));
         draw(&mut page, by_rate(search))?;
     }
     page.element("h2", "Faults").list(table::faults(outcome));
@@ -120,17 +134,25 @@ fn over_time(outcome: &Outcome, measure: Measure) -> Plot {
     let seconds: Vec<_> = outcome
         .seconds()
         .iter()
-        .filter_map(|second| Some((middle(outcome, second), second.latencies(measure).map(Packed::unpack)?)))
+        .map(|second| (middle(outcome, second), second.latencies(measure).map(Packed::unpack)))
         .collect();
+    // Where nothing came to its end, as the server stood still, there is no line.
     let line = |(name, quantile): (&str, f64)| {
-        let points = seconds.iter().map(|(at, latencies)| (*at, us(latencies.quantile(quantile))));
+        let value =
+            |latencies: &Option<Latencies>| latencies.as_ref().map(|times| us(times.quantile(quantile)));
+        let points = seconds.iter().map(|(at, latencies)| (*at, value(latencies).unwrap_or(f64::NAN)));
         Line { name: name.to_owned(), points: points.collect() }
+    };
+    let lines = if seconds.iter().any(|(_, latencies)| latencies.is_some()) {
+        OVER_TIME.map(line).into()
+    } else {
+        Vec::new()
     };
     Plot {
         title: format!("From {}, second by second", measure.title()),
         x: Axis::Elapsed,
         y: Axis::Time,
-        lines: OVER_TIME.map(line).into(),
+        lines,
         shaded: unmeasured(outcome),
     }
 }

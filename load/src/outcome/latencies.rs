@@ -144,6 +144,11 @@ impl Packed {
         latencies.beyond += self.beyond;
     }
 
+    /// Times in microseconds, each with how often it was measured, in rising order.
+    pub fn values(&self) -> &[(u64, u64)] {
+        &self.values
+    }
+
     /// How many there are.
     pub fn len(&self) -> u64 {
         self.values.iter().fold(0, |all, (_, count)| all.saturating_add(*count))

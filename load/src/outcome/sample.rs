@@ -126,3 +126,25 @@ fn spread(middle_us: f64, many: u32) -> Latencies {
     }
     latencies
 }
+
+/// The same with seconds that differ by chance, each from the one before less than from others.
+pub(crate) fn noisy(seconds: u32, receipt_us: f64, seed: u64) -> Outcome {
+    use rand::{RngExt, SeedableRng};
+
+    let mut random = rand::rngs::StdRng::seed_from_u64(seed);
+    let mut drift = 0.0;
+    let mut outcome = run(seconds, receipt_us);
+    let steady = outcome.seconds.iter_mut().filter(|second| second.phase == 1);
+    for known in steady {
+        drift = 0.5 * drift + random.random_range(-0.1..0.1);
+        *known = second(1, known.number, receipt_us * (1.0 + drift));
+    }
+    outcome
+}
+
+/// The same without errors.
+pub(crate) fn without_errors(outcome: &mut Outcome) {
+    for second in &mut outcome.seconds {
+        second.failures = super::Failures::default();
+    }
+}

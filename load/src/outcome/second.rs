@@ -54,6 +54,11 @@ impl Second {
         self.latencies.get(&measure)
     }
 
+    /// Times in microseconds, each with how often it was measured, in rising order.
+    pub fn times(&self, measure: Measure) -> &[(u64, u64)] {
+        self.latencies.get(&measure).map_or(&[], Packed::values)
+    }
+
     /// Adds what was seen elsewhere in the same second.
     pub(super) fn merge(&mut self, other: &Self) {
         self.lasted_us = self.lasted_us.max(other.lasted_us);
