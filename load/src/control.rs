@@ -21,6 +21,7 @@ use crate::fault::{Fault, Wrong};
 use crate::finished::Finished;
 use crate::lanes::Lanes;
 use crate::lean::Created;
+use crate::onlookers::Onlookers;
 use crate::outcome::{Count, Failure, Recorder};
 use crate::plan::{Kind, Load, Stage};
 use crate::records::Sample;
@@ -43,6 +44,7 @@ pub(crate) struct Control {
     pub(crate) matches: Matches,
     pub(crate) recorder: Recorder,
     pub(crate) lanes: Lanes,
+    pub(crate) onlookers: Onlookers,
     /// The name of all matches of this run.
     pub(crate) reference: String,
     pub(crate) finished: UnboundedReceiver<Finished>,
@@ -73,6 +75,7 @@ impl Control {
         matches: Matches,
         recorder: Recorder,
         lanes: Lanes,
+        onlookers: Onlookers,
         reference: String,
         finished: UnboundedReceiver<Finished>,
         results: UnboundedReceiver<MatchResult>,
@@ -90,7 +93,7 @@ impl Control {
             arrivals: None,
             began: Instant::now(),
         };
-        Self { matches, recorder, lanes, reference, finished, results, connections, seed, state }
+        Self { matches, recorder, lanes, onlookers, reference, finished, results, connections, seed, state }
     }
 
     /// Runs a stage until this moment.
@@ -126,6 +129,7 @@ impl Control {
         for kind in &stage.kinds {
             self.lanes.prepare(kind, self.connections, live);
         }
+        self.onlookers.set(stage.spectators, stage.slow_readers);
         // The same load goes on, with all that it owes.
         if self.state.load.is_some_and(|(load, _)| load == stage.load) {
             return;
@@ -198,6 +202,7 @@ impl Control {
     fn created(&mut self, created: Option<(Kind, Created)>) {
         let Some((kind, created)) = created else { return };
         let (match_id, players) = (created.match_id.clone(), created.tokens.len());
+        self.onlookers.begun(&match_id);
         let lane = self.lanes.begin(&kind, created);
         self.state.live.insert(match_id, (lane, players));
     }
@@ -206,6 +211,7 @@ impl Control {
         let Some(Finished { match_id, ending }) = finished else { return };
         if let Some((lane, players)) = self.state.live.remove(&match_id) {
             self.lanes.over(lane, players);
+            self.onlookers.over(&match_id);
         }
         let is_result = ending.as_ref().is_some_and(Ending::is_result);
         self.recorder.count(if is_result { Count::MatchFinished } else { Count::MatchBrokenOff });
@@ -227,6 +233,7 @@ impl Control {
 
     /// The load is over: waits for the results of all matches that have ended, looks at some records, and cancels what is not over.
     pub(crate) async fn settle(mut self) {
+        self.onlookers.set(0, 0);
         let until = Instant::now() + SETTLED_WITHIN;
         // What is being created becomes a match that nobody plays.
         while let Ok(Some(created)) = timeout_at(until, self.state.creating.next()).await {

@@ -50,7 +50,8 @@ impl Wrong {
             Self::MissingResult { .. }
             | Self::ResultTwice { .. }
             | Self::ResultOrder { .. }
-            | Self::Malformed { .. } => Check::Contract,
+            | Self::Malformed { .. }
+            | Self::Sdk { .. } => Check::Contract,
         }
     }
 }
@@ -140,6 +141,12 @@ pub(crate) enum Wrong {
     #[error("its record is wrong: {problem}")]
     Record {
         /// What is wrong with it.
+        problem: String,
+    },
+    /// The SDK found something.
+    #[error("the SDK says: {problem}")]
+    Sdk {
+        /// What it says.
         problem: String,
     },
     /// A message lacks what it must have.

@@ -12,6 +12,7 @@ use crate::lean::{self, Created};
 use crate::order::Order;
 use crate::outcome::{Client, Recorder, Via};
 use crate::plan::{Kind, Rate};
+use crate::sdk;
 use crate::target::Target;
 
 /// Seats that one Play stream gets: half of what a server allows unless it says otherwise, so that work is spread.
@@ -120,8 +121,8 @@ impl Lanes {
 
     /// Cuts one of the connections.
     pub(crate) fn drop_one(&self, random: &mut StdRng) {
-        if !self.open.is_empty() {
-            let lane = &self.open[random.random_range(0..self.open.len())];
+        let lean: Vec<&Lane> = self.open.iter().filter(|lane| lane.driver.client == Client::Lean).collect();
+        if let Some(lane) = lean.get(random.random_range(0..lean.len().max(1))) {
             // As above.
             let _ = lane.orders.send(Order::Drop);
         }
@@ -129,11 +130,17 @@ impl Lanes {
 
     fn open(&mut self, driver: Driver) -> usize {
         let (orders, given) = unbounded_channel();
-        let lane = lean::Lane::new(self.recorder.clone(), self.finished.clone());
-        let endpoint = self.target.endpoint.clone();
+        let (recorder, finished) = (self.recorder.clone(), self.finished.clone());
+        let target = self.target.clone();
+        let lane = |recorder, finished| lean::Lane::new(recorder, finished);
         let task = match driver {
-            Driver { via: Via::Play, .. } => tokio::spawn(lean::play(endpoint, lane, given)),
-            Driver { via: Via::Unary, .. } => tokio::spawn(lean::unary(endpoint, lane, given)),
+            Driver { client: Client::Sdk, .. } => tokio::spawn(sdk::drive(target, recorder, finished, given)),
+            Driver { client: Client::Lean, via: Via::Play } => {
+                tokio::spawn(lean::play(target.endpoint, lane(recorder, finished), given))
+            }
+            Driver { client: Client::Lean, via: Via::Unary } => {
+                tokio::spawn(lean::unary(target.endpoint, lane(recorder, finished), given))
+            }
         };
         let task = AbortOnDropHandle::new(task);
         self.open.push(Lane { driver, orders, matches: 0, seats: 0, task });

@@ -186,6 +186,10 @@ pub struct Stage {
     pub duration: Duration,
     /// How often one of the connections is cut on purpose.
     pub drop_every: Option<Duration>,
+    /// Who look on at matches, each at any of those that are live, and read all.
+    pub spectators: u32,
+    /// Who look on and read a message a second, until the server cuts them.
+    pub slow_readers: u32,
 }
 
 /// What is to be run.
@@ -279,6 +283,20 @@ impl Stage {
             return wrong(
                 "connections can't be cut all the time: give a time from one cut to the next, as in 5s",
             );
+        }
+        let mut of_sdk = self.kinds.iter().filter(|kind| kind.client == Client::Sdk);
+        if of_sdk.clone().any(|kind| kind.via == Via::Unary) {
+            return wrong(
+                "sessions of the sdk play on Play streams: leave out unary, or play with lean clients",
+            );
+        }
+        if of_sdk.next().is_some() && matches!(self.load, Load::Actions(..)) {
+            return wrong(
+                "sessions of the sdk act when they have thought: give a rate of matches, or play with lean clients",
+            );
+        }
+        if self.drop_every.is_some() && self.kinds.iter().all(|kind| kind.client == Client::Sdk) {
+            return wrong("sessions of the sdk are not cut: leave that out, or have lean clients in the mix");
         }
         if self.kinds.is_empty() {
             return wrong("it has no matches: name one kind at least");

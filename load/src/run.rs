@@ -11,6 +11,7 @@ use tonic::Status;
 
 use crate::control::Control;
 use crate::lanes::Lanes;
+use crate::onlookers::Onlookers;
 use crate::outcome::{Outcome, Phase, Reading, Recorder, Second};
 use crate::plan::{Plan, Stage};
 use crate::results::Watch;
@@ -59,10 +60,20 @@ pub async fn run(
     let (reading_sender, reading) = watch::channel(None);
     let page = Page::new(target.endpoint.connect_lazy());
     let _reading = AbortOnDropHandle::new(tokio::spawn(read(page, recorder.clone(), reading_sender)));
+    let onlookers = Onlookers::new(target.clone(), recorder.clone(), plan.seed);
     let lanes = Lanes::new(target, recorder.clone(), finished_sender);
     let connections = usize::try_from(plan.connections.get()).unwrap_or(usize::MAX);
-    let mut control =
-        Control::new(matches, recorder.clone(), lanes, reference, finished, results, connections, plan.seed);
+    let mut control = Control::new(
+        matches,
+        recorder.clone(),
+        lanes,
+        onlookers,
+        reference,
+        finished,
+        results,
+        connections,
+        plan.seed,
+    );
     {
         let stages = run_stages(&mut control, plan, &recorder);
         tokio::pin!(stages);

@@ -7,6 +7,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_sdk::Tls;
 
 /// Bytes of an answer that are taken: what a server sends at most.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -16,22 +17,25 @@ const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 pub struct Target {
     pub(crate) url: String,
     pub(crate) endpoint: Endpoint,
+    pub(crate) tls: Tls,
     bearer: Bearer,
 }
 
 impl Target {
-    /// A server at this address, as connections are made to it, with the token of an admin or an owner, who creates the matches.
+    /// A server at this address, as lean clients connect to it (`endpoint`) and as sessions of the SDK do (`url` and `tls`), with the
+    /// token of an admin or an owner, who creates the matches.
     ///
     /// # Errors
     /// If the token has characters that no token has.
     pub fn new(
         url: impl Into<String>,
         endpoint: Endpoint,
+        tls: Tls,
         token: &str,
     ) -> Result<Self, InvalidMetadataValue> {
         let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))?;
         bearer.set_sensitive(true);
-        Ok(Self { url: url.into(), endpoint: endpoint.tcp_nodelay(true), bearer: Bearer(bearer) })
+        Ok(Self { url: url.into(), endpoint: endpoint.tcp_nodelay(true), tls, bearer: Bearer(bearer) })
     }
 
     /// Connects as whoever creates the matches.
@@ -39,9 +43,17 @@ impl Target {
     /// # Errors
     /// If there is no connection.
     pub(crate) async fn matches(&self) -> Result<Matches, tonic::transport::Error> {
-        let channel = self.endpoint.connect().await?;
+        Ok(self.over(self.endpoint.connect().await?))
+    }
+
+    /// The same, on a connection that is made when it is first needed.
+    pub(crate) fn matches_lazy(&self) -> Matches {
+        self.over(self.endpoint.connect_lazy())
+    }
+
+    fn over(&self, channel: Channel) -> Matches {
         let client = MatchServiceClient::with_interceptor(channel, self.bearer.clone());
-        Ok(client.max_decoding_message_size(MAX_ANSWER_BYTES))
+        client.max_decoding_message_size(MAX_ANSWER_BYTES)
     }
 }
 

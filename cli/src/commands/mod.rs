@@ -34,7 +34,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
             Command::Journal(command) => journal::run(command).await,
-            Command::Load(load) => load.run().await,
+            Command::Load(load) => Box::pin(load.run()).await,
             Command::Status(status) => status.run().await,
             Command::Top(top) => top.run().await,
             Command::Token(command) => token::run(command).await,

@@ -72,6 +72,41 @@ fn an_slo_that_is_not_kept_is_the_exit_code() {
 }
 
 #[test]
+fn sessions_of_the_sdk_play_and_are_measured() {
+    let output = zetema()
+        .args(["load", "--client", "sdk", "--matches", "3", "--think", "1ms", "--spectators", "2"])
+        .args(SHORT)
+        .output()
+        .unwrap();
+    let report = parse(&output);
+    let (actions, finished, _) = figures(&report);
+    assert!(actions > 3 && finished > 0, "{actions} actions, {finished} matches");
+    assert!(report["summary"]["counts"]["spectator_observation"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_scenario_runs_its_phases_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scenario.toml");
+    let scenario = "[[phase]]\nname = \"rise\"\nduration = \"2s\"\nramp = \"1s\"\nmatches = 6\nspectators = 3\nslow_readers = 1\n\
+         [[phase.mix]]\nvia = \"unary\"\n[[phase.mix]]\nclient = \"sdk\"\npreset = \"fosdick\"\nplayers = 4\n\
+         [[phase]]\nname = \"trouble\"\nduration = \"2s\"\nmatches = 6\ndrop_every = \"300ms\"\n";
+    std::fs::write(&file, scenario).unwrap();
+    let output = zetema().args(["load", "--format", "json", "--scenario"]).arg(&file).output().unwrap();
+    let report = parse(&output);
+    figures(&report);
+    let phases = report["outcome"]["phases"].as_array().unwrap();
+    let names: Vec<&str> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["warm-up", "rise", "trouble", "drain"]);
+    assert!(report["summary"]["counts"]["dropped"].as_u64().unwrap() > 2, "{}", report["summary"]);
+    // A key that no scenario has is told, and nothing is run.
+    std::fs::write(&file, format!("{scenario}speed = 3\n")).unwrap();
+    let output = zetema().args(["load", "--scenario"]).arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("speed"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn a_search_finds_a_limit_and_leaves_its_histograms_and_its_page() {
     let folder = tempfile::tempdir().unwrap();
     let [hdr, html] = ["hdr", "page.html"].map(|name| folder.path().join(name));
@@ -113,6 +148,8 @@ fn what_a_load_can_t_do_is_said_before_it_begins() {
     check(&["--duration", "0s"], "give it a duration");
     check(&["--rate", "5matches/s", "--matches", "7"], "leave");
     check(&["--ca", "ca.pem"], "--server");
+    check(&["--client", "sdk", "--via", "unary"], "lean");
+    check(&["--scenario", "x.toml", "--matches", "3"], "--matches");
     check(&["--find-limit", "--rate", "5actions/s"], "--slo");
     check(&["--resolution", "5%"], "--find-limit");
 }

@@ -29,6 +29,36 @@ use crate::render::counted;
 /// Matches that are live at once unless something else is asked for.
 const MATCHES: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
 
+/// The flags of what a scenario says itself.
+const IN_SCENARIO: [&str; 26] = [
+    "matches",
+    "rate",
+    "client",
+    "via",
+    "think",
+    "ramp",
+    "warmup",
+    "duration",
+    "connections",
+    "drop_every",
+    "spectators",
+    "slow_readers",
+    "seed",
+    "preset",
+    "players",
+    "teams",
+    "changes",
+    "time_control",
+    "budget",
+    "first_budget",
+    "bank",
+    "increment",
+    "network_credit",
+    "network_credit_total",
+    "on_time_out",
+    "idle_timeout",
+];
+
 /// Load a server with matches, and measure it.
 ///
 /// In a closed loop (--matches alone) the next match begins when one is over. With --rate matches or actions are due on a schedule,
@@ -42,6 +72,7 @@ Examples:
   zetema load --rate 50matches/s --think log-normal:200ms,0.8 --duration 60s
   zetema load --rate 5000actions/s --matches 500 --slo 'p99<20ms,errors<0.1%' --format json > run.json
   zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
+  zetema load --scenario evening.toml --slo 'p99<50ms'
   zetema load --server https://zetema.example.com --via unary --matches 200
 
 The exit code is 1 if anything that came was wrong, or if --slo was not kept. docs/load.md and docs/load-report.md say what is
@@ -64,6 +95,12 @@ pub(crate) struct Load {
     /// What is due on a schedule, as in 50matches/s or 2000actions/s
     #[arg(long, value_name = "RATE")]
     rate: Option<OpenRate>,
+    /// A TOML file with phases, each with its load and its mix of matches, instead of the flags for them
+    #[arg(long, value_name = "FILE", conflicts_with_all = IN_SCENARIO)]
+    scenario: Option<PathBuf>,
+    /// What plays the seats: clients that do no more than they must, or sessions of the SDK
+    #[arg(long, value_name = "WHICH", default_value = "lean", value_parser = client())]
+    client: Client,
     /// How the seats are played: on Play streams, or by unary calls and an Observe stream for each match
     #[arg(long, value_name = "HOW", default_value = "play", value_parser = via())]
     via: Via,
@@ -100,6 +137,12 @@ pub(crate) struct Load {
     /// Cut one of the connections so often, and come back
     #[arg(long, value_name = "TIME", value_parser = zetema_load::duration)]
     drop_every: Option<Duration>,
+    /// Who look on, each at any match that is live, and read all
+    #[arg(long, value_name = "N", default_value = "0")]
+    spectators: u32,
+    /// Who look on and read a message a second, until the server cuts them
+    #[arg(long, value_name = "N", default_value = "0")]
+    slow_readers: u32,
     /// From what the players' choices and the moments of the schedule follow
     #[arg(long, value_name = "NUMBER", default_value = "0")]
     seed: u64,
@@ -109,6 +152,11 @@ pub(crate) struct Load {
     time: TimeControlArgs,
     #[command(flatten)]
     format: FormatArgs,
+}
+
+fn client() -> impl TypedValueParser<Value = Client> {
+    PossibleValuesParser::new(["lean", "sdk"])
+        .map(|name| if name == "sdk" { Client::Sdk } else { Client::Lean })
 }
 
 fn via() -> impl TypedValueParser<Value = Via> {
@@ -199,6 +247,12 @@ impl Load {
 
     fn plan(&self) -> Result<Plan> {
         let usage = |error: zetema_load::PlanError| Usage::new(error.to_string());
+        if let Some(file) = &self.scenario {
+            let text =
+                std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+            let plan = zetema_load::scenario(&text);
+            return plan.map_err(|error| Usage::new(format!("{}: {error}", file.display())).into());
+        }
         let load = match (self.rate, self.matches) {
             (None, matches) => PlannedLoad::Closed(matches.unwrap_or(MATCHES)),
             (Some(OpenRate { rate, of: Work::Actions }), matches) => {
@@ -218,7 +272,7 @@ impl Load {
             preset: self.rules.preset().to_string(),
             rules: self.rules.rules()?,
             time_control: self.time.control(None, NamedTimeControl::Standard)?,
-            client: Client::Lean,
+            client: self.client,
             via: self.via,
             think: self.think,
         };
@@ -229,6 +283,8 @@ impl Load {
             ramp: self.ramp,
             duration: self.duration,
             drop_every: self.drop_every,
+            spectators: self.spectators,
+            slow_readers: self.slow_readers,
         };
         let mut plan = Plan::new(vec![stage]).map_err(usage)?;
         plan.connections = self.connections;
@@ -241,7 +297,8 @@ impl Load {
 fn target(server: &ServerArgs) -> Result<Target> {
     let token = client::token(server)?;
     let endpoint = client::endpoint(&server.address)?;
-    Target::new(&server.address.server, endpoint, token.expose_secret())
+    let tls = server.address.tls.settings()?;
+    Target::new(&server.address.server, endpoint, tls, token.expose_secret())
         .context("the token has characters that no token has: copy it again")
 }
 

@@ -1,0 +1,177 @@
+//! Who looks on at matches that are played: spectators, who read all and check it, and readers who are too slow.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use tokio::time::sleep;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::Status;
+use zetema_proto::v1;
+use zetema_proto::v1::watch_match_response::Kind;
+
+use crate::backoff::Backoff;
+use crate::check::SeatCheck;
+use crate::fault::{Fault, Wrong};
+use crate::outcome::{Count, Failure, Recorder};
+use crate::target::{Matches, Target};
+
+/// Of those who look on so many share a connection: a server allows 256 streams on one.
+const PER_CONNECTION: usize = 200;
+/// How long a slow reader waits before it reads the next message.
+const SLOW: Duration = Duration::from_secs(1);
+/// How long one waits who finds no match.
+const NO_MATCH: Duration = Duration::from_millis(200);
+
+/// How one of them reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// As fast as it can.
+    Quick,
+    /// A message a second.
+    Slow,
+}
+
+/// Those who look on. They go when this does.
+pub(crate) struct Onlookers {
+    target: Target,
+    recorder: Recorder,
+    live: Live,
+    seed: u64,
+    spectators: Vec<AbortOnDropHandle<()>>,
+    slow: Vec<AbortOnDropHandle<()>>,
+    /// Connections, the last of which carries those who came last.
+    connections: Vec<Matches>,
+    looking: usize,
+}
+
+impl Onlookers {
+    pub(crate) fn new(target: Target, recorder: Recorder, seed: u64) -> Self {
+        let (spectators, slow) = (Vec::new(), Vec::new());
+        let live = Live::default();
+        Self { target, recorder, live, seed, spectators, slow, connections: Vec::new(), looking: 0 }
+    }
+
+    /// From here on there are so many.
+    pub(crate) fn set(&mut self, spectators: u32, slow: u32) {
+        for (pace, wanted) in [(Pace::Quick, spectators), (Pace::Slow, slow)] {
+            let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+            while self.of(pace).len() < wanted {
+                let matches = self.connection();
+                let random = SmallRng::seed_from_u64(self.seed.wrapping_add(self.looking as u64));
+                let task = look_on(matches, self.recorder.clone(), self.live.clone(), random, pace);
+                self.of(pace).push(AbortOnDropHandle::new(tokio::spawn(task)));
+            }
+            self.of(pace).truncate(wanted);
+        }
+    }
+
+    /// A match has begun.
+    pub(crate) fn begun(&self, match_id: &str) {
+        let mut live = self.live.lock();
+        let place = live.ids.len();
+        live.ids.push(match_id.to_owned());
+        live.places.insert(match_id.to_owned(), place);
+    }
+
+    /// A match is over.
+    pub(crate) fn over(&self, match_id: &str) {
+        let mut live = self.live.lock();
+        let Some(place) = live.places.remove(match_id) else { return };
+        live.ids.swap_remove(place);
+        if let Some(moved) = live.ids.get(place).cloned() {
+            live.places.insert(moved, place);
+        }
+    }
+
+    const fn of(&mut self, pace: Pace) -> &mut Vec<AbortOnDropHandle<()>> {
+        match pace {
+            Pace::Quick => &mut self.spectators,
+            Pace::Slow => &mut self.slow,
+        }
+    }
+
+    fn connection(&mut self) -> Matches {
+        if self.looking.is_multiple_of(PER_CONNECTION) {
+            self.connections.push(self.target.matches_lazy());
+        }
+        self.looking += 1;
+        self.connections.last().cloned().unwrap_or_else(|| self.target.matches_lazy())
+    }
+}
+
+/// The matches that are played.
+#[derive(Clone, Debug, Default)]
+struct Live(Arc<Mutex<Ids>>);
+
+#[derive(Debug, Default)]
+struct Ids {
+    ids: Vec<String>,
+    /// Where each is.
+    places: HashMap<String, usize>,
+}
+
+impl Live {
+    /// Any of them.
+    fn any(&self, random: &mut SmallRng) -> Option<String> {
+        let live = self.lock();
+        let place = random.random_range(0..live.ids.len().max(1));
+        live.ids.get(place).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ids> {
+        // It is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks on at one match after the other.
+async fn look_on(mut matches: Matches, recorder: Recorder, live: Live, mut random: SmallRng, pace: Pace) {
+    let mut backoff = Backoff::default();
+    loop {
+        let Some(match_id) = live.any(&mut random) else {
+            sleep(NO_MATCH).await;
+            continue;
+        };
+        match watch(&mut matches, &recorder, &match_id, pace).await {
+            Ok(()) => backoff = Backoff::default(),
+            Err(status) => {
+                // A slow reader is cut for it: that is no error of the server.
+                if pace == Pace::Quick {
+                    recorder.failed(Failure::of(&status), status.message());
+                }
+                sleep(backoff.next()).await;
+            }
+        }
+    }
+}
+
+async fn watch(matches: &mut Matches, recorder: &Recorder, match_id: &str, pace: Pace) -> Result<(), Status> {
+    let request = v1::WatchMatchRequest { match_id: match_id.to_owned(), after_seq: None, views: None };
+    let mut stream = matches.watch_match(request).await?.into_inner();
+    let mut check = SeatCheck::default();
+    while let Some(v1::WatchMatchResponse { kind }) = stream.message().await? {
+        let checked = match kind {
+            Some(Kind::Start(start)) => match start.kind {
+                Some(v1::subscription_start::Kind::Snapshot(snapshot)) => check.started(snapshot.seq),
+                _ => Err(Wrong::Malformed { what: "a spectator's subscription began without a snapshot" }),
+            },
+            Some(Kind::Observation(observation)) => {
+                recorder.count(Count::SpectatorObservation);
+                check.observed(match_id, &observation)
+            }
+            Some(Kind::End(_)) => return Ok(()),
+            Some(Kind::Draining(_)) | None => Ok(()),
+        };
+        if let Err(wrong) = checked {
+            Fault { match_id: match_id.to_owned(), seat: None, wrong }.report(recorder);
+            return Ok(());
+        }
+        if pace == Pace::Slow {
+            sleep(SLOW).await;
+        }
+    }
+    Ok(())
+}
