@@ -68,6 +68,8 @@ pub enum Flood {
     HeldStreams,
     /// A Play stream on which messages without a meaning are sent.
     Nonsense,
+    /// 10 connections of Play streams on which such messages are sent, 2,000 on each, and whose answers are taken byte by byte.
+    Unanswered,
     /// 10 connections of messages that are said to have 4 GB.
     LieOf4Gb,
     /// 10 connections of messages that are said to have 1 MB.
@@ -117,7 +119,11 @@ impl Flood {
             | Self::IdleHttp1 => 1_000,
             Self::SlowHeaders | Self::SlowBody | Self::HeldStreams | Self::Unfinished => 100,
             Self::Connections => 10_000,
-            Self::LieOf4Gb | Self::LieOf1Mb | Self::NoWindowAnonymous | Self::Spectators => 10,
+            Self::Unanswered
+            | Self::LieOf4Gb
+            | Self::LieOf1Mb
+            | Self::NoWindowAnonymous
+            | Self::Spectators => 10,
             Self::Anonymous
             | Self::NoToken
             | Self::WrongToken
@@ -182,6 +188,7 @@ impl Flood {
             Self::MadeHalfClosed => streams::made_half_closed(target, tally).await,
             Self::Streams => streams::without_end(target, tally).await,
             Self::HeldStreams => streams::held(target, tally).await,
+            Self::Unanswered => streams::unanswered(target, tally).await,
             Self::Nonsense => streams::garrulous(target, tally).await,
             Self::LieOf4Gb => streams::lies(target, tally, &Request::play(), FOUR_GIGABYTES).await,
             Self::LieOf1Mb => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::task::AbortOnDropHandle;
 use zetema_bots::House;
 use zetema_proto::v1;
@@ -17,7 +17,7 @@ use zetema_sdk::{Action, Bot, Decision, End, MatchInfo, Session, Settings};
 
 use super::honest::{Felt, endpoint, newcomers};
 use super::host::{Effort, Host, Setup, Transport};
-use super::{Figures, Reading, Request, Tally, Target, silence, streams};
+use super::{Figures, Tally, Target, silence, streams};
 use crate::disk::{Disk, Syncs, Trouble};
 use crate::harness::{Clients, Created, preset, unhurried};
 
@@ -29,12 +29,15 @@ const THINKS: Duration = Duration::from_millis(5);
 const REFUSED: Duration = Duration::from_millis(200);
 /// Who holds connections, each from an address of its own.
 const HOLDERS: u16 = 400;
-/// Who has the server keep answers, each from an address of its own.
+/// Who has the server keep streams, each from an address of its own.
 const HOARDERS: u16 = 20;
 /// How long everything is looked at without trouble.
 const CALM: Duration = Duration::from_secs(5);
 /// How long the trouble lasts, and how long what is after it is looked at.
 const TROUBLE: Duration = Duration::from_secs(10);
+
+/// How often it is looked whether the server runs.
+const LOOKS: Duration = Duration::from_millis(100);
 
 /// How long a server gets to feel the end of it.
 const REST: Duration = Duration::from_secs(2);
@@ -44,7 +47,8 @@ const REST: Duration = Duration::from_secs(2);
 pub enum Scarce {
     /// The server may have 256 files open, and others hold connections.
     Descriptors,
-    /// The server may have 1 GiB of addresses, and others have it keep answers.
+    /// The server may have 64 MiB of data, and others have it keep streams. Whenever it ends it is started again, as its service
+    /// manager would.
     Memory,
     /// Its disk is full.
     Disk,
@@ -67,6 +71,8 @@ pub struct Phase {
     pub descriptors: usize,
     /// Its bytes in memory, at the end.
     pub memory: u64,
+    /// How often it had ended, and was started again.
+    pub restarts: u32,
 }
 
 /// What came of it.
@@ -76,11 +82,7 @@ pub struct ScarceReport {
     pub phases: Vec<Phase>,
     /// What bots were told, and how matches ended.
     pub told: BTreeMap<String, u64>,
-    /// Whether the server ended, and was started again.
-    pub restarted: bool,
-    /// Whether it ended after that.
-    pub ends: bool,
-    /// Its log up to then, at `warn` and above.
+    /// The last that it logged before it ended, or in the end, at `warn` and above.
     pub log: String,
 }
 
@@ -101,7 +103,7 @@ impl Scarce {
         let mut setup = Setup { transport: Transport::Plaintext, ..setup.clone() };
         setup.shell = match self {
             Self::Descriptors => Some("ulimit -n 256"),
-            Self::Memory => Some("ulimit -v 1048576"),
+            Self::Memory => Some("ulimit -d 65536"),
             Self::Disk => None,
         };
         let folder = tempfile::tempdir()?;
@@ -117,9 +119,6 @@ impl Scarce {
         let admin = host.admin().await;
         let (_, token) = admin.owner_token("bots").await;
         let (_, attacker) = admin.owner_token("attacker").await;
-        if self == Self::Memory {
-            admin.by(&attacker).create_batch(vec![unhurried(preset(v1::Preset::Quick, 2)); 1_000]).await;
-        }
         let (decisions, told) = (Arc::new(AtomicU32::new(0)), Arc::new(Mutex::default()));
         let felt = Arc::new(Felt::default());
         let mut tasks = JoinSet::new();
@@ -134,47 +133,61 @@ impl Scarce {
             tasks.spawn(table.play_on());
         }
         let mut phases = Vec::new();
-        let look = async |name, lasts: Duration, host: &Host| {
-            let effort = Effort::of(host);
+        let mut log = String::new();
+        let mut look = async |name, lasts: Duration, mut host: Host| {
+            let effort = Effort::of(&host);
+            let (mut restarts, until) = (0, Instant::now() + lasts);
             decisions.store(0, Ordering::Relaxed);
             felt.take();
-            sleep(lasts).await;
-            Phase {
+            while Instant::now() < until {
+                sleep(LOOKS).await;
+                if !host.runs() {
+                    log = host.log();
+                    host = host.restart(&setup).await?;
+                    restarts += 1;
+                }
+            }
+            let phase = Phase {
                 name,
                 lasts,
                 decisions: decisions.load(Ordering::Relaxed),
                 felt: felt.take(),
-                processors: effort.processors(host),
+                processors: effort.processors(&host),
                 descriptors: host.descriptors(),
                 memory: host.memory().now,
-            }
+                restarts,
+            };
+            anyhow::Ok((host, phase))
         };
         sleep(CALM).await;
-        phases.push(look("before", CALM, &host).await);
+        let phase;
+        (host, phase) = look("before", CALM, host).await?;
+        phases.push(phase);
         let (_, watched) = watch::channel(super::Playing::default());
         let target = Target::new(&host, attacker, watched);
         if let Some(disk) = &disk {
             disk.trouble(Trouble::Full(1));
         }
         let attack = AbortOnDropHandle::new(tokio::spawn(self.attack(target)));
-        phases.push(look("meanwhile", TROUBLE, &host).await);
+        let phase;
+        (host, phase) = look("meanwhile", TROUBLE, host).await?;
+        phases.push(phase);
         drop(attack);
         if let Some(disk) = &disk {
             disk.trouble(Trouble::None);
         }
         sleep(REST).await;
-        let log = host.log();
-        let restarted = !host.runs();
-        if restarted {
-            host = host.restart(&setup).await?;
+        let phase;
+        (host, phase) = look("after", TROUBLE, host).await?;
+        phases.push(phase);
+        if log.is_empty() {
+            log = host.log();
         }
-        phases.push(look("after", TROUBLE, &host).await);
-        let ends = !host.runs();
         drop(tasks);
         // The disk can be unmounted when nobody uses it.
         drop(host);
         let told = told.lock().unwrap().clone();
-        Ok(ScarceReport { phases, told, restarted, ends, log })
+        Ok(ScarceReport { phases, told, log })
     }
 
     /// Brings the trouble, if it is clients who do.
@@ -196,11 +209,9 @@ impl Scarce {
             Self::Memory => {
                 for number in 1..=HOARDERS {
                     let (target, tally) = (target.clone().apart(number), tally.clone());
-                    let request = Request::matches(&target.token);
                     attackers.spawn(async move {
                         loop {
-                            let hoard = streams::never_read(&target, &tally, Reading::All, &request);
-                            let Err(_) = hoard.await;
+                            let Err(_) = streams::held(&target, &tally).await;
                             sleep(REFUSED).await;
                         }
                     });
@@ -273,7 +284,7 @@ impl fmt::Display for ScarceReport {
         for phase in &self.phases {
             writeln!(
                 f,
-                "  {:<10} {:>6.0} decisions/s, newcomers let in {} of {}, {:.2} processors, {} descriptors, {} MB",
+                "  {:<10} {:>6.0} decisions/s, newcomers let in {} of {}, {:.2} processors, {} descriptors, {} MB, {} restarts",
                 phase.name,
                 f64::from(phase.decisions) / phase.lasts.as_secs_f64(),
                 phase.felt.let_in,
@@ -281,17 +292,13 @@ impl fmt::Display for ScarceReport {
                 phase.processors,
                 phase.descriptors,
                 phase.memory / (1024 * 1024),
+                phase.restarts,
             )?;
         }
         for (what, times) in &self.told {
             writeln!(f, "  {times:>6} times: {what}")?;
         }
-        let ended = match (self.restarted, self.ends) {
-            (false, false) => "the server ran on",
-            (true, false) => "the server ended, and was started again",
-            (_, true) => "the server ended after it",
-        };
         let last = self.log.lines().last().unwrap_or("none");
-        write!(f, "  {ended}; {} warnings in its log, the last: {last}", self.log.lines().count())
+        write!(f, "  {} warnings in its log, the last: {last}", self.log.lines().count())
     }
 }

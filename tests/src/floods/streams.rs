@@ -155,6 +155,23 @@ pub(super) async fn trickle(target: &Target, tally: &Tally, request: &Request) -
     }
 }
 
+/// Says much on as many Play streams as the connection's window takes, and takes a byte of each answer at a time.
+pub(super) async fn unanswered(target: &Target, tally: &Tally) -> Endless {
+    let mut line = Line::open(target, tally, Reading::All, &window_of(1)).await?;
+    // The window is wide once the server has said so.
+    tokio::time::sleep(SETTLED).await;
+    let said = message(&[8, 1]).repeat(2_000);
+    for stream in (0..64).map(|stream| 2 * stream + 1) {
+        line.send(&[call(stream, &Request::play()), frame(kind::DATA, 0, stream, &said)].concat()).await?;
+    }
+    let mut bytes = 1;
+    loop {
+        tokio::time::sleep(TRICKLE).await;
+        bytes += 1;
+        line.send(&window_of(bytes)).await?;
+    }
+}
+
 /// Says hello on a Play stream, and then the same again and again, which is answered each time.
 pub(super) async fn garrulous(target: &Target, tally: &Tally) -> Endless {
     let mut line = Line::open(target, tally, Reading::All, &settings()).await?;
