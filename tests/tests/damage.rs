@@ -4,10 +4,14 @@
 use zetema_tests::damage::{Bits, Case, Scene, Target, Verdict, run};
 
 fn check(target: Target, cases: impl FnOnce(usize) -> Vec<Case>, has_to_occur: &[Verdict]) {
+    check_scene(|scene| cases(scene.length(target)), has_to_occur);
+}
+
+fn check_scene(cases: impl FnOnce(&Scene) -> Vec<Case>, has_to_occur: &[Verdict]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let scene = runtime.block_on(Scene::make()).unwrap();
     let below = tempfile::tempdir().unwrap();
-    let report = run(&scene, &cases(scene.length(target)), below.path(), 2).unwrap();
+    let report = run(&scene, &cases(&scene), below.path(), 2).unwrap();
     if let Some(problem) = report.problems.first() {
         panic!("{} problems, the first: {}: {}", report.problems.len(), problem.case, problem.what);
     }
@@ -21,6 +25,15 @@ fn a_flipped_bit_in_a_closed_database_is_found_or_harmless() {
     let target = Target::ClosedDatabase;
     let cases = |length| Case::flips(target, length, 211, Bits::One { seed: 1 });
     check(target, cases, &[Verdict::Stopped, Verdict::Told, Verdict::Harmless]);
+}
+
+#[test]
+fn any_flipped_bit_in_the_lists_of_bots_is_found_or_harmless() {
+    let cases = |scene: &Scene| {
+        let bytes = ["bots", "bots_by_client_reference"].map(|name| scene.bytes_of(name).unwrap());
+        Case::flips_at(Target::ClosedDatabase, bytes.concat(), Bits::All)
+    };
+    check_scene(cases, &[Verdict::Stopped, Verdict::Told]);
 }
 
 #[test]

@@ -81,12 +81,13 @@ impl Bits {
 impl Case {
     /// Flips in a file of this length, at every so-manieth byte, from one of the first on.
     pub fn flips(target: Target, length: usize, stride: usize, bits: Bits) -> Vec<Self> {
-        let first = length % stride;
+        Self::flips_at(target, (length % stride..length).step_by(stride), bits)
+    }
+
+    /// Flips of these bytes.
+    pub fn flips_at(target: Target, bytes: impl IntoIterator<Item = usize>, bits: Bits) -> Vec<Self> {
         let flip = |byte, bit| Self { target, change: Change::Flip { byte, bit } };
-        (first..length)
-            .step_by(stride)
-            .flat_map(|byte| bits.of(byte).map(move |bit| flip(byte, bit)))
-            .collect()
+        bytes.into_iter().flat_map(|byte| bits.of(byte).map(move |bit| flip(byte, bit))).collect()
     }
 
     /// Cuts of a file of this length, at every so-manieth length shorter than it, none and one less among them.

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
+use prost::Message as _;
+use zetema_proto::journal::v1::MatchSummary;
 use zetema_service::journal::{
-    Append, BodyHash, Caller, ClientReference, Created, Finish, Journal, Listing, MatchId, MetaKey,
+    Append, BodyHash, BotName, Caller, ClientReference, Created, Finish, Journal, Listing, MatchId, MetaKey,
     MetaValue, NewMatch, NewMatches, NewRecords, Options, Outcome, Owner, PageSize, Payload, RecordBytes,
     Request, RequestId, RequestKey, RequestState, Response, ResultFilter, ResultNumber, Scope, SecretHash,
     SqliteJournal, StoredMatch, StoredToken, Summary, TokenChange, TokenId, TokenLabel, TokenNumber,
@@ -14,12 +16,14 @@ use zetema_service::journal::{
 
 use super::Verdict;
 use super::case::{Case, Change, Target};
-use super::state::{Difference, Observed, State};
+use super::state::{Difference, Observed, State, list_of};
 
 const DATABASE: &str = "journal.sqlite3";
 const WAL: &str = "journal.sqlite3-wal";
 const LOCK: &str = "journal.lock";
 const MATCHES: u8 = 7;
+/// The first plays in every match, the second in some.
+const BOTS: [&str; 2] = ["rex", "fido"];
 
 /// A journal, its files, and its past.
 #[derive(Debug)]
@@ -62,6 +66,21 @@ impl Scene {
     /// How many bytes a file has.
     pub fn length(&self, target: Target) -> usize {
         self.bytes(target).len()
+    }
+
+    /// The bytes of the closed database that are not zero in the first page of a table or an index.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn bytes_of(&self, name: &str) -> anyhow::Result<Vec<usize>> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join(DATABASE), &self.closed)?;
+        let database = rusqlite::Connection::open(folder.path().join(DATABASE))?;
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let page: u32 = database.query_row(sql, [name], |row| row.get(0))?;
+        let bytes: u32 = database.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let [first, end] = [page - 1, page].map(|page| page as usize * bytes as usize);
+        Ok((first..end).filter(|byte| self.closed.get(*byte).is_some_and(|byte| *byte != 0)).collect())
     }
 
     /// How many commits the write-ahead log has.
@@ -112,7 +131,9 @@ impl Scene {
             Err(error) if error.to_string().contains("panicked") => return Err(error.to_string()),
             Err(_) => return Ok(Verdict::Stopped),
         };
-        let observed = Observed::read(&journal, (1..=MATCHES).map(id), (key(), request_key()?)).await;
+        let bots = bots().map_err(|error| error.to_string())?;
+        let (ids, names) = ((1..=MATCHES).map(id), (key(), request_key()?));
+        let observed = Observed::read(&journal, ids, bots, names, recovery.stray.clone()).await;
         let verdict = self.verdict(case, &observed);
         let told = recovery.quarantined.len() + recovery.stray.len();
         let goes_on = self.goes_on(&journal).await;
@@ -234,15 +255,20 @@ impl Author {
     }
 
     async fn finish(&mut self, number: u8, version: u32) -> anyhow::Result<()> {
+        // The rows of bots with a reference are in an index of their own too, those without are not.
+        let reference = number.is_multiple_of(2).then(|| format!("order {number}"));
+        let [rex, fido] = BOTS.map(str::to_owned);
+        let seat_bots = vec![rex, if number < 5 { fido } else { String::new() }];
+        let summary = MatchSummary { seat_bots, ..MatchSummary::default() };
         let finish = Finish {
             last: self.to_append(number, version)?,
             listing: Listing {
                 owner: Some(Owner::new("shop")?),
-                visibility: Visibility::Public,
-                client_reference: Some(ClientReference::new(format!("order {number}"))?),
+                visibility: if number == 4 { Visibility::Public } else { Visibility::Private },
+                client_reference: reference.map(ClientReference::new).transpose()?,
             },
             finished_at: UnixMillis::new(1_000 + u64::from(number)),
-            summary: Summary::new(format!("scores of match {number}: 21 to 34"))?,
+            summary: Summary::new(summary.encode_to_vec())?,
             // Longer than a page.
             record: RecordBytes::new(format!("record of match {number}; ").repeat(250))?,
         };
@@ -285,6 +311,9 @@ impl Author {
         let page = PageSize::new(100)?;
         state.results =
             self.journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await?.rows;
+        for bot in bots()? {
+            state.lists.push(list_of(&self.journal, bot).await?);
+        }
         state.tokens = self.journal.tokens().await?;
         state.meta = self.journal.meta(key()).await?;
         let request = request_key().map_err(anyhow::Error::msg)?;
@@ -299,6 +328,10 @@ impl Author {
 
 fn id(number: u8) -> MatchId {
     MatchId::from_bytes([number.wrapping_mul(37); 16])
+}
+
+fn bots() -> anyhow::Result<Vec<BotName>> {
+    BOTS.iter().map(|bot| Ok(BotName::new(*bot)?)).collect()
 }
 
 fn payload(text: &str) -> anyhow::Result<NewRecords> {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use zetema_service::journal::{
-    Journal, MatchId, MetaKey, MetaValue, PageSize, ReadError, RequestKey, RequestState, ResultFilter,
-    ResultNumber, ResultRow, SqliteJournal, StoredMatch, StoredToken, UnixMillis,
+    BotName, FinishedFilter, Journal, MatchId, MetaKey, MetaValue, PagePosition, PageSize, ReadError, Reader,
+    RequestKey, RequestState, ResultFilter, ResultNumber, ResultRow, SqliteJournal, StoredMatch, StoredToken,
+    UnixMillis,
 };
 
 /// All that can be asked for, as it has to be after a commit.
@@ -14,6 +15,8 @@ pub struct State {
     pub matches: BTreeMap<[u8; 16], StoredMatch>,
     /// The results, in order.
     pub results: Vec<ResultRow>,
+    /// What each of the bots is shown of them, the latest first.
+    pub lists: Vec<Vec<ResultRow>>,
     /// The tokens.
     pub tokens: Vec<StoredToken>,
     /// The value of the service key.
@@ -28,6 +31,9 @@ pub struct Observed {
     matches: BTreeMap<[u8; 16], Result<Option<StoredMatch>, ReadError>>,
     unfinished: Result<Vec<MatchId>, ReadError>,
     results: Result<Vec<ResultRow>, ReadError>,
+    lists: Vec<Result<Vec<ResultRow>, ReadError>>,
+    /// What the start said of damage beside that of matches.
+    stray: Vec<String>,
     tokens: Result<Vec<StoredToken>, ReadError>,
     meta: Result<Option<MetaValue>, ReadError>,
     request: Result<RequestState, ReadError>,
@@ -45,11 +51,14 @@ pub(super) enum Difference {
 }
 
 impl Observed {
-    /// Reads everything: these matches, and what is asked for by these names.
+    /// Reads everything: these matches, the lists of these bots, and what is asked for by these names. `stray` is what the start said
+    /// of damage beside that of matches.
     pub async fn read(
         journal: &SqliteJournal,
         ids: impl IntoIterator<Item = MatchId>,
+        bots: impl IntoIterator<Item = BotName>,
         (key, request): (MetaKey, RequestKey),
+        stray: Vec<String>,
     ) -> Self {
         let mut matches = BTreeMap::new();
         for id in ids {
@@ -64,7 +73,13 @@ impl Observed {
             }
             Err(()) => Ok(Vec::new()),
         };
+        let mut lists = Vec::new();
+        for bot in bots {
+            lists.push(list_of(journal, bot).await);
+        }
         Self {
+            lists,
+            stray,
             matches,
             unfinished: journal.unfinished().await,
             results,
@@ -107,6 +122,20 @@ impl Observed {
             }
             Err(error) => return Difference::Silent(format!("the unfinished matches: {error}")),
         }
+        let none = Vec::new();
+        for (bot, list) in self.lists.iter().enumerate() {
+            match (list, state.lists.get(bot).unwrap_or(&none)) {
+                (Ok(list), has_to_be) if list == has_to_be => {}
+                (Err(ReadError::Damaged(_)), _) => told = true,
+                // A match may be missing in it, and nothing else, if the start has said so.
+                (Ok(list), has_to_be)
+                    if !self.stray.is_empty() && list.iter().all(|row| has_to_be.contains(row)) =>
+                {
+                    told = true;
+                }
+                _ => return Difference::Silent(format!("the list of bot {bot} is {list:?}")),
+            }
+        }
         let request = state.request.clone().unwrap_or(RequestState::New);
         let others = [
             same("results", &self.results, &state.results),
@@ -123,6 +152,14 @@ impl Observed {
         }
         if told { Difference::Told } else { Difference::None }
     }
+}
+
+/// What a bot is shown of the finished matches, the latest first.
+pub(super) async fn list_of(journal: &SqliteJournal, bot: BotName) -> Result<Vec<ResultRow>, ReadError> {
+    let filter = FinishedFilter { reader: Reader::Bot(bot), client_reference: None };
+    let Ok(page) = PageSize::new(PageSize::MAX) else { return Ok(Vec::new()) };
+    let from = PagePosition::new(page.get().into());
+    journal.list_finished(filter, Some(from), page).await.map(|page| page.matches)
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(
