@@ -2,17 +2,18 @@
 //!
 //! ```sh
 //! cargo run --release -p zetema-tests --bin lists -- --matches 1000000
+//! cargo run --release -p zetema-tests --bin lists -- --matches 1000000 --upgrade
 //! ```
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Parser;
 use zetema_service::journal::SqliteJournal;
-use zetema_tests::lists::{Kind, Lists, Measured, PAGE};
+use zetema_tests::lists::{Kind, Lists, Measured, PAGE, to_version_5};
 
 /// Measures how long a page of a list takes among very many finished matches.
 #[derive(Parser)]
@@ -23,6 +24,9 @@ struct Args {
     /// How often each page is read.
     #[arg(long, default_value = "101")]
     times: usize,
+    /// Instead of pages: how long a start takes, and one that brings a journal of version 5 up to date.
+    #[arg(long)]
+    upgrade: bool,
     /// Where to put the journal [default: the system's temporary folder]
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -30,7 +34,7 @@ struct Args {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let Args { matches, times, folder } = Args::parse();
+    let Args { matches, times, upgrade, folder } = Args::parse();
     if matches == 0 || times == 0 {
         bail!("matches and times are 1 at least");
     }
@@ -43,6 +47,10 @@ async fn main() -> anyhow::Result<()> {
     let (database, wal) = SqliteJournal::file_sizes(folder.path())?;
     println!("{matches} matches were filed in {:.1} s", begun.elapsed().as_secs_f64());
     println!("the database has {} MB, its write-ahead log {} MB", database / 1_000_000, wal / 1_000_000);
+    if upgrade {
+        lists.close().await;
+        return measure_upgrade(folder.path(), matches).await;
+    }
     println!("pages of {PAGE}, each read {times} times: matches on the page, median and longest, in ms\n");
     println!("{:<18} {:<9} {:>20} {:>20} {:>20}", "list", "reference", "first", "middle", "last");
     let mut longest = Duration::ZERO;
@@ -58,6 +66,18 @@ async fn main() -> anyhow::Result<()> {
     }
     println!("\nthe longest of all took {:.3} ms", millis(longest));
     lists.close().await;
+    Ok(())
+}
+
+async fn measure_upgrade(folder: &Path, matches: u64) -> anyhow::Result<()> {
+    for what in ["a start", "a start that makes what version 6 added", "a start after it"] {
+        if what.contains("makes") {
+            to_version_5(folder)?;
+        }
+        let (lists, took) = Lists::open(folder, matches).await?;
+        println!("{what} took {:.3} s", took.as_secs_f64());
+        lists.close().await;
+    }
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Lists of very many finished matches: that a page has what is wanted, and how long it takes.
 
+mod version_5;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,8 @@ use zetema_service::journal::{
     NewMatches, Options, Outcome, Owner, PagePosition, PageSize, Payload, Reader, RecordBytes, ResultFilter,
     ResultNumber, SqliteJournal, Summary, UnixMillis, Version, Visibility,
 };
+
+pub use version_5::to_version_5;
 
 /// The matches on a page.
 pub const PAGE: u16 = 100;
@@ -163,6 +167,18 @@ impl Lists {
             first = end + 1;
         }
         Ok(Self { journal, matches })
+    }
+
+    /// Opens one that was filled with so many and closed, and says how long that start took.
+    ///
+    /// # Errors
+    /// When the journal does not open.
+    pub async fn open(folder: &Path, matches: u64) -> anyhow::Result<(Self, Duration)> {
+        let begun = Instant::now();
+        let (journal, recovery) = SqliteJournal::open(folder, Options::default()).await?;
+        let took = begun.elapsed();
+        ensure!(recovery.results == matches && recovery.stray.is_empty(), "{recovery:?}");
+        Ok((Self { journal, matches }, took))
     }
 
     /// The numbers on a page that begins here, and how long it took.
