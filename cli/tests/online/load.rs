@@ -153,3 +153,33 @@ fn what_a_load_can_t_do_is_said_before_it_begins() {
     check(&["--find-limit", "--rate", "5actions/s"], "--slo");
     check(&["--resolution", "5%"], "--find-limit");
 }
+
+#[test]
+fn a_run_is_put_beside_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("before.json");
+    let run = |more: &[&str]| {
+        let mut command = zetema();
+        command.args(["load", "--matches", "2"]).args(SHORT).args(more);
+        command
+    };
+    let before = run(&[]).output().unwrap();
+    figures(&parse(&before));
+    std::fs::write(&file, &before.stdout).unwrap();
+    let report = parse(&run(&["--via", "unary", "--compare", file.to_str().unwrap()]).output().unwrap());
+    let rows = report["comparison"]["rows"].as_array().unwrap();
+    let median = rows.iter().find(|row| row["what"] == "receipt.p50").unwrap();
+    assert!(median["change"]["measured"].is_number(), "{median}");
+    assert_eq!(median["finding"], "too_little", "of three seconds the noise is not known: {median}");
+    let unlike = report["comparison"]["unlike"].as_array().unwrap();
+    assert!(unlike.iter().any(|line| line.as_str().unwrap().contains("Play streams")), "{unlike:?}");
+
+    // It is read before anything is begun.
+    std::fs::write(&file, "{\"schema\":9}").unwrap();
+    for (name, expected) in [("before.json", "its schema is version 9"), ("no.json", "can't be read")] {
+        let output = run(&["--compare", folder.path().join(name).to_str().unwrap()]).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(name) && said.contains(expected), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}

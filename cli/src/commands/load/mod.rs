@@ -1,7 +1,7 @@
 //! `zetema load`.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -71,6 +71,7 @@ Examples:
   zetema load --matches 1000 --duration 30s --warmup 5s
   zetema load --rate 50matches/s --think log-normal:200ms,0.8 --duration 60s
   zetema load --rate 5000actions/s --matches 500 --slo 'p99<20ms,errors<0.1%' --format json > run.json
+  zetema load --rate 5000actions/s --matches 500 --compare run.json
   zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
   zetema load --scenario evening.toml --slo 'p99<50ms'
   zetema load --server https://zetema.example.com --via unary --matches 200
@@ -131,6 +132,9 @@ pub(crate) struct Load {
     /// Write a page with plots into this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Put the run beside one before, of which this is the JSON, with what their noise leaves open
+    #[arg(long, value_name = "FILE")]
+    compare: Option<PathBuf>,
     /// Connections to begin with; there are more when these carry no more
     #[arg(long, value_name = "N", default_value = "4")]
     connections: NonZeroU32,
@@ -167,6 +171,7 @@ fn via() -> impl TypedValueParser<Value = Via> {
 impl Load {
     pub(super) async fn run(self) -> Result<()> {
         let plan = self.plan()?;
+        let before = self.compare.as_deref().map(earlier).transpose()?;
         crate::log::start_quietly("error")?;
         let (own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
@@ -183,6 +188,10 @@ impl Load {
             }
         }?;
         drop(own);
+        let report = match &before {
+            Some(before) => report.compared_with(&before.outcome),
+            None => report,
+        };
         self.write(&report)?;
         judge(&report)
     }
@@ -292,6 +301,12 @@ impl Load {
         plan.warm_up = self.ramp + self.warmup;
         Ok(plan)
     }
+}
+
+/// A run before, from its JSON.
+fn earlier(file: &Path) -> Result<Report> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+    json::read(&text).with_context(|| format!("{} can't be compared with", file.display()))
 }
 
 fn target(server: &ServerArgs) -> Result<Target> {
