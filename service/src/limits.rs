@@ -554,5 +554,8 @@ pub const MAX_REMEMBERED_CUTS: usize = 10_000;
 /// the seats of its matches have no such limit.
 pub const MAX_REMEMBERED_CUTS_PER_OWNER: usize = 1_000;
 
+/// Seats of such a stream whose cursors are remembered with it, some 80 bytes each.
+pub const MAX_REMEMBERED_CURSORS: usize = 32;
+
 /// Round trips of a Play stream that are remembered: the smallest counts.
 pub const ROUND_TRIPS_KEPT: usize = 8;

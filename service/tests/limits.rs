@@ -256,11 +256,17 @@ async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
         ..v1::CreateTokenRequest::default()
     };
     let bot = tokens.create_token(as_admin(&server, request)).await.unwrap().into_inner().secret;
+    let mut seats = spec(2, v1::Visibility::Public);
+    seats.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "lazy".to_owned() }));
+    let (match_id, _) = create(&server, seats).await;
 
     // A window of one byte, which is shut by the first that is sent, as it is never read.
     let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).unwrap();
     let narrow = endpoint.initial_stream_window_size(1).connect().await.unwrap();
-    let said = tokio_stream::iter([hello()]).chain(tokio_stream::pending());
+    let assigned = v1::AssignedSeat { match_id: match_id.clone(), seat: 1 };
+    let join = v1::Join { by: Some(v1::join::By::Assigned(assigned)), ..v1::Join::default() };
+    let join = v1::PlayRequest { tag: 2, handle: 0, kind: Some(play_request::Kind::Join(join)) };
+    let said = tokio_stream::iter([hello(), join]).chain(tokio_stream::pending());
     let unread = PlayServiceClient::new(narrow).play(as_bearer(&bot, said)).await.unwrap();
 
     let cut = async {
@@ -278,6 +284,8 @@ async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
     let cut = timeout(Duration::from_secs(20), cut).await.expect("the stream is cut");
     assert_eq!(cut.reason(), ErrorReason::SlowReader);
     assert!(cut.message.contains("took nothing"), "{}", cut.message);
+    let [cursor] = &*cut.cursors else { panic!("{cut:?}") };
+    assert_eq!((&*cursor.match_id, cursor.seat), (&*match_id, 1));
     drop(unread);
     server.shutdown().await;
 }

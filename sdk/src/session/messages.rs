@@ -136,7 +136,8 @@ impl Core {
 
     /// What the server says of the cut of an earlier stream, if it is news.
     fn cut_before(&mut self, cut: &v1::StreamCut) -> Option<Fault> {
-        let v1::StreamCut { time, reason: _, message } = cut;
+        // The session has cursors of its own, of what has arrived.
+        let v1::StreamCut { time, reason: _, message, cursors: _ } = cut;
         let time = time.and_then(|time| SystemTime::try_from(time).ok())?;
         let told = self.last_loss == LastLoss::Told || self.last_cut.is_some_and(|last| last >= time);
         self.last_cut = self.last_cut.max(Some(time));

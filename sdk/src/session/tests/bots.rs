@@ -173,6 +173,7 @@ fn why_the_server_cut_an_earlier_stream_is_a_fault_of_the_seats_that_it_carried(
         time: Some(UNIX_EPOCH.into()),
         reason: ErrorReason::SlowReader.into(),
         message: "read faster".to_owned(),
+        cursors: Vec::new(),
     };
     let told = |fault: &&Fault| matches!(fault, Fault::CutBefore { reason: ErrorReason::SlowReader, .. });
     let mut world = World::of_bot(rules(2), Records::Ignored);

@@ -31,7 +31,8 @@ pub(super) fn lost(backend: &Backend, (match_id, seat): SeatKey) {
 /// A stream that ends now, for this reason.
 pub(super) fn stream_cut(backend: &Backend, fault: &Fault) -> v1::StreamCut {
     let v1::Error { reason, message, .. } = fault.error();
-    v1::StreamCut { time: Some(timestamp(backend.matches.wall())), reason: *reason, message: message.clone() }
+    let time = Some(timestamp(backend.matches.wall()));
+    v1::StreamCut { time, reason: *reason, message: message.clone(), cursors: Vec::new() }
 }
 
 /// A page of what went wrong for a seat or a bot.

@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use futures::stream::AbortHandle;
 use tokio::sync::Mutex;
+use zetema_proto::{Wire, v1};
 use zetema_rules::Seat;
 
 use crate::{
@@ -116,6 +117,14 @@ impl Handles {
     /// All seats of the stream.
     pub(super) fn seats(&self) -> impl Iterator<Item = SeatKey> {
         self.of_seat.keys().copied()
+    }
+
+    /// How far the stream has shown each of them.
+    pub(super) fn cursors(&self) -> impl Iterator<Item = v1::SeatCursor> {
+        self.held.values().map(|held| {
+            let (match_id, seat) = held.key();
+            v1::SeatCursor { match_id: match_id.to_string(), seat: seat.to_wire(), seq: held.shown }
+        })
     }
 
     /// Notes how far the stream has shown a seat's observations.

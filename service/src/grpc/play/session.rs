@@ -285,7 +285,8 @@ impl Session {
             }
         }
         if let Some(token) = self.token {
-            self.cuts.ended(token, cut);
+            let cursors = self.handles.cursors().take(limits::MAX_REMEMBERED_CURSORS).collect();
+            self.cuts.ended(token, cut.map(|cut| v1::StreamCut { cursors, ..cut }));
         }
     }
 
