@@ -235,19 +235,16 @@ impl Lane {
             return;
         }
         self.recorder.failed(error.reason(), &error.message);
-        match error.reason() {
-            R::Overloaded => {
-                let after = retry_after(error);
-                // Not all at the same moment.
-                let part =
-                    self.tables.get_mut(&key.table).map_or(1.0, |table| table.random.random_range(0.5..1.5));
-                self.pacer.at(now + after.mul_f64(part), Later::Join(key));
-            }
-            R::OutcomeUnknown | R::LimitExceeded | R::Superseded => {
-                self.pacer.at(now + retry_after(error), Later::Join(key));
-            }
-            _ => self.give_up(key.table),
+        let may_pass =
+            matches!(error.reason(), R::Overloaded | R::OutcomeUnknown | R::LimitExceeded | R::Superseded);
+        if !may_pass {
+            self.give_up(key.table);
+            return;
         }
+        self.recorder.count(Count::JoinRefused);
+        // Not all at the same moment.
+        let part = self.tables.get_mut(&key.table).map_or(1.0, |table| table.random.random_range(0.5..1.5));
+        self.pacer.at(now + retry_after(error).mul_f64(part), Later::Join(key));
     }
 
     /// An answer was refused.

@@ -209,6 +209,7 @@ async fn open(
             let retry_after = v1::Error::from_status(&status).and_then(|error| error.retry_after_ms);
             let Some(ms) = retry_after else { return Err(status) };
             recorder.failed(Failure::of(&status), status.message());
+            recorder.count(Count::JoinRefused);
             sleep(Duration::from_millis(ms.into())).await;
         }
     }

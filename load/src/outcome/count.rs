@@ -14,6 +14,8 @@ pub enum Count {
     MatchAsked,
     /// Matches that were created.
     MatchCreated,
+    /// Joins that were refused and are tried again.
+    JoinRefused,
     /// Matches that were played to their end.
     MatchFinished,
     /// Matches that came to no end: aborted, or given up by this program.
@@ -34,10 +36,11 @@ pub enum Count {
 
 impl Count {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Offered,
         Self::MatchAsked,
         Self::MatchCreated,
+        Self::JoinRefused,
         Self::MatchFinished,
         Self::MatchBrokenOff,
         Self::ActionSent,
@@ -54,6 +57,7 @@ impl Count {
             Self::Offered => "offered",
             Self::MatchAsked => "matches asked for",
             Self::MatchCreated => "matches created",
+            Self::JoinRefused => "joins refused for now",
             Self::MatchFinished => "matches finished",
             Self::MatchBrokenOff => "matches broken off",
             Self::ActionSent => "actions sent",

@@ -36,6 +36,11 @@ impl Failure {
             .map_or(Self::Transport(status.code()), |error| Self::Refused(error.reason()))
     }
 
+    /// Whether the server was late, and took on nothing new.
+    pub fn is_shed(self) -> bool {
+        self == Self::Refused(ErrorReason::Overloaded)
+    }
+
     /// By rank, as neither part has an order of its own.
     fn rank(self) -> (u8, i32) {
         match self {

@@ -18,7 +18,7 @@ fn main() -> anyhow::Result<()> {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ffi::OsString;
-    use std::num::NonZeroUsize;
+    use std::num::{NonZeroU32, NonZeroUsize};
     use std::path::PathBuf;
     use std::time::Duration;
 
@@ -27,10 +27,11 @@ mod linux {
     use nix::sched::{CpuSet, sched_setaffinity};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use nix::unistd::Pid;
-    use zetema_tests::overload::{Arrivals, Curve, Point, median, plot};
+    use zetema_load::{Load, Rate};
+    use zetema_tests::overload::{Curve, Point, median, plot};
 
     /// Matches that are played at once to see what the server can do.
-    const TABLES: usize = 500;
+    const TABLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(499);
     /// What stands for never shedding.
     const NEVER: &str = "--max-late-ms=60000";
 
@@ -90,7 +91,7 @@ mod linux {
         let mut closed = Vec::new();
         for number in 1..=args.rounds.get() {
             println!("round {number}");
-            let limit = args.point(&args.never(), Arrivals::Closed(TABLES)).await?;
+            let limit = args.point(&args.never(), Load::Closed(TABLES)).await?;
             println!("{HEAD}");
             line("closed", &limit);
             rounds.push(args.round(limit.finished_per_second).await?);
@@ -158,16 +159,16 @@ mod linux {
             println!("{name}");
             let mut points = Vec::new();
             for offered in &self.offered {
-                let point = self.point(flags, Arrivals::Open(offered * limit)).await?;
+                let point = self.point(flags, Load::Matches(Rate::new(offered * limit)?)).await?;
                 line(&format!("{offered:.2}"), &point);
                 points.push(point);
             }
             Ok(Curve { name: name.to_owned(), points })
         }
 
-        async fn point(&self, flags: &[OsString], arrivals: Arrivals) -> anyhow::Result<Point> {
+        async fn point(&self, flags: &[OsString], load: Load) -> anyhow::Result<Point> {
             let [warm_up, lasts] = [self.warm_up, self.seconds].map(Duration::from_secs);
-            Point::measure(self.program.clone(), flags, arrivals, warm_up, lasts).await
+            Point::measure(self.program.clone(), flags, load, warm_up, lasts).await
         }
 
         /// Prints what came out in the middle, for each curve and what was offered.

@@ -1,6 +1,6 @@
 //! More matches than the server can play: what is refused, and what becomes of those that run.
 //!
-//! Matches arrive on schedule, whatever the server does, and each is played by a lean client that knows no rules (`lean.rs`). A
+//! Matches arrive on schedule, whatever the server does, and lean clients of `zetema-load` play them, which know no rules. A
 //! [`Point`] is one rate of arrivals on a server of its own, which has one processor for itself; the clients have another. The
 //! program `overload` puts points from below to far above what the server can do into a table and a plot.
 #![allow(
@@ -10,15 +10,10 @@
     reason = "a helper of tests fails the test by panicking"
 )]
 
-mod arrivals;
-mod lean;
 mod plot;
 mod point;
 mod rounds;
-mod seen;
 
-pub use arrivals::Arrivals;
 pub use plot::{Curve, plot};
 pub use point::Point;
 pub use rounds::median;
-pub use seen::{Figures, Seen};

@@ -1,19 +1,24 @@
 //! One rate of arrivals on a server of its own.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::ensure;
 use serde::Serialize;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Endpoint;
+use zetema_load::outcome::{Client, Count, Measure, Phase, Recorder, Via};
+use zetema_load::{Kind, Load, Plan, Stage, Target, Think, run};
+use zetema_rules::{MatchEnd, NamedTimeControl, Options, Preset, Rules, TimeControl};
+use zetema_sdk::Tls;
 
-use super::arrivals::Players;
-use super::{Arrivals, Seen};
 use crate::floods::{Effort, Host, Setup, Transport};
 
-/// Connections of the clients: each may have 256 streams.
-const CONNECTIONS: usize = 32;
+/// Connections of the clients, each with a Play stream.
+const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(31);
 /// Gives a server one processor, if the system knows how.
 const ALONE: &str = "taskset -cp 0 $$ > /dev/null";
 /// What else would stand in the way of one address that asks for so much.
@@ -61,46 +66,89 @@ impl Point {
     /// Starts a server, lets matches come, and measures after `warm_up`.
     ///
     /// # Errors
-    /// If there is no server.
+    /// If there is no server, or it does what it must not.
     pub async fn measure(
         program: Option<PathBuf>,
         flags: &[OsString],
-        arrivals: Arrivals,
+        load: Load,
         warm_up: Duration,
         lasts: Duration,
     ) -> anyhow::Result<Self> {
         let flags = WIDE_OPEN.iter().map(OsString::from).chain(flags.iter().cloned()).collect();
         let setup = Setup { program, transport: Transport::Plaintext, flags, shell: Some(ALONE) };
         let host = Host::start(&setup, tempfile::tempdir()?).await?;
-        let mut connections = Vec::new();
-        for _ in 0..CONNECTIONS {
-            connections.push(host.admin().await);
-        }
-        let seen = Arc::new(Seen::default());
-        let players = Players::new(connections, Arc::clone(&seen));
-        let playing = tokio_util::task::AbortOnDropHandle::new(tokio::spawn(players.play(arrivals)));
-        sleep(warm_up).await;
-        seen.take();
-        let effort = Effort::of(&host);
-        sleep(lasts).await;
-        let figures = seen.take();
-        let (server_processors, server_bytes) = (effort.processors(&host), host.memory().now);
-        drop(playing);
+        let token = host.admin().await.admin_token().to_owned();
+        let target = Target::new(host.url(), Endpoint::from_shared(host.url())?, Tls::default(), &token)?;
+        let plan = plan(load, warm_up, lasts)?;
+        let recorder = Recorder::start(plan.description("overload"), Phase::warm_up());
+        let running = run(target, &plan, recorder, CancellationToken::new(), |_, _| {});
+        let watching = async {
+            sleep(warm_up).await;
+            let effort = Effort::of(&host);
+            sleep(lasts).await;
+            (effort.processors(&host), host.memory().now)
+        };
+        let (outcome, (server_processors, server_bytes)) = tokio::join!(running, watching);
+        let outcome = outcome?;
+        let faults = outcome.faults().first();
+        ensure!(faults.is_empty(), "what came was wrong: {faults:?}");
+        let totals = outcome.totals();
+        let receipts = totals.latencies(Measure::ActionToReceipt);
+        let wait_ms =
+            |quantile| receipts.map_or(0.0, |times| times.quantile(quantile).as_secs_f64() * 1000.0);
+        let of = |count| totals.per_second(count);
         #[expect(clippy::cast_precision_loss, reason = "counts of a few seconds")]
-        let per_second = |count: u64| count as f64 / lasts.as_secs_f64();
+        let shed = totals.failures().shed() as f64 / totals.lasted().as_secs_f64();
+        let broken = totals.failures().iter().find(|(failure, _)| !failure.is_shed());
         Ok(Self {
-            asked_per_second: per_second(figures.asked),
-            created_per_second: per_second(figures.created),
-            shed_per_second: per_second(figures.shed),
-            joins_shed_per_second: per_second(figures.joins_shed),
-            finished_per_second: per_second(figures.finished),
-            actions_per_second: per_second(figures.waits.len()),
-            broken: figures.broken,
-            p50_ms: figures.wait_ms(0.5),
-            p99_ms: figures.wait_ms(0.99),
-            problem: figures.problem,
+            asked_per_second: of(Count::MatchAsked),
+            created_per_second: of(Count::MatchCreated),
+            shed_per_second: (shed - of(Count::JoinRefused)).max(0.0),
+            joins_shed_per_second: of(Count::JoinRefused),
+            finished_per_second: of(Count::MatchFinished),
+            actions_per_second: of(Count::ActionAcknowledged),
+            broken: totals.counts().of(Count::MatchBrokenOff),
+            p50_ms: wait_ms(0.5),
+            p99_ms: wait_ms(0.99),
+            problem: broken
+                .and_then(|(failure, _)| Some(format!("{failure}: {}", outcome.example(failure)?))),
             server_processors,
             server_bytes,
         })
     }
+}
+
+fn plan(load: Load, warm_up: Duration, lasts: Duration) -> anyhow::Result<Plan> {
+    let kind = Kind {
+        weight: NonZeroU32::MIN,
+        preset: Preset::Sackson.to_string(),
+        rules: short_rules()?,
+        time_control: TimeControl::new(
+            TimeControl::DEFAULT_JOIN_TIMEOUT_MS,
+            NamedTimeControl::None.decisions(),
+        )?,
+        client: Client::Lean,
+        via: Via::Play,
+        think: Think::default(),
+    };
+    let stage = Stage {
+        name: "point".to_owned(),
+        load,
+        kinds: vec![kind],
+        ramp: Duration::ZERO,
+        duration: lasts,
+        drop_every: None,
+        spectators: 0,
+        slow_readers: 0,
+    };
+    let mut plan = Plan::new(vec![stage])?;
+    plan.connections = CONNECTIONS;
+    plan.warm_up = warm_up;
+    Ok(plan)
+}
+
+/// So short that as many come as go before long.
+fn short_rules() -> anyhow::Result<Rules> {
+    let sackson: Options = *Preset::Sackson.rules(2, None)?;
+    Ok(Rules::new(Options { target: Some(30), match_end: MatchEnd::AtOnce, ..sackson })?)
 }
