@@ -15,6 +15,7 @@ mod own_task;
 mod planted;
 pub mod repair;
 pub mod restore;
+mod seldom;
 pub mod server;
 /// The simulation of the workspace's tests, which sees the bugs of `planted` when it is compiled into this crate.
 #[cfg(test)]

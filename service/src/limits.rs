@@ -221,12 +221,21 @@ pub const MAX_HEALTH_CHECKS: usize = 256;
 /// Those from one address.
 pub const MAX_HEALTH_CHECKS_PER_ADDRESS: usize = 16;
 
-/// Pages of metrics that are made or read at once. They have this room alone, and nobody else has it, so that who watches over
-/// the server sees how full it is, and who asks for many of them takes no room of others.
-pub const MAX_METRICS_PAGES: usize = 32;
+/// Questions for the page of metrics that wait for it at once. They have this room alone, so that who watches over the server sees how
+/// full it is. An answer that is made is one call among the others; while these have no more room it keeps its place here until it is
+/// read.
+pub const MAX_METRICS_PAGES: usize = 256;
 
 /// Those from one address.
-pub const MAX_METRICS_PAGES_PER_ADDRESS: usize = 8;
+pub const MAX_METRICS_PAGES_PER_ADDRESS: usize = 16;
+
+/// Of these places as many may be taken by all: the others are kept for the machine's own loopback address, where `zetema status` and
+/// many a Prometheus ask.
+pub const METRICS_PAGES_FOR_ALL: usize = MAX_METRICS_PAGES - 2 * MAX_METRICS_PAGES_PER_ADDRESS;
+
+/// How long the page of metrics that was made last is given to all who ask for it: making one takes some milliseconds of a processor.
+/// What is read is never older than this and the time that its making took.
+pub const METRICS_PAGE_KEPT: Duration = Duration::from_millis(500);
 
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
 pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
@@ -313,6 +322,10 @@ pub const LARGE_REQUEST_RETRY: Duration = Duration::from_millis(100);
 /// Bytes of one HTTP/2 frame, the least that the protocol allows as a maximum.
 pub const HTTP2_MAX_FRAME_BYTES: u32 = 16 * 1024;
 
+/// Bytes of a frame's payload that are read along, of those of which it matters: no more than a frame may have. What is longer is none
+/// that h2 takes. They are kept until the next frame.
+pub const HTTP2_KEPT_PAYLOAD_BYTES: usize = HTTP2_MAX_FRAME_BYTES as usize;
+
 /// Bytes of all headers of one request, unless configured: a bearer token and a few fields of tracing.
 pub const DEFAULT_MAX_HEADER_LIST_BYTES: u32 = 16 * 1024;
 
@@ -365,14 +378,16 @@ pub const DEFAULT_CREATE_BURST: u32 = 10_000;
 /// client was still sending would make its system throw the answer away.
 pub const TLS_ALERT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long an HTTP/1 request's headers may take.
+/// How long an HTTP/1 connection may take for the headers of its next request, the time between two requests counted in; less where a
+/// connection may be idle for less.
 pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long accepting rests after the system refused a new connection, such as for want of file descriptors.
 pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often it is said that connections can't be accepted, while it goes on.
-pub const ACCEPT_WARNING_PAUSE: Duration = Duration::from_secs(1);
+/// How long after a line of the log about what strangers can bring about as often as they like, such as connections that can't be
+/// accepted, the next one comes. It says how often it was.
+pub const LOG_PAUSE: Duration = Duration::from_secs(1);
 
 /// Connections that wait to be accepted, in the system.
 pub const LISTEN_BACKLOG: u32 = 1_024;

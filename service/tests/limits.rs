@@ -15,6 +15,7 @@ use tonic_health::pb::{
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
+    webhook_service_client::WebhookServiceClient,
 };
 use zetema_service::{
     config::{Config, Number},
@@ -96,6 +97,25 @@ async fn a_batch_costs_as_many_creates_as_it_has_matches() {
     let refused = matches.batch_create_matches(as_admin(&server, batch(100))).await.unwrap_err();
     assert!(check_limit(&refused) > Duration::from_secs(1));
     matches.batch_create_matches(as_admin(&server, batch(5))).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn dead_letters_that_are_named_cost_as_many_creates_as_they_are() {
+    let (_folder, server) =
+        start(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
+    let mut webhooks = WebhookServiceClient::new(channel(&server).await);
+    let numbers = |count: u64| v1::ResendDeadLettersRequest {
+        webhook_id: "00".repeat(16),
+        // Each twice, which is once.
+        result_numbers: (0..2 * count).map(|number| number % count).collect(),
+    };
+    let there_is_none = webhooks.resend_dead_letters(as_admin(&server, numbers(500))).await.unwrap_err();
+    assert_eq!(there_is_none.code(), Code::NotFound, "{there_is_none:?}");
+    let there_is_none = webhooks.resend_dead_letters(as_admin(&server, numbers(490))).await.unwrap_err();
+    assert_eq!(there_is_none.code(), Code::NotFound, "{there_is_none:?}");
+    let refused = webhooks.resend_dead_letters(as_admin(&server, numbers(100))).await.unwrap_err();
+    assert!(check_limit(&refused) > Duration::from_secs(1));
     server.shutdown().await;
 }
 

@@ -85,7 +85,14 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
     // From here on SIGHUP does not end the program.
     let mut hangups = Hangups::listen().context("signals can't be had")?;
     let mut terminations = Terminations::listen().context("signals can't be had")?;
-    let server = Server::start(config).await?;
+    // Opening a large journal may take minutes. What is cut off then is as after a crash: nothing is lost.
+    let server = tokio::select! {
+        started = Server::start(config) => started?,
+        () = terminations.next() => {
+            tracing::info!("told to stop before it served");
+            return Ok(());
+        }
+    };
     let (url, token) = (server.url(), token.display());
     let admin = match server.admin_token() {
         Some(_) => format!("the admin token is in {token}"),

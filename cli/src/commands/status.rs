@@ -4,6 +4,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde::Serialize;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 use zetema_load::scrape::Scrape;
 use zetema_service::config::{Number, Setting};
 use zetema_service::metrics;
@@ -11,7 +14,9 @@ use zetema_service::metrics;
 use crate::args::{AddressArgs, FormatArgs};
 use crate::output::{self, Format};
 use crate::render::amount;
-use crate::scrape;
+use crate::{client, scrape};
+
+const NOT_READY: &str = "the server is not ready: its log says why";
 
 /// Show how a running server is, at a glance.
 ///
@@ -23,12 +28,17 @@ metric counts. Counts are since the server started. The JSON is an object with s
 live_matches, live_matches_limit, matches_created, actions, connections, connections_limit, streams,
 queued_bytes, journal_lag_ms, journal_failed_commits, database_bytes, wal_bytes, disk_free_bytes,
 memory_bytes, late_ms, refused (connections, throttled, shed, rejections), closed (connections, readers).
-up_s is null when the server does not tell it.
+up_s is null when the server does not tell it. With --ready only grpc.health.v1.Health/Check is asked, which costs the
+server next to nothing and is answered however full it is: for probes.
 
 Examples:
   zetema status
+  zetema status --ready
   zetema status --server https://zetema.example.com --format json")]
 pub(crate) struct Status {
+    /// Only ask whether it is ready
+    #[arg(long, conflicts_with = "format")]
+    ready: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -37,6 +47,9 @@ pub(crate) struct Status {
 
 impl Status {
     pub(super) async fn run(self) -> Result<()> {
+        if self.ready {
+            return ask(&self.address).await;
+        }
         let scrape = scrape::page(&self.address).await?.read().await?;
         let glance = Glance::new(&self.address.server, &scrape);
         match self.format.format {
@@ -46,9 +59,19 @@ impl Status {
         if glance.ready {
             Ok(())
         } else {
-            anyhow::bail!("the server is not ready: its log says why");
+            anyhow::bail!(NOT_READY);
         }
     }
+}
+
+/// Asks whether it is ready.
+async fn ask(address: &AddressArgs) -> Result<()> {
+    let mut health = HealthClient::new(client::channel(address).await?);
+    let answer = health.check(HealthCheckRequest::default()).await;
+    if answer.map_err(|status| client::explain(&status))?.get_ref().status() != ServingStatus::Serving {
+        anyhow::bail!(NOT_READY);
+    }
+    output::print("ready")
 }
 
 /// What is known of a server by one reading.

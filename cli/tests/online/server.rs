@@ -63,6 +63,12 @@ impl Served {
         self.command(args).output().unwrap()
     }
 
+    /// Tells the server to stop (SIGTERM).
+    pub(crate) fn terminate(&self) {
+        let kill = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(kill.success());
+    }
+
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let mut args = args.to_vec();
         args.extend(["--format", "json"]);

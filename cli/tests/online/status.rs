@@ -96,9 +96,25 @@ fn top_goes_on_when_its_server_is_gone_for_a_while() {
 }
 
 #[test]
+fn a_probe_asks_whether_a_server_is_ready_and_nothing_else() {
+    let server = Served::start();
+    let created = server.output(&["match", "create"]);
+    assert!(created.status.success(), "{created:?}");
+    let ready = server.output(&["status", "--ready"]);
+    assert!(ready.status.success(), "{ready:?}");
+    assert_eq!(text(&ready.stdout), "ready\n");
+    // It drains for as long as its match goes on.
+    server.terminate();
+    let mut asked = (0..1_000).map(|_| server.output(&["status", "--ready"]));
+    let not_ready = asked.find(|ready| !ready.status.success()).expect("it drains");
+    assert_eq!((not_ready.status.code(), text(&not_ready.stdout)), (Some(1), String::new()));
+    assert!(text(&not_ready.stderr).contains("the server is not ready: its log says why"), "{not_ready:?}");
+}
+
+#[test]
 fn what_is_no_zetema_server_has_no_status() {
-    for command in ["status", "top"] {
-        let output = zetema().args([command, "--server", "http://127.0.0.1:1"]).output().unwrap();
+    for command in [&["status"][..], &["status", "--ready"], &["top"]] {
+        let output = zetema().args(command).args(["--server", "http://127.0.0.1:1"]).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("no server answers at http://127.0.0.1:1"), "{output:?}");
     }

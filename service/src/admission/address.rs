@@ -1,7 +1,8 @@
 //! Whose a connection is, as far as an address can tell, and how many of an address are open.
 
 use std::{
-    net::{IpAddr, Ipv6Addr},
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,6 +15,12 @@ pub(crate) struct Address(IpAddr);
 impl Address {
     /// Of what has no connection: a server without a port.
     pub(crate) const NONE: Self = Self(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+
+    /// Whether it is the loopback address itself, from which only programs of this machine come.
+    pub(crate) fn is_loopback(self) -> bool {
+        // ::1 without its last 64 bits. No network has an address in there.
+        self.0 == IpAddr::V4(Ipv4Addr::LOCALHOST) || self.0 == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+    }
 }
 
 impl From<IpAddr> for Address {
@@ -21,6 +28,15 @@ impl From<IpAddr> for Address {
         match ip.to_canonical() {
             ip @ IpAddr::V4(_) => Self(ip),
             IpAddr::V6(ip) => Self(IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)))),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(ip) => ip.fmt(f),
+            IpAddr::V6(ip) => write!(f, "{ip}/64"),
         }
     }
 }
@@ -105,6 +121,13 @@ mod tests {
         check("2001:db8:0:1::1", "2001:db8:0:2::1", false);
         check("::ffff:192.0.2.1", "192.0.2.1", true);
         check("::ffff:192.0.2.1", "::ffff:192.0.2.2", false);
+    }
+
+    #[test]
+    fn an_address_is_told_as_a_firewall_takes_it() {
+        for (text, told) in [("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8:0:1::1", "2001:db8:0:1::/64")] {
+            assert_eq!(Address::from(text.parse::<IpAddr>().unwrap()).to_string(), told);
+        }
     }
 
     #[test]

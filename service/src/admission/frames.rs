@@ -1,5 +1,7 @@
 //! HTTP/2 as it goes over a connection: frame by frame, of which only what is needed here is kept.
 
+use crate::limits::{HTTP2_KEPT_PAYLOAD_BYTES, LARGE_FRAME_BYTES};
+
 /// One frame that has gone over whole.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
@@ -37,9 +39,6 @@ impl Frame<'_> {
     }
 }
 
-/// Payloads that are kept are no longer than a frame may be; what is longer is none that h2 takes.
-const KEPT: usize = 16 * 1024;
-
 /// Finds the frames in the bytes of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
@@ -68,11 +67,13 @@ impl Frames {
                 }
                 self.left = self.length();
                 self.payload.clear();
+                // One large frame is no reason to keep as much for as long as the connection lives.
+                self.payload.shrink_to(LARGE_FRAME_BYTES);
             }
             let new = bytes.len().min(self.left);
             let (begin, rest) = bytes.split_at(new);
             let kept = matches!(self.head[3], kind::SETTINGS | kind::GOAWAY | kind::WINDOW_UPDATE);
-            if kept && self.payload.len() + new <= KEPT {
+            if kept && self.payload.len() + new <= HTTP2_KEPT_PAYLOAD_BYTES {
                 self.payload.extend_from_slice(begin);
             }
             self.left -= new;
@@ -130,6 +131,16 @@ mod tests {
         for _ in 0..100 {
             frames.take(&[0; 4096], |_| {});
         }
-        assert!(frames.payload.len() <= KEPT);
+        assert!(frames.payload.len() <= HTTP2_KEPT_PAYLOAD_BYTES);
+    }
+
+    #[test]
+    fn one_large_frame_leaves_nothing_behind_when_the_next_one_has_come() {
+        let mut frames = Frames::default();
+        frames.take(b"\0\x30\0\x04\0\0\0\0\0", |_| {});
+        frames.take(&[0; 0x3000], |_| {});
+        assert!(frames.payload.capacity() >= 0x3000);
+        frames.take(b"\0\0\0\x04\x01\0\0\0\0", |_| {});
+        assert!(frames.payload.capacity() <= LARGE_FRAME_BYTES, "{}", frames.payload.capacity());
     }
 }

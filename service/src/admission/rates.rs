@@ -227,8 +227,7 @@ impl Share {
             if let Some(origin) = &self.origin {
                 origin.traffic.refused();
             }
-            counter!(THROTTLED, "what" => Kind::Request.name(), "by" => "address").increment(1);
-            TooFast { wait, by: "address" }
+            self.too_fast(Kind::Request, "address", wait)
         })
     }
 
@@ -321,17 +320,21 @@ impl Share {
             Kind::Request | Kind::Message => &self.rates.requests,
             Kind::Create => &self.rates.creates,
         };
-        let too_fast = |by: &'static str| {
-            move |wait| {
-                counter!(THROTTLED, "what" => kind.name(), "by" => by).increment(1);
-                TooFast { wait, by }
-            }
-        };
-        rate.by_address.take(self.address(), count).map_err(too_fast("address"))?;
+        let by_address = rate.by_address.take(self.address(), count);
+        by_address.map_err(|wait| self.too_fast(kind, "address", wait))?;
         match self.token {
-            Some(token) => rate.by_token.take(token, count).map_err(too_fast("token")),
+            Some(token) => {
+                rate.by_token.take(token, count).map_err(|wait| self.too_fast(kind, "token", wait))
+            }
             None => Ok(()),
         }
+    }
+
+    /// Counts it, and tells whoever looks for the address. Which token it was is known only when it is looked up.
+    fn too_fast(&self, kind: Kind, by: &'static str, wait: Duration) -> TooFast {
+        tracing::debug!(from = %self.address(), what = kind.name(), by, "a share is used up");
+        counter!(THROTTLED, "what" => kind.name(), "by" => by).increment(1);
+        TooFast { wait, by }
     }
 }
 

@@ -169,6 +169,11 @@ impl Traffic {
         self.state().http2 = Some(Http2 { heard: Frames::default(), said: Frames::default(), windows });
     }
 
+    /// Whether the client speaks HTTP/2.
+    pub(crate) fn is_http2(&self) -> bool {
+        self.state().http2.is_some()
+    }
+
     /// Takes in what the client has sent.
     pub(crate) fn heard(&self, bytes: &[u8]) {
         let now = Instant::now();
@@ -307,7 +312,8 @@ impl Traffic {
         let address = *address;
         let room = match purpose {
             Purpose::Health => bounds.calls.room(address).or_else(|_| bounds.checks.room(address)),
-            Purpose::Metrics => bounds.pages.room(address),
+            Purpose::Metrics if address.is_loopback() => bounds.pages.room(address),
+            Purpose::Metrics => bounds.pages.room_within(limits::METRICS_PAGES_FOR_ALL, address),
             Purpose::Play => bounds.calls.room(address),
             Purpose::Other if waiting.room().is_err() => return None,
             Purpose::Other => bounds.calls.room_within(bounds.others, address),

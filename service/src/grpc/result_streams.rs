@@ -16,6 +16,7 @@ use crate::{
     limits,
     matches::{NoResultCursor, ResultCursor, ResultCursorAhead, ResultNews, Results, ResultsFrom},
     metrics::{CursorBy, cursor_ahead},
+    seldom::Seldom,
 };
 
 /// The streams of results that are open, counted by whose results they are: an owner's, or with `None` the admin's.
@@ -95,8 +96,17 @@ pub(super) fn cursor(text: &str) -> Result<ResultCursor, Fault> {
 
 /// A cursor that is beyond what there is, and by whose token it came.
 pub(super) fn ahead(ahead: ResultCursorAhead, by: CursorBy) -> Fault {
+    // Anybody with a token may make cursors up: an owner's keep none of the admin's from being told.
+    static OF_ADMIN: Seldom = Seldom::new();
+    static OF_OWNERS: Seldom = Seldom::new();
     let ResultCursorAhead { after, last } = ahead;
-    tracing::error!(%after, %last, ?by, "a client has a cursor beyond the last result: a sign that results were lost");
+    let seldom = match by {
+        CursorBy::Admin => &OF_ADMIN,
+        CursorBy::Owner => &OF_OWNERS,
+    };
+    if let Some(times) = seldom.times() {
+        tracing::error!(%after, %last, ?by, times, "a client has a cursor beyond the last result: a sign that results were lost");
+    }
     cursor_ahead(by);
     Fault::new(ErrorReason::CursorAhead, ahead.to_string())
 }

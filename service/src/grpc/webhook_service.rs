@@ -1,6 +1,6 @@
 //! `WebhookService`: where results are sent, for the admin and for owners.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use tonic::{Request, Response, Status, async_trait};
 use zetema_proto::{
@@ -12,6 +12,7 @@ use super::{
     backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, result_streams, wire,
 };
 use crate::{
+    admission::Share,
     journal::{
         DeadLetter, DeadLetterState, Owner, Resend, ResultNumber, StoredWebhook, WebhookId, WebhookNumber,
         WebhookUrl,
@@ -127,6 +128,7 @@ impl WebhookService for WebhookAdapter {
         request: Request<v1::ResendDeadLettersRequest>,
     ) -> Result<Response<v1::ResendDeadLettersResponse>, Status> {
         let caller = self.caller(&request).await?;
+        let share = request.extensions().get::<Share>().cloned();
         let v1::ResendDeadLettersRequest { webhook_id: id, result_numbers } = request.into_inner();
         let id = webhook_id(&id)?;
         if result_numbers.len() > usize::from(limits::MAX_DEAD_LETTERS) {
@@ -137,7 +139,12 @@ impl WebhookService for WebhookAdapter {
         let which = if result_numbers.is_empty() {
             Resend::All
         } else {
-            Resend::These(result_numbers.into_iter().map(ResultNumber::new).collect())
+            let numbers: BTreeSet<u64> = result_numbers.into_iter().collect();
+            if let Some(share) = share {
+                // Each is looked for in the journal while the matches wait, as when one is created.
+                share.create(numbers.len()).map_err(Fault::from)?;
+            }
+            Resend::These(numbers.into_iter().map(ResultNumber::new).collect())
         };
         let due = self.webhooks.resend(caller.creator()?, id, which).await.map_err(Fault::from)?;
         Ok(Response::new(v1::ResendDeadLettersResponse { due: u32::try_from(due).unwrap_or(u32::MAX) }))

@@ -53,9 +53,10 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Self { router, mut origin, timeout, max_request_bytes } = self.clone();
         let traffic = origin.traffic.clone();
-        let room = traffic.room(Purpose::of(request.uri().path()));
+        let purpose = Purpose::of(request.uri().path());
+        let room = traffic.room(purpose);
         origin.crowded = room.is_none();
-        let open = Open { _call: traffic.call(), _room: room };
+        let mut open = Open { _call: traffic.call(), room };
         async move {
             let at_work = traffic.workers().acquire_owned().await.ok();
             // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
@@ -81,6 +82,12 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 response = router.call(request) => response?,
                 status = late => status.into_http(),
             };
+            if purpose == Purpose::Metrics
+                && let Some(room) = traffic.room(Purpose::Other)
+            {
+                // It is shared by all who asked: who is slow to read it, or never does, keeps nobody from asking.
+                open.room = Some(room);
+            }
             let turn = response.extensions_mut().remove::<Turn>();
             let mut response =
                 response.map(|body| Answer { body, traffic, at_work, first: None, _open: open });
@@ -98,7 +105,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
 /// A call that is open.
 struct Open {
     _call: OpenCall,
-    _room: Option<Room>,
+    room: Option<Room>,
 }
 
 /// The body of a response, of which a piece is made only when there is room for it.

@@ -25,6 +25,7 @@ use crate::{
     limits,
     matches::Clock,
     metrics::{Closed, Open, Refused, closed, refused},
+    seldom::Seldom,
 };
 
 /// What connections speak below HTTP.
@@ -49,13 +50,16 @@ pub(super) async fn accept(
     let max_connections = numbers.count(Number::MaxConnections);
     let crowd = Crowd::new(max_connections, numbers.count(Number::MaxConnectionsPerAddress));
     let connections = TaskTracker::new();
+    let full = Seldom::new();
     while let Some((stream, from)) = closing.run_until_cancelled(listener.next()).await {
         // Beyond the limit a connection is closed at once: one that waits unanswered looks like a dead server.
         let address = Address::from(from.ip());
         let room = match crowd.room(address) {
             Ok(room) => room,
             Err(Full::All) => {
-                tracing::warn!(max_connections, "a connection was refused: too many are open");
+                if let Some(times) = full.times() {
+                    tracing::warn!(max_connections, times, "a connection was refused: too many are open");
+                }
                 refused(Refused::All);
                 continue;
             }
@@ -79,7 +83,7 @@ pub(super) async fn accept(
                     Transport::Plaintext => serve(&http, stream, address, router, closing).await,
                     Transport::Tls(tls) => {
                         // One that is not yet open when the server stops has nothing to finish.
-                        let opened = closing.run_until_cancelled(tls.handshake(stream)).await;
+                        let opened = closing.run_until_cancelled(tls.handshake(stream, address)).await;
                         if let Some(Some(stream)) = opened {
                             serve(&http, stream, address, router, closing).await;
                         }
@@ -115,10 +119,15 @@ pub(super) async fn serve(
         tokio::select! {
             end = connection.as_mut() => {
                 if let Err(error) = end {
-                    tracing::debug!(%error, "a connection ended with an error");
+                    tracing::debug!(from = %address, %error, "a connection ended with an error");
+                    let timeout = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout);
+                    if timeout && !traffic.is_http2() {
+                        closed(Closed::Idle);
+                    }
                 }
                 // h2 cuts some floods by itself.
                 if traffic.verdict() == Some(Verdict::Flooding) {
+                    tracing::debug!(from = %address, why = ?Verdict::Flooding, "a connection was closed");
                     closed(Closed::Flooding);
                     rates.flooded(address);
                 }
@@ -126,7 +135,7 @@ pub(super) async fn serve(
             }
             () = &mut preface, if stage == Stage::Preface => {
                 if !heard.has_begun() {
-                    tracing::debug!("a connection said nothing that a client says, and was closed");
+                    tracing::debug!(from = %address, "a connection said nothing that a client says, and was closed");
                     closed(Closed::Preface);
                     return;
                 }
@@ -134,7 +143,7 @@ pub(super) async fn serve(
             }
             // hyper would first say farewell to a client that takes nothing, and never come to an end.
             () = &mut silent => {
-                tracing::debug!("a connection fell silent, and was closed");
+                tracing::debug!(from = %address, "a connection fell silent, and was closed");
                 closed(Closed::Silent);
                 return;
             }
@@ -148,7 +157,7 @@ pub(super) async fn serve(
                     verdict.set(traffic.watch());
                     continue;
                 }
-                tracing::debug!(?why, "a connection was closed");
+                tracing::debug!(from = %address, ?why, "a connection was closed");
                 match why {
                     Verdict::Idle => {}
                     Verdict::Stalled => closed(Closed::Stalled),
@@ -202,7 +211,8 @@ impl Http {
         builder
             .http1()
             .timer(ByClock(Arc::clone(&clock)))
-            .header_read_timeout(limits::HTTP1_HEADER_TIMEOUT)
+            // It runs between two requests too.
+            .header_read_timeout(numbers.millis(Number::IdleTimeoutMs).min(limits::HTTP1_HEADER_TIMEOUT))
             .max_headers(limits::HTTP1_MAX_HEADERS)
             .max_buf_size(limits::HTTP1_MAX_BUFFER_BYTES);
         builder

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use axum::Router;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use super::{StartError, health, routes};
+use super::{StartError, health, metrics_page::MetricsPage, routes};
 use crate::{
     access::{Access, AdminToken},
     admission::{Pressure, Rates},
@@ -58,7 +58,9 @@ impl InProcess {
             pressure: Arc::new(Pressure::new()),
         });
         let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
-        let router = routes::ours(&backend, &Rates::new(&numbers), &rpcs, Some(page.clone()));
+        // Each page is a new one: it is compared after each step.
+        let metrics = MetricsPage::new(page.clone(), Duration::ZERO);
+        let router = routes::ours(&backend, &Rates::new(&numbers), &rpcs, Some(metrics));
         tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));
         Ok(Self { access, matches, router, drain })
     }

@@ -6,13 +6,14 @@ use futures::FutureExt;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
-    time::{Instant, sleep},
+    time::sleep,
 };
 
 use crate::{
     config::{Number, Numbers},
     limits,
     metrics::{Refused, refused},
+    seldom::Seldom,
 };
 
 /// A listener that can always accept: when the system has no file descriptor left it gives one of its own away, so that a
@@ -22,8 +23,7 @@ pub(super) struct Listener {
     reserve: Option<File>,
     /// How long what is sent may wait until the peer's system has it.
     unacknowledged: Duration,
-    /// When it was last said that a connection can't be accepted.
-    warned: Option<Instant>,
+    cant_accept: Seldom,
 }
 
 impl Listener {
@@ -39,7 +39,7 @@ impl Listener {
             socket: socket.listen(limits::LISTEN_BACKLOG)?,
             reserve: reserve(),
             unacknowledged: numbers.millis(Number::WriteStallTimeoutMs).max(limits::TCP_UNACKNOWLEDGED),
-            warned: None,
+            cant_accept: Seldom::new(),
         })
     }
 
@@ -64,21 +64,14 @@ impl Listener {
                 // The client has gone while it waited.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
-                    self.warn(&error);
+                    if let Some(times) = self.cant_accept.times() {
+                        tracing::warn!(%error, times, "a connection can't be accepted");
+                    }
                     if !self.shed() {
                         sleep(limits::ACCEPT_RETRY_PAUSE).await;
                     }
                 }
             }
-        }
-    }
-
-    /// Says why a connection can't be accepted, but not for each of a flood.
-    fn warn(&mut self, error: &io::Error) {
-        let now = Instant::now();
-        if self.warned.is_none_or(|warned| now - warned >= limits::ACCEPT_WARNING_PAUSE) {
-            tracing::warn!(%error, "a connection can't be accepted");
-            self.warned = Some(now);
         }
     }
 

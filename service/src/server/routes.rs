@@ -64,6 +64,7 @@ pub(super) fn routes(
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
     let webhooks = explained(webhooks.into_axum_router().reset_fallback(), rates, &rpcs);
+    let page = page.map(|page| MetricsPage::new(page, limits::METRICS_PAGE_KEPT));
     Ok(ours(backend, rates, &rpcs, page).merge(webhooks).merge(standard).merge(unknown))
 }
 
@@ -72,7 +73,7 @@ pub(super) fn ours(
     backend: &Arc<Backend>,
     rates: &Arc<Rates>,
     rpcs: &Arc<Rpcs>,
-    page: Option<PrometheusHandle>,
+    page: Option<MetricsPage>,
 ) -> Router {
     let play = PlayAdapter::new(Arc::clone(backend));
     let play = |max_bytes| {
@@ -96,7 +97,7 @@ pub(super) fn ours(
     let stream = Router::new().route_service(PLAY_STREAM, play(limits::MAX_PLAY_MESSAGE_BYTES));
     let ours = ours.into_axum_router().reset_fallback().merge(stream);
     let ours = explained(ours, rates, rpcs);
-    let metrics = match page.map(MetricsPage::new) {
+    let metrics = match page {
         Some(page) => get(move || page.answer()),
         None => get(metrics_page::none),
     };

@@ -157,6 +157,28 @@ async fn a_connection_on_which_nothing_is_asked_is_closed_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_connection_of_http1_on_which_nothing_more_is_asked_is_closed() {
+    let check = async |idle_ms, seconds: std::ops::RangeInclusive<u64>| {
+        let recorder = recorder().unwrap();
+        let page = recorder.handle();
+        let _counting = metrics::set_default_local_recorder(&recorder);
+        let numbers = numbers().with(Number::IdleTimeoutMs, idle_ms).unwrap();
+        let (mut client, served) = connect(&numbers, 64 * 1024);
+        let begun = Instant::now();
+        client.write_all(b"GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).await.unwrap();
+        served.await.unwrap();
+        assert!(heard.starts_with(b"HTTP/1.1 404"), "{heard:?}");
+        assert!(counted(&page, "idle"), "{idle_ms}: {}", page.render());
+        let took = begun.elapsed().as_secs();
+        assert!(seconds.contains(&took), "{idle_ms}: {took} s");
+    };
+    check(2_000, 2..=3).await;
+    check(30_000, 10..=11).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_connection_with_an_open_stream_is_not_idle() {
     let (client, served) = connect(&numbers(), 64 * 1024);
     let (mut answers, mut client) = tokio::io::split(client);

@@ -82,6 +82,8 @@ pub enum Flood {
     NoWindow,
     /// 10 connections that ask for what anybody may, and give their streams no window.
     NoWindowAnonymous,
+    /// Connections from 40 addresses that ask for the page of metrics, and give their streams no window.
+    Pages,
     /// A connection that asks for much as an owner, and takes a byte of each answer at a time.
     Trickle,
     /// Lists of public matches, which need no token, at full speed.
@@ -124,6 +126,7 @@ impl Flood {
             | Self::LieOf1Mb
             | Self::NoWindowAnonymous
             | Self::Spectators => 10,
+            Self::Pages => 40,
             Self::Anonymous
             | Self::NoToken
             | Self::WrongToken
@@ -151,10 +154,12 @@ impl Flood {
 
     /// Attacks without end.
     pub async fn attack(self, target: &Target, tally: &Tally) {
-        join_all((0..self.connections()).map(|_| async {
+        join_all((0..self.connections()).map(|attacker| async move {
+            let apart = u16::try_from(attacker).ok().filter(|_| self == Self::Pages);
+            let target = apart.map_or_else(|| target.clone(), |number| target.clone().apart(number));
             loop {
                 let number = tally.open();
-                let Err(ending) = self.attempt(target, tally).await;
+                let Err(ending) = self.attempt(&target, tally).await;
                 tally.cut(number, &ending);
                 tokio::time::sleep(REST).await;
             }
@@ -206,6 +211,7 @@ impl Flood {
             Self::NoWindowAnonymous => {
                 streams::never_read(target, tally, Reading::All, &Request::presets()).await
             }
+            Self::Pages => streams::never_read(target, tally, Reading::All, &Request::metrics()).await,
             Self::Trickle => streams::trickle(target, tally, &Request::matches(&target.token)).await,
             Self::Anonymous => calls::lists(target, tally, None).await,
             Self::NoToken => calls::creates(target, tally, None).await,

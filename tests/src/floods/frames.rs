@@ -92,7 +92,7 @@ pub(super) fn prefix(bytes: u32) -> [u8; 5] {
 pub(super) fn header_block(request: &Request) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in [
-        (":method", "POST"),
+        (":method", request.method),
         (":scheme", "http"),
         (":path", request.path),
         (":authority", "localhost"),

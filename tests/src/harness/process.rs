@@ -63,7 +63,8 @@ impl Process {
         self.reader.join().unwrap();
         let log = self.log.borrow().clone();
         assert!(status.success(), "{status}: {log}");
-        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        // One that was stopped before it served has none.
+        let address = self.url.strip_prefix("http://").unwrap_or(ANY_PORT).to_owned();
         Stopped { folder: self.folder, address, level: self.level, log }
     }
 

@@ -1,6 +1,7 @@
 //! A server that is told to stop: bots play on until it ends their streams, and go on at the next start.
 
 use std::ffi::OsStr;
+use std::process::Command;
 
 use futures::future::join_all;
 use tokio::sync::watch;
@@ -164,4 +165,19 @@ async fn a_second_signal_ends_the_drain_at_once_and_matches_go_on_at_the_next_st
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_killed_in_its_drain_loses_nothing_and_charges_nobody() {
     check(Stop::Killed).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_told_to_stop_before_it_serves_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = folder.path().join("slow.pem");
+    assert!(Command::new("mkfifo").arg(&slow).status().unwrap().success());
+    let flags = ["--tls-cert".as_ref(), slow.as_os_str(), "--tls-key".as_ref(), slow.as_os_str()];
+    let process = Process::spawn("127.0.0.1:0", "info", folder, &flags);
+    // It is open when the server has begun to read it. It never comes to its end.
+    let open = tokio::task::spawn_blocking(move || std::fs::OpenOptions::new().write(true).open(slow));
+    let _open = soon("the server to start", open).await.unwrap().unwrap();
+    process.terminate();
+    let stopped = process.stopped().await;
+    assert!(stopped.log().contains("told to stop before it served"), "{}", stopped.log());
 }

@@ -67,7 +67,7 @@ async fn streams_that_are_reset_or_have_no_end_are_cut() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_never_reads_is_cut() {
-    check_both(&[Flood::NeverReads, Flood::NoWindow, Flood::NoWindowAnonymous]).await;
+    check_both(&[Flood::NeverReads, Flood::NoWindow, Flood::NoWindowAnonymous, Flood::Pages]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

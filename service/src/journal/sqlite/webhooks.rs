@@ -89,28 +89,24 @@ pub(super) fn settle(
 /// Marks dead letters as due. The answer is how many of those that are asked for are so then; whoever asks again has none
 /// written again.
 pub(super) fn make_due(conn: &Connection, id: WebhookId, which: &Resend) -> rusqlite::Result<u64> {
-    let mark = |condition: &str, number: Option<i64>| {
-        let params = params![id.as_bytes(), number];
-        let asked = format!("webhook_id = ?1 AND {condition}");
-        let due = format!(
-            "UPDATE dead_letters SET state = {DUE},
-            seal = seal_of('dead_letters', webhook_id, result_number, attempts, error, died_ms, {DUE})
-            WHERE {asked} AND state = {KEPT}"
-        );
-        conn.prepare_cached(&due)?.execute(params)?;
-        let count = format!("SELECT count(*) FROM dead_letters WHERE {asked}");
-        conn.prepare_cached(&count)?.query_row(params, |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
-    };
-    match which {
-        Resend::All => mark("?2 IS NULL", None),
+    // One statement for all numbers: the writer makes every table wait. An array of JSON is how SQLite takes a list.
+    let (condition, numbers) = match which {
+        Resend::All => ("?2 IS NULL", None),
         Resend::These(numbers) => {
-            let mut due = 0;
-            for number in numbers {
-                due += mark("result_number = ?2", Some(clamp(number.get())))?;
-            }
-            Ok(due)
+            let numbers: Vec<i64> = numbers.iter().map(|number| clamp(number.get())).collect();
+            ("result_number IN (SELECT value FROM json_each(?2))", Some(format!("{numbers:?}")))
         }
-    }
+    };
+    let params = params![id.as_bytes(), numbers];
+    let asked = format!("webhook_id = ?1 AND {condition}");
+    let due = format!(
+        "UPDATE dead_letters SET state = {DUE},
+        seal = seal_of('dead_letters', webhook_id, result_number, attempts, error, died_ms, {DUE})
+        WHERE {asked} AND state = {KEPT}"
+    );
+    conn.prepare_cached(&due)?.execute(params)?;
+    let count = format!("SELECT count(*) FROM dead_letters WHERE {asked}");
+    conn.prepare_cached(&count)?.query_row(params, |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
 }
 
 /// A dead letter is none any more.

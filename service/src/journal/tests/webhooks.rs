@@ -78,6 +78,8 @@ async fn webhooks_and_dead_letters_are_kept_as_they_are() {
     assert_eq!(changed(&f, ask(these.clone())).await, 1);
     assert_eq!(due(&f, &shop, 0, 10).await, [7]);
     assert_eq!(changed(&f, ask(these)).await, 1, "the same again gives the same answer");
+    let twice = Resend::These([7, 7, 8, 9, 7].map(result).to_vec());
+    assert_eq!(changed(&f, ask(twice)).await, 2, "what is named twice is one");
     assert_eq!(changed(&f, ask(Resend::All)).await, 3);
     assert_eq!((due(&f, &shop, 0, 2).await, due(&f, &shop, 6, 10).await), (vec![6, 7], vec![7, 9]));
     let webhook = shop.id;

@@ -58,8 +58,15 @@ impl Host {
             let (rates, made) = (Arc::clone(&rates), Arc::clone(&made));
             move |asking: Asking| async move { in_turn(rates, made, asking).await }
         };
-        // Their paths have a place in HPACK's table.
+        let page = |asking: Asking| async move {
+            match asking.extensions().get::<Origin>() {
+                Some(origin) if !origin.crowded => vec![0_u8; PIECE].into_response(),
+                _ => StatusCode::TOO_MANY_REQUESTS.into_response(),
+            }
+        };
+        // The paths of the first two have a place in HPACK's table.
         let router = axum::Router::new().route("/", get(piece).post(read)).route("/index.html", get(large));
+        let router = router.route("/metrics", get(page));
         let http = Arc::new(Http::new(numbers, rates, Arc::new(SystemClock::new())));
         Self { http, router, made }
     }
@@ -235,4 +242,40 @@ async fn a_request_longer_than_a_message_may_be_is_refused() {
             Some(code) => assert!(answer.contains(code), "{bytes}: {answer}"),
         }
     }
+}
+
+/// A connection from there that asks for many pages of metrics, of which it reads none.
+async fn asks_for_pages(host: &Host, from: Address) -> DuplexStream {
+    let block = [&[0x82, 0x86, 0x44, 8][..], b"/metrics"].concat();
+    let length = u8::try_from(block.len()).unwrap();
+    let call = |stream: u32| [&[0, 0, length, 1, 5][..], &stream.to_be_bytes(), &block].concat();
+    let calls: Vec<u8> = (0..100).flat_map(|number| call(2 * number + 1)).collect();
+    host.hears_from(from, &[&PREFACE[..], &NO_WINDOW, &calls].concat()).await
+}
+
+async fn page(host: &Host, from: Address) -> String {
+    let said = b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    answer(host.hears_from(from, said).await).await.lines().next().unwrap().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_reads_no_page_of_metrics_keeps_nobody_from_them() {
+    let (given, refused) = ("HTTP/1.1 200 OK", "HTTP/1.1 429 Too Many Requests");
+    let loopback = Address::from(std::net::IpAddr::from([127, 0, 0, 1]));
+    let check = async |numbers: &Numbers, others| {
+        let host = Host::new(numbers);
+        let mut held = Vec::new();
+        // What the first leave is taken by the others.
+        for last in 1..=40 {
+            held.push(asks_for_pages(&host, address(last)).await);
+            sleep(SETTLED).await;
+        }
+        for last in [1, 41] {
+            assert_eq!(page(&host, address(last)).await, others, "{last}");
+        }
+        assert_eq!(page(&host, loopback).await, given);
+    };
+    check(&numbers(), given).await;
+    // Where calls have no more room either, some is left for this machine.
+    check(&numbers().with(Number::MaxStreams, 1).unwrap(), refused).await;
 }

@@ -29,7 +29,7 @@ use tokio_rustls::{
     server::TlsStream,
 };
 
-use crate::{config::TlsFiles, limits, metrics::TLS_FAILURES};
+use crate::{admission::Address, config::TlsFiles, limits, metrics::TLS_FAILURES};
 
 /// What a client may choose: HTTP/1.1 is for gRPC-Web and the metrics.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -125,7 +125,7 @@ impl Tls {
     }
 
     /// The stream inside the TLS of a new connection, unless the client can't or won't speak it in time.
-    pub(super) async fn handshake<S>(&self, stream: S) -> Option<TlsStream<S>>
+    pub(super) async fn handshake<S>(&self, stream: S, from: Address) -> Option<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -134,13 +134,13 @@ impl Tls {
         match timeout(self.handshake_timeout, accepted).await {
             Ok(Ok(stream)) => return Some(stream),
             Ok(Err((error, stream))) => {
-                tracing::debug!(%error, "a TLS handshake failed");
+                tracing::debug!(%from, %error, "a TLS handshake failed");
                 counter!(TLS_FAILURES).increment(1);
                 // What it was refused for is read or not, but not waited for longer.
                 let _ = timeout(limits::TLS_ALERT_TIMEOUT, part(stream)).await;
             }
             Err(_) => {
-                tracing::debug!("a TLS handshake took too long");
+                tracing::debug!(%from, "a TLS handshake took too long");
                 counter!(TLS_FAILURES).increment(1);
             }
         }

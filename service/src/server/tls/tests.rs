@@ -67,7 +67,7 @@ async fn handshake(tls: &Tls, said: &[u8]) -> (bool, Duration) {
         // It does not go away by itself.
         client
     };
-    let (stream, _client) = tokio::join!(tls.handshake(host), heard);
+    let (stream, _client) = tokio::join!(tls.handshake(host, Address::NONE), heard);
     (stream.is_some(), begun.elapsed())
 }
 
@@ -101,7 +101,7 @@ async fn a_client_that_trusts_the_ca_is_served_http2() {
     let (client, host) = duplex(1024);
     let connector = folder.client();
     let connecting = connector.connect("localhost".try_into().unwrap(), client);
-    let (stream, connected) = tokio::join!(tls.handshake(host), connecting);
+    let (stream, connected) = tokio::join!(tls.handshake(host, Address::NONE), connecting);
     assert!(stream.is_some());
     assert_eq!(connected.unwrap().get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
 }
