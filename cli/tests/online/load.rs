@@ -111,7 +111,7 @@ fn a_search_finds_a_limit_and_leaves_its_histograms_and_its_page() {
     let folder = tempfile::tempdir().unwrap();
     let [hdr, html] = ["hdr", "page.html"].map(|name| folder.path().join(name));
     let output = zetema()
-        .args(["load", "--rate", "400actions/s", "--find-limit", "--slo", "p99<1s", "--resolution", "100%"])
+        .args(["load", "--rate", "50actions/s", "--find-limit", "--slo", "p99<1s", "--resolution", "100%"])
         .args([
             "--time-control",
             "none",
