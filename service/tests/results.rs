@@ -181,3 +181,48 @@ async fn a_match_of_a_deal_set_that_is_held_shows_its_outcome() {
     assert!(shown.outcome.is_some());
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn what_precedes_a_damaged_result_is_told_before_the_error_and_nothing_is_passed_over() {
+    let (folder, server) = start().await;
+    end(&server, 5, "").await;
+    let mut stream = watch(&server, None, None).await.unwrap();
+    let mut cursors = Vec::new();
+    while cursors.len() < 5 {
+        cursors.push(stream.message().await.unwrap().unwrap().cursor);
+    }
+    drop(stream);
+    server.shutdown().await;
+    let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
+    assert_eq!(
+        database.execute("UPDATE records SET summary = x'00' WHERE result_number = 3", []).unwrap(),
+        1
+    );
+    drop(database);
+
+    let server = restart(&folder).await;
+    let check = async |from, told: &[u64]| {
+        let mut stream = watch(&server, from, None).await.unwrap();
+        let mut numbers = Vec::new();
+        let error = loop {
+            match stream.message().await {
+                Ok(Some(v1::WatchResultsResponse { kind: Some(Kind::Ended(ended)), .. })) => {
+                    numbers.push(ended.result_number);
+                }
+                Ok(other) => panic!("{other:?} after {numbers:?}"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!((numbers.as_slice(), reason(&error)), (told, ErrorReason::Internal));
+    };
+    check(None, &[1, 2]).await;
+    check(Some(after(&cursors[0])), &[2]).await;
+    check(Some(after(&cursors[1])), &[]).await;
+    // Who has it already goes on.
+    let mut stream = watch(&server, Some(after(&cursors[2])), None).await.unwrap();
+    let numbers: Vec<u64> =
+        until_caught_up(&mut stream).await.0.into_iter().map(|(number, _)| number).collect();
+    assert_eq!(numbers, [4, 5]);
+    drop(stream);
+    server.shutdown().await;
+}

@@ -18,7 +18,8 @@ use crate::table::Rejection;
 pub(super) struct RecentResults(Mutex<VecDeque<Arc<EndedMatch>>>);
 
 impl RecentResults {
-    /// The results after a number, up to `latest`, at most a page; `None` when they lie further back than what is kept.
+    /// The results after a number, up to `latest`, at most a page; `None` when they lie further back than what is kept, or one of
+    /// the latest can't be read: those who want it meet the error when they read by themselves.
     pub(super) async fn after(
         &self,
         journal: &dyn Journal,
@@ -34,13 +35,19 @@ impl RecentResults {
         let known = recent.back().map_or(ResultNumber::ZERO, |ended| ended.number);
         if known < latest {
             let all = PageSize::new(limits::RECENT_RESULTS).map_err(|_| Rejection::Damaged)?;
-            let (news, _) = read_page(journal, ResultFilter::default(), known.max(oldest), all).await?;
+            let news = match read_page(journal, ResultFilter::default(), known.max(oldest), all).await {
+                Err(Rejection::Damaged) => return Ok(None),
+                news => news?.0,
+            };
             if known < oldest {
                 recent.clear();
             }
             recent.extend(news);
             let excess = recent.len().saturating_sub(limits::RECENT_RESULTS.into());
             recent.drain(..excess);
+        }
+        if recent.back().is_none_or(|last| last.number < latest) {
+            return Ok(None);
         }
         // Whoever is ahead may have let go of what is asked for here.
         if recent.front().is_none_or(|first| after.get() + 1 < first.number.get()) {

@@ -201,19 +201,30 @@ impl Results {
     }
 }
 
-/// Reads a page of results from the journal, and after which number it goes on, if it does.
+/// Reads a page of results from the journal, and after which number it goes on, if it does. A page ends before a result that can't be
+/// read; one that begins with it is the error.
 pub(super) async fn read_page(
     journal: &dyn Journal,
     filter: ResultFilter,
     after: ResultNumber,
     page: PageSize,
 ) -> Result<(Vec<Arc<EndedMatch>>, Option<ResultNumber>), Rejection> {
-    let ResultPage { rows, more_after } =
+    let ResultPage { rows, mut more_after } =
         journal.results_after(filter, after, page).await.map_err(|error| {
             tracing::warn!(%error, "results can't be read");
             unreadable(&error)
         })?;
-    let read = rows.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;
+    let mut read = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match EndedMatch::read(row) {
+            Ok(ended) => read.push(ended),
+            Err(rejection) => {
+                // What precedes it is told first.
+                more_after = Some(read.last().map(|ended: &Arc<EndedMatch>| ended.number).ok_or(rejection)?);
+                break;
+            }
+        }
+    }
     Ok((read, more_after))
 }
 

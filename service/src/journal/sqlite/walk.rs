@@ -143,7 +143,12 @@ pub(super) fn walk(
             break next;
         }
         visited += 1;
-        match read(conn, number)? {
+        let found = match read(conn, number) {
+            // The page ends before a row that can't be read: who goes on after it meets the error.
+            Err(_) if order == Order::Up && !rows.is_empty() => break next,
+            found => found?,
+        };
+        match found {
             Some(row) if wants(&row) => {
                 if rows.len() == usize::from(page.get()) {
                     break next;

@@ -16,15 +16,17 @@ fn times(heard: &[Heard], result: u64) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_cannot_be_read_are_the_webhooks_trouble() {
+async fn a_result_that_cannot_be_read_is_the_webhooks_trouble_once_those_before_it_are_delivered() {
     let f = Fixture::new(|_| Answer::Says(200)).await;
     f.end(3).await;
     f.journal.damage(result(2));
     let id = f.webhook().await;
     f.until("trouble", id, |info| info.trouble.is_some()).await;
     let trouble = f.info(id).trouble.unwrap();
-    assert_eq!((trouble.result, trouble.attempts), (result(1), 1));
+    assert_eq!((trouble.result, trouble.attempts), (result(2), 1));
     assert!(trouble.error.contains("damaged"), "{trouble:?}");
+    let heard = f.receiver.heard();
+    assert_eq!([1, 2, 3].map(|number| times(&heard, number)), [1, 0, 0]);
 }
 
 #[tokio::test(start_paused = true)]
