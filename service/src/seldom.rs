@@ -50,7 +50,7 @@ mod tests {
         for _ in 0..999 {
             assert_eq!(seldom.times(), None);
         }
-        advance(LOG_PAUSE - Duration::from_millis(1)).await;
+        advance(LOG_PAUSE.saturating_sub(Duration::from_millis(1))).await;
         assert_eq!(seldom.times(), None);
         advance(Duration::from_millis(1)).await;
         assert_eq!(seldom.times(), Some(1_001));

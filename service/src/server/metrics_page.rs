@@ -103,7 +103,7 @@ mod tests {
         let texts = join_all((0..8).map(|_| check(&page, 1))).await;
         assert!(texts.iter().all(|text| text.as_ptr() == texts[0].as_ptr()), "each has one of its own");
         counter!(NAME).increment(1);
-        advance(METRICS_PAGE_KEPT - Duration::from_millis(1)).await;
+        advance(METRICS_PAGE_KEPT.saturating_sub(Duration::from_millis(1))).await;
         check(&page, 1).await;
         advance(Duration::from_millis(1)).await;
         check(&page, 2).await;
