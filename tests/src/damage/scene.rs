@@ -9,14 +9,13 @@ use zetema_proto::journal::v1::MatchSummary;
 use zetema_service::journal::{
     Append, BodyHash, BotName, Caller, ClientReference, Created, Finish, Journal, Listing, MatchId, MetaKey,
     MetaValue, NewMatch, NewMatches, NewRecords, Options, Outcome, Owner, PageSize, Payload, RecordBytes,
-    Request, RequestId, RequestKey, RequestState, Response, ResultFilter, ResultNumber, Scope, SecretHash,
-    SqliteJournal, StoredMatch, StoredToken, Summary, TokenChange, TokenId, TokenLabel, TokenNumber,
-    UnixMillis, Version, Visibility,
+    Request, RequestId, RequestKey, RequestState, Response, Scope, SecretHash, SqliteJournal, StoredMatch,
+    StoredToken, Summary, TokenChange, TokenId, TokenLabel, TokenNumber, UnixMillis, Version, Visibility,
 };
 
 use super::Verdict;
 use super::case::{Case, Change, Target};
-use super::state::{Difference, Observed, State, list_of};
+use super::state::{Difference, Observed, State, list_of, results_of};
 
 const DATABASE: &str = "journal.sqlite3";
 const WAL: &str = "journal.sqlite3-wal";
@@ -309,8 +308,7 @@ impl Author {
             }
         }
         let page = PageSize::new(100)?;
-        state.results =
-            self.journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await?.rows;
+        state.results = results_of(&self.journal, page).await?;
         for bot in bots()? {
             state.lists.push(list_of(&self.journal, bot).await?);
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use zetema_service::journal::{
     BotName, FinishedFilter, Journal, MatchId, MetaKey, MetaValue, PagePosition, PageSize, ReadError, Reader,
-    RequestKey, RequestState, ResultFilter, ResultNumber, ResultRow, SqliteJournal, StoredMatch, StoredToken,
-    UnixMillis,
+    RequestKey, RequestState, ResultFilter, ResultNumber, ResultPage, ResultRow, SqliteJournal, StoredMatch,
+    StoredToken, UnixMillis,
 };
 
 /// All that can be asked for, as it has to be after a commit.
@@ -64,14 +64,9 @@ impl Observed {
         for id in ids {
             matches.insert(*id.as_bytes(), journal.read(id).await);
         }
-        let page = PageSize::new(PageSize::MAX).map_err(|_| ());
-        let results = match page {
-            Ok(page) => {
-                let results =
-                    journal.results_after(ResultFilter::default(), ResultNumber::new(0), page).await;
-                results.map(|page| page.rows)
-            }
-            Err(()) => Ok(Vec::new()),
+        let results = match PageSize::new(PageSize::MAX) {
+            Ok(page) => results_of(journal, page).await,
+            Err(_) => Ok(Vec::new()),
         };
         let mut lists = Vec::new();
         for bot in bots {
@@ -171,5 +166,19 @@ fn same<T: PartialEq + std::fmt::Debug>(
         Ok(read) if read == has_to_be => Difference::None,
         Err(ReadError::Damaged(_)) => Difference::Told,
         other => Difference::Silent(format!("{what}: {other:?}")),
+    }
+}
+
+/// All results, page by page: one ends before a result that can't be read.
+pub(super) async fn results_of(journal: &SqliteJournal, page: PageSize) -> Result<Vec<ResultRow>, ReadError> {
+    let (mut results, mut after) = (Vec::new(), ResultNumber::new(0));
+    loop {
+        let ResultPage { rows, more_after } =
+            journal.results_after(ResultFilter::default(), after, page).await?;
+        results.extend(rows);
+        match more_after {
+            Some(number) => after = number,
+            None => return Ok(results),
+        }
     }
 }

@@ -84,6 +84,10 @@ async fn after_a_call_that_changes_tokens_is_cancelled_the_next_one_finds_what_i
         let revoke = || v1::RevokeTokenRequest { token_id: token.token_id.clone() };
         let _ = timeout(moment, async { clients.tokens().revoke_token(revoke()).await }).await;
     }
+    // What is still under way of these is stored before what is asked after them.
+    for call in 0..CALLS {
+        soon("CreateToken", clients.tokens().create_token(owner(CALLS + call))).await.unwrap();
+    }
     let known = list(&clients).await;
     let (server, clients) = server.restart().await;
     assert_eq!(list(&clients).await, known, "what is stored is what held");
