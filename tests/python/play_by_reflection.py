@@ -86,7 +86,6 @@ def play(client, token, seat, seen, chosen):
             observation = message.observation
             assert observation.seq == last + 1, f"a gap: {observation.seq} after {last}"
             last = observation.seq
-            seen[seat] += 1
             decision = observation.decision if observation.HasField("decision") else None
             number = observation.decision_number
         elif kind == "start":
@@ -94,6 +93,8 @@ def play(client, token, seat, seen, chosen):
             decision = message.start.snapshot.decision if message.start.snapshot.HasField("decision") else None
             number = message.start.snapshot.decision_number
         elif kind == "end":
+            # Whoever began to look later has more of it in its snapshot.
+            seen[seat] = last
             return
         else:
             raise AssertionError(f"unexpected {kind}")
