@@ -18,6 +18,7 @@ mod exactly_once;
 #[cfg(target_os = "linux")]
 mod floods;
 mod house_bots;
+mod load;
 mod log;
 mod matrix;
 mod otlp;
