@@ -5,7 +5,6 @@ mod common;
 
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio::{io::AsyncReadExt, net::TcpStream, sync::mpsc, time::timeout};
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::{Code, Status, transport::Endpoint};
@@ -17,19 +16,9 @@ use zetema_proto::v1::{
     play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
     webhook_service_client::WebhookServiceClient,
 };
-use zetema_service::{
-    config::{Config, Number},
-    server::Server,
-};
+use zetema_service::config::Number;
 
-use common::{as_admin, as_bearer, channel, create, spec};
-
-async fn start(changes: &[(Number, u64)]) -> (TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let config = Config::embedded(folder.path().join("data"));
-    let config = changes.iter().fold(config, |config, &(number, value)| config.with(number, value).unwrap());
-    (folder, Server::start(config).await.unwrap())
-}
+use common::{as_admin, as_bearer, channel, create, spec, start_with};
 
 /// Too much was asked, and it is said when to ask again.
 fn check_limit(status: &Status) -> Duration {
@@ -50,7 +39,7 @@ fn hello() -> v1::PlayRequest {
 
 #[tokio::test]
 async fn an_address_with_as_many_connections_as_it_may_have_is_closed_at_once() {
-    let (_folder, server) = start(&[(Number::MaxConnectionsPerAddress, 2)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxConnectionsPerAddress, 2)]).await;
     let open = [channel(&server).await, channel(&server).await];
     let mut third = TcpStream::connect(server.local_addr()).await.unwrap();
     let closed = timeout(Duration::from_secs(20), third.read_u8()).await.expect("it is closed");
@@ -62,7 +51,7 @@ async fn an_address_with_as_many_connections_as_it_may_have_is_closed_at_once() 
 #[tokio::test]
 async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
     let (_folder, server) =
-        start(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
+        start_with(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
     let mut rules = RulesServiceClient::new(channel(&server).await);
     let mut answers = Vec::new();
     for _ in 0..10 {
@@ -87,7 +76,7 @@ async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
 #[tokio::test]
 async fn a_batch_costs_as_many_creates_as_it_has_matches() {
     let (_folder, server) =
-        start(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
+        start_with(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
     let batch = |count| v1::BatchCreateMatchesRequest {
         request_id: String::new(),
@@ -103,7 +92,7 @@ async fn a_batch_costs_as_many_creates_as_it_has_matches() {
 #[tokio::test]
 async fn dead_letters_that_are_named_cost_as_many_creates_as_they_are() {
     let (_folder, server) =
-        start(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
+        start_with(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
     let mut webhooks = WebhookServiceClient::new(channel(&server).await);
     let numbers = |count: u64| v1::ResendDeadLettersRequest {
         webhook_id: "00".repeat(16),
@@ -121,7 +110,7 @@ async fn dead_letters_that_are_named_cost_as_many_creates_as_they_are() {
 
 #[tokio::test]
 async fn an_owner_with_as_many_matches_as_it_may_have_leaves_room_for_another() {
-    let (_folder, server) = start(&[(Number::MaxLiveMatchesPerOwner, 2)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxLiveMatchesPerOwner, 2)]).await;
     let mut tokens = v1::token_service_client::TokenServiceClient::new(channel(&server).await);
     let mut matches = MatchServiceClient::new(channel(&server).await);
     let mut owners = Vec::new();
@@ -144,7 +133,7 @@ async fn an_owner_with_as_many_matches_as_it_may_have_leaves_room_for_another() 
 
 #[tokio::test]
 async fn an_address_with_as_many_streams_as_it_may_have_is_told_so() {
-    let (_folder, server) = start(&[(Number::MaxStreamsPerAddress, 2)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxStreamsPerAddress, 2)]).await;
     let mut play = PlayServiceClient::new(channel(&server).await);
     let mut open = Vec::new();
     for _ in 0..2 {
@@ -168,7 +157,7 @@ async fn an_address_with_as_many_streams_as_it_may_have_is_told_so() {
 
 #[tokio::test]
 async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
-    let (_folder, server) = start(&[(Number::MaxStreams, 8)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxStreams, 8)]).await;
     let (match_id, _) = create(&server, spec(2, v1::Visibility::Public)).await;
     let (_, tokens) = create(&server, spec(2, v1::Visibility::Private)).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
@@ -204,7 +193,7 @@ async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
 #[tokio::test]
 async fn who_asks_too_fast_is_still_told_whether_the_server_serves() {
     let (_folder, server) =
-        start(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
+        start_with(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
     let channel = channel(&server).await;
     let mut rules = RulesServiceClient::new(channel.clone());
     let mut answers = Vec::new();
@@ -227,7 +216,8 @@ async fn who_asks_too_fast_is_still_told_whether_the_server_serves() {
 async fn a_play_stream_on_which_too_much_is_said_is_answered_all_of_it_but_no_faster() {
     let rate = 200;
     let (_folder, server) =
-        start(&[(Number::RequestsPerSecondPerAddress, rate), (Number::RequestBurstPerAddress, 10)]).await;
+        start_with(&[(Number::RequestsPerSecondPerAddress, rate), (Number::RequestBurstPerAddress, 10)])
+            .await;
     let mut play = PlayServiceClient::new(channel(&server).await);
     let asked = 100_u64;
     // What stands for nothing is rejected, each with its own tag.
@@ -258,7 +248,7 @@ async fn a_play_stream_on_which_too_much_is_said_is_answered_all_of_it_but_no_fa
 
 #[tokio::test]
 async fn a_play_stream_without_a_hello_is_cut() {
-    let (_folder, server) = start(&[(Number::RequestTimeoutMs, 200)]).await;
+    let (_folder, server) = start_with(&[(Number::RequestTimeoutMs, 200)]).await;
     let mut play = PlayServiceClient::new(channel(&server).await);
     let mut answers = play.play(tokio_stream::pending()).await.unwrap().into_inner();
     let status = timeout(Duration::from_secs(20), answers.message()).await.unwrap().unwrap_err();
@@ -268,7 +258,7 @@ async fn a_play_stream_without_a_hello_is_cut() {
 
 #[tokio::test]
 async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
-    let (_folder, server) = start(&[(Number::WriteStallTimeoutMs, 300)]).await;
+    let (_folder, server) = start_with(&[(Number::WriteStallTimeoutMs, 300)]).await;
     let mut tokens = v1::token_service_client::TokenServiceClient::new(channel(&server).await);
     let scope = v1::token_scope::Kind::Bot(v1::BotScope { bot: "lazy".to_owned() });
     let request = v1::CreateTokenRequest {
@@ -317,7 +307,7 @@ fn observe(tokens: &[String]) -> v1::ObserveRequest {
 
 #[tokio::test]
 async fn an_address_that_follows_as_many_seats_as_it_may_is_told_so() {
-    let (_folder, server) = start(&[(Number::MaxFollowedSeatsPerAddress, 3)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxFollowedSeatsPerAddress, 3)]).await;
     let (_, tokens) = create(&server, spec(4, v1::Visibility::Private)).await;
     let mut client = PlayServiceClient::new(channel(&server).await);
     let (say, said) = mpsc::channel(8);
@@ -367,7 +357,7 @@ async fn an_address_that_follows_as_many_seats_as_it_may_is_told_so() {
 
 #[tokio::test]
 async fn seats_are_followed_as_their_stream_is_read() {
-    let (_folder, server) = start(&[(Number::MaxObserversPerMatch, 1)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxObserversPerMatch, 1)]).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
     let batch = v1::BatchCreateMatchesRequest {
         request_id: String::new(),

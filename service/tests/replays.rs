@@ -6,7 +6,6 @@ mod common;
 use std::{net::Ipv4Addr, time::Duration};
 
 use futures::future::join_all;
-use tempfile::TempDir;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
@@ -18,19 +17,9 @@ use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, watch_match_response::Kind,
 };
-use zetema_service::{
-    config::{Config, Number},
-    server::Server,
-};
+use zetema_service::{config::Number, server::Server};
 
-use common::{channel, create, long, play_to_the_end, spec};
-
-async fn start(changes: &[(Number, u64)]) -> (TempDir, Server) {
-    let folder = tempfile::tempdir().unwrap();
-    let config = Config::embedded(folder.path().join("data"));
-    let config = changes.iter().fold(config, |config, &(number, value)| config.with(number, value).unwrap());
-    (folder, Server::start(config).await.unwrap())
-}
+use common::{channel, create, long, play_to_the_end, spec, start_with};
 
 /// A long match that was played to its end.
 async fn over(server: &Server) -> (String, Vec<String>) {
@@ -78,7 +67,8 @@ async fn all_of(channel: Channel, match_id: &str) -> Result<usize, Status> {
 #[tokio::test]
 async fn who_reads_as_many_replays_as_it_may_is_refused_one_more_and_leaves_another_address_its_own() {
     let stall = (Number::WriteStallTimeoutMs, 600_000);
-    let (_folder, server) = start(&[(Number::MaxReplays, 4), (Number::MaxReplaysPerAddress, 2), stall]).await;
+    let (_folder, server) =
+        start_with(&[(Number::MaxReplays, 4), (Number::MaxReplaysPerAddress, 2), stall]).await;
     let (match_id, tokens) = over(&server).await;
     let whole = all_of(channel(&server).await, &match_id).await.unwrap();
     assert!(whole > 10, "{whole}");
@@ -134,7 +124,7 @@ async fn who_reads_as_many_replays_as_it_may_is_refused_one_more_and_leaves_anot
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_replays_without_end_holds_up_neither_a_live_match_nor_those_of_others() {
-    let (_folder, server) = start(&[(Number::MaxLateMs, 60_000)]).await;
+    let (_folder, server) = start_with(&[(Number::MaxLateMs, 60_000)]).await;
     let (match_id, tokens) = over(&server).await;
     let flood = from(&server, 3, 65_535).await;
     let (answered, mut first) = mpsc::channel(1);

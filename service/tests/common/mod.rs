@@ -19,7 +19,10 @@ use zetema_proto::v1::{
     self, match_service_client::MatchServiceClient, play_request, play_response,
     play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
 };
-use zetema_service::{config::Config, server::Server};
+use zetema_service::{
+    config::{Config, Number},
+    server::Server,
+};
 
 /// A server with its data in a new folder.
 pub(crate) async fn start() -> (TempDir, Server) {
@@ -165,4 +168,12 @@ pub(crate) async fn play_to_the_end(channel: Channel, tokens: &[String]) {
         let choice = Some(v1::act::Choice::LegalIndex(0));
         say(handle, play_request::Kind::Act(v1::Act { decision_number: number, choice })).await;
     }
+}
+
+/// A server with these settings, and its folder.
+pub(crate) async fn start_with(changes: &[(Number, u64)]) -> (TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config::embedded(folder.path().join("data"));
+    let config = changes.iter().fold(config, |config, &(number, value)| config.with(number, value).unwrap());
+    (folder, Server::start(config).await.unwrap())
 }
