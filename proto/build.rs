@@ -41,6 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     tonic_prost_build::configure()
         .codec_path("crate::codec::WireCodec")
         .skip_debug(REDACTED)
+        // What few messages have would make all of them large, and they are moved from hand to hand.
+        .boxed(".zetema.v1.Observation.view")
+        .boxed(".zetema.v1.ObserveResponse.kind.start")
+        .boxed(".zetema.v1.PlayResponse.kind.joined")
+        .boxed(".zetema.v1.PlayResponse.kind.welcome")
         // The list above takes the oneofs along: these hide nothing.
         .type_attribute("zetema.v1.CreateWebhookRequest.from", "#[derive(Debug)]")
         .type_attribute("zetema.v1.Dealing.kind", "#[derive(Debug)]")

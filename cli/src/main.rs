@@ -8,6 +8,7 @@ mod args;
 mod cli;
 mod client;
 mod commands;
+mod descriptors;
 mod embedded;
 mod failure;
 mod json;
@@ -26,6 +27,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
+
+/// A server makes and drops a hundred small things with every action, on one thread after another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

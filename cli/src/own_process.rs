@@ -10,21 +10,6 @@ use crate::args::{AddressArgs, ServerArgs};
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at ";
-/// All that is asked of it comes from one address with one token, and nothing else does: rates per client would be reached at once.
-const WIDE_OPEN: [&str; 11] = [
-    "--requests-per-second-per-token=10000000",
-    "--request-burst-per-token=10000000",
-    "--requests-per-second-per-address=10000000",
-    "--request-burst-per-address=10000000",
-    "--creates-per-second-per-token=1000000",
-    "--create-burst-per-token=10000000",
-    "--creates-per-second-per-address=1000000",
-    "--create-burst-per-address=10000000",
-    "--max-streams-per-address=16384",
-    "--max-followed-seats-per-address=250000",
-    "--drain-timeout-ms=0",
-];
-
 /// A server in a process of its own, with its data in a temporary folder. It is killed when this is dropped.
 pub(crate) struct OwnProcess {
     child: Child,
@@ -40,7 +25,7 @@ impl OwnProcess {
         let child = Command::new(program)
             .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--log-format", "text", "--data"])
             .arg(folder.path())
-            .args(WIDE_OPEN)
+            .args(zetema_load::SERVER_FLAGS)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

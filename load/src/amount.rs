@@ -15,7 +15,7 @@ pub(crate) fn time(time: Duration) -> String {
 }
 
 /// A number to three digits, as long as it is below 100.
-pub(crate) fn digits(number: f64) -> String {
+pub fn digits(number: f64) -> String {
     match number.abs() {
         small if small < 9.995 => format!("{number:.2}"),
         middling if middling < 99.95 => format!("{number:.1}"),
@@ -24,7 +24,7 @@ pub(crate) fn digits(number: f64) -> String {
 }
 
 /// A count with its thousands set apart: `1,234,567`.
-pub(crate) fn count(count: u64) -> String {
+pub fn count(count: u64) -> String {
     let plain = count.to_string();
     let mut grouped = String::with_capacity(plain.len() + plain.len() / 3);
     for (place, digit) in plain.char_indices() {

@@ -17,13 +17,14 @@ use zetema_proto::v1;
 
 use crate::arrivals::{Schedule, live_after};
 use crate::check::{Ending, Results};
+use crate::divide::Share;
 use crate::fault::{Fault, Wrong};
 use crate::finished::Finished;
 use crate::lanes::Lanes;
 use crate::lean::Created;
 use crate::onlookers::Onlookers;
 use crate::outcome::{Count, Failure, Recorder};
-use crate::plan::{Kind, Load, Stage};
+use crate::plan::{Kind, Load, Plan, Stage};
 use crate::records::Sample;
 use crate::results::MatchResult;
 use crate::target::Matches;
@@ -51,6 +52,7 @@ pub(crate) struct Control {
     pub(crate) results: UnboundedReceiver<MatchResult>,
     pub(crate) connections: usize,
     pub(crate) seed: u64,
+    pub(crate) share: Share,
     state: State,
 }
 
@@ -79,9 +81,10 @@ impl Control {
         reference: String,
         finished: UnboundedReceiver<Finished>,
         results: UnboundedReceiver<MatchResult>,
-        connections: usize,
-        seed: u64,
+        plan: &Plan,
     ) -> Self {
+        let Plan { connections, seed, share, .. } = *plan;
+        let connections = usize::try_from(connections.get()).unwrap_or(usize::MAX);
         let state = State {
             random: StdRng::seed_from_u64(seed),
             asked: 0,
@@ -93,7 +96,19 @@ impl Control {
             arrivals: None,
             began: Instant::now(),
         };
-        Self { matches, recorder, lanes, onlookers, reference, finished, results, connections, seed, state }
+        Self {
+            matches,
+            recorder,
+            lanes,
+            onlookers,
+            reference,
+            finished,
+            results,
+            connections,
+            seed,
+            share,
+            state,
+        }
     }
 
     /// Runs a stage until this moment.
@@ -103,7 +118,12 @@ impl Control {
         steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let over = sleep_until(until);
         tokio::pin!(over);
-        let mut drops = stage.drop_every.map(|every| interval_at(Instant::now() + every, every));
+        let in_turn = |every| {
+            let (first, period) = self.share.turns(every);
+            interval_at(Instant::now() + first, period)
+        };
+        let mut drops = stage.drop_every.map(in_turn);
+        let mut rejoins = stage.rejoin_every.map(in_turn);
         loop {
             let now = Instant::now();
             if now >= until {
@@ -118,6 +138,7 @@ impl Control {
                 Some(created) = self.state.creating.next() => self.created(created),
                 () = sleep_until(next), if self.state.arrivals.is_some() => {}
                 () = tick(&mut drops) => self.lanes.drop_one(&mut self.state.random),
+                () = tick(&mut rejoins) => self.lanes.rejoin_one(&mut self.state.random),
                 _ = steps.tick(), if self.state.arrivals.is_none() => {}
             }
         }

@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::outcome::{Outcome, Phase, Reading, Recorder, Second};
+use crate::join::Generators;
+use crate::outcome::{Outcome, Reading, Second};
 use crate::plan::{Load, Plan, Rate};
 use crate::report::{Report, Search, Step};
-use crate::run::{RunError, run};
+use crate::run::RunError;
 use crate::slo::Slo;
-use crate::target::Target;
 
 /// Rates that are tried at most.
 const MOST_STEPS: usize = 40;
@@ -92,19 +93,19 @@ impl Bisection {
 }
 
 /// Searches the highest rate at which the server keeps the SLO, and all that is due: `plan` is run at one rate after the other, from
-/// its own on. The outcome is that of the highest rate that was kept; if none was, that of the last one tried. `stop` ends the search with
+/// its own on, by all generators. The outcome is that of the highest rate that was kept; if none was, that of the last one tried. `stop` ends the search with
 /// the rate that is tried.
 ///
 /// # Errors
 /// [`FindError::Closed`] if the plan has no rate, [`FindError::Run`] if a run can't begin.
 pub async fn find_limit(
-    target: &Target,
+    generators: &mut Generators,
     server: &str,
     plan: &Plan,
     slo: &Slo,
     resolution: Resolution,
     stop: CancellationToken,
-    mut told: impl FnMut(Rate, &Recorder, &Second, Option<&Reading>),
+    mut told: impl FnMut(Rate, Duration, &Second, Option<&Reading>),
 ) -> Result<Report, FindError> {
     let first = plan.stages().first().and_then(|stage| stage.load.rate()).ok_or(FindError::Closed)?;
     let mut bisection = Bisection::new(first, resolution);
@@ -114,11 +115,10 @@ pub async fn find_limit(
     while let Some(rate) = bisection.next().filter(|_| !stop.is_cancelled()) {
         let plan = plan.at(rate);
         let held_to = held_to(slo, &plan, rate);
-        let recorder = Recorder::start(plan.description(server), Phase::warm_up());
-        let outcome = run(target.clone(), &plan, recorder.clone(), stop.clone(), |second, reading| {
-            told(rate, &recorder, second, reading);
-        })
-        .await?;
+        let told = |elapsed: Duration, second: &Second, reading: Option<&Reading>| {
+            told(rate, elapsed, second, reading);
+        };
+        let outcome = generators.run(&plan, server, stop.clone(), told).await?;
         let totals = outcome.totals();
         let tried = Step::new(rate.per_second(), &totals, &held_to);
         let is_kept = tried.verdict().held() && !stop.is_cancelled();

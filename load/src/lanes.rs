@@ -121,11 +121,24 @@ impl Lanes {
 
     /// Cuts one of the connections.
     pub(crate) fn drop_one(&self, random: &mut StdRng) {
-        let lean: Vec<&Lane> = self.open.iter().filter(|lane| lane.driver.client == Client::Lean).collect();
+        let lean: Vec<&Lane> = self.lean().collect();
         if let Some(lane) = lean.get(random.random_range(0..lean.len().max(1))) {
             // As above.
             let _ = lane.orders.send(Order::Drop);
         }
+    }
+
+    /// Has the players of one of the matches join it again.
+    pub(crate) fn rejoin_one(&self, random: &mut StdRng) {
+        let lean: Vec<&Lane> = self.lean().filter(|lane| lane.matches > 0).collect();
+        if let Some(lane) = lean.get(random.random_range(0..lean.len().max(1))) {
+            // As above.
+            let _ = lane.orders.send(Order::Rejoin(random.random()));
+        }
+    }
+
+    fn lean(&self) -> impl Iterator<Item = &Lane> {
+        self.open.iter().filter(|lane| lane.driver.client == Client::Lean)
     }
 
     fn open(&mut self, driver: Driver) -> usize {

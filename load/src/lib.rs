@@ -31,18 +31,20 @@
 //! # }
 //! ```
 
-mod amount;
+pub mod amount;
 mod arrivals;
 mod backoff;
 mod check;
 mod client_name;
 pub mod compare;
 mod control;
+mod divide;
 mod fault;
 mod find_limit;
 mod finished;
 pub mod hdr;
 pub mod html;
+pub mod join;
 pub mod json;
 mod lanes;
 mod lean;
@@ -59,17 +61,20 @@ mod run;
 mod scenario;
 pub mod scrape;
 mod sdk;
+mod server_flags;
 mod sheet;
 pub mod slo;
 pub mod table;
 mod target;
 mod think;
 mod time;
+mod wire_text;
 
 pub use find_limit::{FindError, Resolution, ResolutionError, find_limit};
 pub use plan::{Kind, Load, OpenRate, Plan, PlanError, Rate, Stage};
 pub use run::{RunError, run};
 pub use scenario::{ScenarioError, scenario};
+pub use server_flags::SERVER_FLAGS;
 pub use target::Target;
 pub use think::{Think, ThinkError};
 pub use time::{TimeError, duration};

@@ -10,6 +10,8 @@ pub(crate) enum Order {
     Begin(Created),
     /// From here on answer by this schedule; without one, as players think.
     Follow(Option<Box<Schedule>>),
+    /// Have the players of one of the matches, which this number draws, leave it and join it again.
+    Rejoin(u64),
     /// Cut the connection, and come back.
     Drop,
 }

@@ -5,15 +5,18 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use zetema_proto::Wire;
 use zetema_proto::v1;
 use zetema_rules::{Rules, TimeControl};
 
+use crate::divide::Share;
 use crate::outcome::{Arrivals, Client, Description, Via, Work};
 use crate::think::Think;
 
 /// So many a second: more than none, ten million at most.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Rate(f64);
 
 impl Rate {
@@ -46,6 +49,22 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// As text, so that it comes back as it was.
+impl From<Rate> for String {
+    fn from(rate: Rate) -> Self {
+        rate.to_string()
+    }
+}
+
+impl TryFrom<String> for Rate {
+    type Error = PlanError;
+
+    fn try_from(text: String) -> Result<Self, PlanError> {
+        let rate = text.parse().ok().and_then(|rate| Self::new(rate).ok());
+        rate.ok_or(PlanError::Rate(text))
     }
 }
 
@@ -95,7 +114,7 @@ impl fmt::Display for OpenRate {
 }
 
 /// When work comes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Load {
     /// So many matches are live at once: the next begins when one is over. A slow server is asked for less.
     Closed(NonZeroU32),
@@ -134,15 +153,17 @@ impl Load {
 }
 
 /// A kind of match in the mix, and who plays it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// How many of these there are to those of other kinds.
     pub weight: NonZeroU32,
     /// The preset that its rules began with.
     pub preset: String,
     /// Its rules.
+    #[serde(with = "crate::wire_text")]
     pub rules: Rules,
     /// Its clocks.
+    #[serde(with = "crate::wire_text")]
     pub time_control: TimeControl,
     /// What plays the seats.
     pub client: Client,
@@ -172,7 +193,7 @@ impl Kind {
 }
 
 /// A part of the run with a load of its own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// What it is called.
     pub name: String,
@@ -186,6 +207,8 @@ pub struct Stage {
     pub duration: Duration,
     /// How often one of the connections is cut on purpose.
     pub drop_every: Option<Duration>,
+    /// How often the players of one of the matches leave it and join it again.
+    pub rejoin_every: Option<Duration>,
     /// Who look on at matches, each at any of those that are live, and read all.
     pub spectators: u32,
     /// Who look on and read a message a second, until the server cuts them.
@@ -205,6 +228,8 @@ pub struct Plan {
     stages: Vec<Stage>,
     /// The file that it came from: its text.
     pub scenario: Option<String>,
+    /// Which part of a larger plan this is. The load is what this part has to make.
+    pub(crate) share: Share,
 }
 
 impl Plan {
@@ -221,12 +246,29 @@ impl Plan {
         for stage in &stages {
             stage.check()?;
         }
-        Ok(Self { connections: CONNECTIONS, seed: 0, warm_up: Duration::ZERO, stages, scenario: None })
+        Ok(Self {
+            connections: CONNECTIONS,
+            seed: 0,
+            warm_up: Duration::ZERO,
+            stages,
+            scenario: None,
+            share: Share::default(),
+        })
     }
 
     /// What is run and measured.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
+    }
+
+    /// How long it takes.
+    pub(crate) fn lasts(&self) -> Duration {
+        self.stages.iter().fold(self.warm_up, |sum, stage| sum.saturating_add(stage.duration))
+    }
+
+    /// The same with other stages, of which each can be run.
+    pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
+        Self { stages, ..self.clone() }
     }
 
     /// The same at another rate in all of its stages. A closed loop has none, and stays as it is.
@@ -261,7 +303,7 @@ impl Plan {
             players: kind.and_then(|kind| u8::try_from(kind.players()).ok()).unwrap_or_default(),
             think: kind.map(|kind| kind.think.to_string()).unwrap_or_default(),
             connections: self.connections.get(),
-            generators: 1,
+            generators: self.share.of.get(),
             ramp: first.map(|stage| stage.ramp).unwrap_or_default(),
             warm_up: self.warm_up,
             duration: self.stages.iter().map(|stage| stage.duration).sum(),
@@ -284,6 +326,11 @@ impl Stage {
                 "connections can't be cut all the time: give a time from one cut to the next, as in 5s",
             );
         }
+        if self.rejoin_every.is_some_and(|every| every.is_zero()) {
+            return wrong(
+                "players can't join again all the time: give a time from one match to the next, as in 100ms",
+            );
+        }
         let mut of_sdk = self.kinds.iter().filter(|kind| kind.client == Client::Sdk);
         if of_sdk.clone().any(|kind| kind.via == Via::Unary) {
             return wrong(
@@ -295,8 +342,11 @@ impl Stage {
                 "sessions of the sdk act when they have thought: give a rate of matches, or play with lean clients",
             );
         }
-        if self.drop_every.is_some() && self.kinds.iter().all(|kind| kind.client == Client::Sdk) {
-            return wrong("sessions of the sdk are not cut: leave that out, or have lean clients in the mix");
+        let is_disturbed = self.drop_every.is_some() || self.rejoin_every.is_some();
+        if is_disturbed && self.kinds.iter().all(|kind| kind.client == Client::Sdk) {
+            return wrong(
+                "sessions of the sdk are not cut and don't join again: leave that out, or have lean clients in the mix",
+            );
         }
         if self.kinds.is_empty() {
             return wrong("it has no matches: name one kind at least");
@@ -314,6 +364,18 @@ pub enum PlanError {
     /// Nothing is to be run.
     #[error("the plan has no phase: give one at least")]
     NoStage,
+    /// A phase has less than one match for each generator.
+    #[error(
+        "phase {name:?}: {matches} matches can't be divided between {generators} generators: give each one at least"
+    )]
+    Divide {
+        /// Its name.
+        name: String,
+        /// Matches that are live at once.
+        matches: u32,
+        /// The generators.
+        generators: u32,
+    },
     /// A phase can't be run.
     #[error("phase {name:?}: {problem}")]
     Stage {

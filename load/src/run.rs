@@ -12,11 +12,11 @@ use tonic::Status;
 use crate::control::Control;
 use crate::lanes::Lanes;
 use crate::onlookers::Onlookers;
-use crate::outcome::{Outcome, Phase, Reading, Recorder, Second};
-use crate::plan::{Plan, Stage};
+use crate::outcome::{NotOneRun, Outcome, Phase, Reading, Recorder, Second};
+use crate::plan::{Plan, PlanError, Stage};
 use crate::results::Watch;
 use crate::scrape::Page;
-use crate::target::Target;
+use crate::target::{Matches, Target};
 
 /// Why a run could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +29,37 @@ pub enum RunError {
         /// What is in the way.
         source: tonic::transport::Error,
     },
+    /// There is a connection, and no answer.
+    #[error("the server at {url} has not answered within {within_s} s")]
+    Late {
+        /// The server's address.
+        url: String,
+        /// How long it was waited, in seconds.
+        within_s: u64,
+    },
     /// The server refuses what is needed before the first match.
     #[error("the server does not tell results ({code:?}): {message}. The token must be an admin's or an owner's", code = .0.code(), message = .0.message())]
     Refused(Box<Status>),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Random(getrandom::Error),
+    /// The plan can't be run by so many generators.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Another generator of the run can't go on.
+    #[error("{name} {problem}")]
+    Generator {
+        /// Which: `generator 2 of 3 (10.0.0.7:40312)`.
+        name: String,
+        /// What became of it.
+        problem: String,
+    },
+    /// What the generators have measured does not belong together.
+    #[error(transparent)]
+    NotOne(#[from] NotOneRun),
+    /// It was stopped before all generators were ready.
+    #[error("it was stopped before it began")]
+    Stopped,
 }
 
 /// Runs a plan against a server, tells each second that is over, with what the server's page of metrics says where it can be read, and
@@ -47,54 +72,75 @@ pub async fn run(
     plan: &Plan,
     recorder: Recorder,
     stop: CancellationToken,
-    mut told: impl FnMut(&Second, Option<&Reading>),
+    told: impl FnMut(&Second, Option<&Reading>),
 ) -> Result<Outcome, RunError> {
-    let connected = target.matches().await;
-    let matches = connected.map_err(|source| RunError::Connect { url: target.url.clone(), source })?;
-    let reference = reference()?;
-    let refused = |status| RunError::Refused(Box::new(status));
-    let watch = Watch::open(matches.clone(), &reference).await.map_err(refused)?;
-    let (results_sender, results) = unbounded_channel();
-    let _watching = AbortOnDropHandle::new(tokio::spawn(watch.run(recorder.clone(), results_sender)));
-    let (finished_sender, finished) = unbounded_channel();
-    let (reading_sender, reading) = watch::channel(None);
-    let page = Page::new(target.endpoint.connect_lazy());
-    let _reading = AbortOnDropHandle::new(tokio::spawn(read(page, recorder.clone(), reading_sender)));
-    let onlookers = Onlookers::new(target.clone(), recorder.clone(), plan.seed);
-    let lanes = Lanes::new(target, recorder.clone(), finished_sender);
-    let connections = usize::try_from(plan.connections.get()).unwrap_or(usize::MAX);
-    let mut control = Control::new(
-        matches,
-        recorder.clone(),
-        lanes,
-        onlookers,
-        reference,
-        finished,
-        results,
-        connections,
-        plan.seed,
-    );
-    {
-        let stages = run_stages(&mut control, plan, &recorder);
-        tokio::pin!(stages);
-        let second = Duration::from_secs(1);
-        let mut seconds = interval_at(Instant::now() + second, second);
-        seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                () = &mut stages => break,
-                () = stop.cancelled() => break,
-                _ = seconds.tick() => {
-                    if let Some(second) = recorder.tick() {
-                        told(&second, reading.borrow().as_ref());
+    Ok(Ready::connect(target).await?.run(plan, recorder, stop, told).await)
+}
+
+/// All is there for a run to begin at once.
+pub(crate) struct Ready {
+    target: Target,
+    matches: Matches,
+    /// The name of all its matches.
+    reference: String,
+    watch: Watch,
+}
+
+impl Ready {
+    /// Connects to the server, and follows its results.
+    ///
+    /// # Errors
+    /// If it can't.
+    pub(crate) async fn connect(target: Target) -> Result<Self, RunError> {
+        let connected = target.matches().await;
+        let matches = connected.map_err(|source| RunError::Connect { url: target.url.clone(), source })?;
+        let reference = reference()?;
+        let watch = Watch::open(matches.clone(), &reference).await;
+        let watch = watch.map_err(|status| RunError::Refused(Box::new(status)))?;
+        Ok(Self { target, matches, reference, watch })
+    }
+
+    /// Runs a plan, as [`run`] does.
+    pub(crate) async fn run(
+        self,
+        plan: &Plan,
+        recorder: Recorder,
+        stop: CancellationToken,
+        mut told: impl FnMut(&Second, Option<&Reading>),
+    ) -> Outcome {
+        let Self { target, matches, reference, watch } = self;
+        let (results_sender, results) = unbounded_channel();
+        let _watching = AbortOnDropHandle::new(tokio::spawn(watch.run(recorder.clone(), results_sender)));
+        let (finished_sender, finished) = unbounded_channel();
+        let (reading_sender, reading) = watch::channel(None);
+        let page = Page::new(target.endpoint.connect_lazy());
+        let _reading = AbortOnDropHandle::new(tokio::spawn(read(page, recorder.clone(), reading_sender)));
+        let onlookers = Onlookers::new(target.clone(), recorder.clone(), plan.seed);
+        let lanes = Lanes::new(target, recorder.clone(), finished_sender);
+        let mut control =
+            Control::new(matches, recorder.clone(), lanes, onlookers, reference, finished, results, plan);
+        {
+            let stages = run_stages(&mut control, plan, &recorder);
+            tokio::pin!(stages);
+            let second = Duration::from_secs(1);
+            let mut seconds = interval_at(Instant::now() + second, second);
+            seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                tokio::select! {
+                    () = &mut stages => break,
+                    () = stop.cancelled() => break,
+                    _ = seconds.tick() => {
+                        if let Some(second) = recorder.tick() {
+                            told(&second, reading.borrow().as_ref());
+                        }
                     }
                 }
             }
         }
+        recorder.enter(Phase::drain());
+        control.settle().await;
+        recorder.finish()
     }
-    recorder.enter(Phase::drain());
-    control.settle().await;
-    Ok(recorder.finish())
 }
 
 async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {

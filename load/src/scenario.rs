@@ -39,6 +39,8 @@ struct PhaseTable {
     #[serde(default)]
     drop_every: Text,
     #[serde(default)]
+    rejoin_every: Text,
+    #[serde(default)]
     spectators: u32,
     #[serde(default)]
     slow_readers: u32,
@@ -134,7 +136,18 @@ pub fn scenario(text: &str) -> Result<Plan, ScenarioError> {
 }
 
 fn stage(table: PhaseTable) -> Result<Stage, ScenarioError> {
-    let PhaseTable { name, duration, ramp, matches, rate, drop_every, spectators, slow_readers, mix } = table;
+    let PhaseTable {
+        name,
+        duration,
+        ramp,
+        matches,
+        rate,
+        drop_every,
+        rejoin_every,
+        spectators,
+        slow_readers,
+        mix,
+    } = table;
     let wrong = |key, problem: String| ScenarioError::Value { phase: name.clone(), key, problem };
     let rate: Option<OpenRate> = rate
         .map(|rate| rate.parse())
@@ -171,6 +184,7 @@ fn stage(table: PhaseTable) -> Result<Stage, ScenarioError> {
         ramp: time(&name, "ramp", &ramp)?,
         duration: time(&name, "duration", &duration)?,
         drop_every: Some(time(&name, "drop_every", &drop_every)?).filter(|_| !drop_every.is_empty()),
+        rejoin_every: Some(time(&name, "rejoin_every", &rejoin_every)?).filter(|_| !rejoin_every.is_empty()),
         spectators,
         slow_readers,
         name,
@@ -229,7 +243,7 @@ mod tests {
              [[phase.mix]]\nweight = 3\npreset = \"quick\"\nplayers = 3\nvia = \"unary\"\ntime_control = \"none\"\n\
              [phase.mix.set]\ntarget = 30\n\
              [[phase.mix]]\nthink = \"200ms\"\n\
-             [[phase]]\nname = \"trouble\"\nduration = \"5s\"\nmatches = 10\ndrop_every = \"500ms\"\nspectators = 7\nslow_readers = 2\n",
+             [[phase]]\nname = \"trouble\"\nduration = \"5s\"\nmatches = 10\ndrop_every = \"500ms\"\nrejoin_every = \"20ms\"\nspectators = 7\nslow_readers = 2\n",
         )
         .unwrap();
         assert_eq!((plan.warm_up, plan.connections.get(), plan.seed), (Duration::from_secs(3), 8, 5));
@@ -245,6 +259,7 @@ mod tests {
         assert_eq!(rise.kinds[0].rules.target, Some(30));
         assert_eq!(rise.kinds[1].think.mean(), Duration::from_millis(200));
         assert_eq!(trouble.drop_every, Some(Duration::from_millis(500)));
+        assert_eq!(trouble.rejoin_every, Some(Duration::from_millis(20)));
         assert_eq!((trouble.spectators, trouble.slow_readers, trouble.kinds.len()), (7, 2, 1));
     }
 
@@ -276,6 +291,11 @@ mod tests {
         check(&phase("matches = 5\nramp = \"5\""), &["\"p\": ramp", "500ms"]);
         check(&phase("matches = 5\nramp = \"11s\""), &["\"p\"", "ramp"]);
         check(&phase("matches = 5\ndrop_every = \"0s\""), &["\"p\"", "cut"]);
+        check(&phase("matches = 5\nrejoin_every = \"0s\""), &["\"p\"", "join again"]);
+        check(
+            &phase("matches = 5\nrejoin_every = \"1s\"\n[[phase.mix]]\nclient = \"sdk\""),
+            &["\"p\"", "lean clients"],
+        );
         check(&phase("matches = 5\n[[phase.mix]]\npreset = \"chess\""), &["\"p\": preset", "chess"]);
         check(&phase("matches = 5\n[[phase.mix]]\nplayers = 9"), &["\"p\": players", "9"]);
         check(&phase("matches = 5\n[[phase.mix]]\nvia = \"http\""), &["http", "unary"]);

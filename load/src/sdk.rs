@@ -68,8 +68,8 @@ pub(crate) async fn drive(
                         }
                     }
                 }
-                // Sessions are neither cut nor have a schedule: a plan that wants it is refused.
-                Some(Order::Follow(_) | Order::Drop) => {}
+                // Sessions are neither cut nor left, and have no schedule: a plan that wants it is refused.
+                Some(Order::Follow(_) | Order::Rejoin(_) | Order::Drop) => {}
                 None => return,
             },
             Some(outcome) = session.next(), if open > 0 => {

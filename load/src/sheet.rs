@@ -65,6 +65,19 @@ impl Sheet {
         sheet
     }
 
+    /// Each of several generators, with its machine.
+    pub(crate) fn generators(outcome: &Outcome) -> Self {
+        let mut sheet =
+            Self::new(["generator", "processors", "actions", "matches", "p50", "p99", "errors", "faults"]);
+        for (generator, machine) in outcome.generators().iter().zip(outcome.machines()) {
+            let mut row = vec![amount::plain(generator.name()), machine.processors.to_string()];
+            row.extend(glance(&generator.totals()));
+            row.push(amount::count(generator.faults()));
+            sheet.rows.push(row);
+        }
+        sheet
+    }
+
     /// Errors by reason.
     pub(crate) fn errors(outcome: &Outcome, totals: &Totals) -> Self {
         let mut sheet = Self::new(["error", "count", "the first of them"]);

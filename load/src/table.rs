@@ -29,6 +29,10 @@ pub fn text(report: &Report) -> String {
     if phases.rows.len() > 1 {
         parts.push(numbers(&phases).to_string());
     }
+    let generators = Sheet::generators(outcome);
+    if !generators.rows.is_empty() {
+        parts.push(numbers(&generators).to_string());
+    }
     parts.push(errors(outcome, &totals));
     parts.extend(server(outcome));
     parts.extend(search.as_ref().map(steps));

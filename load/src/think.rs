@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rand::Rng;
 use rand_distr::{Distribution, Exp, LogNormal};
+use serde::{Deserialize, Serialize};
 
 use crate::time::{Text, duration};
 
@@ -25,7 +26,8 @@ const LONGEST: Duration = Duration::from_hours(1);
 /// assert_eq!(think.mean(), Duration::from_millis(200));
 /// assert!("log-normal:200ms".parse::<Think>().is_err());
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Think(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +98,20 @@ fn parse(text: &str) -> Option<Kind> {
             Some(Kind::LogNormal(LogNormal::new(median.as_secs_f64().ln(), sigma).ok()?, median, sigma))
         }
         _ => None,
+    }
+}
+
+impl From<Think> for String {
+    fn from(think: Think) -> Self {
+        think.to_string()
+    }
+}
+
+impl TryFrom<String> for Think {
+    type Error = ThinkError;
+
+    fn try_from(text: String) -> Result<Self, ThinkError> {
+        text.parse()
     }
 }
 

@@ -4,9 +4,9 @@
 use std::marker::PhantomData;
 
 use prost::Message;
+use prost::bytes::BufMut;
 use tonic::Status;
-use tonic::codec::{Codec, DecodeBuf, Decoder};
-use tonic_prost::ProstEncoder;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::v1::{Error, ErrorReason};
 
@@ -26,15 +26,29 @@ where
 {
     type Encode = T;
     type Decode = U;
-    type Encoder = ProstEncoder<T>;
+    type Encoder = WireEncoder<T>;
     type Decoder = WireDecoder<U>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ProstEncoder::default()
+        WireEncoder(PhantomData)
     }
 
     fn decoder(&mut self) -> Self::Decoder {
         WireDecoder::default()
+    }
+}
+
+/// Encodes `T`.
+pub(crate) struct WireEncoder<T>(PhantomData<T>);
+
+impl<T: Message> Encoder for WireEncoder<T> {
+    type Item = T;
+    type Error = Status;
+
+    fn encode(&mut self, item: T, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        // Into bytes of its own first: prost writes byte by byte, and each costs a look at the room that the buffer has.
+        buf.put_slice(&item.encode_to_vec());
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! What tonic, hyper and h2 leave unlimited by default is limited here too. A bound that an operator may want
 //! to move has a key in [`Config`](crate::config::Config), whose default is here.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// Bytes of one request message, unless configured. The largest honest one is a batch of [`MAX_BATCH_MATCHES`] matches
@@ -67,6 +68,10 @@ pub const LEAST_REST: Duration = Duration::from_millis(10);
 /// Connections open at once, unless configured. Each may cost up to [`HTTP2_CONNECTION_WINDOW_BYTES`].
 pub const DEFAULT_MAX_CONNECTIONS: u32 = 4_096;
 
+/// File descriptors that the server may open beside those of its connections: one for each webhook, and those of the journal, a backup
+/// and the system's own.
+pub const DESCRIPTORS_BESIDE_CONNECTIONS: u64 = 512;
+
 /// Connections open at once from one address, unless configured: a quarter of all, so that four addresses are needed to
 /// keep the others out. Of IPv6 an address is its first 64 bits, since a client has the rest to choose.
 pub const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS: u32 = 1_024;
@@ -107,6 +112,20 @@ pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 /// Those of one owner, unless configured, so that nobody can keep the others out. The admin has no owner and none of
 /// these limits.
 pub const DEFAULT_MAX_LIVE_MATCHES_PER_OWNER: u32 = 20_000;
+
+/// Tokens that one seat of a match has one after the other. Each is an entry of the match's journal, which is in memory while it runs
+/// and is replayed by who asks for its past: a thousand take some 100 KiB, and nobody leaks so many.
+pub const MAX_SEAT_TOKENS: u32 = 1_000;
+
+/// Slots that matches fall into, by a hash that nobody can foresee, when tokens of their seats are replaced.
+pub const ROTATION_SLOTS: usize = 1_024;
+
+/// Bytes of the disk of the data folder that have to be free for a match to be created, unless configured: what runs is played to its
+/// end in them, some kilobytes each, and the write-ahead log has its room.
+pub const DEFAULT_MIN_FREE_DISK_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// On a small disk one part in so many is enough.
+pub const PART_OF_DISK_KEPT_FREE: u64 = 10;
 
 /// Messages that wait for one table: more than its seats send at once. Who sends more waits.
 pub const TABLE_INBOX_MESSAGES: usize = 64;
@@ -233,6 +252,12 @@ pub const MAX_METRICS_PAGES_PER_ADDRESS: usize = 16;
 /// many a Prometheus ask.
 pub const METRICS_PAGES_FOR_ALL: usize = MAX_METRICS_PAGES - 2 * MAX_METRICS_PAGES_PER_ADDRESS;
 
+/// Pages of metrics in a second for one address: a page is some hundred kilobytes to send, and is made anew twice a second at most.
+pub const METRICS_PAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(100).unwrap();
+
+/// Those that an address may have at once after a pause.
+pub const METRICS_PAGES_BURST: NonZeroU32 = NonZeroU32::new(400).unwrap();
+
 /// How long the page of metrics that was made last is given to all who ask for it: making one takes some milliseconds of a processor.
 /// What is read is never older than this and the time that its making took.
 pub const METRICS_PAGE_KEPT: Duration = Duration::from_millis(500);
@@ -304,8 +329,13 @@ pub const DEFAULT_MAX_QUEUED_BYTES_PER_ADDRESS: usize = 64 * 1024 * 1024;
 /// Bytes that a client may have in flight on one HTTP/2 stream: every message but a large batch fits in.
 pub const HTTP2_STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
-/// Bytes that a client may have in flight on one connection, whatever the number of its streams.
+/// Bytes that a client may have in flight on one connection at least: as many as [`HTTP2_WINDOW_BYTES_PER_STREAM`] makes of the
+/// streams that it may have unless configured.
 pub const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
+
+/// The same for each stream that a connection may have. Half of the window is what small messages may take that nobody has read yet,
+/// 256 bytes each: h2 takes who sends more for a flood and ends the connection. So all streams may send two at once.
+pub const HTTP2_WINDOW_BYTES_PER_STREAM: u32 = 1024;
 
 /// Bytes of one request that are taken whatever the others are: most are smaller.
 pub const SMALL_REQUEST_BYTES: usize = 16 * 1024;
@@ -373,6 +403,9 @@ pub const DEFAULT_CREATES_PER_SECOND: u32 = 1_000;
 
 /// Those that may be created at once after a pause, unless configured: ten whole batches.
 pub const DEFAULT_CREATE_BURST: u32 = 10_000;
+
+/// Bytes that TLS keeps of one connection until the system takes them: a whole record.
+pub const TLS_BUFFER_BYTES: usize = 16 * 1024;
 
 /// How long a connection whose TLS handshake failed is kept for its client to read why: closed at once, what the
 /// client was still sending would make its system throw the answer away.
@@ -501,6 +534,9 @@ pub const MAX_WEBHOOKS_PER_OWNER: usize = 10;
 /// thread of its own for that.
 pub const WEBHOOK_LOOKUPS: usize = 8;
 
+/// Those of one owner, or of the admin: four owners with names that take long are needed to keep the others waiting.
+pub const WEBHOOK_LOOKUPS_PER_OWNER: usize = 2;
+
 /// Addresses of one receiver that are tried, each for its share of the attempt's time.
 pub const WEBHOOK_ADDRESSES: usize = 4;
 
@@ -514,6 +550,10 @@ pub const MAX_DEAD_LETTERS: u16 = 1_000;
 /// Attempts after which a result that its receiver refuses (by a status that says that it will do so again) is a dead letter, and those
 /// of a dead letter that is sent again.
 pub const WEBHOOK_REFUSED_ATTEMPTS: u32 = 3;
+
+/// How long a webhook waits at least after a result was refused, or its longest wait if that is less: a receiver that is being put
+/// in place answers 401 or 404 for a minute or two, and results that come meanwhile should not be dead letters.
+pub const WEBHOOK_REFUSED_WAIT: Duration = Duration::from_mins(2);
 
 /// How long an attempt of a webhook may take, the connection and the TLS handshake counted in, unless configured, in milliseconds.
 pub const DEFAULT_WEBHOOK_TIMEOUT_MS: u32 = 10_000;
@@ -555,6 +595,9 @@ pub const FAULTS_PER_SEAT: usize = 16;
 
 /// Seats of which faults are remembered: the one whose latest fault is the oldest is forgotten first.
 pub const MAX_SEATS_WITH_FAULTS: usize = 10_000;
+
+/// Those in the matches of one owner, so that nobody can have those of others forgotten. The admin's matches have no such limit.
+pub const MAX_SEATS_WITH_FAULTS_PER_OWNER: usize = 1_000;
 
 /// How long the faults of a match are remembered after its end.
 pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);

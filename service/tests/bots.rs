@@ -85,7 +85,7 @@ impl Bot {
         let Some(play_response::Kind::Welcome(welcome)) = bot.next().await.unwrap().kind else {
             panic!("no welcome")
         };
-        (bot, welcome)
+        (bot, *welcome)
     }
 
     /// As many streams as the live seats of the bot need.

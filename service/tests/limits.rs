@@ -5,7 +5,12 @@ mod common;
 
 use std::time::Duration;
 
-use tokio::{io::AsyncReadExt, net::TcpStream, sync::mpsc, time::timeout};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::mpsc,
+    time::timeout,
+};
 use tokio_stream::{StreamExt, wrappers::ReceiverStream};
 use tonic::{Code, Status, transport::Endpoint};
 use tonic_health::pb::{
@@ -16,7 +21,7 @@ use zetema_proto::v1::{
     play_service_client::PlayServiceClient, rules_service_client::RulesServiceClient,
     webhook_service_client::WebhookServiceClient,
 };
-use zetema_service::config::Number;
+use zetema_service::{config::Number, server::Server};
 
 use common::{as_admin, as_bearer, channel, create, spec, start_with};
 
@@ -86,6 +91,74 @@ async fn a_batch_costs_as_many_creates_as_it_has_matches() {
     let refused = matches.batch_create_matches(as_admin(&server, batch(100))).await.unwrap_err();
     assert!(check_limit(&refused) > Duration::from_secs(1));
     matches.batch_create_matches(as_admin(&server, batch(5))).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_new_token_of_a_seat_costs_as_much_as_a_match() {
+    let (_folder, server) =
+        start_with(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let batch = |count| v1::BatchCreateMatchesRequest {
+        request_id: String::new(),
+        matches: vec![spec(2, v1::Visibility::Private); count],
+    };
+    let created = matches.batch_create_matches(as_admin(&server, batch(990))).await.unwrap().into_inner();
+    let match_id = created.matches[0].r#match.clone().unwrap().match_id;
+    let mut answers = Vec::new();
+    for _ in 0..20 {
+        let rotate = v1::RotateSeatTokenRequest { match_id: match_id.clone(), ..Default::default() };
+        answers.push(matches.rotate_seat_token(as_admin(&server, rotate)).await);
+    }
+    assert!(answers.iter().take(10).all(Result::is_ok), "{answers:?}");
+    let refused = answers.iter().find_map(|answer| answer.as_ref().err()).expect("twenty are too many");
+    check_limit(refused);
+    server.shutdown().await;
+}
+
+/// What is answered over HTTP/1 to who says only this.
+async fn told(server: &Server, said: &str) -> String {
+    let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
+    stream.write_all(said.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn what_a_browser_asks_before_a_call_counts_as_a_request_and_it_may_read_every_refusal() {
+    let (_folder, server) =
+        start_with(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
+    let path = "/zetema.v1.RulesService/ListPresets";
+    let head = format!("{path} HTTP/1.1\r\nhost: x\r\norigin: https://bots.example\r\nconnection: close\r\n");
+    let preflight = format!(
+        "OPTIONS {head}access-control-request-method: POST\r\naccess-control-request-headers: x-grpc-web\r\n\r\n"
+    );
+    let mut answers = Vec::new();
+    for _ in 0..10 {
+        answers.push(told(&server, &preflight).await.to_ascii_lowercase());
+    }
+    for answer in &answers[..3] {
+        assert!(answer.starts_with("http/1.1 200 ok\r\n"), "{answer}");
+        assert!(answer.contains("access-control-allow-origin: *\r\n"), "{answer}");
+        assert!(answer.contains("access-control-allow-methods: *\r\n"), "{answer}");
+    }
+    let refused =
+        answers.iter().find(|answer| !answer.starts_with("http/1.1 200")).expect("ten are too many");
+    assert!(refused.starts_with("http/1.1 429 ") && refused.contains("retry-after: "), "{refused}");
+    let call = format!(
+        "POST {head}content-type: application/grpc-web+proto\r\nx-grpc-web: 1\r\ncontent-length: 5\r\n\r\n\0\0\0\0\0"
+    );
+    let mut calls = Vec::new();
+    for _ in 0..10 {
+        calls.push(told(&server, &call).await.to_ascii_lowercase());
+    }
+    let refused =
+        calls.iter().find(|answer| answer.contains("grpc-status: 8") || answer.contains("grpc-status:8"));
+    let refused = refused.unwrap_or_else(|| panic!("{calls:?}"));
+    assert!(refused.contains("access-control-allow-origin: *\r\n"), "{refused}");
+    let page = told(&server, "GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    assert!(page.contains("\nzetema_preflights_total 10\n"), "{page}");
     server.shutdown().await;
 }
 

@@ -49,6 +49,22 @@ where
     check_overloaded(&refused.await.expect("it is refused"));
 }
 
+/// Asks until it is let in: the machine may be busy with other tests, and late by itself.
+async fn until_let_in<T, F>(mut ask: impl FnMut() -> F) -> T
+where
+    F: Future<Output = Result<Response<T>, Status>>,
+{
+    let let_in = timeout(PATIENCE, async {
+        loop {
+            match ask().await {
+                Ok(answer) => return answer.into_inner(),
+                Err(status) => check_overloaded(&status),
+            }
+        }
+    });
+    let_in.await.expect("it is in time again")
+}
+
 /// It is refused because the server is late, and it is said when to ask again.
 fn check_overloaded(status: &Status) {
     assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
@@ -77,7 +93,7 @@ impl Clients<'_> {
     }
 
     async fn created(&self) -> Created {
-        let v1::CreateMatchResponse { r#match, seat_tokens } = self.create().await.unwrap().into_inner();
+        let v1::CreateMatchResponse { r#match, seat_tokens } = until_let_in(|| self.create()).await;
         let tokens = seat_tokens.into_iter().map(|token| token.token).collect();
         Created { match_id: r#match.unwrap().match_id, tokens }
     }
@@ -107,7 +123,7 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
         waiting.push(clients.created().await.tokens.swap_remove(0));
     }
     for token in &running.tokens {
-        clients.join(token).await.unwrap();
+        until_let_in(|| clients.join(token)).await;
     }
 
     let busy = tokio::spawn(keep_busy());
@@ -130,10 +146,9 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     }
 
     busy.abort();
-    let in_time = async { while clients.create().await.is_err() {} };
-    timeout(PATIENCE, in_time).await.expect("it is in time again");
-    clients.join(&refused).await.unwrap();
-    clients.watch(&running.match_id).await.unwrap();
+    until_let_in(|| clients.create()).await;
+    until_let_in(|| clients.join(&refused)).await;
+    until_let_in(|| clients.watch(&running.match_id)).await;
     server.shutdown().await;
 }
 

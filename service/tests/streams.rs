@@ -227,10 +227,10 @@ async fn a_client_that_asks_and_reads_nothing_is_read_no_further_than_the_limit(
 fn decides(kind: &play_response::Kind) -> bool {
     match kind {
         play_response::Kind::Observation(observation) => observation.decision.is_some(),
-        play_response::Kind::Joined(v1::SubscriptionStart {
-            kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
-            ..
-        }) => snapshot.decision.is_some(),
+        play_response::Kind::Joined(start) => match &start.kind {
+            Some(v1::subscription_start::Kind::Snapshot(snapshot)) => snapshot.decision.is_some(),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -274,10 +274,10 @@ async fn an_action_is_played_though_its_sender_reads_nothing() {
         loop {
             let number = match observed.message().await.unwrap().unwrap().kind.unwrap() {
                 observe_response::Kind::Observation(observation) => observation.decision_number,
-                observe_response::Kind::Start(v1::SubscriptionStart {
-                    kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
-                    ..
-                }) => snapshot.decision_number,
+                observe_response::Kind::Start(start) => match start.kind {
+                    Some(v1::subscription_start::Kind::Snapshot(snapshot)) => snapshot.decision_number,
+                    _ => None,
+                },
                 _ => None,
             };
             if number.is_some_and(|number| number > 1) {

@@ -1,5 +1,7 @@
 //! End-to-end tests over real sockets and real processes.
 
+#[cfg(target_os = "linux")]
+pub mod bench;
 pub mod crash;
 pub mod damage;
 #[cfg(target_os = "linux")]

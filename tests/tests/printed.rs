@@ -244,7 +244,7 @@ fn messages_print_nothing() {
     let decision = v1::Decision { legal_actions: Some(view.legal_actions().to_wire()), clock: None };
     let observation = v1::Observation {
         events: vec![v1::Event { kind: Some(v1::event::Kind::Drew(drew)) }],
-        view: Some(view_to_wire(&view)),
+        view: Some(Box::new(view_to_wire(&view))),
         decision: Some(decision),
         ..v1::Observation::default()
     };

@@ -9,6 +9,7 @@ use zetema_service::server::{Hangups, Server, Terminations};
 use zetema_service::traces::Traces;
 
 use crate::args::FormatArgs;
+use crate::descriptors;
 use crate::failure::{self, Usage};
 use crate::output::{self, Format};
 use crate::supervisor;
@@ -75,6 +76,7 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         LogFormat::Text => output::note,
         LogFormat::Json => drop,
     };
+    descriptors::take_all(&config);
     let token = config.data.join(ADMIN_TOKEN_FILE);
     let data = std::path::absolute(&config.data).unwrap_or_else(|_| config.data.clone());
     let transport = match &config.tls {

@@ -65,6 +65,27 @@ fn a_cut_connection_comes_back_to_every_seat_without_a_fault() {
 }
 
 #[test]
+fn players_leave_and_join_again_without_a_fault() {
+    for via in ["play", "unary"] {
+        let output = zetema()
+            .args(["load", "--matches", "8", "--rejoin-every", "20ms", "--via", via])
+            .args(SHORT)
+            .output()
+            .unwrap();
+        let report = parse(&output);
+        figures(&report);
+        let summary = &report["summary"];
+        let rejoined = summary["counts"]["rejoined"].as_u64().unwrap();
+        assert!(rejoined > 20, "{via}: {summary}");
+        let snapshots = &summary["latencies"]["reconnect_to_snapshot"];
+        assert!(snapshots["count"].as_u64().unwrap() >= rejoined, "{via}, two seats each: {summary}");
+        // On a busy machine the server may be late.
+        let errors = summary["errors"].as_object().unwrap();
+        assert!(errors.keys().all(|reason| reason == "OVERLOADED"), "{via}: {summary}");
+    }
+}
+
+#[test]
 fn an_slo_that_is_not_kept_is_the_exit_code() {
     let output = zetema().args(["load", "--slo", "p50<1us"]).args(SHORT).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));

@@ -4,6 +4,7 @@
 
 mod bots;
 mod demo;
+mod joined_load;
 mod load;
 mod matches;
 mod person;

@@ -76,6 +76,10 @@ pub fn page(report: &Report) -> Result<String, NoPlot> {
         draw(&mut page, memory(outcome))?;
         draw(&mut page, journal_lag(outcome))?;
     }
+    let generators = Sheet::generators(outcome);
+    if !generators.rows.is_empty() {
+        page.element("h2", "Generators").numbers(&generators);
+    }
     page.element("h2", "Machines and phases");
     page.list(outcome.machines().iter().map(machine).chain(phases(outcome)));
     if let Some(scenario) = &outcome.description().scenario {

@@ -35,6 +35,8 @@ pub(super) struct SeatKey {
 pub(super) enum Output {
     /// Follow this match and take its seats.
     Open(u32),
+    /// Leave the seats of this match, and take them again.
+    Rejoin(u32),
     /// Take this seat: it was refused before.
     Join(SeatKey),
     /// Act.
@@ -160,12 +162,24 @@ impl Lane {
 
     /// The stream of this match is gone.
     pub(super) fn cut_table(&mut self, now: Instant, number: u32) {
-        let Some(table) = self.tables.get_mut(&number) else { return };
-        for seat in table.seats.iter_mut().filter(|seat| !seat.over) {
-            seat.check.cut();
-            seat.cut.get_or_insert(now);
+        if let Some(table) = self.tables.get_mut(&number) {
+            table.cut(now);
+            self.outputs.push_back(Output::Open(number));
         }
-        self.outputs.push_back(Output::Open(number));
+    }
+
+    /// The players of one of the matches leave it and join it again. The same number draws the same match.
+    pub(super) fn rejoin(&mut self, now: Instant, drawn: u64) {
+        let taken = self.tables.iter().filter(|(_, table)| table.is_taken());
+        let mut taken: Vec<u32> = taken.map(|(number, _)| *number).collect();
+        taken.sort_unstable();
+        let place = drawn.checked_rem(taken.len() as u64).and_then(|place| usize::try_from(place).ok());
+        let Some(number) = place.and_then(|place| taken.get(place).copied()) else { return };
+        if let Some(table) = self.tables.get_mut(&number) {
+            table.cut(now);
+            self.outputs.push_back(Output::Rejoin(number));
+            self.recorder.count(Count::Rejoined);
+        }
     }
 
     /// A subscription has started.
@@ -391,3 +405,7 @@ impl Lane {
 fn retry_after(error: &v1::Error) -> Duration {
     error.retry_after_ms.map_or(AGAIN_AFTER, |ms| Duration::from_millis(ms.into()))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::Instant;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::Endpoint;
 use tonic::{Status, Streaming};
@@ -13,119 +13,77 @@ use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::{PROTOCOL_REVISION, v1};
 
+use super::drive::Connection;
 use super::lane::{Lane, Output, SeatKey};
-use crate::backoff::Backoff;
 use crate::client_name::CLIENT_NAME;
 use crate::order::Order;
-use crate::outcome::{Count, Failure};
 
 /// Drives a lane on one Play stream after the other, until nobody gives it orders any more.
-pub(crate) async fn drive(endpoint: Endpoint, mut lane: Lane, mut orders: UnboundedReceiver<Order>) {
-    let mut backoff = Backoff::default();
-    let mut is_first = true;
-    loop {
-        let ended = match connect(&endpoint).await {
-            Ok((requests, responses)) => {
-                if !is_first {
-                    lane.recorder().count(Count::Reconnected);
-                }
-                is_first = false;
-                backoff = Backoff::default();
-                Stream { requests, seats: HashMap::new(), handles: HashMap::new() }
-                    .run(responses, &mut lane, &mut orders)
-                    .await
-            }
-            Err(status) => Ended::Broken(status),
-        };
-        match ended {
-            Ended::NoMoreOrders => return,
-            Ended::Dropped => lane.recorder().count(Count::Dropped),
-            Ended::Broken(status) => {
-                lane.recorder().failed(Failure::of(&status), status.message());
-                sleep(backoff.next()).await;
-            }
-        }
-        lane.cut(Instant::now());
-    }
-}
-
-async fn connect(
-    endpoint: &Endpoint,
-) -> Result<(UnboundedSender<v1::PlayRequest>, Streaming<v1::PlayResponse>), Status> {
-    let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
-    // What waits in it is bounded by the seats: a join and an action for each, and a pong.
-    let (requests, sent) = unbounded_channel();
-    let hello = v1::Hello {
-        client_name: CLIENT_NAME.to_owned(),
-        protocol_revision: PROTOCOL_REVISION,
-        ..v1::Hello::default()
-    };
-    // The receiver is there.
-    let _ = requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(Ask::Hello(hello)) });
-    let answer = PlayServiceClient::new(channel).play(UnboundedReceiverStream::new(sent)).await?;
-    Ok((requests, answer.into_inner()))
-}
-
-/// How a stream ended.
-enum Ended {
-    /// The load is over.
-    NoMoreOrders,
-    /// It was cut on purpose.
-    Dropped,
-    /// It was cut otherwise.
-    Broken(Status),
+pub(crate) async fn drive(endpoint: Endpoint, lane: Lane, orders: UnboundedReceiver<Order>) {
+    super::drive::drive::<Stream>(endpoint, lane, orders).await;
 }
 
 /// A Play stream.
 struct Stream {
     requests: UnboundedSender<v1::PlayRequest>,
+    responses: Streaming<v1::PlayResponse>,
     /// The seats by their handles.
     seats: HashMap<u32, SeatKey>,
     /// The handles by their seats.
     handles: HashMap<SeatKey, u32>,
 }
 
-impl Stream {
-    async fn run(
-        mut self,
-        mut responses: Streaming<v1::PlayResponse>,
-        lane: &mut Lane,
-        orders: &mut UnboundedReceiver<Order>,
-    ) -> Ended {
-        let timer = sleep_until(Instant::now());
-        tokio::pin!(timer);
-        loop {
-            while let Some(output) = lane.output() {
-                self.send(lane, output);
+impl Connection for Stream {
+    async fn connect(endpoint: &Endpoint) -> Result<Self, Status> {
+        let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
+        // What waits in it is bounded by the seats: a join and an action for each, and a pong.
+        let (requests, sent) = unbounded_channel();
+        let hello = v1::Hello {
+            client_name: CLIENT_NAME.to_owned(),
+            protocol_revision: PROTOCOL_REVISION,
+            ..v1::Hello::default()
+        };
+        // The receiver is there.
+        let _ = requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(Ask::Hello(hello)) });
+        let answer = PlayServiceClient::new(channel).play(UnboundedReceiverStream::new(sent)).await?;
+        Ok(Self { requests, responses: answer.into_inner(), seats: HashMap::new(), handles: HashMap::new() })
+    }
+
+    fn send(&mut self, lane: &Lane, output: Output) {
+        match output {
+            Output::Act(seat, act) => {
+                if let Some(handle) = self.handles.get(&seat) {
+                    self.ask(Tag::Act(act.decision_number).number(), *handle, Ask::Act(act));
+                }
             }
-            let deadline = lane.deadline();
-            if let Some(deadline) = deadline.filter(|deadline| *deadline != timer.deadline()) {
-                timer.as_mut().reset(deadline);
+            Output::Open(table) => self.open(lane, table),
+            Output::Rejoin(table) => {
+                self.leave(table);
+                self.open(lane, table);
             }
-            tokio::select! {
-                biased;
-                order = orders.recv() => match order {
-                    Some(Order::Begin(created)) => lane.begin(created),
-                    Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
-                    Some(Order::Drop) => return Ended::Dropped,
-                    None => return Ended::NoMoreOrders,
-                },
-                response = responses.message() => match response {
-                    Ok(Some(response)) => {
-                        if let ControlFlow::Break(ended) = self.heard(lane, response) {
-                            return ended;
-                        }
-                    }
-                    Ok(None) => return Ended::Broken(Status::unavailable("the server ended the stream")),
-                    Err(status) => return Ended::Broken(status),
-                },
-                () = &mut timer, if deadline.is_some() => {}
+            Output::Join(seat) => {
+                if let Some(token) = lane.token(seat) {
+                    self.join(seat, token);
+                }
             }
-            lane.tick(Instant::now());
+            Output::Leave(table) => self.leave(table),
         }
     }
 
-    fn heard(&mut self, lane: &mut Lane, response: v1::PlayResponse) -> ControlFlow<Ended> {
+    async fn hear(&mut self, lane: &mut Lane) -> ControlFlow<Status> {
+        match self.responses.message().await {
+            Ok(Some(response)) => {
+                self.heard(lane, response);
+                ControlFlow::Continue(())
+            }
+            Ok(None) => ControlFlow::Break(Status::unavailable("the server ended the stream")),
+            Err(status) => ControlFlow::Break(status),
+        }
+    }
+}
+
+impl Stream {
+    fn heard(&mut self, lane: &mut Lane, response: v1::PlayResponse) {
         let v1::PlayResponse { tag, handle, kind } = response;
         let now = Instant::now();
         let seat = self.seats.get(&handle).copied();
@@ -135,7 +93,7 @@ impl Stream {
                 if let Some(Tag::Join(seat)) = Tag::read(tag) {
                     self.seats.insert(handle, seat);
                     self.handles.insert(seat, handle);
-                    lane.joined(now, seat, start);
+                    lane.joined(now, seat, *start);
                 }
             }
             (Some(Answer::Acknowledgement(acknowledgement)), Some(seat)) => {
@@ -159,6 +117,9 @@ impl Stream {
                     let failure = error.reason().into();
                     lane.act_refused(now, (seat, decision), failure, Some(&error), &error.message);
                 }
+                // Its end was on its way when it was left, or when what has no receipt was sent again.
+                (Some(Tag::Leave | Tag::Act(_)), None)
+                    if error.reason() == v1::ErrorReason::UnknownHandle => {}
                 // It is about a match that is over, or about the stream as a whole.
                 _ => lane.recorder().failed(error.reason(), &error.message),
             },
@@ -169,34 +130,19 @@ impl Stream {
             // Of matches that were left, or nothing that a player needs.
             _ => {}
         }
-        ControlFlow::Continue(())
     }
 
-    fn send(&mut self, lane: &Lane, output: Output) {
-        match output {
-            Output::Act(seat, act) => {
-                if let Some(handle) = self.handles.get(&seat) {
-                    self.ask(Tag::Act(act.decision_number).number(), *handle, Ask::Act(act));
-                }
-            }
-            Output::Open(table) => {
-                for (seat, token) in lane.seats(table) {
-                    self.join(seat, token);
-                }
-            }
-            Output::Join(seat) => {
-                if let Some(token) = lane.token(seat) {
-                    self.join(seat, token);
-                }
-            }
-            Output::Leave(table) => {
-                let left: Vec<SeatKey> =
-                    self.handles.keys().copied().filter(|seat| seat.table == table).collect();
-                for seat in left {
-                    if let Some(handle) = self.forget(seat) {
-                        self.ask(0, handle, Ask::Leave(v1::Leave {}));
-                    }
-                }
+    fn open(&self, lane: &Lane, table: u32) {
+        for (seat, token) in lane.seats(table) {
+            self.join(seat, token);
+        }
+    }
+
+    fn leave(&mut self, table: u32) {
+        let left: Vec<SeatKey> = self.handles.keys().copied().filter(|seat| seat.table == table).collect();
+        for seat in left {
+            if let Some(handle) = self.forget(seat) {
+                self.ask(Tag::Leave.number(), handle, Ask::Leave(v1::Leave {}));
             }
         }
     }
@@ -229,16 +175,21 @@ enum Tag {
     Join(SeatKey),
     /// The answer to this decision.
     Act(u32),
+    /// The end of a subscription.
+    Leave,
 }
 
 /// Of the tag of an action; the decision is below.
 const ACT: u64 = 1 << 63;
+/// The tag of a leave. Those of joins have fewer bits.
+const LEAVE: u64 = 1 << 62;
 
 impl Tag {
     /// As it is sent: never 0, which is none.
     fn number(self) -> u64 {
         match self {
             Self::Join(SeatKey { table, seat }) => (u64::from(table) << 8 | u64::from(seat)) + 1,
+            Self::Leave => LEAVE,
             Self::Act(decision) => ACT | u64::from(decision),
         }
     }
@@ -246,6 +197,9 @@ impl Tag {
     fn read(number: u64) -> Option<Self> {
         if number & ACT != 0 {
             return u32::try_from(number & !ACT).ok().map(Self::Act);
+        }
+        if number == LEAVE {
+            return Some(Self::Leave);
         }
         let number = number.checked_sub(1)?;
         let [.., seat] = number.to_be_bytes();
@@ -266,6 +220,7 @@ mod tests {
             }
             assert_eq!(Tag::read(Tag::Act(table).number()), Some(Tag::Act(table)));
         }
+        assert_eq!(Tag::read(Tag::Leave.number()), Some(Tag::Leave));
         assert_eq!(Tag::read(0), None);
     }
 }

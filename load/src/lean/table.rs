@@ -98,9 +98,23 @@ impl Table {
         }
     }
 
+    /// Its stream is gone: all seats that go on are to be taken again.
+    pub(super) fn cut(&mut self, now: Instant) {
+        for seat in self.seats.iter_mut().filter(|seat| !seat.over) {
+            seat.check.cut();
+            seat.cut.get_or_insert(now);
+        }
+    }
+
     /// Any legal action of the open decision.
     pub(super) fn choose(&mut self, open: Open, due: Instant) -> Acted {
         Acted { decision: open.decision, index: self.random.random_range(0..open.choices), due }
+    }
+
+    /// Whether all seats that go on are taken: none waits for a snapshot.
+    pub(super) fn is_taken(&self) -> bool {
+        let mut open = self.seats.iter().filter(|seat| !seat.over).peekable();
+        open.peek().is_some() && open.all(|seat| seat.cut.is_none() && seat.check.has_started())
     }
 
     /// Whether every seat was told of the end.

@@ -1,20 +1,22 @@
 //! A lane by `JoinSeat`, `Observe` and `Act`: one Observe stream for each match, and a call for each action.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use futures::stream::{FuturesUnordered, SelectAll};
+use futures::stream::{AbortHandle, Abortable, FuturesUnordered, SelectAll, abortable};
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Duration, Instant, sleep, sleep_until};
+use tokio::time::{Duration, Instant, sleep};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Status, Streaming};
 use zetema_proto::v1;
 use zetema_proto::v1::observe_response::Kind;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 
+use super::drive::Connection;
 use super::lane::{Lane, Output, SeatKey};
 use crate::backoff::Backoff;
 use crate::order::Order;
@@ -24,38 +26,8 @@ use crate::outcome::{Count, Failure, Recorder};
 const ACT_WITHIN: Duration = Duration::from_mins(1);
 
 /// Drives a lane by unary calls, on one connection after the other, until nobody gives it orders any more.
-pub(crate) async fn drive(endpoint: Endpoint, mut lane: Lane, mut orders: UnboundedReceiver<Order>) {
-    let mut backoff = Backoff::default();
-    let mut is_first = true;
-    loop {
-        match endpoint.connect().await {
-            Ok(channel) => {
-                if !is_first {
-                    lane.recorder().count(Count::Reconnected);
-                }
-                is_first = false;
-                backoff = Backoff::default();
-                match Calls::new(channel).run(&mut lane, &mut orders).await {
-                    Ended::NoMoreOrders => return,
-                    Ended::Dropped => lane.recorder().count(Count::Dropped),
-                }
-            }
-            Err(error) => {
-                let status = Status::from_error(error.into());
-                lane.recorder().failed(Failure::of(&status), status.message());
-                sleep(backoff.next()).await;
-            }
-        }
-        lane.cut(Instant::now());
-    }
-}
-
-/// How the calls on a connection ended. One that breaks is made anew by the channel.
-enum Ended {
-    /// The load is over.
-    NoMoreOrders,
-    /// It was cut on purpose.
-    Dropped,
+pub(crate) async fn drive(endpoint: Endpoint, lane: Lane, orders: UnboundedReceiver<Order>) {
+    super::drive::drive::<Calls>(endpoint, lane, orders).await;
 }
 
 type Acted = (SeatKey, u32, Result<v1::ActResponse, Status>);
@@ -66,9 +38,9 @@ struct Calls {
     client: PlayServiceClient<Channel>,
     acts: FuturesUnordered<BoxFuture<'static, Acted>>,
     opening: FuturesUnordered<BoxFuture<'static, Opened>>,
-    streams: SelectAll<Followed>,
-    /// Matches whose seats have been taken.
-    joined: HashSet<u32>,
+    streams: SelectAll<Abortable<Followed>>,
+    /// Matches whose seats have been taken, each with what ends the last stream of it.
+    joined: HashMap<u32, AbortHandle>,
 }
 
 /// An Observe stream.
@@ -116,49 +88,36 @@ impl futures::Stream for Followed {
     }
 }
 
-impl Calls {
-    fn new(channel: Channel) -> Self {
-        Self {
+impl Connection for Calls {
+    async fn connect(endpoint: &Endpoint) -> Result<Self, Status> {
+        let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
+        Ok(Self {
             client: PlayServiceClient::new(channel),
             acts: FuturesUnordered::new(),
             opening: FuturesUnordered::new(),
             streams: SelectAll::new(),
-            joined: HashSet::new(),
-        }
+            joined: HashMap::new(),
+        })
     }
 
-    async fn run(mut self, lane: &mut Lane, orders: &mut UnboundedReceiver<Order>) -> Ended {
-        let timer = sleep_until(Instant::now());
-        tokio::pin!(timer);
-        loop {
-            while let Some(output) = lane.output() {
-                self.send(lane, output);
-            }
-            let deadline = lane.deadline();
-            if let Some(deadline) = deadline.filter(|deadline| *deadline != timer.deadline()) {
-                timer.as_mut().reset(deadline);
-            }
-            tokio::select! {
-                biased;
-                order = orders.recv() => match order {
-                    Some(Order::Begin(created)) => lane.begin(created),
-                    Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
-                    Some(Order::Drop) => return Ended::Dropped,
-                    None => return Ended::NoMoreOrders,
-                },
-                Some((seat, decision, acted)) = self.acts.next() => answered(lane, seat, decision, acted),
-                Some(heard) = self.streams.next() => heard_of(lane, heard),
-                Some((table, opened)) = self.opening.next() => match opened {
-                    Ok(followed) => {
-                        self.joined.insert(table);
-                        self.streams.push(followed);
-                    }
-                    Err(status) => broken(lane, table, &status),
-                },
-                () = &mut timer, if deadline.is_some() => {}
-            }
-            lane.tick(Instant::now());
+    /// It breaks for no call: a connection that does is made anew by the channel.
+    async fn hear(&mut self, lane: &mut Lane) -> ControlFlow<Status> {
+        tokio::select! {
+            biased;
+            Some((seat, decision, acted)) = self.acts.next() => answered(lane, seat, decision, acted),
+            Some(heard) = self.streams.next() => heard_of(lane, heard),
+            Some((table, opened)) = self.opening.next() => match opened {
+                Ok(followed) => {
+                    let (followed, end) = abortable(followed);
+                    self.joined.insert(table, end);
+                    self.streams.push(followed);
+                }
+                Err(status) => broken(lane, table, &status),
+            },
+            // Nothing is open: what is sent next is waited for by another call of this.
+            else => std::future::pending().await,
         }
+        ControlFlow::Continue(())
     }
 
     fn send(&mut self, lane: &Lane, output: Output) {
@@ -175,23 +134,37 @@ impl Calls {
                 };
                 self.acts.push(acting.boxed());
             }
-            Output::Open(table) => {
-                let seats: Vec<(SeatKey, String)> =
-                    lane.seats(table).map(|(seat, token)| (seat, token.to_owned())).collect();
-                let joined = self.joined.contains(&table);
-                let (client, recorder) = (self.client.clone(), lane.recorder().clone());
-                let opening = async move {
-                    if joined {
-                        // It was refused, or broke, just now.
-                        sleep(Backoff::default().next()).await;
-                    }
-                    (table, open(client, table, seats, joined, recorder).await)
-                };
-                self.opening.push(opening.boxed());
+            Output::Open(table) if self.joined.contains_key(&table) => {
+                // It was refused, or broke, just now.
+                self.open(lane, table, Backoff::default().next());
+            }
+            Output::Open(table) => self.open(lane, table, Duration::ZERO),
+            Output::Rejoin(table) => {
+                if let Some(end) = self.joined.get(&table) {
+                    end.abort();
+                }
+                self.open(lane, table, Duration::ZERO);
             }
             // The stream of a match that was given up is dropped with its next message; no seat is joined by itself.
             Output::Join(_) | Output::Leave(_) => {}
         }
+    }
+}
+
+impl Calls {
+    /// Opens a stream that follows this match, after so long.
+    fn open(&self, lane: &Lane, table: u32, after: Duration) {
+        let seats: Vec<(SeatKey, String)> =
+            lane.seats(table).map(|(seat, token)| (seat, token.to_owned())).collect();
+        let joined = self.joined.contains_key(&table);
+        let (client, recorder) = (self.client.clone(), lane.recorder().clone());
+        let opening = async move {
+            if !after.is_zero() {
+                sleep(after).await;
+            }
+            (table, open(client, table, seats, joined, recorder).await)
+        };
+        self.opening.push(opening.boxed());
     }
 }
 
@@ -246,7 +219,7 @@ fn heard_of(lane: &mut Lane, heard: Heard) {
     match heard {
         Heard::Message(seat, kind) => match *kind {
             Kind::Observation(observation) => lane.observed(now, seat, observation),
-            Kind::Start(start) => lane.joined(now, seat, start),
+            Kind::Start(start) => lane.joined(now, seat, *start),
             Kind::End(end) => lane.ended(seat, end),
             Kind::Superseded(_) => {
                 lane.recorder().failed(v1::ErrorReason::Superseded, "a seat has a new token");

@@ -30,13 +30,15 @@ pub enum Count {
     SpectatorObservation,
     /// Connections and streams that this program cut on purpose.
     Dropped,
+    /// Matches that their players left and joined again on purpose.
+    Rejoined,
     /// Connections and streams that came again after an end, whoever ended them.
     Reconnected,
 }
 
 impl Count {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Offered,
         Self::MatchAsked,
         Self::MatchCreated,
@@ -48,6 +50,7 @@ impl Count {
         Self::Observation,
         Self::SpectatorObservation,
         Self::Dropped,
+        Self::Rejoined,
         Self::Reconnected,
     ];
 
@@ -65,6 +68,7 @@ impl Count {
             Self::Observation => "observations",
             Self::SpectatorObservation => "observations of spectators",
             Self::Dropped => "connections dropped on purpose",
+            Self::Rejoined => "matches left and joined again on purpose",
             Self::Reconnected => "reconnects",
         }
     }

@@ -1,9 +1,12 @@
 //! How long things took.
 
+use std::fmt::Display;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as _, V2DeflateSerializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -14,6 +17,12 @@ pub const LONGEST: Duration = Duration::from_mins(10);
 const LONGEST_US: u64 = 600_000_000;
 /// Decimal digits that are told apart.
 const DIGITS: u8 = 3;
+/// What a histogram begins with that is not deflated: the format V2 with counts of any length.
+const NOT_DEFLATED: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+/// Bytes before a deflated histogram: what it is, and its length.
+const BEFORE_DEFLATED: usize = 8;
+/// Bytes of a histogram that is not deflated, at most: with these bounds it has some 22,000 counts of at most nine bytes.
+const MOST_BYTES: u64 = 256 * 1024;
 
 /// How long things took, in microseconds, to three digits.
 ///
@@ -92,7 +101,7 @@ impl Latencies {
         if self.histogram.add(&other.histogram).is_err() {
             unreachable!("both have the same bounds");
         }
-        self.beyond += other.beyond;
+        self.beyond = self.beyond.saturating_add(other.beyond);
     }
 
     /// The histogram, in microseconds.
@@ -141,7 +150,7 @@ impl Packed {
         for &(value, count) in &self.values {
             latencies.histogram.saturating_record_n(value, count);
         }
-        latencies.beyond += self.beyond;
+        latencies.beyond = latencies.beyond.saturating_add(self.beyond);
     }
 
     /// Times in microseconds, each with how often it was measured, in rising order.
@@ -194,10 +203,12 @@ impl<'de> Deserialize<'de> for Packed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text { hdr, beyond } = Text::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(hdr).map_err(de::Error::custom)?;
+        let no_histogram = |error: &dyn Display| {
+            de::Error::custom(format!("hdr is no histogram in the format V2, deflated: {error}"))
+        };
+        let bytes = inflated(bytes).map_err(|error| no_histogram(&error))?;
         let histogram: Histogram<u64> =
-            HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(|error| {
-                de::Error::custom(format!("hdr is no histogram in the format V2, deflated: {error}"))
-            })?;
+            HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(|error| no_histogram(&error))?;
         if (histogram.high(), histogram.sigfig()) != (LONGEST_US, DIGITS) {
             return Err(de::Error::custom(format!(
                 "hdr is a histogram of up to {} with {} digits, not of up to {LONGEST_US} µs with {DIGITS}",
@@ -207,4 +218,25 @@ impl<'de> Deserialize<'de> for Packed {
         }
         Ok(Latencies { histogram, beyond }.pack())
     }
+}
+
+/// A histogram that is not deflated, or not any more. The library would make room for whatever length is said in it.
+fn inflated(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    let wrong = |text: &str| io::Error::new(io::ErrorKind::InvalidData, text.to_owned());
+    let too_short = || wrong("it is too short");
+    let mut inflated = bytes;
+    if !inflated.starts_with(&NOT_DEFLATED) {
+        let deflated = inflated.get(BEFORE_DEFLATED..).ok_or_else(too_short)?;
+        let mut read = Vec::new();
+        ZlibDecoder::new(deflated).take(MOST_BYTES).read_to_end(&mut read)?;
+        inflated = read;
+    }
+    if !inflated.starts_with(&NOT_DEFLATED) {
+        return Err(wrong("it is of another kind"));
+    }
+    let length = inflated.get(NOT_DEFLATED.len()..).and_then(<[u8]>::first_chunk).ok_or_else(too_short)?;
+    if u64::from(u32::from_be_bytes(*length)) > MOST_BYTES {
+        return Err(wrong("it is longer than any of these bounds"));
+    }
+    Ok(inflated)
 }

@@ -151,6 +151,7 @@ impl Recorder {
             description: kept.description.clone(),
             started_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             machines: vec![Machine::here()],
+            generators: Vec::new(),
             phases: kept.over.clone(),
             seconds: kept.seconds.values().cloned().collect(),
             examples: kept.examples.clone(),

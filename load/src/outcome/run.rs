@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Description, Failure, Faults, Machine, Part, PhaseRun, Second, Server, Totals};
+use super::{Description, Failure, Faults, Generator, Machine, Part, PhaseRun, Second, Server, Totals};
 
 /// All that a run has measured, second by second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Outcome {
     /// Milliseconds since 1970.
     pub(super) started_ms: u64,
     pub(super) machines: Vec<Machine>,
+    /// Empty where there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) generators: Vec<Generator>,
     pub(super) phases: Vec<PhaseRun>,
     pub(super) seconds: Vec<Second>,
     /// The first text of each kind.
@@ -44,6 +47,11 @@ impl Outcome {
     /// The machines that the load came from, one for each generator.
     pub fn machines(&self) -> &[Machine] {
         &self.machines
+    }
+
+    /// What each of several generators has measured. Empty where there was one.
+    pub fn generators(&self) -> &[Generator] {
+        &self.generators
     }
 
     /// Its phases, those too that were not measured.
@@ -92,29 +100,65 @@ impl Outcome {
         &self.server
     }
 
-    /// Adds what another generator has measured in the same run, second by second.
+    /// What generators have measured in one run, each with its name: second by second, by the clock of the first.
+    ///
+    /// # Errors
+    /// If there is none, or their phases are others.
+    pub fn of_generators(parts: Vec<(String, Self)>) -> Result<Self, NotOneRun> {
+        let generators = parts.iter().map(|(name, part)| Generator::of(name.clone(), part)).collect();
+        let mut parts = parts.into_iter().map(|(_, part)| part);
+        let nothing = || NotOneRun { ours: String::new(), theirs: String::new() };
+        let mut whole = parts.next().ok_or_else(nothing)?;
+        for part in parts {
+            whole.merge(part)?;
+        }
+        Ok(Self { generators, ..whole })
+    }
+
+    /// Adds what another generator has measured in the same run, second by second. One that was stopped may have begun fewer phases than
+    /// another.
     ///
     /// # Errors
     /// If its phases are others.
-    pub fn merge(&mut self, other: Self) -> Result<(), NotOneRun> {
-        if !self.phases.iter().map(PhaseRun::phase).eq(other.phases.iter().map(PhaseRun::phase)) {
-            return Err(NotOneRun { ours: names(&self.phases), theirs: names(&other.phases) });
+    pub fn merge(&mut self, mut other: Self) -> Result<(), NotOneRun> {
+        if other.phases.len() > self.phases.len() {
+            std::mem::swap(&mut self.phases, &mut other.phases);
+            std::mem::swap(&mut self.seconds, &mut other.seconds);
+        }
+        let not_one = || NotOneRun { ours: names(&self.phases), theirs: names(&other.phases) };
+        let places = places(&self.phases, &other.phases).ok_or_else(not_one)?;
+        for second in other.seconds {
+            let phase = *places.get(second.phase).ok_or_else(|| NotOneRun {
+                ours: names(&self.phases),
+                theirs: format!("{}, and one more", names(&other.phases)),
+            })?;
+            // What is of a last second by one clock may be of the one after it by another.
+            let last = self.phases.get(phase).map_or(0, |run| run.seconds() - 1);
+            let number = second.number.min(last);
+            let place = |known: &Second| (known.phase, known.number).cmp(&(phase, number));
+            match self.seconds.binary_search_by(place) {
+                Ok(found) => self.seconds[found].add(&second),
+                Err(place) => self.seconds.insert(place, Second { phase, number, ..second }),
+            }
         }
         self.machines.extend(other.machines);
         self.description.generators = u32::try_from(self.machines.len()).unwrap_or(u32::MAX);
-        for second in other.seconds {
-            let place = |known: &Second| (known.phase, known.number).cmp(&(second.phase, second.number));
-            match self.seconds.binary_search_by(place) {
-                Ok(found) => self.seconds[found].merge(&second),
-                Err(place) => self.seconds.insert(place, second),
-            }
-        }
         for (failure, text) in other.examples {
             self.examples.entry(failure).or_insert(text);
         }
         self.faults.merge(other.faults);
         self.server.merge(other.server);
         Ok(())
+    }
+
+    /// Takes the seconds out.
+    pub(crate) fn take_seconds(&mut self) -> Vec<Second> {
+        std::mem::take(&mut self.seconds)
+    }
+
+    /// The same with these seconds.
+    pub(crate) fn with_seconds(self, seconds: Vec<Second>) -> Self {
+        Self { seconds, ..self }
     }
 
     fn part(&self, phase: usize) -> Option<Part> {
@@ -124,4 +168,13 @@ impl Outcome {
 
 fn names(phases: &[PhaseRun]) -> String {
     phases.iter().map(|run| run.phase().name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Where each of the fewer phases is among the more. `None` if they are others, or in another order.
+fn places(more: &[PhaseRun], fewer: &[PhaseRun]) -> Option<Vec<usize>> {
+    let mut all = more.iter().enumerate();
+    fewer
+        .iter()
+        .map(|run| all.find(|(_, known)| known.phase() == run.phase()).map(|(place, _)| place))
+        .collect()
 }

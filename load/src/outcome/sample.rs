@@ -44,6 +44,7 @@ pub(crate) fn run(seconds: u32, receipt_us: f64) -> Outcome {
             system: "linux x86_64".to_owned(),
             kernel: Some("6.1.0".to_owned()),
         }],
+        generators: Vec::new(),
         phases: vec![
             PhaseRun::new(Phase::warm_up(), 0, us(2)),
             PhaseRun::new(Phase::measured("steady"), us(2), us(seconds)),

@@ -59,9 +59,14 @@ impl Second {
         self.latencies.get(&measure).map_or(&[], Packed::values)
     }
 
-    /// Adds what was seen elsewhere in the same second.
+    /// Adds what was seen elsewhere in the same second, which may have been longer there.
     pub(super) fn merge(&mut self, other: &Self) {
         self.lasted_us = self.lasted_us.max(other.lasted_us);
+        self.add(other);
+    }
+
+    /// Adds what was seen elsewhere in this time.
+    pub(crate) fn add(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.failures.merge(&other.failures);
         for (measure, packed) in &other.latencies {

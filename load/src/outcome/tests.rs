@@ -151,6 +151,106 @@ async fn generators_of_one_run_are_added_up_second_by_second() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_generator_s_part_of_a_run_is_told() {
+    let (one, mut other) = (two_seconds(90, 1).await, two_seconds(10, 5).await);
+    other.faults.add(Check::Sequence, "seat 0: 4 came after 2");
+    let parts = vec![("first".to_owned(), one), ("second".to_owned(), other)];
+    let whole = Outcome::of_generators(parts).unwrap();
+    let told = whole.generators().iter().map(|part| {
+        let actions = part.totals().counts().of(Count::ActionAcknowledged);
+        (part.name(), actions, part.faults())
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [("first", 180, 0), ("second", 20, 1)]);
+    assert_eq!(whole.totals().counts().of(Count::ActionAcknowledged), 200);
+    let text = serde_json::to_string(&whole).unwrap();
+    assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), whole);
+}
+
+/// A run of these phases, each with one action and so many milliseconds long.
+async fn phases(lasts_ms: &[(Phase, u64)]) -> Outcome {
+    let recorder = Recorder::start(Description::default(), lasts_ms[0].0.clone());
+    for (number, (phase, lasts)) in lasts_ms.iter().enumerate() {
+        if number > 0 {
+            recorder.enter(phase.clone());
+        }
+        recorder.count(Count::ActionAcknowledged);
+        advance(ms(*lasts)).await;
+        recorder.count(Count::ActionAcknowledged);
+    }
+    recorder.finish()
+}
+
+#[tokio::test(start_paused = true)]
+async fn generators_that_were_stopped_before_all_phases_began_are_added_up() {
+    let long = [(Phase::warm_up(), 1000), (Phase::measured("a"), 2000), (Phase::drain(), 100)];
+    let short = [(Phase::warm_up(), 990), (Phase::drain(), 3000)];
+    for (one, other) in [(&long[..], &short[..]), (&short, &long)] {
+        let mut both = phases(one).await;
+        both.merge(phases(other).await).unwrap();
+        let names: Vec<&str> = both.phases().iter().map(|run| run.phase().name()).collect();
+        assert_eq!(names, ["warm-up", "a", "drain"]);
+        let actions = [0, 1, 2].map(|phase| both.phase_totals(phase).counts().of(Count::ActionAcknowledged));
+        assert_eq!(actions, [4, 2, 4]);
+        assert_eq!(both.phase_totals(1).lasted(), ms(2000));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clocks_that_differ_a_little_make_a_run_no_longer() {
+    // By the one clock it has two seconds, by the other three.
+    let mut both = phases(&[(Phase::measured("a"), 2499)]).await;
+    both.merge(phases(&[(Phase::measured("a"), 2501)]).await).unwrap();
+    assert_eq!((both.totals().lasted(), both.seconds().len()), (ms(2499), 2));
+    assert_eq!(both.totals().counts().of(Count::ActionAcknowledged), 4);
+}
+
+proptest::proptest! {
+    #[test]
+    fn merged_percentiles_are_those_of_all_times_in_one_histogram(
+        times in proptest::collection::vec((0_u64..700_000_000, 0_usize..4, 0_usize..3), 1..300),
+    ) {
+        let mut whole = Latencies::default();
+        let mut parts = vec![Latencies::default(); 12];
+        for (us, generator, second) in times {
+            let time = Duration::from_micros(us);
+            whole.record(time);
+            parts[3 * generator + second].record(time);
+        }
+        let mut merged = Packed::default();
+        for part in &parts {
+            // As it goes from one generator to another.
+            let text = serde_json::to_string(&part.pack()).unwrap();
+            merged.merge(&serde_json::from_str(&text).unwrap());
+        }
+        let merged = merged.unpack();
+        for quantile in [0.0, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            proptest::prop_assert_eq!(merged.quantile(quantile), whole.quantile(quantile));
+        }
+        proptest::prop_assert_eq!((merged.len(), merged.beyond()), (whole.len(), whole.beyond()));
+    }
+}
+
+#[test]
+fn a_histogram_that_says_it_is_huge_takes_no_room() {
+    use base64::Engine;
+    use std::io::Write;
+    let check = |inner: &[u8], expected: &str| {
+        let mut deflated = vec![0x1c, 0x84, 0x93, 0x14, 0, 0, 0, 0];
+        let mut encoder = flate2::write::ZlibEncoder::new(&mut deflated, flate2::Compression::best());
+        encoder.write_all(inner).unwrap();
+        encoder.finish().unwrap();
+        let text = format!("{{\"hdr\":\"{}\"}}", base64::prelude::BASE64_STANDARD.encode(deflated));
+        let error = serde_json::from_str::<Packed>(&text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(&[0x1c, 0x84, 0x93, 0x13, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0], "longer than any");
+    // One in another, and many bytes that say nothing.
+    check(&[0x1c, 0x84, 0x93, 0x14, 0, 0, 0, 9], "another kind");
+    check(&vec![0; 100_000_000], "another kind");
+    check(&[0x1c, 0x84, 0x93, 0x13], "too short");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_outcome_comes_back_from_its_text() {
     let recorder = Recorder::start(
         Description {

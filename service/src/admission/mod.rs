@@ -5,11 +5,13 @@
 
 mod address;
 mod allowance;
+mod disk_room;
 mod frames;
 mod pace;
 mod pool;
 mod pressure;
 mod purpose;
+mod queued;
 mod rates;
 mod replays;
 mod traffic;
@@ -18,9 +20,11 @@ mod verdict;
 mod windows;
 
 pub(crate) use address::{Address, Crowd, Full, Room};
+pub(crate) use disk_room::{DiskRoom, DiskShort};
 pub(crate) use pool::Taken;
 pub(crate) use pressure::{Overloaded, Pressure, Work};
 pub(crate) use purpose::Purpose;
+pub(crate) use queued::Queued;
 pub(crate) use rates::{Debt, Origin, Rates, Share, TooFast};
 pub(crate) use replays::LongQueue;
 pub(crate) use traffic::{Bounds, OpenCall, Traffic};

@@ -39,6 +39,8 @@ pub(crate) struct Rates {
     flood: NonZeroU32,
     requests: Rate,
     creates: Rate,
+    /// Pages of the metrics.
+    pages: Slots,
     lists: Turns,
     replays: Replays,
     seats: Arc<Crowd>,
@@ -61,7 +63,11 @@ impl Slots {
     fn new(numbers: &Numbers, per_second: Number, burst: Number) -> Self {
         // Neither is ever 0.
         let number = |number| NonZeroU32::new(numbers.small(number)).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::per_second(number(per_second)).allow_burst(number(burst));
+        Self::of(number(per_second), number(burst))
+    }
+
+    fn of(per_second: NonZeroU32, burst: NonZeroU32) -> Self {
+        let quota = Quota::per_second(per_second).allow_burst(burst);
         Self { hasher: RandomState::new(), limiter: DefaultKeyedRateLimiter::keyed(quota) }
     }
 
@@ -104,6 +110,7 @@ impl Rates {
                 [Number::CreatesPerSecondPerToken, Number::CreateBurstPerToken],
                 [Number::CreatesPerSecondPerAddress, Number::CreateBurstPerAddress],
             ),
+            pages: Slots::of(limits::METRICS_PAGES_PER_SECOND, limits::METRICS_PAGES_BURST),
             lists: Turns::new(limits::LISTS_AT_WORK, limits::LISTS_AT_WORK_PER_ADDRESS),
             replays: Replays::new(numbers),
             seats: Crowd::new(
@@ -133,6 +140,7 @@ impl Rates {
         loop {
             ticks.tick().await;
             self.connections.tidy();
+            self.pages.tidy();
             for Rate { by_token, by_address } in [&self.requests, &self.creates] {
                 by_token.tidy();
                 by_address.tidy();
@@ -220,9 +228,13 @@ impl Share {
     }
 
     /// One more question of who watches over the server, about its health or its metrics: an address has a share for each of
-    /// these alone, so that who asks on behalf of a proxy is answered however busy the proxy's clients are.
+    /// these alone, so that who asks on behalf of a proxy is answered however busy the proxy's clients are. A page of metrics is
+    /// much to send, and nobody needs many.
     pub(crate) fn watching_over(&self, purpose: Purpose) -> Result<(), TooFast> {
-        let taken = self.rates.requests.by_address.take((self.address(), purpose), NonZeroU32::MIN);
+        let taken = match purpose {
+            Purpose::Metrics => self.rates.pages.take(self.address(), NonZeroU32::MIN),
+            _ => self.rates.requests.by_address.take((self.address(), purpose), NonZeroU32::MIN),
+        };
         taken.map_err(|wait| {
             if let Some(origin) = &self.origin {
                 origin.traffic.refused();

@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use axum::body::Bytes;
 use tokio::{
     sync::{Notify, Semaphore},
     time::{Instant, sleep_until},
@@ -22,6 +23,7 @@ use super::{
     frames::{Frames, kind},
     pace::Pace,
     pool::{Part, Pool, Taken},
+    queued::{LetGo, Queued},
     verdict::Verdict,
     windows::Windows,
 };
@@ -106,6 +108,8 @@ struct Shared {
     address: Address,
     /// What waits to be sent to its address.
     waiting: Part,
+    /// Of that, what waits no more.
+    let_go: LetGo,
     state: Mutex<State>,
     flooded: Notify,
     workers: Arc<Semaphore>,
@@ -120,7 +124,7 @@ struct State {
     calls: usize,
     /// When the last of them ended.
     idle_since: Instant,
-    /// Bytes of answers that were handed over and are not sent yet.
+    /// Bytes of answers that were handed over, without those that were let go and taken off.
     queued: u64,
     pace: Pace,
     /// Answers that wait until less is queued.
@@ -143,6 +147,7 @@ impl Traffic {
             bounds: Arc::clone(bounds),
             address,
             waiting: bounds.waiting.part(address),
+            let_go: LetGo::default(),
             state: Mutex::new(State {
                 http2: None,
                 blocked_since: None,
@@ -202,46 +207,45 @@ impl Traffic {
         let mut state = self.state();
         state.blocked_since = None;
         state.allowance.said(count);
-        let (mut sent, mut flood) = (count, false);
+        let mut flood = false;
         if let Some(Http2 { said, windows, .. }) = &mut state.http2 {
-            sent = 0;
             said.take(bytes, |frame| {
                 windows.said(&frame, now);
                 flood |= frame.cuts_a_flood();
-                if frame.kind == kind::DATA {
-                    sent += u64::try_from(frame.length).unwrap_or(u64::MAX);
-                }
             });
         }
         if flood {
             state.verdict.get_or_insert(Verdict::Flooding);
         }
-        self.dequeue(&mut state, sent, now);
+        self.settle(&mut state);
     }
 
     /// The system takes nothing more for now.
     pub(crate) fn blocked(&self) {
-        self.state().blocked_since.get_or_insert_with(Instant::now);
+        let mut state = self.state();
+        state.blocked_since.get_or_insert_with(Instant::now);
+        self.settle(&mut state);
     }
 
-    /// All is sent that could be. If no window is shut, nothing waits any more: what was counted as waiting was of streams
-    /// that are reset.
+    /// All is sent that was written. More may wait: h2 writes and flushes one large frame at a time.
     pub(crate) fn flushed(&self) {
         let mut state = self.state();
         state.blocked_since = None;
-        if state.http2.as_ref().is_none_or(|http2| http2.windows.shut_since().is_none()) {
-            let queued = state.queued;
-            self.dequeue(&mut state, queued, Instant::now());
-        }
+        self.settle(&mut state);
     }
 
-    fn dequeue(&self, state: &mut State, bytes: u64, now: Instant) {
-        let bytes = bytes.min(state.queued);
+    pub(super) fn let_go(&self) -> &LetGo {
+        &self.0.let_go
+    }
+
+    /// Takes off what was let go. Whatever lets something go, the connection writes or flushes after it, which asks this.
+    fn settle(&self, state: &mut State) {
+        let bytes = self.0.let_go.take();
         if bytes == 0 {
             return;
         }
-        state.queued -= bytes;
-        state.pace.took(bytes, state.queued, now);
+        state.queued = state.queued.saturating_sub(bytes);
+        state.pace.took(bytes, state.queued, Instant::now());
         self.0.waiting.remove(bytes);
         if state.queued < self.0.bounds.queued {
             state.waiting.drain(..).for_each(Waker::wake);
@@ -252,6 +256,7 @@ impl Traffic {
     /// is kept out by others.
     pub(crate) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
+        self.settle(&mut state);
         let room = state.queued < self.0.bounds.queued && self.0.waiting.room().is_ok();
         if state.queued == 0 || room {
             return Poll::Ready(());
@@ -273,19 +278,21 @@ impl Traffic {
     /// for its address.
     pub(crate) fn has_room(&self) -> Result<bool, Full> {
         self.0.waiting.room()?;
-        Ok(self.state().queued < self.0.bounds.queued)
+        let mut state = self.state();
+        self.settle(&mut state);
+        Ok(state.queued < self.0.bounds.queued)
     }
 
-    /// A piece of an answer was handed over.
-    pub(crate) fn queue(&self, bytes: usize) {
-        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        // In this order, so that what was sent meanwhile is never taken off before it is there.
-        self.0.waiting.add(bytes);
-        let mut state = self.state();
-        state.queued += bytes;
+    /// A piece of an answer that is handed over, and waits until it is let go.
+    pub(crate) fn queue(&self, piece: Bytes) -> Queued {
+        let bytes = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         if bytes > 0 {
+            self.0.waiting.add(bytes);
+            let mut state = self.state();
+            state.queued += bytes;
             state.pace.waits(Instant::now());
         }
+        Queued::new(piece, self.clone())
     }
 
     /// Something was asked that is worth some frames that carry nothing.
@@ -359,6 +366,7 @@ impl Traffic {
             }
             let (now, patience) = (Instant::now(), self.0.bounds.patience());
             let mut state = self.state();
+            self.settle(&mut state);
             if now > due + limits::STALL_GAP {
                 // The server itself has stalled: the client may have read meanwhile.
                 state.blocked_since = state.blocked_since.map(|_| now);

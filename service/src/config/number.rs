@@ -85,6 +85,8 @@ numbers! {
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
     /// Matches of one owner that are not over, at once
     MaxLiveMatchesPerOwner "max_live_matches_per_owner" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER;
+    /// Bytes that have to be free on the disk of the data folder, or a tenth of it if that is less: while fewer are, no match is created
+    MinFreeDiskBytes "min_free_disk_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MIN_FREE_DISK_BYTES;
     /// Spectators of one match, and those who observe one of its seats
     MaxObserversPerMatch "max_observers_per_match" "streams" 1 100_000 limits::DEFAULT_MAX_OBSERVERS_PER_MATCH;
     /// Seats that are followed at once on Play and Observe streams

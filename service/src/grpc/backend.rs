@@ -10,7 +10,7 @@ use zetema_rules::Seat;
 use super::{drain::Drain, fault::Fault};
 use crate::{
     access::Access,
-    admission::{Pressure, Share, Turn, Work},
+    admission::{DiskRoom, Pressure, Share, Turn, Work},
     journal::MatchId,
     matches::Matches,
     table::{Arrival, Command, Done, MatchInfo},
@@ -30,6 +30,7 @@ pub(crate) struct Backend {
     pub(crate) queued_observations: usize,
     pub(crate) drain: Drain,
     pub(crate) pressure: Arc<Pressure>,
+    pub(crate) disk_room: Arc<DiskRoom>,
 }
 
 impl Backend {
@@ -50,11 +51,10 @@ impl Backend {
         metadata: &MetadataMap,
         match_id: MatchId,
         command: Command,
-    ) -> Result<(Done, MatchInfo), Fault> {
+    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
         let arrival = self.matches.arrival(None);
-        let _turn = self.turn(share, match_id).await?;
         let span = traces::of_command(rpc, Some(metadata), match_id, &command);
-        self.traced(match_id, command, arrival, span).await
+        self.traced(share, match_id, command, arrival, span).await
     }
 
     /// Asks a table what came in then on a Play stream.
@@ -64,22 +64,29 @@ impl Backend {
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
-    ) -> Result<(Done, MatchInfo), Fault> {
-        let _turn = self.turn(share, match_id).await?;
+    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
         let span = traces::of_command("Play", None, match_id, &command);
-        self.traced(match_id, command, arrival, span).await
+        self.traced(share, match_id, command, arrival, span).await
     }
 
     async fn traced(
         &self,
+        share: Option<&Share>,
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
         span: Span,
-    ) -> Result<(Done, MatchInfo), Fault> {
+    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
         let begun = Instant::now();
         let seat = command.seat().map(tracing::field::display);
-        match self.matches.command(match_id, command, arrival).instrument(span.clone()).await {
+        let asked = async {
+            if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {
+                return Ok(done);
+            }
+            let _turn = self.turn(share, match_id).await?;
+            Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
+        };
+        match asked.instrument(span.clone()).await? {
             Ok((done, info)) => {
                 if let Done::Acted(receipt) = done {
                     let measures = self.matches.measures();

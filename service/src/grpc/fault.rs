@@ -16,7 +16,7 @@ use zetema_proto::{
 use super::result_streams::ahead;
 use crate::{
     access::{AccessError, TokenError},
-    admission::{Full, LongQueue, Overloaded, TooFast},
+    admission::{DiskShort, Full, LongQueue, Overloaded, TooFast},
     incident::Incident,
     limits,
     matches::{CreateError, RotationError},
@@ -264,6 +264,15 @@ impl From<Overloaded> for Fault {
     }
 }
 
+impl From<DiskShort> for Fault {
+    fn from(DiskShort: DiskShort) -> Self {
+        Self::limit(
+            "the server's disk is nearly full, and nothing new is begun until whoever runs it has made room: try again later; \
+             what runs goes on",
+        )
+    }
+}
+
 impl From<FieldError> for Fault {
     fn from(error: FieldError) -> Self {
         Self(error.into())
@@ -310,6 +319,8 @@ impl From<Rejection> for Fault {
             Rejection::Superseded => Self::new(R::Superseded, message),
             Rejection::OutcomeUnknown => Self::new(R::OutcomeUnknown, message).retry_after(RETRY_AFTER),
             Rejection::TooManySubscribers { .. } => Self::limit(message),
+            // Later there is no room either.
+            Rejection::TooManyTokens { .. } => Self::new(R::LimitExceeded, message),
             Rejection::Stopping => Self::draining(Duration::ZERO),
             Rejection::MatchDamaged(incident) => Self::incident(incident),
             Rejection::Damaged => Self::internal(&message),
@@ -368,9 +379,10 @@ impl From<WebhookError> for Fault {
         let message = error.to_string();
         match error {
             WebhookError::NotFound => Self::not_found("webhook"),
-            WebhookError::Url(_) | WebhookError::NotAllowed { .. } | WebhookError::Unresolved => {
-                Self::field("url", message)
-            }
+            WebhookError::Url(_)
+            | WebhookError::NotAllowed { .. }
+            | WebhookError::Unresolved
+            | WebhookError::NoAddress => Self::field("url", message),
             WebhookError::OtherOwner => Self::field("owner", message),
             // Whoever may create webhooks may have made it up.
             WebhookError::CursorAhead(cursor) => ahead(cursor, CursorBy::Owner),

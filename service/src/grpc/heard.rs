@@ -92,7 +92,7 @@ pub(super) async fn follow<T: Send + 'static>(
     Ok(Followed {
         start,
         seq,
-        heard: stream::unfold(Some(following), async |next| next?.next().await).boxed(),
+        heard: stream::unfold(Some(Box::new(following)), async |next| next?.next().await).boxed(),
     })
 }
 
@@ -124,7 +124,7 @@ struct Following<T> {
 
 impl<T> Following<T> {
     /// The next thing that is heard, and the subscription while it goes on.
-    async fn next(mut self) -> Option<(Heard<T>, Option<Self>)> {
+    async fn next(mut self: Box<Self>) -> Option<(Heard<T>, Option<Box<Self>>)> {
         match self.subscription.next().await {
             Next::Observation(observation) => {
                 let shown = (self.show)(&observation, &self.subscription.info().rules);

@@ -198,6 +198,7 @@ impl MatchService for MatchAdapter {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
         self.backend.pressure.check(Work::Create).map_err(Fault::from)?;
+        self.backend.disk_room.check().map_err(Fault::from)?;
         let share = request.extensions().get::<Share>().cloned();
         let v1::CreateMatchRequest { request_id, r#match } = request.into_inner();
         let spec = r#match.ok_or_else(|| Fault::from(FieldError::missing("match")))?;
@@ -223,6 +224,7 @@ impl MatchService for MatchAdapter {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
         self.backend.pressure.check(Work::Create).map_err(Fault::from)?;
+        self.backend.disk_room.check().map_err(Fault::from)?;
         let share = request.extensions().get::<Share>().cloned();
         let v1::BatchCreateMatchesRequest { request_id, matches } = request.into_inner();
         if !(1..=limits::MAX_BATCH_MATCHES).contains(&matches.len()) {
@@ -339,6 +341,11 @@ impl MatchService for MatchAdapter {
         let v1::RotateSeatTokenRequest { match_id, seat, request_id } = request.into_inner();
         let body = v1::RotateSeatTokenRequest { match_id: match_id.clone(), seat, request_id: String::new() };
         let key = request_key(&caller, &request_id, "RotateSeatToken", &body)?;
+        self.backend.disk_room.check().map_err(Fault::from)?;
+        if let Some(share) = &share {
+            // It is stored as a creation is.
+            share.create(1).map_err(Fault::from)?;
+        }
         let match_id = caller::match_id(&match_id)?;
         let seat = Seat::from_wire(&seat).map_err(|error| Fault::from(error.within("seat")))?;
         let info = self.owned(&caller, match_id).await?;

@@ -23,7 +23,7 @@ pub(crate) fn observation(observation: &Observation, rules: &Rules) -> v1::Obser
         seq: *seq,
         decision_number: *decision,
         events: events.iter().map(|event| table_event(event, rules)).collect(),
-        view: view.as_deref().map(view_to_wire),
+        view: view.as_deref().map(|view| Box::new(view_to_wire(view))),
         decision: to_decide.as_deref().map(|legal| decision_of(legal, *clock)),
         receipt: proof.map(receipt),
     }

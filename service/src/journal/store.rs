@@ -1,5 +1,6 @@
 //! The trait, and what goes in and out of it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,9 +8,10 @@ use tokio::sync::watch;
 
 use super::{
     AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, FinishedFilter,
-    FinishedPage, Health, JournalStats, JournalValueError, MatchId, MetaKey, MetaValue, NewRecords, Outcome,
-    Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes, RequestId, RequestReused, Response,
-    ResultFilter, ResultNumber, ResultPage, StoredToken, Summary, TokenChange, UnixMillis, Version,
+    FinishedPage, Health, JournalQueue, JournalStats, JournalValueError, MatchId, MetaKey, MetaValue,
+    NewRecords, Outcome, Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes, RequestId,
+    RequestReused, Response, ResultFilter, ResultNumber, ResultPage, StoredToken, Summary, TokenChange,
+    UnixMillis, Version, WebhookStore,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -85,6 +87,12 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Ends what was handed in before, then closes the files. Later writes fail.
     async fn close(&self);
+}
+
+/// All that a server keeps: its matches and its webhooks.
+pub trait ServerJournal: Journal + WebhookStore + fmt::Debug {
+    /// What waits to be written now.
+    fn queue(&self) -> JournalQueue;
 }
 
 /// What can't be: a write that ends with this refusal is never refused.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tokio::task::yield_now;
 
@@ -195,7 +195,7 @@ impl Matches {
         loop {
             let mut visited = 0;
             {
-                let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+                let live = self.live_matches();
                 for (place, handle) in live.latest_first(after).take(limits::LIVE_MATCHES_VISITED) {
                     visited += 1;
                     after = Some(place);

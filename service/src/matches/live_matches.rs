@@ -2,6 +2,7 @@
 
 use std::collections::btree_set::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
+use std::sync::Arc;
 
 use super::message::Handle;
 use crate::journal::{MatchId, UnixMillis};
@@ -17,7 +18,7 @@ pub(super) const fn place(info: &MatchInfo) -> Place {
 /// The way to each running table. The tables themselves are owned by their tasks.
 #[derive(Debug, Default)]
 pub(super) struct LiveMatches {
-    handles: HashMap<MatchId, Handle>,
+    handles: HashMap<MatchId, Arc<Handle>>,
     in_order: BTreeSet<Place>,
     deal_sets: HashMap<DealSetId, Vec<MatchId>>,
 }
@@ -31,17 +32,17 @@ impl LiveMatches {
         self.handles.keys().copied()
     }
 
-    pub(super) fn handles(&self) -> impl Iterator<Item = &Handle> {
+    pub(super) fn handles(&self) -> impl Iterator<Item = &Arc<Handle>> {
         self.handles.values()
     }
 
     /// The way to the table of a match that is not over.
-    pub(super) fn handle(&self, match_id: MatchId) -> Option<&Handle> {
+    pub(super) fn handle(&self, match_id: MatchId) -> Option<&Arc<Handle>> {
         self.handles.get(&match_id).filter(|handle| handle.runs())
     }
 
     /// Those that come after a place in a list of them, the latest created first.
-    pub(super) fn latest_first(&self, after: Option<Place>) -> impl Iterator<Item = (Place, &Handle)> {
+    pub(super) fn latest_first(&self, after: Option<Place>) -> impl Iterator<Item = (Place, &Arc<Handle>)> {
         let places = match after {
             None => self.in_order.range(..),
             Some(after) => self.in_order.range(..after),
@@ -63,7 +64,7 @@ impl LiveMatches {
         if let DealsKind::Shared(set) = deals {
             self.deal_sets.entry(set).or_default().push(place.1);
         }
-        self.handles.insert(place.1, handle);
+        self.handles.insert(place.1, Arc::new(handle));
     }
 
     pub(super) fn remove(&mut self, match_id: MatchId) {

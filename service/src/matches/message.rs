@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tracing::Span;
+use zetema_proto::Views;
 use zetema_rules::Viewer;
 use zetema_rules::fair::NonceHash;
 
@@ -94,8 +95,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 pub(super) enum Message {
     Command { command: Command, arrival: Arrival, asked: Asked, reply: Reply<(Done, Arc<MatchInfo>)> },
     Join { join: JoinSeat, arrival: Arrival, asked: Asked, reply: Reply<Joined> },
-    Subscribe { audience: Audience, after_seq: Option<u64>, reply: Reply<Subscribed> },
-    Follow { audience: Audience, entries: usize, reply: Reply<Followed> },
+    Subscribe { audience: Audience, after_seq: Option<u64>, views: Views, reply: Reply<Subscribed> },
+    Follow { audience: Audience, entries: usize, views: Views, reply: Reply<Followed> },
 }
 
 /// How a subscription begins.
@@ -119,13 +120,14 @@ pub(super) enum Followed {
 }
 
 /// The way to a running table.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Handle {
-    pub(super) inbox: mpsc::Sender<Message>,
+    /// Boxed, for it has room for many from the start.
+    pub(super) inbox: mpsc::Sender<Box<Message>>,
     pub(super) info: watch::Receiver<Arc<MatchInfo>>,
     /// Held by who begins to look on, until the table has answered: however many come, the inbox has room for players.
     pub(super) onlookers: Arc<Semaphore>,
-    /// When the clock brings something if nothing else comes before.
+    /// When the clock brings something if nothing else comes before: as long as the match waits for its deal.
     pub(super) deadline: watch::Receiver<Option<Moment>>,
 }
 
@@ -153,18 +155,18 @@ impl Handle {
         message: impl FnOnce(Reply<T>) -> Message,
     ) -> Option<Result<T, Rejection>> {
         let (reply, answer) = oneshot::channel();
-        self.inbox.send(message(reply)).await.ok()?;
+        self.inbox.send(Box::new(message(reply))).await.ok()?;
         answer.await.ok()
     }
 
     /// Asks the table for what a subscription needs. Those who look on take turns, and whoever asks may be left waiting by its
     /// reader: that keeps the turn, or a place in the inbox, from nobody.
     pub(super) async fn look<T: Send + 'static>(
-        &self,
+        self: Arc<Self>,
         audience: Audience,
         message: impl FnOnce(Reply<T>) -> Message + Send + 'static,
     ) -> Option<Result<T, Rejection>> {
-        let handle = self.clone();
+        let handle = self;
         in_own_task(async move {
             let _turn = match audience {
                 Audience::Player(..) => None,

@@ -11,6 +11,7 @@
 //! A match is found here while it runs and afterwards alike: an action sent twice gets its first receipt, and a
 //! subscription its missing observations, even if the match ended in between.
 
+mod alarm;
 mod backlog;
 mod bot_seats;
 mod broadcast;
@@ -43,7 +44,7 @@ mod task;
 pub(crate) mod tests;
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::sync::CancellationToken;
@@ -83,6 +84,7 @@ use message::Handle;
 use places::Places;
 use player_faults::PlayerFaults;
 use recent_results::RecentResults;
+use seat_token::Rotations;
 
 /// All matches. A clone is another handle to the same.
 #[derive(Clone)]
@@ -121,9 +123,7 @@ struct Shared {
     /// What was told of damaged matches.
     incidents: Incidents,
     recent_results: RecentResults,
-    /// Held while a seat's token is replaced by a request that names itself, so that of two retries the second finds
-    /// what the first has made.
-    rotating: tokio::sync::Mutex<()>,
+    rotations: Rotations,
     tasks: TaskTracker,
     /// Cancelled when no more matches are created.
     drain: CancellationToken,
@@ -179,7 +179,7 @@ impl Matches {
                 lost: RwLock::default(),
                 incidents: Incidents::default(),
                 recent_results: RecentResults::default(),
-                rotating: tokio::sync::Mutex::default(),
+                rotations: Rotations::new(),
                 tasks: TaskTracker::new(),
                 drain: CancellationToken::new(),
                 stop: CancellationToken::new(),
@@ -206,7 +206,7 @@ impl Matches {
     /// A [`Rejection`] if one can't be ended.
     pub async fn abort_restored(&self) -> Result<usize, Rejection> {
         let live: Vec<MatchId> = {
-            let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+            let live = self.live_matches();
             live.ids().collect()
         };
         let aborts = live.iter().map(async |match_id| {
@@ -223,7 +223,7 @@ impl Matches {
 
     /// How many matches run.
     pub fn live(&self) -> usize {
-        self.shared.live.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.live_matches().len()
     }
 
     /// What is counted of actions.
@@ -233,8 +233,8 @@ impl Matches {
 
     /// How many messages wait in the inboxes of all tables.
     pub(crate) fn waiting(&self) -> Waiting {
-        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-        let waiting = live.handles().map(Handle::waiting);
+        let live = self.live_matches();
+        let waiting = live.handles().map(|handle| handle.waiting());
         waiting.fold(Waiting::default(), |Waiting { all, most }, more| Waiting {
             all: all + more,
             most: most.max(more),
@@ -275,7 +275,7 @@ impl Matches {
 
     /// Whether a match runs. What is asked of any other may have to replay it.
     pub(crate) fn runs(&self, match_id: MatchId) -> bool {
-        self.handle(match_id).is_some()
+        self.live_matches().handle(match_id).is_some()
     }
 
     /// Whether a match that runs waits for this seat, which has not joined, and will for a while.
@@ -304,10 +304,14 @@ impl Matches {
         Arrival { at: self.now(), round_trip_ms }
     }
 
+    /// The matches that run.
+    fn live_matches(&self) -> RwLockReadGuard<'_, LiveMatches> {
+        self.shared.live.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The way to the table of a match that is not over.
-    fn handle(&self, match_id: MatchId) -> Option<Handle> {
-        let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.handle(match_id).cloned()
+    fn handle(&self, match_id: MatchId) -> Option<Arc<Handle>> {
+        self.live_matches().handle(match_id).cloned()
     }
 
     /// Notes that a match can't go on here.
@@ -346,6 +350,6 @@ impl Matches {
 
 impl std::fmt::Debug for Matches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Matches").field("live", &self.live()).finish_non_exhaustive()
+        f.debug_struct("Matches").field("live", &self.live_matches()).finish_non_exhaustive()
     }
 }

@@ -6,8 +6,17 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use zetema_proto::Views;
+use zetema_rules::Viewer;
 
-use crate::table::Observation;
+use crate::table::{Effect, Observation, Table};
+
+/// What this viewer observes of the entry that was applied last, with no more than its readers are shown.
+pub(super) fn observe(table: &Table, effect: &Effect, viewer: Viewer, views: Views) -> Option<Observation> {
+    match views {
+        Views::EveryDecision => table.observe(effect, viewer),
+        Views::SnapshotsOnly => table.observe_bare(effect, viewer),
+    }
+}
 
 /// An observation for all who look with the same eyes, with its view and without.
 pub(super) struct Shown {

@@ -1,6 +1,6 @@
 //! Matches that are over, as their records tell them.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -149,7 +149,7 @@ impl Matches {
     pub fn is_held(&self, info: &MatchInfo) -> bool {
         match info.deals {
             DealsKind::Shared(set) => {
-                let live = self.shared.live.read().unwrap_or_else(PoisonError::into_inner);
+                let live = self.live_matches();
                 live.runs_one_of(set)
             }
             DealsKind::Joint | DealsKind::Fixed => false,

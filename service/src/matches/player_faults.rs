@@ -1,6 +1,6 @@
 //! What went wrong for the players of seats, for their authors: remembered in bounded memory, until a restart.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use zetema_proto::v1::player_fault::Kind;
 use zetema_rules::Seat;
 
 use super::Matches;
-use crate::journal::{BotName, MatchId, UnixMillis};
+use crate::journal::{BotName, MatchId, Owner, UnixMillis};
 use crate::table::MatchInfo;
 
 /// Something that went wrong for the player of a seat.
@@ -80,6 +80,8 @@ pub struct FaultLimits {
     pub per_seat: usize,
     /// Seats with faults; the one whose latest fault is the oldest is forgotten first.
     pub seats: usize,
+    /// Those in the matches of one owner, so that nobody can have those of others forgotten. Matches of the admin have no such limit.
+    pub seats_of_owner: usize,
     /// How long after its end a match's faults are remembered.
     pub kept: Duration,
 }
@@ -100,11 +102,15 @@ struct Remembered {
     of_bot: HashMap<BotName, BTreeMap<u64, SeatKey>>,
     /// Each seat by its latest fault.
     by_latest: BTreeMap<u64, SeatKey>,
+    /// The same of the matches of each owner.
+    of_owner: HashMap<Owner, BTreeMap<u64, SeatKey>>,
     /// The matches that are over, the first that ended first, and until when their faults are remembered.
-    over: VecDeque<(Instant, MatchId)>,
+    over: BTreeSet<(Instant, MatchId)>,
+    over_until: HashMap<MatchId, Instant>,
 }
 
 struct SeatFaults {
+    owner: Option<Owner>,
     bot: Option<BotName>,
     /// By number, the oldest first.
     faults: VecDeque<(u64, PlayerFault)>,
@@ -132,7 +138,7 @@ impl PlayerFaults {
         remembered.forget_over();
         if runs() {
             let bot = info.seats.get(fault.seat.index()).and_then(|seat| seat.bot.clone());
-            remembered.note(bot, fault, &self.limits);
+            remembered.note(info.owner.clone(), bot, fault, &self.limits);
         }
     }
 
@@ -140,8 +146,8 @@ impl PlayerFaults {
     pub(super) fn over(&self, match_id: MatchId) {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.forget_over();
-        if seats_of(match_id).any(|key| remembered.of_seat.contains_key(&key)) {
-            remembered.over.push_back((Instant::now() + self.limits.kept, match_id));
+        if remembered.has_any_of(match_id) {
+            remembered.is_over(match_id, Instant::now() + self.limits.kept);
         }
     }
 
@@ -194,16 +200,15 @@ fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
 }
 
 impl Remembered {
-    fn note(&mut self, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
+    fn note(&mut self, owner: Option<Owner>, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
         self.last += 1;
         let (number, key) = (self.last, (fault.match_id, fault.seat));
-        let seat = self
-            .of_seat
-            .entry(key)
-            .or_insert_with(|| SeatFaults { bot: bot.clone(), faults: VecDeque::new() });
-        if let Some(latest) = seat.latest() {
-            self.by_latest.remove(&latest);
-        }
+        let seat = self.of_seat.entry(key).or_insert_with(|| SeatFaults {
+            owner: owner.clone(),
+            bot: bot.clone(),
+            faults: VecDeque::new(),
+        });
+        let latest = seat.latest();
         // The same again must not drive out the others.
         let before = seat.faults.pop_back_if(|(_, latest)| latest.kind == fault.kind);
         let count =
@@ -216,12 +221,21 @@ impl Remembered {
                 of_bot.remove(&earlier);
             }
         }
-        self.by_latest.insert(number, key);
-        if seat.faults.len() > limits.per_seat
-            && let Some((oldest, _)) = seat.faults.pop_front()
-            && let Some(bot) = seat.bot.clone()
-        {
+        let forgotten = if seat.faults.len() > limits.per_seat { seat.faults.pop_front() } else { None };
+        if let (Some((oldest, _)), Some(bot)) = (forgotten, seat.bot.clone()) {
             self.forget_of_bot(&bot, [oldest]);
+        }
+        if let Some(latest) = latest {
+            self.displace(owner.as_ref(), latest);
+        }
+        self.by_latest.insert(number, key);
+        if let Some(owner) = owner {
+            let own = self.of_owner.entry(owner).or_default();
+            own.insert(number, key);
+            let oldest = own.first_key_value().map(|(_, &key)| key);
+            if let Some(oldest) = oldest.filter(|_| own.len() > limits.seats_of_owner) {
+                self.forget(oldest);
+            }
         }
         while self.of_seat.len() > limits.seats
             && let Some((_, &oldest)) = self.by_latest.first_key_value()
@@ -230,14 +244,45 @@ impl Remembered {
         }
     }
 
+    /// A seat's latest fault is the latest no more.
+    fn displace(&mut self, owner: Option<&Owner>, latest: u64) {
+        self.by_latest.remove(&latest);
+        if let Some(owner) = owner
+            && let Some(own) = self.of_owner.get_mut(owner)
+        {
+            own.remove(&latest);
+            if own.is_empty() {
+                self.of_owner.remove(owner);
+            }
+        }
+    }
+
     fn forget(&mut self, key: SeatKey) {
         let Some(seat) = self.of_seat.remove(&key) else { return };
         if let Some(latest) = seat.latest() {
-            self.by_latest.remove(&latest);
+            self.displace(seat.owner.as_ref(), latest);
         }
         if let Some(bot) = seat.bot {
             self.forget_of_bot(&bot, seat.faults.into_iter().map(|(number, _)| number));
         }
+        let (match_id, _) = key;
+        if !self.has_any_of(match_id)
+            && let Some(until) = self.over_until.remove(&match_id)
+        {
+            self.over.remove(&(until, match_id));
+        }
+    }
+
+    fn has_any_of(&self, match_id: MatchId) -> bool {
+        seats_of(match_id).any(|key| self.of_seat.contains_key(&key))
+    }
+
+    /// A match is over, and its faults are remembered until then.
+    fn is_over(&mut self, match_id: MatchId, until: Instant) {
+        if let Some(before) = self.over_until.insert(match_id, until) {
+            self.over.remove(&(before, match_id));
+        }
+        self.over.insert((until, match_id));
     }
 
     fn forget_of_bot(&mut self, bot: &BotName, numbers: impl IntoIterator<Item = u64>) {
@@ -253,7 +298,10 @@ impl Remembered {
     /// Forgets the faults of matches that have been over for long enough.
     fn forget_over(&mut self) {
         let now = Instant::now();
-        while let Some((_, match_id)) = self.over.pop_front_if(|(until, _)| *until <= now) {
+        while self.over.first().is_some_and(|(until, _)| *until <= now)
+            && let Some((_, match_id)) = self.over.pop_first()
+        {
+            self.over_until.remove(&match_id);
             seats_of(match_id).for_each(|key| self.forget(key));
         }
     }
@@ -278,5 +326,27 @@ impl Matches {
         most: usize,
     ) -> FaultPage {
         self.shared.faults.list(of, match_id, before, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_that_are_over_are_forgotten_with_the_last_of_their_faults() {
+        let limits = FaultLimits { per_seat: 1, seats: 2, seats_of_owner: 2, kept: Duration::from_hours(1) };
+        let mut remembered = Remembered::default();
+        let (kind, count) = (Kind::Cut(zetema_proto::v1::StreamCut::default()), 1);
+        for number in 0..100 {
+            let match_id = MatchId::from_bytes([number; 16]);
+            for seat in seats_of(match_id).take(2).map(|(_, seat)| seat) {
+                let fault = PlayerFault { at: UnixMillis::new(1), count, match_id, seat, kind: kind.clone() };
+                remembered.note(None, None, fault, &limits);
+            }
+            remembered.is_over(match_id, Instant::now() + limits.kept);
+        }
+        let Remembered { of_seat, by_latest, over, over_until, .. } = &remembered;
+        assert_eq!((of_seat.len(), by_latest.len(), over.len(), over_until.len()), (2, 2, 1, 1));
     }
 }

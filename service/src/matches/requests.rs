@@ -1,5 +1,7 @@
 //! What is asked of one match, running or over.
 
+use std::sync::Arc;
+
 use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
@@ -16,7 +18,7 @@ impl Matches {
     /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
     pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
         let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
-        Ok(info)
+        Ok(Arc::unwrap_or_clone(info))
     }
 
     /// Checks that a token speaks for a seat, and was not replaced.
@@ -141,13 +143,14 @@ impl Matches {
         after_seq: Option<u64>,
         views: Views,
     ) -> Result<Subscription, Rejection> {
-        let subscribed = if let Some(subscribed) = self.subscribe_live(match_id, audience, after_seq).await {
-            subscribed?
-        } else {
-            let past = self.past(match_id).await?;
-            self.check_watch(audience, past.info())?;
-            past.subscribe(audience, after_seq)?
-        };
+        let subscribed =
+            if let Some(subscribed) = self.subscribe_live(match_id, audience, after_seq, views).await {
+                subscribed?
+            } else {
+                let past = self.past(match_id).await?;
+                self.check_watch(audience, past.info())?;
+                past.subscribe(audience, after_seq)?
+            };
         Ok(Subscription::new(self.clone(), audience, after_seq, views, subscribed))
     }
 
@@ -156,13 +159,14 @@ impl Matches {
         match_id: MatchId,
         audience: Audience,
         after_seq: Option<u64>,
+        views: Views,
     ) -> Option<Result<Subscribed, Rejection>> {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow().clone();
         if let Err(held) = self.check_watch(audience, &info) {
             return Some(Err(held));
         }
-        handle.look(audience, move |reply| Message::Subscribe { audience, after_seq, reply }).await
+        handle.look(audience, move |reply| Message::Subscribe { audience, after_seq, views, reply }).await
     }
 
     /// Asks the table of a running match, or looks into the record of one that is over.
@@ -171,20 +175,26 @@ impl Matches {
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
-    ) -> Result<(Done, MatchInfo), Rejection> {
-        if let Some(handle) = self.handle(match_id) {
-            let sent = command.clone();
-            let asked = Asked::now();
-            let done = handle.ask(|reply| Message::Command { command: sent, arrival, asked, reply }).await;
-            if let Some(done) = done {
-                return done.map(|(done, info)| (done, (*info).clone()));
-            }
+    ) -> Result<(Done, Arc<MatchInfo>), Rejection> {
+        if let Some(done) = self.command_running(match_id, &command, arrival).await {
+            return done;
         }
         let past = self.past(match_id).await?;
         match past.table().decide(&command, arrival)? {
-            Decided::Already(done) => Ok((done, past.info().clone())),
+            Decided::Already(done) => Ok((done, Arc::new(past.info().clone()))),
             // What is over takes no change.
             Decided::Write(_) | Decided::TimedOut(_) => Err(Rejection::MatchOver),
         }
+    }
+    /// Asks the table of a match that runs; `None` if it does not.
+    pub(crate) async fn command_running(
+        &self,
+        match_id: MatchId,
+        command: &Command,
+        arrival: Arrival,
+    ) -> Option<Result<(Done, Arc<MatchInfo>), Rejection>> {
+        let handle = self.handle(match_id)?;
+        let (command, asked) = (command.clone(), Asked::now());
+        handle.ask(|reply| Message::Command { command, arrival, asked, reply }).await
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::Matches;
+use super::alarm::Alarm;
 use super::deal_set::{self, DealSetMember};
 use super::hold::Holder;
 use super::message::Handle;
@@ -60,6 +61,7 @@ impl Matches {
             holders,
             faults: self.shared.faults.clone(),
             clock: config.clock.clone(),
+            alarm: Alarm::default(),
             limits,
             stop: self.shared.stop.child_token(),
             deal_set: None,

@@ -1,14 +1,16 @@
 //! The tokens of seats: whether one holds and until when, and its replacement.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{Mutex, MutexGuard, watch};
 use zetema_rules::Seat;
 
 use super::Matches;
 use super::past::unreadable;
 use crate::encoding::decode_summary;
 use crate::journal::{MatchId, Outcome, Owner, Request, RequestKey, RequestReused, RequestState, Response};
+use crate::limits;
 use crate::table::{MatchInfo, Rejection, SeatAccess};
 
 /// Why a request that names itself does not replace a seat's token.
@@ -64,13 +66,34 @@ impl Matches {
                 info.check_access(access)?;
                 info.owner.clone()
             };
-            return Ok(SeatTokenWatch { access, owner, info: Some(handle.info) });
+            return Ok(SeatTokenWatch { access, owner, info: Some(handle.info.clone()) });
         }
         let finished = self.finished(match_id).await?;
         let info = decode_summary(finished.result.summary.as_bytes())
             .map_err(|error| self.damaged(match_id, &error))?;
         info.check_access(access)?;
         Ok(SeatTokenWatch { access, owner: info.owner, info: None })
+    }
+}
+
+/// Who is next to replace a token of a match by a request that names itself: one at a time, so that of two retries the second finds
+/// what the first has made. Matches that fall into one slot wait for each other.
+#[derive(Debug)]
+pub(super) struct Rotations {
+    hasher: RandomState,
+    slots: Box<[Mutex<()>]>,
+}
+
+impl Rotations {
+    pub(super) fn new() -> Self {
+        let slots = (0..limits::ROTATION_SLOTS).map(|_| Mutex::default()).collect();
+        Self { hasher: RandomState::new(), slots }
+    }
+
+    async fn next(&self, match_id: MatchId) -> MutexGuard<'_, ()> {
+        let slots = self.slots.len() as u64;
+        let slot = usize::try_from(self.hasher.hash_one(match_id) % slots).unwrap_or_default();
+        self.slots[slot].lock().await
     }
 }
 
@@ -85,7 +108,7 @@ impl Matches {
         seat: Seat,
         request: RequestKey,
     ) -> Result<u32, RotationError> {
-        let _one_at_a_time = self.shared.rotating.lock().await;
+        let _one_at_a_time = self.shared.rotations.next(match_id).await;
         let now = self.shared.config.clock.wall();
         match self.journal().request(request.clone(), now).await {
             Ok(RequestState::Answered(response)) => return Ok(answered(&response)?),
@@ -123,4 +146,23 @@ fn answered(response: &Response) -> Result<u32, Rejection> {
 
 fn generation(info: &MatchInfo, seat: Seat) -> Option<u32> {
     info.seats.get(seat.index()).map(|info| info.generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn who_replaces_tokens_of_one_match_waits_for_no_other_match() {
+        let rotations = Rotations::new();
+        let of = |number: u8| rotations.next(MatchId::from_bytes([number; 16])).now_or_never();
+        let held = of(0);
+        assert!(held.is_some() && of(0).is_none());
+        // Nearly every other match has a slot of its own.
+        assert!((1..=3).any(|other| of(other).is_some()));
+        drop(held);
+        assert!(of(0).is_some());
+    }
 }

@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
+use zetema_proto::Views;
 use zetema_rules::{Outcome, Seat, Viewer};
 
 use super::backlog::Backlog;
 use super::broadcast::{Broadcast, Most, Reader};
-use super::observed::Shown;
+use super::observed::{Shown, observe};
 use super::{Audience, Limits};
 use crate::table::{Effect, Rejection, Table};
 
@@ -95,6 +96,7 @@ impl Drop for Queue {
 /// The table's side of a player's queue.
 struct Player {
     seat: Seat,
+    views: Views,
     queue: mpsc::Sender<Arc<Shown>>,
     queued: Arc<Queued>,
     end: Arc<OnceLock<End>>,
@@ -152,19 +154,19 @@ impl Subscribers {
     ///
     /// The limit is for those who look on with the same eyes, so that spectators can't keep a seat from its own view,
     /// nor one seat another. The player of a seat is one, and always let in.
-    pub(super) fn add(&mut self, audience: Audience) -> Result<Live, Rejection> {
+    pub(super) fn add(&mut self, audience: Audience, views: Views) -> Result<Live, Rejection> {
         match audience {
-            Audience::Player(access, _) => Ok(Live::Played(self.add_player(access.seat))),
+            Audience::Player(access, _) => Ok(Live::Played(self.add_player(access.seat, views))),
             Audience::Observer(_) | Audience::Spectator => self.add_onlooker(audience.viewer()),
         }
     }
 
-    fn add_player(&mut self, seat: Seat) -> Queue {
+    fn add_player(&mut self, seat: Seat, views: Views) -> Queue {
         self.players.retain(|player| !player.queue.is_closed());
         let (queue, waiting) = mpsc::channel(self.most_observations);
         let end = Arc::new(OnceLock::new());
         let queued = Arc::new(Queued { bytes: AtomicUsize::new(0), backlog: Arc::clone(&self.backlog) });
-        self.players.push(Player { seat, queue, queued: queued.clone(), end: end.clone() });
+        self.players.push(Player { seat, views, queue, queued: queued.clone(), end: end.clone() });
         Queue { waiting, queued, end }
     }
 
@@ -181,12 +183,19 @@ impl Subscribers {
 
     /// Shows everyone what an entry came to, the players first. A reader without room is cut, never skipped.
     pub(super) fn publish(&mut self, table: &Table, effect: &Effect) {
+        self.broadcasts.retain(|(_, broadcast)| broadcast.readers() > 0);
+        let Self { players, broadcasts, .. } = &*self;
         let mut made: Vec<(Viewer, Option<Arc<Shown>>)> = Vec::new();
         let mut shown = |viewer| {
             if let Some((_, shown)) = made.iter().find(|(of, _)| *of == viewer) {
                 return shown.clone();
             }
-            let shown = table.observe(effect, viewer).map(Shown::new).map(Arc::new);
+            let views = if wants_view(players, broadcasts, viewer) {
+                Views::EveryDecision
+            } else {
+                Views::SnapshotsOnly
+            };
+            let shown = observe(table, effect, viewer, views).map(Shown::new).map(Arc::new);
             made.push((viewer, shown.clone()));
             shown
         };
@@ -194,28 +203,23 @@ impl Subscribers {
         let behind = |readers: usize| {
             tracing::info!(match_id = %table.match_id(), readers, "cut readers that fell behind");
         };
-        let mut keep = Vec::with_capacity(self.players.len());
-        for player in self.players.drain(..) {
-            let Some(shown) = shown(Viewer::Seat(player.seat)) else {
-                keep.push(player);
-                continue;
-            };
-            match player.send(shown, most.bytes) {
-                Ok(()) => keep.push(player),
-                Err(Unsent::Full) => {
-                    behind(1);
-                    player.finish(End::Lagging);
-                }
-                Err(Unsent::Gone) => {}
-            }
-        }
-        self.players = keep;
-        self.broadcasts.retain(|(_, broadcast)| broadcast.readers() > 0);
-        for (viewer, broadcast) in &self.broadcasts {
+        let unsent = |(index, player): (usize, &Player)| {
+            let sent = player.send(shown(Viewer::Seat(player.seat))?, most.bytes);
+            sent.err().map(|unsent| (index, unsent))
+        };
+        let unsent: Vec<_> = players.iter().enumerate().filter_map(unsent).collect();
+        for (viewer, broadcast) in broadcasts {
             let Some(shown) = shown(*viewer) else { continue };
             match broadcast.show(shown, most) {
                 0 => {}
                 readers => behind(readers),
+            }
+        }
+        for (index, unsent) in unsent.into_iter().rev() {
+            let player = self.players.remove(index);
+            if matches!(unsent, Unsent::Full) {
+                behind(1);
+                player.finish(End::Lagging);
             }
         }
     }
@@ -253,4 +257,11 @@ impl Subscribers {
             broadcast.finish(end.clone());
         }
     }
+}
+
+/// Whether anybody who looks with these eyes is shown a view with every decision. Who looks on may be, for all share a log.
+fn wants_view(players: &[Player], broadcasts: &[(Viewer, Broadcast)], viewer: Viewer) -> bool {
+    let of_player =
+        |player: &Player| Viewer::Seat(player.seat) == viewer && player.views == Views::EveryDecision;
+    players.iter().any(of_player) || broadcasts.iter().any(|(of, _)| *of == viewer)
 }

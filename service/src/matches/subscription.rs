@@ -7,7 +7,7 @@ use tokio::task::yield_now;
 use zetema_proto::Views;
 
 use super::message::{Followed, Message, Subscribed};
-use super::observed::{Observed, Shown};
+use super::observed::{Observed, Shown, observe};
 use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
@@ -82,7 +82,12 @@ impl Past {
     }
 
     /// The next observation after the one with the number `after`. A call that is dropped before it is done loses nothing.
-    async fn next(&mut self, audience: Audience, after: u64) -> Result<Option<Observation>, End> {
+    async fn next(
+        &mut self,
+        audience: Audience,
+        views: Views,
+        after: u64,
+    ) -> Result<Option<Observation>, End> {
         let viewer = audience.viewer();
         for passed in 1.. {
             let Some(entry) = self.entries.next() else { break };
@@ -92,7 +97,7 @@ impl Past {
             })?;
             // Views are made for those observations alone that are delivered.
             if self.table.seq(viewer) > after
-                && let Some(observation) = self.table.observe(&effect, viewer)
+                && let Some(observation) = observe(&self.table, &effect, viewer, views)
             {
                 return Ok(Some(observation));
             }
@@ -175,7 +180,7 @@ impl Subscription {
         loop {
             match &mut self.feed {
                 Feed::Past(past, live) => {
-                    if let Some(observation) = past.next(self.audience, self.last_seq).await? {
+                    if let Some(observation) = past.next(self.audience, self.views, self.last_seq).await? {
                         return Ok(Arc::new(Shown::new(observation)));
                     }
                     if let Some(end) = past.end.clone() {
@@ -195,9 +200,10 @@ impl Subscription {
     /// Catches up with the table, or with how the match ended meanwhile.
     async fn follow(&mut self) -> Result<(), End> {
         let Feed::Past(past, live) = &mut self.feed else { return Ok(()) };
-        let (audience, entries) = (self.audience, past.table.entry_count());
+        let (audience, views, entries) = (self.audience, self.views, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
-            let asked = handle.look(audience, move |reply| Message::Follow { audience, entries, reply });
+            let follow = move |reply| Message::Follow { audience, entries, views, reply };
+            let asked = handle.look(audience, follow);
             match asked.await {
                 Some(Ok(Followed::More(entries))) => {
                     past.entries = entries.into_iter();

@@ -1,16 +1,17 @@
 //! The task that owns a running table.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 use tracing::{Instrument, Span};
-use zetema_proto::Wire;
 use zetema_proto::v1::{self, player_fault};
+use zetema_proto::{Views, Wire};
 use zetema_rules::Viewer;
 
+use super::alarm::Alarm;
 use super::deal_set::DealSetMember;
 use super::hold::Holder;
 use super::message::{Followed, JoinSeat, Joined, Message, Subscribed};
@@ -37,13 +38,14 @@ pub(super) struct TableTask {
     pub(super) table: Table,
     pub(super) storage: Storage,
     pub(super) subscribers: Subscribers,
-    pub(super) inbox: mpsc::Receiver<Message>,
+    pub(super) inbox: mpsc::Receiver<Box<Message>>,
     pub(super) info: watch::Sender<Arc<MatchInfo>>,
     pub(super) deadline: watch::Sender<Option<Moment>>,
     /// Who holds each seat.
     pub(super) holders: Vec<Holder>,
     pub(super) faults: Arc<PlayerFaults>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) alarm: Alarm,
     pub(super) limits: Limits,
     pub(super) stop: CancellationToken,
     pub(super) deal_set: Option<DealSetMember>,
@@ -51,6 +53,9 @@ pub(super) struct TableTask {
     /// The trace of what is done now.
     pub(super) span: Span,
 }
+
+/// The wait for the server's stop, which is kept from one turn to the next.
+type Stopped<'turn, 'token> = Pin<&'turn mut WaitForCancellationFuture<'token>>;
 
 /// Why the task is over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,11 +73,14 @@ impl TableTask {
         if let Some(deal_set) = &mut self.deal_set {
             deal_set.report(&self.table);
         }
+        let stop = self.stop.clone();
+        let stopped = stop.cancelled();
+        let mut stopped = pin!(stopped);
         let over = loop {
             if self.table.outcome().is_some() {
                 break Over::Ended;
             }
-            if let Err(over) = self.turn().await {
+            if let Err(over) = self.turn(stopped.as_mut()).await {
                 break over;
             }
         };
@@ -86,9 +94,9 @@ impl TableTask {
     }
 
     /// Does one thing: what is due by itself, else what comes in, else what the clock brings.
-    async fn turn(&mut self) -> Result<(), Over> {
+    async fn turn(&mut self, stopped: Stopped<'_, '_>) -> Result<(), Over> {
         if let Some(retry) = self.storage.retry_at() {
-            return self.wait_for_storage(retry).await;
+            return self.wait_for_storage(retry, stopped).await;
         }
         if let Some(changes) = self.table.next_change() {
             return match self.write(changes).await {
@@ -98,17 +106,18 @@ impl TableTask {
         }
         // What was received before the deadline has so much time to come in.
         let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
-        self.deadline.send_replace(deadline);
-        let stop = self.stop.clone();
+        if !self.table.is_dealt() {
+            self.deadline.send_if_modified(|shown| std::mem::replace(shown, deadline) != deadline);
+        }
         // In this order: what has arrived beats the clock.
         tokio::select! {
             biased;
-            () = stop.cancelled() => Err(Over::Stopped),
+            () = stopped => Err(Over::Stopped),
             message = self.inbox.recv() => {
-                self.receive(message.ok_or(Over::Stopped)?).await;
+                self.receive(*message.ok_or(Over::Stopped)?).await;
                 Ok(())
             }
-            () = sleep_until(&*self.clock, deadline) => {
+            () = self.alarm.wait(&*self.clock, deadline) => {
                 if let Some(changes) = self.table.expired(self.clock.now()) {
                     match self.write(changes).await {
                         Ok(()) | Err(Rejection::OutcomeUnknown) => {}
@@ -121,14 +130,13 @@ impl TableTask {
     }
 
     /// While it is not known what is stored, nothing changes and no clock runs.
-    async fn wait_for_storage(&mut self, retry: Moment) -> Result<(), Over> {
-        let stop = self.stop.clone();
+    async fn wait_for_storage(&mut self, retry: Moment, stopped: Stopped<'_, '_>) -> Result<(), Over> {
         tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Over::Stopped),
-            () = sleep_until(&*self.clock, Some(retry)) => {}
+            () = stopped => return Err(Over::Stopped),
+            () = self.alarm.wait(&*self.clock, Some(retry)) => {}
             message = self.inbox.recv() => {
-                self.receive(message.ok_or(Over::Stopped)?).await;
+                self.receive(*message.ok_or(Over::Stopped)?).await;
                 return Ok(());
             }
         }
@@ -160,11 +168,11 @@ impl TableTask {
                 self.span = Span::none();
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
             }
-            Message::Subscribe { audience, after_seq, reply } => {
-                let _ = reply.send(self.subscribe(audience, after_seq));
+            Message::Subscribe { audience, after_seq, views, reply } => {
+                let _ = reply.send(self.subscribe(audience, after_seq, views));
             }
-            Message::Follow { audience, entries, reply } => {
-                let _ = reply.send(self.follow(audience, entries));
+            Message::Follow { audience, entries, views, reply } => {
+                let _ = reply.send(self.follow(audience, entries, views));
             }
         }
     }
@@ -281,7 +289,12 @@ impl TableTask {
         Ok(Joined { hold, info: (**self.info.borrow()).clone(), arriving })
     }
 
-    fn subscribe(&mut self, audience: Audience, after_seq: Option<u64>) -> Result<Subscribed, Rejection> {
+    fn subscribe(
+        &mut self,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Subscribed, Rejection> {
         self.check_audience(audience)?;
         let viewer = audience.viewer();
         let info = self.info.borrow().clone();
@@ -291,7 +304,7 @@ impl TableTask {
         let running = running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms });
         match after_seq {
             None => {
-                let live = self.subscribers.add(audience)?;
+                let live = self.subscribers.add(audience, views)?;
                 let snapshot = Box::new(self.table.snapshot(viewer, now));
                 #[cfg(test)]
                 let snapshot = self.missing_last(viewer).unwrap_or(snapshot);
@@ -299,7 +312,7 @@ impl TableTask {
             }
             Some(after) if after > last => Err(Rejection::CursorAhead { last }),
             Some(after) if after == last => {
-                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience)?, running })
+                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience, views)?, running })
             }
             Some(_) => {
                 let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
@@ -321,13 +334,13 @@ impl TableTask {
         Some(Box::new(Snapshot { seq: self.table.seq(viewer), ..table.snapshot(viewer, self.clock.now()) }))
     }
 
-    fn follow(&mut self, audience: Audience, entries: usize) -> Result<Followed, Rejection> {
+    fn follow(&mut self, audience: Audience, entries: usize, views: Views) -> Result<Followed, Rejection> {
         self.check_audience(audience)?;
         let missed: Vec<Arc<Entry>> = self.table.entries_from(entries).cloned().collect();
         if missed.len() > self.limits.follow_gap_entries {
             return Ok(Followed::More(missed));
         }
-        Ok(Followed::Live { missed, live: self.subscribers.add(audience)? })
+        Ok(Followed::Live { missed, live: self.subscribers.add(audience, views)? })
     }
 
     fn check_audience(&self, audience: Audience) -> Result<(), Rejection> {
@@ -340,13 +353,5 @@ impl TableTask {
             }
             _ => Ok(()),
         }
-    }
-}
-
-async fn sleep_until(clock: &dyn Clock, deadline: Option<Moment>) {
-    match deadline {
-        None => std::future::pending().await,
-        // A moment more than asked for, so that the deadline has passed for certain.
-        Some(deadline) => tokio::time::sleep(deadline.since(clock.now()) + Duration::from_millis(1)).await,
     }
 }

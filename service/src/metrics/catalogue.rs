@@ -58,6 +58,8 @@ metrics! {
     RPC_REQUESTS "zetema_rpc_requests_total" Counter ["rpc"];
     /// Calls and streams that are over, by the gRPC code that they ended with; `CANCELLED` too when the client was gone before.
     RPC_ANSWERS "zetema_rpc_answers_total" Counter ["rpc", "code"];
+    /// What browsers ask before the calls of a page (`OPTIONS`).
+    PREFLIGHTS "zetema_preflights_total" Counter [];
     /// From a unary call to the beginning of its answer.
     RPC_SECONDS "zetema_rpc_seconds" Histogram ["rpc"];
     /// Messages of clients.
@@ -116,7 +118,7 @@ metrics! {
     CLOSED_CONNECTIONS "zetema_closed_connections_total" Counter ["reason"];
     /// TLS handshakes that failed or took too long.
     TLS_FAILURES "zetema_tls_failures_total" Counter [];
-    /// What was asked too fast (`request`, `message`, `create`), by whose share was used up (`token`, `address`): requests and creates are refused, messages on a Play stream wait.
+    /// What was asked too fast (`request`, `message`, `create`), by whose share was used up (`token`, `address`; `disk`: too little of it is free): requests and creates are refused, messages on a Play stream wait.
     THROTTLED "zetema_throttled_total" Counter ["what", "by"];
     /// What was refused because the server was late: `create`, `watch`, `join`.
     SHED "zetema_shed_total" Counter ["work"];

@@ -98,6 +98,7 @@ fn describe() {
             counter!(THROTTLED, "what" => what, "by" => by).absolute(0);
         }
     }
+    counter!(THROTTLED, "what" => "create", "by" => "disk").absolute(0);
     for reason in (1..=MOST_REASONS).filter_map(|number| ErrorReason::try_from(number).ok()) {
         counter!(REJECTIONS, "reason" => reason.name()).absolute(0);
     }

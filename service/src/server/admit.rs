@@ -7,12 +7,14 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header::RETRY_AFTER};
+use http::{Method, StatusCode, header::RETRY_AFTER};
+use metrics::counter;
 use tonic::Status;
 
 use crate::{
     admission::{Origin, Purpose, Rates, Share},
     grpc::{Fault, is_grpc},
+    metrics::PREFLIGHTS,
 };
 
 /// Lets a request in, with the share of whoever sent it.
@@ -38,5 +40,15 @@ pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request,
         return (StatusCode::TOO_MANY_REQUESTS, headers, format!("{}\n", status.message())).into_response();
     }
     request.extensions_mut().insert(share);
+    next.run(request).await
+}
+
+/// The same door for what a browser asks before its page's call, which is answered before all else is. The call itself comes by
+/// the other one, behind what gives a refusal the headers that the page needs to read it.
+pub(super) async fn admit_preflight(state: State<Arc<Rates>>, request: Request, next: Next) -> Response {
+    if request.method() == Method::OPTIONS {
+        counter!(PREFLIGHTS).increment(1);
+        return admit(state, request, next).await;
+    }
     next.run(request).await
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
@@ -19,7 +19,7 @@ use tonic::Status;
 
 use super::asked::{Asked, Coming};
 use crate::{
-    admission::{OpenCall, Origin, Purpose, Room, Traffic, Turn},
+    admission::{OpenCall, Origin, Purpose, Queued, Room, Traffic, Turn},
     metrics::GivenUp,
 };
 
@@ -119,7 +119,7 @@ pub(super) struct Answer {
     _open: Open,
 }
 
-type Piece = Result<Frame<Bytes>, axum::Error>;
+type Piece = Result<Frame<Queued>, axum::Error>;
 
 impl Answer {
     /// Makes the first piece.
@@ -130,10 +130,7 @@ impl Answer {
     /// Makes the next piece, and counts it.
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
         let piece = ready!(Pin::new(&mut self.body).poll_frame(context));
-        if let Some(Ok(frame)) = &piece {
-            self.traffic.queue(frame.data_ref().map_or(0, Bytes::len));
-        }
-        Poll::Ready(piece)
+        Poll::Ready(piece.map(|piece| Ok(piece?.map_data(|data| self.traffic.queue(data)))))
     }
 
     /// Bytes of the piece that is made.
@@ -144,7 +141,7 @@ impl Answer {
 }
 
 impl http_body::Body for Answer {
-    type Data = Bytes;
+    type Data = Queued;
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Piece>> {

@@ -220,7 +220,7 @@ impl Http {
             .timer(ByClock(Arc::clone(&clock)))
             .max_concurrent_streams(numbers.small(Number::MaxStreamsPerConnection))
             .initial_stream_window_size(limits::HTTP2_STREAM_WINDOW_BYTES)
-            .initial_connection_window_size(limits::HTTP2_CONNECTION_WINDOW_BYTES)
+            .initial_connection_window_size(connection_window(numbers.small(Number::MaxStreamsPerConnection)))
             .max_frame_size(limits::HTTP2_MAX_FRAME_BYTES)
             .max_header_list_size(numbers.small(Number::MaxHeaderListBytes))
             .max_send_buf_size(limits::HTTP2_MAX_SEND_BUFFER_BYTES)
@@ -239,6 +239,14 @@ impl Http {
             clock,
         }
     }
+}
+
+/// The window of a connection that may have so many streams.
+fn connection_window(streams: u32) -> u32 {
+    /// What HTTP/2 allows (RFC 9113, section 6.9.1).
+    const MOST: u32 = 0x7fff_ffff;
+    let window = streams.saturating_mul(limits::HTTP2_WINDOW_BYTES_PER_STREAM);
+    window.clamp(limits::HTTP2_CONNECTION_WINDOW_BYTES, MOST)
 }
 
 #[cfg(test)]

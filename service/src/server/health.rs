@@ -11,7 +11,7 @@ use zetema_proto::v1;
 
 use crate::{
     grpc::Drain,
-    journal::{Health, Journal, JournalStats, SqliteJournal},
+    journal::{Health, Journal, JournalStats, ServerJournal},
     limits,
     matches::Matches,
     metrics,
@@ -34,7 +34,7 @@ async fn set(reporter: &HealthReporter, status: ServingStatus) {
 
 /// Follows the journal: serving exactly while writes go through, until the server drains, and from then on not. When
 /// it closes, the streams of those who watch end.
-pub(super) async fn follow(mut reporter: HealthReporter, journal: Arc<SqliteJournal>, drain: Drain) {
+pub(super) async fn follow(mut reporter: HealthReporter, journal: Arc<dyn ServerJournal>, drain: Drain) {
     let mut health = journal.health();
     loop {
         let status = match &*health.borrow_and_update() {

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use super::{StartError, health, metrics_page::MetricsPage, routes};
 use crate::{
     access::{Access, AdminToken},
-    admission::{Pressure, Rates},
+    admission::{DiskRoom, Pressure, Rates},
     config::{Number, Numbers},
     grpc::{Backend, Drain},
     matches::{self, Matches},
@@ -56,6 +56,7 @@ impl InProcess {
             drain: drain.clone(),
             // Nobody looks: it is driven by its tests.
             pressure: Arc::new(Pressure::new()),
+            disk_room: Arc::new(DiskRoom::new(numbers.get(Number::MinFreeDiskBytes))),
         });
         let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
         // Each page is a new one: it is compared after each step.

@@ -46,11 +46,11 @@ pub use tls::TlsError;
 
 use crate::{
     access::{Access, AccessError, AdminToken},
-    admission::{Pressure, Rates},
+    admission::{DiskRoom, Pressure, Rates},
     config::{Config, Number, Numbers},
     grpc::{Backend, Drain},
     incident::Incident,
-    journal::{self, Journal, OpenError, ReadError, Recovery, SqliteJournal},
+    journal::{self, OpenError, ReadError, Recovery, ServerJournal, SqliteJournal},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
@@ -103,7 +103,7 @@ pub struct Server {
     local_addr: SocketAddr,
     access: Arc<Access>,
     matches: Matches,
-    journal: Arc<SqliteJournal>,
+    journal: Arc<dyn ServerJournal>,
     transport: Transport,
     drain_timeout: Duration,
     drain: Drain,
@@ -117,6 +117,28 @@ impl Server {
     /// # Errors
     /// A [`StartError`] that says what could not be had. Nothing runs on then.
     pub async fn start(config: Config) -> Result<Self, StartError> {
+        let data = config.data.clone();
+        let open = async move {
+            let (journal, recovery) = SqliteJournal::open(&data, journal::Options::default()).await?;
+            let journal: Arc<dyn ServerJournal> = Arc::new(journal);
+            Ok((journal, recovery))
+        };
+        Self::start_when(config, open).await
+    }
+
+    /// The same on another journal than that of the data folder, such as one in memory. The folder, which must be there,
+    /// keeps the file of the admin token alone.
+    ///
+    /// # Errors
+    /// As above.
+    pub async fn start_on(config: Config, journal: Arc<dyn ServerJournal>) -> Result<Self, StartError> {
+        Self::start_when(config, std::future::ready(Ok((journal, Recovery::default())))).await
+    }
+
+    async fn start_when(
+        config: Config,
+        open: impl Future<Output = Result<(Arc<dyn ServerJournal>, Recovery), StartError>>,
+    ) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
         let page = metrics::page().cloned();
         metrics::starts();
@@ -134,15 +156,10 @@ impl Server {
         // What is wrong with it is told before any match runs.
         let network = Network::open(config.webhook_allow, config.webhook_ca).await?;
 
-        let (journal, recovery) = SqliteJournal::open(&config.data, journal::Options::default()).await?;
+        let (journal, recovery) = open.await?;
         report(&recovery);
-        let journal = Arc::new(journal);
         let clock = Arc::new(ServerClock::new());
-        let access = Access::open(
-            Arc::<SqliteJournal>::clone(&journal),
-            Arc::<ServerClock>::clone(&clock),
-            &config.data,
-        );
+        let access = Access::open(journal.clone(), Arc::<ServerClock>::clone(&clock), &config.data);
         let access = Arc::new(access.await?);
 
         let limits = limits_of_matches(&numbers);
@@ -152,6 +169,7 @@ impl Server {
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
         let pressure = Arc::new(Pressure::new());
+        let disk_room = Arc::new(DiskRoom::new(numbers.get(Number::MinFreeDiskBytes)));
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
             matches: matches.clone(),
@@ -161,10 +179,11 @@ impl Server {
             queued_observations: limits.queued_observations,
             drain: drain.clone(),
             pressure: Arc::clone(&pressure),
+            disk_room: Arc::clone(&disk_room),
         });
         let webhooks = webhooks::Config {
-            store: Arc::<SqliteJournal>::clone(&journal),
-            journal: Arc::<SqliteJournal>::clone(&journal),
+            store: journal.clone(),
+            journal: journal.clone(),
             matches: matches.clone(),
             access: Arc::clone(&access),
             clock: Arc::<ServerClock>::clone(&clock),
@@ -182,17 +201,12 @@ impl Server {
         tasks.spawn(async move { tidying.run_until_cancelled(tidied.tidy()).await });
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         let process = page.is_none().then(metrics_process::Collector::default);
-        tasks.spawn(health::upkeep(
-            Arc::<SqliteJournal>::clone(&journal),
-            matches.clone(),
-            page,
-            drain.closing().clone(),
-        ));
+        tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
         let http = Arc::new(Http::new(&numbers, rates, clock));
         saturation::tell_limits(&numbers);
         let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
         tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
-        tasks.spawn(saturation::of_machine(config.data, process, closing));
+        tasks.spawn(saturation::of_machine(config.data, disk_room, process, closing));
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),
@@ -328,12 +342,12 @@ fn limits_of_matches(numbers: &Numbers) -> matches::Limits {
 
 /// Takes up the matches that had not ended.
 async fn open_matches(
-    journal: &Arc<SqliteJournal>,
+    journal: &Arc<dyn ServerJournal>,
     clock: &Arc<ServerClock>,
     limits: matches::Limits,
 ) -> Result<Matches, StartError> {
     let (matches, Recovered { running, damaged }) = Matches::open(matches::Config {
-        journal: Arc::<SqliteJournal>::clone(journal),
+        journal: journal.clone(),
         clock: Arc::<ServerClock>::clone(clock),
         entropy: Arc::new(SystemEntropy),
         shuffler: Arc::new(FairShuffler),

@@ -20,7 +20,7 @@ use zetema_proto::{
 
 use super::{
     StartError,
-    admit::admit,
+    admit::{admit, admit_preflight},
     measure::measure,
     messages::count_messages,
     metrics_page::{self, MetricsPage},
@@ -125,6 +125,7 @@ fn over_web(routes: Router, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(rpcs), measure))
         .layer(GrpcWebLayer::new())
         .layer(any_origin)
+        .layer(middleware::from_fn_with_state(Arc::clone(rates), admit_preflight))
 }
 
 fn reflection() -> ReflectionBuilder<'static> {

@@ -12,10 +12,10 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    admission::Bounds,
+    admission::{Bounds, DiskRoom},
     config::{Number, Numbers},
     grpc::Drain,
-    journal::{Health, Journal, JournalQueue, SqliteJournal},
+    journal::{Health, JournalQueue, ServerJournal, SqliteJournal},
     limits,
     matches::{Matches, Waiting},
     metrics::{
@@ -43,7 +43,7 @@ pub(super) fn tell_limits(numbers: &Numbers) {
 
 /// Measures what waits, until the server closes.
 pub(super) async fn of_queues(
-    journal: Arc<SqliteJournal>,
+    journal: Arc<dyn ServerJournal>,
     matches: Matches,
     bounds: Arc<Bounds>,
     drain: Drain,
@@ -67,15 +67,20 @@ pub(super) async fn of_queues(
 
 /// Measures the disk of the data folder, until `closing`, and the process if its metrics have no page, which measures it by
 /// itself. A disk that does not answer keeps this waiting and nothing else.
-pub(super) async fn of_machine(folder: PathBuf, process: Option<Collector>, closing: CancellationToken) {
+pub(super) async fn of_machine(
+    folder: PathBuf,
+    room: Arc<DiskRoom>,
+    process: Option<Collector>,
+    closing: CancellationToken,
+) {
     let mut ticks = ticks();
     while closing.run_until_cancelled(ticks.tick()).await.is_some() {
-        let (process, folder) = (process.clone(), folder.clone());
+        let (process, folder, room) = (process.clone(), folder.clone(), Arc::clone(&room));
         let measured = tokio::task::spawn_blocking(move || {
             if let Some(process) = process {
                 process.collect();
             }
-            disk(&folder)
+            disk(&folder, &room)
         });
         match closing.run_until_cancelled(measured).await {
             Some(Ok(Err(error))) => tracing::warn!(%error, "the disk of the data folder can't be measured"),
@@ -85,12 +90,14 @@ pub(super) async fn of_machine(folder: PathBuf, process: Option<Collector>, clos
     }
 }
 
-fn disk(folder: &Path) -> io::Result<()> {
+fn disk(folder: &Path, room: &DiskRoom) -> io::Result<()> {
     let (database, wal) = SqliteJournal::file_sizes(folder)?;
     set(&gauge!(DATABASE_BYTES), database);
     set(&gauge!(WAL_BYTES), wal);
-    set(&gauge!(DISK_FREE_BYTES), fs4::available_space(folder)?);
-    set(&gauge!(DISK_SIZE_BYTES), fs4::total_space(folder)?);
+    let (free, size) = (fs4::available_space(folder)?, fs4::total_space(folder)?);
+    set(&gauge!(DISK_FREE_BYTES), free);
+    set(&gauge!(DISK_SIZE_BYTES), size);
+    room.measured(free, size);
     Ok(())
 }
 

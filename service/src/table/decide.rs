@@ -10,6 +10,7 @@ use super::{
     Abort, Arrival, Change, Choice, ClosedBy, Command, Deals, Decided, Done, Entrant, Receipt, Rejection,
     SeatAccess, Started, Table,
 };
+use crate::limits::MAX_SEAT_TOKENS;
 #[cfg(test)]
 use crate::planted::{self, Bug};
 
@@ -215,7 +216,11 @@ impl Table {
     fn decide_rotation(&self, seat: Seat) -> Result<Decided, Rejection> {
         let generation = self.generation(seat).ok_or(Rejection::NoSuchSeat { seat })?;
         match (&self.stage, generation.checked_add(1)) {
-            (Stage::Over { .. }, _) | (_, None) => Err(Rejection::MatchOver),
+            (Stage::Over { .. }, _) => Err(Rejection::MatchOver),
+            (_, None) => Err(Rejection::TooManyTokens { limit: MAX_SEAT_TOKENS }),
+            (_, Some(generation)) if generation > MAX_SEAT_TOKENS => {
+                Err(Rejection::TooManyTokens { limit: MAX_SEAT_TOKENS })
+            }
             (_, Some(generation)) => Ok(Decided::Write(vec![Change::SeatTokenRotated { seat, generation }])),
         }
     }

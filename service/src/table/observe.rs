@@ -11,6 +11,15 @@ use super::{
 impl Table {
     /// What this viewer observes of the entry that was applied last, `None` if it sees nothing of it.
     pub fn observe(&self, effect: &Effect, viewer: Viewer) -> Option<Observation> {
+        let mut observation = self.observe_bare(effect, viewer)?;
+        if effect.new_decision {
+            observation.view = self.game().map(|game| Box::new(game.view(viewer)));
+        }
+        Some(observation)
+    }
+
+    /// The same without the view.
+    pub fn observe_bare(&self, effect: &Effect, viewer: Viewer) -> Option<Observation> {
         if effect.events.is_empty() {
             return None;
         }
@@ -22,12 +31,11 @@ impl Table {
             let receipt = Receipt { match_id: self.match_id(), decision, seq: self.seq(viewer) };
             (viewer == Viewer::Seat(seat)).then_some(receipt)
         };
-        let view = self.game().map(|game| game.view(viewer));
         Some(Observation {
             seq: self.seq(viewer),
             decision: self.decision(),
             events: effect.events.iter().map(event).collect(),
-            view: view.filter(|_| effect.new_decision).map(Box::new),
+            view: None,
             to_decide: self.to_decide(viewer),
             clock: self.clock_reading(viewer),
             receipt: effect.actor.and_then(receipt),

@@ -107,6 +107,14 @@ pub enum Rejection {
         /// The limit.
         limit: usize,
     },
+    /// The seat has had as many tokens as it may have.
+    #[error(
+        "the seat has had {limit} tokens, the most that it may have: keep the last one, or cancel the match and create another"
+    )]
+    TooManyTokens {
+        /// The limit.
+        limit: u32,
+    },
     /// The server is stopping.
     #[error("the server is stopping: reconnect")]
     Stopping,
@@ -162,6 +170,7 @@ impl Rejection {
             Self::Superseded => "Superseded",
             Self::OutcomeUnknown => "OutcomeUnknown",
             Self::TooManySubscribers { .. } => "TooManySubscribers",
+            Self::TooManyTokens { .. } => "TooManyTokens",
             Self::Stopping => "Stopping",
             Self::MatchDamaged(_) => "MatchDamaged",
             Self::Damaged => "Damaged",

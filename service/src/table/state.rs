@@ -268,6 +268,11 @@ impl Table {
         }
     }
 
+    /// Whether cards have been dealt.
+    pub fn is_dealt(&self) -> bool {
+        self.game().is_some()
+    }
+
     pub(super) fn game(&self) -> Option<&Game> {
         match &self.stage {
             Stage::Playing(play) | Stage::Over { play: Some(play), .. } => Some(&play.game),

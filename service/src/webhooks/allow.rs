@@ -86,6 +86,13 @@ impl Allowed {
         })
     }
 
+    /// Whether it may not be told if a target's name stands for nothing or for what is not allowed: that of any but a name that is
+    /// here itself says what names the server's own network has.
+    pub(super) fn hides(&self, target: &Target) -> bool {
+        let Host::Name(name) = &target.host else { return false };
+        !self.fitting(target).any(|place| matches!(place, Place::Name(allowed) if allowed == name))
+    }
+
     /// The places that a target may be at by its scheme and port.
     fn fitting(&self, target: &Target) -> impl Iterator<Item = &Place> {
         let Target { scheme, port, .. } = *target;

@@ -45,10 +45,11 @@ impl Tries {
     /// What follows this attempt, if it was in vain. `chance` is drawn from all numbers, so that those who failed
     /// together don't come back together (full jitter).
     pub(super) fn then(&mut self, attempt: &Attempt, chance: u32) -> Then {
-        let wait = self.pause(attempt, chance);
+        let mut wait = self.pause(attempt, chance);
         let is_over = match attempt {
             Attempt::Taken => false,
             Attempt::Refused(_) => {
+                wait = (limits::WEBHOOK_REFUSED_WAIT + wait).min(self.patience.longest);
                 self.refused += 1;
                 self.refused >= limits::WEBHOOK_REFUSED_ATTEMPTS
             }
@@ -114,10 +115,13 @@ mod tests {
     async fn a_refusal_is_tried_a_few_times_and_one_who_is_gone_for_a_day() {
         let mut refused = Tries::new(PATIENCE);
         let no = Attempt::Refused(String::new());
-        assert_eq!(refused.then(&no, 0), Then::Again(Duration::ZERO));
-        assert_eq!(refused.then(&no, 0), Then::Again(Duration::ZERO));
+        // Whatever chance says, it has four minutes to come to its senses.
+        assert_eq!(refused.then(&no, 0), Then::Again(Duration::from_mins(2)));
+        assert_eq!(refused.then(&no, u32::MAX), Then::Again(Duration::from_secs(122)));
         assert_eq!(refused.then(&no, 0), Then::GiveUp);
         assert_eq!(refused.count, 3);
+        let hasty = Patience { longest: Duration::from_secs(5), ..PATIENCE };
+        assert_eq!(Tries::new(hasty).then(&no, 0), Then::Again(Duration::from_secs(5)));
 
         let mut unavailable = Tries::new(PATIENCE);
         tokio::time::advance(Duration::from_secs(86_399)).await;

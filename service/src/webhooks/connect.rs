@@ -14,7 +14,6 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
@@ -24,6 +23,7 @@ use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Allowed;
+use super::lookups::Lookups;
 use super::url::{Host, Scheme, Target};
 use crate::limits;
 
@@ -104,6 +104,10 @@ pub(super) enum ConnectError {
     /// Its name stands for nothing.
     #[error("its name can't be resolved")]
     Name,
+    /// One of the two: which one is nobody's to know whose name the setting does not have itself, as it would tell what names the
+    /// server's own network has.
+    #[error("its name can't be resolved, or webhook_allow has none of its addresses")]
+    NoAddress,
     /// Nobody listens there.
     #[error("no connection: it was refused")]
     Refused,
@@ -151,16 +155,29 @@ impl Network {
     pub(super) async fn addresses(
         &self,
         target: &Target,
-        lookups: &Arc<Semaphore>,
+        lookups: &Lookups,
     ) -> Result<Vec<SocketAddr>, ConnectError> {
         if !self.allowed.may_allow(target) {
             return Err(ConnectError::NotAllowed);
         }
+        self.allowed_addresses(target, lookups).await.map_err(|error| match error {
+            ConnectError::Name | ConnectError::NotAllowed if self.allowed.hides(target) => {
+                ConnectError::NoAddress
+            }
+            error => error,
+        })
+    }
+
+    async fn allowed_addresses(
+        &self,
+        target: &Target,
+        lookups: &Lookups,
+    ) -> Result<Vec<SocketAddr>, ConnectError> {
         let port = target.port;
         let mut addresses = match &target.host {
             Host::Ip(ip) => vec![SocketAddr::new(*ip, port)],
             Host::Name(name) => {
-                let permit = Arc::clone(lookups).acquire_owned().await.map_err(|_| ConnectError::Name)?;
+                let permit = lookups.next().await;
                 let (net, name) = (Arc::clone(&self.net), name.clone());
                 let lookup = tokio::spawn(async move {
                     let found = net.resolve(&name, port).await;
@@ -183,7 +200,7 @@ impl Network {
     pub(super) async fn connect(
         &self,
         target: &Target,
-        lookups: &Arc<Semaphore>,
+        lookups: &Lookups,
         within: Duration,
     ) -> Result<Connection, ConnectError> {
         let addresses = self.addresses(target, lookups).await?;

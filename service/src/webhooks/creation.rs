@@ -48,7 +48,7 @@ impl Webhooks {
         if let Admission::MadeBefore(made) = self.admit(owner.as_ref(), request.as_ref()).await?.0 {
             return Ok(made);
         }
-        self.check(&target).await?;
+        self.check(caller, &target).await?;
 
         let (number, memory) = match self.admit(owner.as_ref(), request.as_ref()).await? {
             (Admission::MadeBefore(made), _) => return Ok(made),
@@ -90,11 +90,14 @@ impl Webhooks {
     }
 
     /// Whether anything may be sent to a receiver, as far as can be told now.
-    async fn check(&self, target: &Target) -> Result<(), WebhookError> {
+    async fn check(&self, caller: Option<&Owner>, target: &Target) -> Result<(), WebhookError> {
         let Shared { config, lookups, .. } = &*self.shared;
-        let found = timeout(config.settings.timeout, config.network.addresses(target, lookups)).await;
+        let lookups = lookups.of(caller);
+        let found = timeout(config.settings.timeout, config.network.addresses(target, &lookups)).await;
         match found {
             Ok(Ok(_)) => Ok(()),
+            Ok(Err(ConnectError::NoAddress)) => Err(WebhookError::NoAddress),
+            Err(_) if config.network.allowed.hides(target) => Err(WebhookError::NoAddress),
             Ok(Err(ConnectError::Name)) | Err(_) => Err(WebhookError::Unresolved),
             Ok(Err(_)) if config.network.allowed.is_empty() => {
                 Err(WebhookError::NotAllowed { entries: "none yet" })

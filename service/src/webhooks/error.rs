@@ -26,6 +26,12 @@ pub enum WebhookError {
     /// Its host can't be looked up now.
     #[error("has a host whose addresses can't be found now: check its name, or send the same again")]
     Unresolved,
+    /// Its host has no address that may be sent to, or can't be looked up now.
+    #[error(
+        "has a host whose addresses can't be found now, or are not among those that this server may send to: check its name, send \
+         the same again, or have whoever runs the server add it to the setting webhook_allow"
+    )]
+    NoAddress,
     /// An owner has asked for the results of another.
     #[error("is another owner's name: leave it out for your own matches")]
     OtherOwner,

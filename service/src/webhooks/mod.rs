@@ -15,6 +15,7 @@ mod body;
 mod connect;
 mod creation;
 mod error;
+mod lookups;
 mod measure;
 mod post;
 mod progress;
@@ -29,7 +30,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -44,10 +45,10 @@ use crate::journal::{
     DeadLetter, DeadLetterFilter, Journal, Outcome, Owner, PageSize, ReadError, RequestReused, Resend,
     ResultNumber, StoredWebhook, WebhookChange, WebhookId, WebhookNumber, WebhookStore, WebhookUrl,
 };
-use crate::limits;
 use crate::matches::{Clock, Matches, ResultsFrom};
 use crate::own_task::to_its_end;
 use backoff::Patience;
+use lookups::AllLookups;
 use post::Receiver;
 use progress::{Known, Progress};
 use resend::Resending;
@@ -121,8 +122,8 @@ struct Shared {
     running: RwLock<BTreeMap<WebhookNumber, Running>>,
     /// Held by whoever makes and ends webhooks, so that memory has the changes in the journal's order.
     changing: Arc<Mutex<Memory>>,
-    /// One permit for each name that may be looked up for a webhook that is to be made.
-    lookups: Arc<Semaphore>,
+    /// The names that are looked up for webhooks that are to be made.
+    lookups: AllLookups,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -145,8 +146,7 @@ impl Webhooks {
         stop: CancellationToken,
     ) -> Result<Self, ReadError> {
         let (running, changing) = (RwLock::default(), Arc::new(Mutex::new(Memory::Fresh)));
-        let lookups = Arc::new(Semaphore::new(limits::WEBHOOK_LOOKUPS));
-        let shared = Shared { config, running, changing, lookups, tasks, stop };
+        let shared = Shared { config, running, changing, lookups: AllLookups::new(), tasks, stop };
         let webhooks = Self { shared: Arc::new(shared) };
         webhooks.read().await?;
         let count = webhooks.running().len();

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::connect::{ConnectError, Connection, Network};
+use super::lookups::Lookups;
 use super::url::Target;
 use crate::limits;
 
@@ -49,13 +49,13 @@ pub(super) struct Receiver {
     target: Target,
     within: Duration,
     /// One look-up of its name at a time.
-    lookups: Arc<Semaphore>,
+    lookups: Lookups,
     connection: Option<Connection>,
 }
 
 impl Receiver {
     pub(super) fn new(network: Arc<Network>, target: Target, within: Duration) -> Self {
-        Self { network, target, within, lookups: Arc::new(Semaphore::new(1)), connection: None }
+        Self { network, target, within, lookups: Lookups::one(), connection: None }
     }
 
     /// Closes the connection.

@@ -154,10 +154,12 @@ pub(crate) async fn play_to_the_end(channel: Channel, tokens: &[String]) {
             play_response::Kind::Observation(observation) if observation.decision.is_some() => {
                 observation.decision_number.unwrap()
             }
-            play_response::Kind::Joined(v1::SubscriptionStart {
-                kind: Some(v1::subscription_start::Kind::Snapshot(snapshot)),
-                ..
-            }) if snapshot.decision.is_some() => snapshot.decision_number.unwrap(),
+            play_response::Kind::Joined(start) => match start.kind {
+                Some(v1::subscription_start::Kind::Snapshot(snapshot)) if snapshot.decision.is_some() => {
+                    snapshot.decision_number.unwrap()
+                }
+                _ => continue,
+            },
             play_response::Kind::End(_) => {
                 left -= 1;
                 continue;

@@ -183,9 +183,10 @@ async fn reached(clients: &Clients, created: &Created) -> Option<u64> {
     let mut stream = soon("Observe", clients.play().observe(request)).await.ok()?.into_inner();
     let first = timeout(LOST_WITHIN, stream.message()).await.ok()?.ok()??;
     match first.kind {
-        Some(Observed::Start(v1::SubscriptionStart { kind: Some(From::Snapshot(snapshot)), .. })) => {
-            Some(snapshot.seq)
-        }
+        Some(Observed::Start(start)) => match start.kind {
+            Some(From::Snapshot(snapshot)) => Some(snapshot.seq),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -110,7 +110,7 @@ impl Backend {
                 Err(status) => return self.ledger.felt.push(status.to_string()),
             };
             match message.kind {
-                Some(Observed::Start(start)) => self.start(start).await,
+                Some(Observed::Start(start)) => self.start(*start).await,
                 // What is missing is asked for again.
                 Some(Observed::Observation(observation)) if self.is_beyond(&observation) => return,
                 Some(Observed::Observation(observation)) => self.observe(observation).await,

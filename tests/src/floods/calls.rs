@@ -4,9 +4,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio_stream::StreamExt;
+use tonic::body::Body;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Response, Status, Streaming};
+use tower::ServiceExt;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
@@ -20,6 +22,8 @@ const AT_ONCE: usize = 64;
 const SPECTATORS: usize = 1_000;
 /// How long a spectator who was refused waits.
 const REFUSED: Duration = Duration::from_secs(1);
+/// How long one rests whose connection was cut.
+const CUT: Duration = Duration::from_millis(10);
 /// Matches of a batch.
 const BATCH: usize = 1_000;
 
@@ -51,6 +55,28 @@ pub(super) async fn lists(target: &Target, tally: &Tally, token: Option<&str>) -
         loop {
             let request = with_token(v1::ListMatchesRequest::default(), token);
             note(tally, &client.list_matches(request).await);
+        }
+    });
+    endless(callers).await
+}
+
+/// Asks what a browser asks before a call, as fast as it goes.
+pub(super) async fn preflights(target: &Target, tally: &Tally) -> Endless {
+    let channel = connect(target).await?;
+    let callers = (0..AT_ONCE).map(|_| async {
+        loop {
+            let preflight = http::Request::options("/zetema.v1.RulesService/ListPresets")
+                .header("origin", "https://bots.example")
+                .header("access-control-request-method", "POST")
+                .body(Body::empty())
+                .unwrap();
+            let answer = channel.clone().oneshot(preflight).await;
+            if answer.is_err() {
+                tokio::time::sleep(CUT).await;
+            }
+            tally.answered(
+                &answer.map_or_else(|error| error.to_string(), |answer| answer.status().to_string()),
+            );
         }
     });
     endless(callers).await

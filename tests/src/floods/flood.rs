@@ -86,8 +86,12 @@ pub enum Flood {
     Pages,
     /// A connection that asks for much as an owner, and takes a byte of each answer at a time.
     Trickle,
+    /// 2 connections that ask for much as an owner, give all streams the widest window, and read slowly.
+    WideWindows,
     /// Lists of public matches, which need no token, at full speed.
     Anonymous,
+    /// What browsers ask before calls, at full speed.
+    Preflights,
     /// Calls that need a token, without one, at full speed.
     NoToken,
     /// Calls with a wrong token, at full speed.
@@ -126,8 +130,10 @@ impl Flood {
             | Self::LieOf1Mb
             | Self::NoWindowAnonymous
             | Self::Spectators => 10,
+            Self::WideWindows => 2,
             Self::Pages => 40,
             Self::Anonymous
+            | Self::Preflights
             | Self::NoToken
             | Self::WrongToken
             | Self::Lists
@@ -139,7 +145,7 @@ impl Flood {
 
     /// Whether it asks for matches, so that there have to be many.
     pub const fn wants_matches(self) -> bool {
-        matches!(self, Self::NeverReads | Self::NoWindow | Self::Trickle)
+        matches!(self, Self::NeverReads | Self::NoWindow | Self::Trickle | Self::WideWindows)
     }
 
     /// Whether it asks for a match that is over.
@@ -213,7 +219,9 @@ impl Flood {
             }
             Self::Pages => streams::never_read(target, tally, Reading::All, &Request::metrics()).await,
             Self::Trickle => streams::trickle(target, tally, &Request::matches(&target.token)).await,
+            Self::WideWindows => streams::wide_windows(target, tally, &Request::matches(&target.token)).await,
             Self::Anonymous => calls::lists(target, tally, None).await,
+            Self::Preflights => calls::preflights(target, tally).await,
             Self::NoToken => calls::creates(target, tally, None).await,
             Self::WrongToken => calls::lists(target, tally, Some("zto_wrong")).await,
             Self::Lists => calls::lists(target, tally, Some(&target.token)).await,

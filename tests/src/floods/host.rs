@@ -186,11 +186,7 @@ impl Host {
 
     /// The processor time that it has used.
     pub fn processor_time(&self) -> Duration {
-        let line = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap_or_default();
-        // The name, in parentheses, may have spaces.
-        let fields = line.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-        let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-        Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
+        processor_time(self.pid())
     }
 
     /// How many files it has open.
@@ -216,6 +212,15 @@ pub(super) async fn connect(url: &str, address: SocketAddr, ca: Option<&str>, to
         Some(ca) => Clients::connect_securely(url, ca, token).await.expect("the server listens"),
         None => Clients::connect(address, token).await,
     }
+}
+
+/// The processor time that a process has used; none if it is gone.
+pub(crate) fn processor_time(pid: u32) -> Duration {
+    let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name, in parentheses, may have spaces.
+    let fields = line.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
 
 /// What a process has of the machine's memory; nothing if it is gone.

@@ -1,6 +1,7 @@
 //! A connection of HTTP/2 that keeps to as much of the protocol as its attacker wants.
 
 use std::convert::Infallible;
+use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +19,10 @@ use crate::proxy::Frame;
 const BEAT: Duration = Duration::from_millis(100);
 /// How long the server's last words may take to come, once nothing can be written to it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Bytes that a slow reader takes at a time: enough not to be cut.
+const SIP: usize = 16 * 1024;
+/// How often it does.
+const BETWEEN_SIPS: Duration = Duration::from_millis(250);
 /// What hyper sends in the pings of its keepalive, so that it can be answered unread.
 const KEEPALIVE: [u8; 8] = [0x3b, 0x7c, 0xdb, 0x7a, 0x0b, 0x87, 0x16, 0xb4];
 /// How often they are answered unread.
@@ -37,6 +42,8 @@ pub(super) struct Line {
 /// What a connection has beside what it writes.
 enum Kept {
     Reader(#[expect(dead_code, reason = "it reads until it is dropped")] AbortOnDropHandle<()>),
+    /// One that answers nothing.
+    Slow(#[expect(dead_code, reason = "it reads until it is dropped")] AbortOnDropHandle<()>),
     /// What is not read, and its end, of which nobody hears.
     Unread(#[expect(dead_code, reason = "it is open until it is dropped")] (ReadHalf<Wire>, Silent)),
 }
@@ -66,6 +73,10 @@ impl Line {
                     said.send_replace(Some(ending));
                 })))
             }
+            Reading::Slowly => Kept::Slow(AbortOnDropHandle::new(tokio::spawn(async move {
+                let ending = sip(read).await;
+                said.send_replace(Some(ending));
+            }))),
             Reading::Nothing => Kept::Unread((read, said)),
         };
         let mut line = Self { write, owed, ending, tally: tally.clone(), kept };
@@ -123,7 +134,7 @@ impl Line {
         loop {
             beats.tick().await;
             beat += 1;
-            let unread = matches!(self.kept, Kept::Unread(_)) && beat % UNREAD_BEATS == 0;
+            let unread = !matches!(self.kept, Kept::Reader(_)) && beat % UNREAD_BEATS == 0;
             let said = if unread { frame(kind::PING, ACK, 0, &KEEPALIVE) } else { Vec::new() };
             self.send(&said).await?;
         }
@@ -152,6 +163,18 @@ async fn listen(mut read: ReadHalf<Wire>, owed: &Mutex<Vec<u8>>) -> Ending {
         while let Some(frame) = Frame::take(&mut buffer) {
             let answer = answer(&frame, &mut farewell);
             owed.lock().unwrap().extend(answer);
+        }
+    }
+}
+
+/// Reads a little now and then until the end, and looks at none of it.
+async fn sip(mut read: ReadHalf<Wire>) -> Ending {
+    let mut sip = vec![0; SIP];
+    loop {
+        match read.read_exact(&mut sip).await {
+            Ok(_) => tokio::time::sleep(BETWEEN_SIPS).await,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ending::Closed,
+            Err(error) => return Ending::of(&error),
         }
     }
 }

@@ -32,6 +32,7 @@ mod target;
 pub use ending::Ending;
 pub use flood::Flood;
 pub use honest::{Crowd, Figures, Honest, Length};
+pub(crate) use host::processor_time;
 pub use host::{Effort, Host, Memory, Setup, Transport};
 use line::Line;
 pub use readers::{Readers, ReadersRow};

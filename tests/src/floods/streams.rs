@@ -19,8 +19,10 @@ const AS_MANY_AS_MAY: u32 = 200;
 const TRICKLE: Duration = Duration::from_millis(200);
 /// The number of the last stream that a connection may have.
 const LAST: u32 = 0x7fff_ffff;
-/// The largest step of a window.
+/// The largest window, and the largest step of one.
 const LARGEST: u32 = 0x7fff_ffff;
+/// A connection's window at first (RFC 9113, section 6.9.2).
+const FIRST_WINDOW: u32 = 65_535;
 
 /// How long a server's first words may take to come.
 const SETTLED: Duration = Duration::from_millis(200);
@@ -138,6 +140,16 @@ pub(super) async fn never_read(
     let settings = if reading == Reading::All { window_of(0) } else { settings() };
     let mut line = Line::open(target, tally, reading, &settings).await?;
     all(&mut line, |stream| whole_call(stream, request)).await?;
+    line.rest().await
+}
+
+/// Asks for much, opens all windows as wide as they may be, and takes little of what comes at a time.
+pub(super) async fn wide_windows(target: &Target, tally: &Tally, request: &Request) -> Endless {
+    let settings = [window_of(LARGEST), window_update(0, LARGEST - FIRST_WINDOW)].concat();
+    let mut line = Line::open(target, tally, Reading::Slowly, &settings).await?;
+    for stream in (0..AS_MANY_AS_MAY).map(|stream| 2 * stream + 1) {
+        line.send(&whole_call(stream, request)).await?;
+    }
     line.rest().await
 }
 

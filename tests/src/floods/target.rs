@@ -75,6 +75,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 pub enum Reading {
     /// All that comes.
     All,
+    /// A little now and then.
+    Slowly,
     /// Nothing: what comes stays in the system's buffers.
     Nothing,
 }
@@ -99,7 +101,7 @@ impl Target {
     /// What the system says.
     pub async fn dial(&self, reading: Reading) -> io::Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
-        if reading == Reading::Nothing {
+        if reading != Reading::All {
             socket.set_recv_buffer_size(NO_BUFFER)?;
         }
         socket.bind((self.from, 0).into())?;

@@ -57,7 +57,7 @@ impl PlayStream {
         };
         let answer = self.ask(0, Ask::Hello(hello)).await.unwrap();
         let Some(Answer::Welcome(welcome)) = answer.kind else { panic!("{answer:?} is no welcome") };
-        (self, welcome)
+        (self, *welcome)
     }
 
     /// Opens a stream and says nothing.
@@ -159,7 +159,7 @@ impl PlayStream {
     pub async fn join(&mut self, join: v1::Join) -> (u32, v1::SubscriptionStart) {
         let answer = self.ask(0, Ask::Join(join)).await.unwrap();
         match answer.kind {
-            Some(Answer::Joined(start)) => (answer.handle, start),
+            Some(Answer::Joined(start)) => (answer.handle, *start),
             other => panic!("{other:?} is no answer to a join"),
         }
     }

@@ -70,7 +70,7 @@ impl SeatLog {
             From::Snapshot(snapshot) => snapshot.view.as_ref(),
             From::Resumed(_) => None,
         };
-        self.observations.iter().rev().find_map(|observation| observation.view.as_ref()).or(started)
+        self.observations.iter().rev().find_map(|observation| observation.view.as_deref()).or(started)
     }
 
     /// A card that the seat does not hold, by the last view.

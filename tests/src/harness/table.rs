@@ -93,7 +93,7 @@ impl Table {
         let seat = usize::try_from(message.handle).unwrap() - 1;
         let log = &mut self.seats[seat];
         let open = match message.kind.expect("a kind that this version knows") {
-            Kind::Start(start) => log.start(seat, start),
+            Kind::Start(start) => log.start(seat, *start),
             Kind::Observation(observation) => log.observe(seat, observation),
             Kind::End(end) => {
                 log.end(end);

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use zetema_load::outcome::{Client, Count, Measure, Phase, Recorder, Via};
-use zetema_load::{Kind, Load, Plan, Stage, Target, Think, run};
+use zetema_load::{Kind, Load, Plan, SERVER_FLAGS, Stage, Target, Think, run};
 use zetema_rules::{MatchEnd, NamedTimeControl, Options, Preset, Rules, TimeControl};
 use zetema_sdk::Tls;
 
@@ -21,18 +21,6 @@ use crate::floods::{Effort, Host, Setup, Transport};
 const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(31);
 /// Gives a server one processor, if the system knows how.
 const ALONE: &str = "taskset -cp 0 $$ > /dev/null";
-/// What else would stand in the way of one address that asks for so much.
-const WIDE_OPEN: [&str; 8] = [
-    "--requests-per-second-per-token=10000000",
-    "--request-burst-per-token=10000000",
-    "--requests-per-second-per-address=10000000",
-    "--request-burst-per-address=10000000",
-    "--creates-per-second-per-token=1000000",
-    "--create-burst-per-token=10000000",
-    "--creates-per-second-per-address=1000000",
-    "--create-burst-per-address=10000000",
-];
-
 /// What came of one rate of arrivals.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
@@ -74,14 +62,14 @@ impl Point {
         warm_up: Duration,
         lasts: Duration,
     ) -> anyhow::Result<Self> {
-        let flags = WIDE_OPEN.iter().map(OsString::from).chain(flags.iter().cloned()).collect();
+        let flags = SERVER_FLAGS.iter().map(OsString::from).chain(flags.iter().cloned()).collect();
         let setup = Setup { program, transport: Transport::Plaintext, flags, shell: Some(ALONE) };
         let host = Host::start(&setup, tempfile::tempdir()?).await?;
         let token = host.admin().await.admin_token().to_owned();
         let target = Target::new(host.url(), Endpoint::from_shared(host.url())?, Tls::default(), &token)?;
         let plan = plan(load, warm_up, lasts)?;
         let recorder = Recorder::start(plan.description("overload"), Phase::warm_up());
-        let running = run(target, &plan, recorder, CancellationToken::new(), |_, _| {});
+        let running = Box::pin(run(target, &plan, recorder, CancellationToken::new(), |_, _| {}));
         let watching = async {
             sleep(warm_up).await;
             let effort = Effort::of(&host);
@@ -138,6 +126,7 @@ fn plan(load: Load, warm_up: Duration, lasts: Duration) -> anyhow::Result<Plan> 
         ramp: Duration::ZERO,
         duration: lasts,
         drop_every: None,
+        rejoin_every: None,
         spectators: 0,
         slow_readers: 0,
     };

@@ -1,16 +1,18 @@
 //! A journal in memory: it answers at once, so that time which stands still stays so.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
 use zetema_service::journal::{
-    Append, AppendOutcome, AppendRefusal, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
-    FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
-    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
-    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
-    ResultRow, StoredMatch, StoredRecord, StoredToken, TokenChange, UnixMillis, Version,
+    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, DeadLetter,
+    DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health,
+    History, Journal, JournalQueue, JournalStats, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome,
+    PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
+    ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredMatch, StoredRecord, StoredToken,
+    StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -27,10 +29,18 @@ pub struct MemoryJournal {
 struct Inner {
     running: HashMap<MatchId, Vec<Payload>>,
     finished: Vec<FinishedMatch>,
+    /// Where each is among them.
+    places: HashMap<MatchId, usize>,
     requests: Vec<(RequestKey, Response)>,
     tokens: Vec<StoredToken>,
     meta: Vec<(MetaKey, MetaValue)>,
     stats: JournalStats,
+}
+
+impl fmt::Debug for MemoryJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryJournal")
+    }
 }
 
 impl MemoryJournal {
@@ -65,8 +75,7 @@ impl Default for MemoryJournal {
 
 impl Inner {
     fn append(&mut self, append: &Append) -> Result<Version, AppendRefusal> {
-        let finished = self.finished.iter().find(|finished| finished.result.match_id == append.match_id);
-        if let Some(finished) = finished {
+        if let Some(finished) = self.finished(append.match_id) {
             return Err(AppendRefusal::Finished(finished.result.number));
         }
         let records = self.running.get_mut(&append.match_id).ok_or(AppendRefusal::NoMatch)?;
@@ -78,6 +87,10 @@ impl Inner {
         let version = version(records.len());
         self.committed(append.records.as_slice().len());
         Ok(version)
+    }
+
+    fn finished(&self, match_id: MatchId) -> Option<&FinishedMatch> {
+        self.finished.get(*self.places.get(&match_id)?)
     }
 
     /// Counts a write that has gone through, which was alone in its commit.
@@ -146,6 +159,8 @@ impl Journal for MemoryJournal {
             Err(refusal) => return Outcome::Refused(refusal),
         };
         inner.running.remove(&last.match_id);
+        let place = inner.finished.len();
+        inner.places.insert(last.match_id, place);
         let number = ResultNumber::new(inner.finished.len() as u64 + 1);
         let result = ResultRow { number, match_id: last.match_id, listing, finished_at, summary };
         inner.finished.push(FinishedMatch { result, version, record });
@@ -155,7 +170,7 @@ impl Journal for MemoryJournal {
 
     async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError> {
         let inner = self.inner.lock().unwrap();
-        if let Some(finished) = inner.finished.iter().find(|finished| finished.result.match_id == match_id) {
+        if let Some(finished) = inner.finished(match_id) {
             return Ok(Some(StoredMatch::Finished(Box::new(finished.clone()))));
         }
         let record = |(number, payload): (usize, &Payload)| StoredRecord {
@@ -283,5 +298,31 @@ impl Journal for MemoryJournal {
 
     async fn close(&self) {
         self.health.send_replace(Health::Closed);
+    }
+}
+
+/// It keeps no webhooks: who asks for one is told so.
+#[async_trait]
+impl WebhookStore for MemoryJournal {
+    async fn webhooks(&self) -> Result<Vec<(StoredWebhook, u32)>, ReadError> {
+        Ok(Vec::new())
+    }
+
+    async fn dead_letters(
+        &self,
+        _filter: DeadLetterFilter,
+        _page: PageSize,
+    ) -> Result<Vec<DeadLetter>, ReadError> {
+        Ok(Vec::new())
+    }
+
+    async fn change_webhooks(&self, _change: WebhookChange) -> Outcome<u64, RequestReused> {
+        Outcome::Failed(Cause::new("a journal in memory keeps no webhooks"))
+    }
+}
+
+impl ServerJournal for MemoryJournal {
+    fn queue(&self) -> JournalQueue {
+        JournalQueue::default()
     }
 }

@@ -62,7 +62,7 @@ async fn open_streams(process: &Process, rpc: &str) -> u64 {
 /// Waits until as many streams of an RPC are open, and says for how long.
 async fn until_open(process: &Process, rpc: &str, count: u64) -> Duration {
     let begun = Instant::now();
-    let mut look = tokio::time::interval(Duration::from_millis(10));
+    let mut look = tokio::time::interval(Duration::from_millis(50));
     let gone = async {
         while open_streams(process, rpc).await != count {
             look.tick().await;

@@ -35,6 +35,7 @@ async fn of_a_stalled_server(load: Load) -> Totals {
         ramp: Duration::ZERO,
         duration: Duration::from_secs(5),
         drop_every: None,
+        rejoin_every: None,
         spectators: 0,
         slow_readers: 0,
     };
@@ -53,7 +54,7 @@ async fn of_a_stalled_server(load: Load) -> Totals {
             }
         }
     };
-    let outcome = run(target, &plan, recorder, CancellationToken::new(), told).await.unwrap();
+    let outcome = Box::pin(run(target, &plan, recorder, CancellationToken::new(), told)).await.unwrap();
     assert_eq!(outcome.faults().all(), 0, "{:?}", outcome.faults().first());
     outcome.totals()
 }

@@ -22,14 +22,17 @@ use zetema_tests::harness::{
 };
 
 use crate::secrecy::metrics;
-use crate::webhooks::receiver::{Manner, Receiver};
+use crate::webhooks::{
+    FLAGS,
+    receiver::{Manner, Receiver},
+};
 
 /// Where the receiver of the webhook is asked, of which both parts are its secrets.
 const PATH: [&str; 2] = ["/zetema/the-path-of-a-receiver", "?token=what-a-receiver-asks-for"];
 
 /// A server that tells everything.
 async fn start(folder: TempDir) -> (Process, Clients) {
-    let flags = ["--webhook-allow", "http://127.0.0.1:*"].map(OsStr::new);
+    let flags = FLAGS.map(OsStr::new);
     let mut process = Process::spawn("127.0.0.1:0", "trace", folder, &flags);
     assert!(process.serves().await, "the server starts");
     let clients = process.connect().await;

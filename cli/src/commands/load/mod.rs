@@ -1,5 +1,8 @@
 //! `zetema load`.
 
+mod joining;
+
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +12,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
 use secrecy::{ExposeSecret, SecretString};
 use tokio_util::sync::CancellationToken;
-use zetema_load::outcome::{Client, Phase, Reading, Recorder, Second, Via, Work};
+use zetema_load::join::{Generators, Meeting};
+use zetema_load::outcome::{Client, Reading, Second, Via, Work};
 use zetema_load::report::Report;
 use zetema_load::slo::Slo;
 use zetema_load::{
@@ -17,7 +21,6 @@ use zetema_load::{
     table,
 };
 use zetema_rules::NamedTimeControl;
-use zetema_service::server::termination;
 
 use crate::args::{AddressArgs, FormatArgs, RulesArgs, ServerArgs, TimeControlArgs, TlsArgs};
 use crate::client;
@@ -29,8 +32,23 @@ use crate::render::counted;
 /// Matches that are live at once unless something else is asked for.
 const MATCHES: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
 
+/// The flags that a generator which joins has no use for, besides those of the load: the first one has them.
+const OF_THE_FIRST: [&str; 11] = [
+    "scenario",
+    "slo",
+    "find_limit",
+    "resolution",
+    "hdr",
+    "html",
+    "compare",
+    "format",
+    "generators",
+    "listen",
+    "plaintext",
+];
+
 /// The flags of what a scenario says itself.
-const IN_SCENARIO: [&str; 26] = [
+const IN_SCENARIO: [&str; 27] = [
     "matches",
     "rate",
     "client",
@@ -41,6 +59,7 @@ const IN_SCENARIO: [&str; 26] = [
     "duration",
     "connections",
     "drop_every",
+    "rejoin_every",
     "spectators",
     "slow_readers",
     "seed",
@@ -75,6 +94,9 @@ Examples:
   zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
   zetema load --scenario evening.toml --slo 'p99<50ms'
   zetema load --server https://zetema.example.com --via unary --matches 200
+  zetema load --server https://zetema.example.com --rate 90000actions/s --matches 9000 --generators 3 --listen 10.0.0.5:4690 \
+      --plaintext anywhere
+  zetema load --server https://zetema.example.com --join 10.0.0.5:4690
 
 The exit code is 1 if anything that came was wrong, or if --slo was not kept. docs/load.md and docs/load-report.md say what is
 measured.")]
@@ -141,12 +163,28 @@ pub(crate) struct Load {
     /// Cut one of the connections so often, and come back
     #[arg(long, value_name = "TIME", value_parser = zetema_load::duration)]
     drop_every: Option<Duration>,
+    /// Have the players of one of the matches leave it and join it again so often
+    #[arg(long, value_name = "TIME", value_parser = zetema_load::duration)]
+    rejoin_every: Option<Duration>,
     /// Who look on, each at any match that is live, and read all
     #[arg(long, value_name = "N", default_value = "0")]
     spectators: u32,
     /// Who look on and read a message a second, until the server cuts them
     #[arg(long, value_name = "N", default_value = "0")]
     slow_readers: u32,
+    /// Generators that make the load together: this one waits at --listen until the others have joined it, and divides the load
+    #[arg(long, value_name = "N", requires_all = ["listen", "server"])]
+    generators: Option<NonZeroU32>,
+    /// Where this generator waits for the others
+    #[arg(long, value_name = "ADDRESS", requires = "generators")]
+    listen: Option<SocketAddr>,
+    /// Where --listen may be, as what goes there is not encrypted
+    #[arg(long, value_name = "WHERE", default_value = "loopback", requires = "listen", value_parser = ["loopback", "anywhere"])]
+    plaintext: String,
+    /// Join the generator that waits at this address, and make a part of its load on --server
+    #[arg(long, value_name = "HOST:PORT", requires = "server", conflicts_with_all = IN_SCENARIO)]
+    #[arg(conflicts_with_all = OF_THE_FIRST)]
+    join: Option<String>,
     /// From what the players' choices and the moments of the schedule follow
     #[arg(long, value_name = "NUMBER", default_value = "0")]
     seed: u64,
@@ -170,23 +208,26 @@ fn via() -> impl TypedValueParser<Value = Via> {
 
 impl Load {
     pub(super) async fn run(self) -> Result<()> {
+        if let Some(address) = &self.join {
+            return self.join(address).await;
+        }
         let plan = self.plan()?;
+        let meeting = self.meeting(&plan).await?;
         let before = self.compare.as_deref().map(earlier).transpose()?;
         crate::log::start_quietly("error")?;
         let (own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let target = target(&server)?;
+        let mut generators = match meeting {
+            None => Generators::alone(target),
+            Some(meeting) => Generators::joined(target, joining::wait(meeting).await?),
+        };
         let stop = CancellationToken::new();
-        let running = self.measure(&target, name, &plan, stop.clone());
-        tokio::pin!(running);
-        let report = tokio::select! {
-            report = &mut running => report,
-            signal = termination() => {
-                signal?;
-                stop.cancel();
-                running.await
-            }
-        }?;
+        let measuring = self.measure(&mut generators, name, &plan, stop.clone());
+        let report = joining::until_stopped(&stop, measuring).await;
+        // It hears why, if the run has failed.
+        generators.end().await;
+        let report = report?;
         drop(own);
         let report = match &before {
             Some(before) => report.compared_with(&before.outcome),
@@ -199,25 +240,24 @@ impl Load {
     /// Runs the plan once, or at one rate after the other.
     async fn measure(
         &self,
-        target: &Target,
+        generators: &mut Generators,
         name: &str,
         plan: &Plan,
         stop: CancellationToken,
     ) -> Result<Report> {
         let live = Live::new()?;
         let report = if let (true, Some(slo)) = (self.find_limit, &self.slo) {
-            let told = |rate: Rate, recorder: &Recorder, second: &Second, server: Option<&Reading>| {
-                live.show(&live::line(&format!("at {rate}/s"), recorder.elapsed(), second, server));
+            let told = |rate: Rate, elapsed: Duration, second: &Second, server: Option<&Reading>| {
+                live.show(&live::line(&format!("at {rate}/s"), elapsed, second, server));
             };
-            zetema_load::find_limit(target, name, plan, slo, self.resolution, stop, told).await?
+            zetema_load::find_limit(generators, name, plan, slo, self.resolution, stop, told).await?
         } else {
-            let recorder = Recorder::start(plan.description(name), Phase::warm_up());
-            let told = |second: &Second, server: Option<&Reading>| {
+            let told = |elapsed: Duration, second: &Second, server: Option<&Reading>| {
                 let phase = second.phase().checked_sub(1).and_then(|number| plan.stages().get(number));
                 let phase = phase.map_or("warm-up", |stage| stage.name.as_str());
-                live.show(&live::line(phase, recorder.elapsed(), second, server));
+                live.show(&live::line(phase, elapsed, second, server));
             };
-            let outcome = zetema_load::run(target.clone(), plan, recorder.clone(), stop, told).await?;
+            let outcome = generators.run(plan, name, stop, told).await?;
             Report::new(outcome, self.slo.as_ref())
         };
         live.end();
@@ -252,6 +292,27 @@ impl Load {
         };
         let address = AddressArgs { server, tls: self.tls.clone() };
         Ok((None, ServerArgs { address, token: self.token.clone(), data: self.data.clone() }))
+    }
+
+    /// Where the other generators are waited for, if there are to be any.
+    async fn meeting(&self, plan: &Plan) -> Result<Option<Meeting>> {
+        let (Some(generators), Some(address)) = (self.generators, self.listen) else { return Ok(None) };
+        plan.divided(generators).map_err(|error| Usage::new(error.to_string()))?;
+        if !address.ip().is_loopback() && self.plaintext == "loopback" {
+            return Err(Usage::new(format!(
+                "what generators tell each other at {address} would not be encrypted, and whoever reaches it could join: give a \
+                 loopback address, or allow it by --plaintext anywhere"
+            ))
+            .into());
+        }
+        Ok(Some(Meeting::open(address, generators).await?))
+    }
+
+    /// Makes a part of another generator's load.
+    async fn join(&self, address: &str) -> Result<()> {
+        crate::log::start_quietly("error")?;
+        let (_, server) = self.server()?;
+        joining::join(address, &target(&server)?).await
     }
 
     fn plan(&self) -> Result<Plan> {
@@ -292,6 +353,7 @@ impl Load {
             ramp: self.ramp,
             duration: self.duration,
             drop_every: self.drop_every,
+            rejoin_every: self.rejoin_every,
             spectators: self.spectators,
             slow_readers: self.slow_readers,
         };

@@ -98,7 +98,7 @@ impl Server {
             Request::Hello(hello) => {
                 assert_eq!(hello.protocol_revision, 1);
                 let welcome = self.welcome();
-                self.say(0, Response::Welcome(welcome));
+                self.say(0, Response::Welcome(Box::new(welcome)));
             }
             Request::Join(join) => {
                 self.join(tag, &join);

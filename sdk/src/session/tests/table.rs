@@ -154,7 +154,7 @@ impl Table {
             seat: Some(seat.to_wire()),
             kind: Some(kind),
         };
-        self.say(tag, handle, Response::Joined(start));
+        self.say(tag, handle, Response::Joined(Box::new(start)));
         for observation in tail {
             self.say(0, handle, Response::Observation(observation));
         }
@@ -398,7 +398,7 @@ impl Table {
                 seq,
                 decision_number: self.decision(),
                 events: about.chain(seen).collect(),
-                view: self.view(seat),
+                view: self.view(seat).map(Box::new),
                 decision: self.to_decide(seat, fresh),
                 receipt: actor.filter(|&(actor, _)| actor == seat).map(receipt),
             };

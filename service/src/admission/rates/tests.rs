@@ -54,6 +54,18 @@ fn an_address_has_its_share_whatever_tokens_it_makes_up() {
 }
 
 #[test]
+fn an_address_may_read_the_page_of_metrics_so_often_and_ask_after_its_health_all_the_same() {
+    let rates = rates(&[]);
+    let share = |address| share(&rates, address, None);
+    let read = (0..1_000).filter(|_| share(ONE).watching_over(Purpose::Metrics).is_ok()).count();
+    let burst = limits::METRICS_PAGES_BURST.get() as usize;
+    assert!((burst..burst + 500).contains(&read), "{read} were read");
+    share(ONE).watching_over(Purpose::Health).unwrap();
+    share(ONE).request().unwrap();
+    share(OTHER).watching_over(Purpose::Metrics).unwrap();
+}
+
+#[test]
 fn a_batch_costs_as_many_creates_as_it_has_matches() {
     let rates = rates(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]);
     let share = share(&rates, ONE, Some("Bearer a"));

@@ -269,7 +269,7 @@ impl Session {
             (handle, heard)
         });
         self.heard.push(heard.boxed());
-        v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(start)) }
+        v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(Box::new(start))) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a Play stream begins with: a hello, and the welcome that tells what there is to play.
 
 use futures::{StreamExt, stream};
+use tokio::time::Instant;
 use zetema_proto::{
     PROTOCOL_REVISION, Wire,
     v1::{self, ErrorReason, play_response::Kind},
@@ -56,8 +57,12 @@ impl Session {
             live_seat_count: number(live.count),
             next_live_seats_token: live.next.map(|next| next.to_string()).unwrap_or_default(),
         };
-        self.said.push_back(v1::PlayResponse { tag, handle: 0, kind: Some(Kind::Welcome(welcome)) });
-        self.pings.reset();
+        self.said.push_back(v1::PlayResponse {
+            tag,
+            handle: 0,
+            kind: Some(Kind::Welcome(Box::new(welcome))),
+        });
+        self.ping_at = Instant::now() + self.backend.ping_interval;
         self.say_ping();
         Ok(())
     }

@@ -142,7 +142,7 @@ impl Observing {
             (handle, heard)
         });
         self.heard.push(heard.boxed());
-        response(handle, Kind::Start(start))
+        response(handle, Kind::Start(Box::new(start)))
     }
 }
 

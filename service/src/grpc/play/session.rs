@@ -13,13 +13,14 @@ use futures::{
 };
 use tokio::{
     sync::mpsc::{Permit, Sender},
-    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep, sleep_until, timeout},
+    time::{Instant, timeout},
 };
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
     ask::Answer,
+    events::{Due, Event, Events},
     faults,
     handles::Handles,
     hello::live_seat_to_wire,
@@ -64,7 +65,8 @@ pub(super) struct Session {
     /// The seats that a bot gets while its stream is open.
     pub(super) assigned: BoxStream<'static, LiveSeat>,
     pub(super) round_trips: RoundTrips,
-    pub(super) pings: Interval,
+    /// When the client is pinged next.
+    pub(super) ping_at: Instant,
     pings_said: u64,
     /// Whether the client was told that the server drains.
     drain_told: bool,
@@ -84,9 +86,7 @@ impl Session {
         token: Option<TokenKey>,
         share: Option<Share>,
     ) -> Self {
-        let now = Instant::now();
-        let mut pings = interval_at(now + backend.ping_interval, backend.ping_interval);
-        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let ping_at = Instant::now() + backend.ping_interval;
         let last_sign = backend.matches.now();
         Self {
             backend,
@@ -100,7 +100,7 @@ impl Session {
             heard: SelectAll::new(),
             assigned: stream::pending().boxed(),
             round_trips: RoundTrips::default(),
-            pings,
+            ping_at,
             pings_said: 0,
             drain_told: false,
             last_sign,
@@ -129,12 +129,7 @@ impl Session {
         out: Sender<Outgoing>,
         voided: BoxFuture<'static, ()>,
     ) {
-        let end = tokio::select! {
-            // First, so that nothing is done any more with a token that is void.
-            biased;
-            () = voided => End::Fault(Fault::token_void()),
-            end = self.serve(&mut requests, &out) => end,
-        };
+        let end = self.serve(&mut requests, &out, voided).await;
         let end = match (end, self.share.as_ref().and_then(Share::verdict)) {
             // What the connection was closed for, the next stream is told.
             (End::Closed, Some(Verdict::Stalled)) => End::Fault(Fault::stalled_reader()),
@@ -150,11 +145,22 @@ impl Session {
         }
     }
 
-    async fn serve(&mut self, requests: &mut Streaming<v1::PlayRequest>, out: &Sender<Outgoing>) -> End {
+    async fn serve(
+        &mut self,
+        requests: &mut Streaming<v1::PlayRequest>,
+        out: &Sender<Outgoing>,
+        voided: BoxFuture<'_, ()>,
+    ) -> End {
         let backend = Arc::clone(&self.backend);
-        let silence = backend.ping_interval * limits::SILENT_PING_INTERVALS;
-        let hello_by = Instant::now() + backend.request_timeout;
+        let mut events = Events::new(out, &backend.drain, voided);
+        events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
+        events.look_at(Due::Ping, self.ping_at);
+        events.look_at(Due::Sign, Instant::now() + self.silence());
+        let mut drains = false;
         loop {
+            if drains && self.has_to_tell_drain() {
+                self.tell_drain();
+            }
             let unanswered = self.asked.len() + self.said.len() + self.handles.owed();
             if self.said.is_empty() {
                 self.said.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
@@ -164,20 +170,21 @@ impl Session {
                 // It is not heard since the tables are slow, for which it can't be blamed.
                 self.last_sign = backend.matches.now();
             }
-            let left = silence.saturating_sub(self.silent_for());
             tokio::select! {
-                () = out.closed() => return End::Closed,
-                () = backend.drain.closing().cancelled() => return self.close(out).await,
-                () = backend.drain.draining().cancelled(), if self.has_to_tell_drain() => self.tell_drain(),
-                _ = self.pings.tick() => if self.capacity.is_some() && may_read { self.say_ping() },
-                // A client that is not heard since it does not read its answers counts as silent too.
-                () = sleep(left) => if self.silent_for() >= silence {
-                    match may_read.then(|| requests.message().now_or_never()).flatten() {
-                        Some(Ok(Some(request))) => self.hear(request),
-                        _ => return End::Fault(Fault::silent_client()),
-                    }
+                // What happens first, so that nothing is done any more with a token that is void. Nobody starves: what goes
+                // out has room only while it is read, and without its answers read nothing is heard.
+                biased;
+                Some(event) = events.next() => match event {
+                    Event::Voided => return End::Fault(Fault::token_void()),
+                    Event::Unread => return End::Closed,
+                    Event::Closing => return self.close(out, events).await,
+                    Event::Draining => drains = true,
+                    Event::Due(due) => match self.look_at(due, may_read, requests) {
+                        Ok(Some(next)) => events.look_at(due, next),
+                        Ok(None) => {}
+                        Err(end) => return end,
+                    },
                 },
-                () = sleep_until(hello_by), if self.capacity.is_none() => return End::Fault(Fault::no_hello()),
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
@@ -188,14 +195,52 @@ impl Session {
                 }
                 request = requests.message(), if may_read => match request {
                     Ok(Some(request)) => self.hear(request),
-                    Ok(None) => return self.answer_the_rest(out).await,
+                    Ok(None) => return self.answer_the_rest(out, events).await,
                     Err(status) => {
                         let Some(fault) = tonic_faults::of_stream(&status) else { return End::Closed };
-                        return self.answer_and_end(out, fault).await;
+                        return self.answer_and_end(out, events, fault).await;
                     }
                 },
             }
         }
+    }
+
+    /// Looks at what is due. The answer is when to look again.
+    fn look_at(
+        &mut self,
+        due: Due,
+        may_read: bool,
+        requests: &mut Streaming<v1::PlayRequest>,
+    ) -> Result<Option<Instant>, End> {
+        let now = Instant::now();
+        match due {
+            Due::Hello if self.capacity.is_none() => Err(End::Fault(Fault::no_hello())),
+            Due::Hello => Ok(None),
+            Due::Ping => {
+                if now >= self.ping_at {
+                    self.ping_at = now + self.backend.ping_interval;
+                    if self.capacity.is_some() && may_read {
+                        self.say_ping();
+                    }
+                }
+                Ok(Some(self.ping_at))
+            }
+            Due::Sign => {
+                // A client that is not heard since it does not read its answers counts as silent too.
+                if self.silent_for() >= self.silence() {
+                    match may_read.then(|| requests.message().now_or_never()).flatten() {
+                        Some(Ok(Some(request))) => self.hear(request),
+                        _ => return Err(End::Fault(Fault::silent_client())),
+                    }
+                }
+                Ok(Some(now + self.silence().saturating_sub(self.silent_for())))
+            }
+        }
+    }
+
+    /// How long a client may be silent.
+    fn silence(&self) -> Duration {
+        self.backend.ping_interval * limits::SILENT_PING_INTERVALS
     }
 
     /// Takes in a message of the client: a sign of life.
@@ -291,14 +336,19 @@ impl Session {
     }
 
     /// The client will say no more: what it asked is answered, then the stream ends. It has to read that in time.
-    async fn answer_the_rest(&mut self, out: &Sender<Outgoing>) -> End {
-        let silence = self.backend.ping_interval * limits::SILENT_PING_INTERVALS;
-        timeout(silence, self.answer_all(out)).await.unwrap_or(End::Closed)
+    async fn answer_the_rest(&mut self, out: &Sender<Outgoing>, events: Events<'_>) -> End {
+        timeout(self.silence(), self.answer_all(out, events)).await.unwrap_or(End::Closed)
     }
 
-    async fn answer_all(&mut self, out: &Sender<Outgoing>) -> End {
+    async fn answer_all(&mut self, out: &Sender<Outgoing>, mut events: Events<'_>) -> End {
         while !(self.said.is_empty() && self.asked.is_empty()) || self.handles.owed() > 0 {
             tokio::select! {
+                biased;
+                Some(event) = events.next() => match event {
+                    Event::Voided => return End::Fault(Fault::token_void()),
+                    Event::Unread => return End::Closed,
+                    Event::Closing | Event::Draining | Event::Due(_) => {}
+                },
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
                     let Some((permit, next)) = next else { return End::Closed };
@@ -323,16 +373,16 @@ impl Session {
     }
 
     /// The server stops: what was asked is answered, and the stream ends.
-    async fn close(&mut self, out: &Sender<Outgoing>) -> End {
+    async fn close(&mut self, out: &Sender<Outgoing>, events: Events<'_>) -> End {
         if self.has_to_tell_drain() {
             self.tell_drain();
         }
-        self.answer_and_end(out, Fault::draining(Duration::ZERO)).await
+        self.answer_and_end(out, events, Fault::draining(Duration::ZERO)).await
     }
 
     /// What was asked is answered, and the stream ends with this.
-    async fn answer_and_end(&mut self, out: &Sender<Outgoing>, fault: Fault) -> End {
-        match self.answer_the_rest(out).await {
+    async fn answer_and_end(&mut self, out: &Sender<Outgoing>, events: Events<'_>, fault: Fault) -> End {
+        match self.answer_the_rest(out, events).await {
             End::Closed => End::Fault(fault),
             end @ End::Fault(_) => end,
         }
@@ -340,10 +390,6 @@ impl Session {
 }
 
 /// What goes out next.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is moved once, and a box would be allocated for every message"
-)]
 enum Next {
     Said(v1::PlayResponse),
     Heard(u32, Heard),

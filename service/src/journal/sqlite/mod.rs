@@ -49,8 +49,8 @@ use super::{
     Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
     Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
-    Version, WebhookChange, WebhookStore,
+    ResultFilter, ResultNumber, ResultPage, ServerJournal, StoredMatch, StoredToken, StoredWebhook,
+    TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;
@@ -164,11 +164,6 @@ impl SqliteJournal {
     /// If there is no database, or it can't be looked at.
     pub fn file_sizes(folder: &Path) -> io::Result<(u64, u64)> {
         folder::sizes(folder)
-    }
-
-    /// What waits for the writer now.
-    pub fn queue(&self) -> JournalQueue {
-        self.stats.queue(self.requests.max_capacity() - self.requests.capacity())
     }
 
     async fn write<T, R>(
@@ -404,5 +399,11 @@ fn stored(history: History, damage: Option<Arc<str>>) -> StoredMatch {
     match damage {
         Some(damage) => StoredMatch::Quarantined { intact: history, damage },
         None => StoredMatch::Running(history),
+    }
+}
+
+impl ServerJournal for SqliteJournal {
+    fn queue(&self) -> JournalQueue {
+        self.stats.queue(self.requests.max_capacity() - self.requests.capacity())
     }
 }

@@ -7,7 +7,7 @@ use zetema_rules::{Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::journal::{BotName, MatchId};
+use crate::journal::{BotName, MatchId, Owner};
 use crate::matches::{FaultLimits, FaultPage, FaultsOf, Limits, Matches, PlayerFault};
 use crate::table::{DealSpec, MatchSpec, SeatSpec};
 
@@ -41,7 +41,7 @@ fn check(matches: &Matches, of: &FaultsOf, match_id: Option<MatchId>, expected: 
 }
 
 async fn open_small(per_seat: usize, seats: usize) -> Matches {
-    let faults = FaultLimits { per_seat, seats, kept: Duration::from_mins(10) };
+    let faults = FaultLimits { per_seat, seats, seats_of_owner: seats, kept: Duration::from_mins(10) };
     open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await
 }
 
@@ -153,5 +153,29 @@ async fn what_was_not_decided_in_time_is_a_fault_of_the_seat() {
             |(decision_number, strikes)| Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes });
         let kinds: Vec<Kind> = page.faults.into_iter().map(|fault| fault.kind).collect();
         assert_eq!(kinds, expected.map(timed_out));
+    }
+}
+
+#[tokio::test]
+async fn an_owner_whose_bots_have_many_faults_has_its_own_forgotten_and_nobody_elses() {
+    let faults = FaultLimits { per_seat: 2, seats: 10, seats_of_owner: 3, kept: Duration::from_mins(10) };
+    let matches = open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await;
+    let of = |name: &str| MatchSpec {
+        owner: Some(Owner::new(name).unwrap()),
+        ..spec(Preset::Sackson, 2, DealSpec::Joint)
+    };
+    let modest = create_one(&matches, of("modest")).await.match_id;
+    note(&matches, modest, 0, "a");
+    let mut greedy = Vec::new();
+    for _ in 0..20 {
+        let match_id = create_one(&matches, of("greedy")).await.match_id;
+        note(&matches, match_id, 0, "b");
+        matches.cancel(match_id).await.unwrap();
+        greedy.push(match_id);
+    }
+    check(&matches, &FaultsOf::Seat(modest, seat(0)), None, &["a"]);
+    for (age, &match_id) in greedy.iter().rev().enumerate() {
+        let expected: &[&str] = if age < 3 { &["b"] } else { &[] };
+        check(&matches, &FaultsOf::Seat(match_id, seat(0)), None, expected);
     }
 }

@@ -10,7 +10,7 @@ use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::limits::TABLE_INBOX_ONLOOKERS;
+use crate::limits::{MAX_SEAT_TOKENS, TABLE_INBOX_ONLOOKERS};
 use crate::matches::{Audience, End, Limits, Next, Running, Start};
 use crate::table::{Choice, DealSpec, MatchSpec, Rejection, SeatAccess};
 
@@ -193,6 +193,22 @@ async fn a_new_token_voids_the_old_one_and_ends_what_it_reads() {
     assert!(matches!(other.next().await, Next::Observation(_)));
     matches.cancel(id).await.unwrap();
     assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::TokenReplaced), "after the end too");
+}
+
+#[tokio::test]
+async fn a_seat_has_no_more_tokens_than_it_may_have_and_the_others_have_theirs() {
+    let matches = open(&FakeJournal::new()).await;
+    let id = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await.match_id;
+    for generation in 2..=MAX_SEAT_TOKENS {
+        assert_eq!(matches.rotate_token(id, seat(0)).await, Ok(generation));
+    }
+    let enough = Err(Rejection::TooManyTokens { limit: MAX_SEAT_TOKENS });
+    assert_eq!(matches.rotate_token(id, seat(0)).await, enough);
+    assert_eq!(matches.rotate_token(id, seat(1)).await, Ok(2));
+    let last = SeatAccess { seat: seat(0), generation: MAX_SEAT_TOKENS };
+    matches.join(id, last, None).await.unwrap();
+    matches.cancel(id).await.unwrap();
+    assert_eq!(matches.rotate_token(id, seat(0)).await, Err(Rejection::MatchOver));
 }
 
 #[tokio::test]

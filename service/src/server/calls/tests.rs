@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::{
+    body::Bytes,
     extract::Request as Asking,
     response::{IntoResponse, Response as Answered},
     routing::get,
@@ -26,6 +27,9 @@ use crate::{
 
 /// Settings of streams that may be sent nothing until their windows are opened.
 const NO_WINDOW: [u8; 15] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0];
+/// Settings of streams that may be sent as much as they like, and the same for the connection.
+const WIDE_WINDOWS: [u8; 28] =
+    [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0x7f, 0xff, 0xff, 0xff, 0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0];
 /// What is answered, in bytes.
 const PIECE: usize = 64 * 1024;
 const LARGE: usize = 256 * 1024;
@@ -77,7 +81,12 @@ impl Host {
     }
 
     async fn hears_from(&self, address: Address, said: &[u8]) -> DuplexStream {
-        let (mut client, host) = duplex(ROOM);
+        self.hears_with(ROOM, address, said).await
+    }
+
+    /// Not more than so many bytes are under way in each direction.
+    async fn hears_with(&self, room: usize, address: Address, said: &[u8]) -> DuplexStream {
+        let (mut client, host) = duplex(room);
         let (http, router) = (Arc::clone(&self.http), self.router.clone());
         tokio::spawn(async move {
             serve(&http, host, address, router, CancellationToken::new()).await;
@@ -141,6 +150,26 @@ async fn who_reads_nothing_is_not_answered_all_that_it_asks_at_once() {
     let _client = host.hears(&[&PREFACE[..], &NO_WINDOW, &calls].concat()).await;
     let (made, most) = (host.made().await, numbers.count(Number::MaxQueuedBytesPerConnection));
     assert!(made > 0 && made <= limits::MAX_CALLS_AT_WORK + most / PIECE, "{made}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_opens_its_windows_wide_and_reads_slowly_is_answered_as_slowly() {
+    let numbers = numbers();
+    let host = Host::new(&numbers);
+    let calls = calls(PIECES, numbers.small(Number::MaxStreamsPerConnection));
+    let said = [&PREFACE[..], &WIDE_WINDOWS, &calls].concat();
+    let mut client = host.hears_with(PIECE, Address::NONE, &said).await;
+    let steps = 16;
+    for _ in 0..steps {
+        sleep(SETTLED).await;
+        client.read_exact(&mut vec![0; PIECE]).await.unwrap();
+    }
+    let (made, most) = (host.made().await, numbers.count(Number::MaxQueuedBytesPerConnection));
+    let most = limits::MAX_CALLS_AT_WORK + most / PIECE + steps + 2;
+    assert!((steps..=most).contains(&made), "{made} of {most}");
+    drop(client);
+    sleep(SETTLED).await;
+    assert_eq!(host.http.bounds().queued_in_all(), 0);
 }
 
 #[tokio::test(start_paused = true)]

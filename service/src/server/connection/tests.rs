@@ -194,3 +194,17 @@ async fn a_request_is_answered() {
     let (answer, _) = check(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
     assert!(answer.ends_with(b"here"), "{}", String::from_utf8_lossy(&answer));
 }
+
+#[test]
+fn all_streams_of_a_connection_may_say_two_small_things_at_once() {
+    /// What h2 counts for a small message that nobody has read, against half of the window.
+    const SMALL: u32 = 256;
+    for streams in [1, 256, 257, 1_000, 10_000] {
+        let window = connection_window(streams);
+        assert!(window / 2 >= 2 * streams * SMALL, "{streams} streams in {window} bytes");
+    }
+    assert_eq!(
+        connection_window(limits::DEFAULT_MAX_STREAMS_PER_CONNECTION),
+        limits::HTTP2_CONNECTION_WINDOW_BYTES
+    );
+}

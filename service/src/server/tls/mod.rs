@@ -132,7 +132,11 @@ impl Tls {
         let acceptor = TlsAcceptor::from(Arc::clone(&self.current.borrow()));
         let accepted = acceptor.accept(stream).into_fallible();
         match timeout(self.handshake_timeout, accepted).await {
-            Ok(Ok(stream)) => return Some(stream),
+            Ok(Ok(mut stream)) => {
+                // By itself it is 64 KiB.
+                stream.get_mut().1.set_buffer_limit(Some(limits::TLS_BUFFER_BYTES));
+                return Some(stream);
+            }
             Ok(Err((error, stream))) => {
                 tracing::debug!(%from, %error, "a TLS handshake failed");
                 counter!(TLS_FAILURES).increment(1);

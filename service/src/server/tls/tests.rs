@@ -1,3 +1,4 @@
+use futures::FutureExt;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 use tokio::{
@@ -104,6 +105,23 @@ async fn a_client_that_trusts_the_ca_is_served_http2() {
     let (stream, connected) = tokio::join!(tls.handshake(host, Address::NONE), connecting);
     assert!(stream.is_some());
     assert_eq!(connected.unwrap().get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+}
+
+#[tokio::test]
+async fn what_is_written_for_a_client_that_does_not_read_fills_one_small_buffer() {
+    let folder = Folder::new();
+    let tls = Tls::open(folder.files(), TIMEOUT).await.unwrap();
+    let room = 1024;
+    let (client, host) = duplex(room);
+    let connector = folder.client();
+    let connecting = connector.connect("localhost".try_into().unwrap(), client);
+    let (stream, client) = tokio::join!(tls.handshake(host, Address::NONE), connecting);
+    let (mut stream, _client) = (stream.unwrap(), client.unwrap());
+    let mut taken = 0;
+    while let Some(written) = stream.write(&[0; 1024]).now_or_never() {
+        taken += written.unwrap();
+    }
+    assert!((1..=limits::TLS_BUFFER_BYTES + room).contains(&taken), "{taken}");
 }
 
 #[tokio::test]

@@ -11,7 +11,6 @@ use async_trait::async_trait;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -22,6 +21,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::network;
 use crate::limits;
 use crate::webhooks::connect::{ConnectError, Net, Network, Stream};
+use crate::webhooks::lookups::Lookups;
 use crate::webhooks::post::{Attempt, Message, Receiver};
 use crate::webhooks::{Allowed, Target};
 
@@ -107,10 +107,6 @@ fn message() -> Message {
     Message { id, timestamp: 1, signature, body: "{}".into() }
 }
 
-fn lookups() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(1))
-}
-
 async fn post(network: Network, url: &str) -> Attempt {
     Receiver::new(Arc::new(network), Target::parse(url).unwrap(), WITHIN).post(&message()).await
 }
@@ -138,7 +134,7 @@ impl Net for Says {
 async fn a_name_leads_to_no_address_that_is_not_allowed() {
     let check = async |allowed, url, says, expected: &[&str]| {
         let network = network(allowed, Says(says)).await;
-        let found = network.addresses(&Target::parse(url).unwrap(), &lookups()).await;
+        let found = network.addresses(&Target::parse(url).unwrap(), &Lookups::one()).await;
         let found = found.unwrap_or_default().into_iter().map(|address| address.ip().to_string());
         assert_eq!(found.collect::<Vec<_>>(), expected, "{allowed:?}: {url} is {says:?}");
     };
@@ -153,11 +149,44 @@ async fn a_name_leads_to_no_address_that_is_not_allowed() {
     check("", url, &["93.184.215.14"], &[]).await;
 }
 
+/// It has no name.
+struct Knows(io::ErrorKind);
+
+#[async_trait]
+impl Net for Knows {
+    async fn resolve(&self, _: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+        Err(self.0.into())
+    }
+
+    async fn connect(&self, address: SocketAddr) -> io::Result<Box<dyn Stream>> {
+        panic!("connected to {address}")
+    }
+}
+
+/// Else it could be asked which names the server's own network has.
+#[tokio::test]
+async fn a_name_that_stands_for_nothing_and_one_that_is_not_allowed_look_the_same_unless_it_is_allowed_itself()
+ {
+    let check = async |allowed: &str, same: bool| {
+        let target = Target::parse("https://hooks.example.com/").unwrap();
+        let inner = network(allowed, Says(&["10.0.0.1"])).await;
+        let none = network(allowed, Knows(io::ErrorKind::NotFound)).await;
+        let inner = inner.addresses(&target, &Lookups::one()).await.unwrap_err().to_string();
+        let none = none.addresses(&target, &Lookups::one()).await.unwrap_err().to_string();
+        assert_eq!(inner == none, same, "{allowed}: {inner}, {none}");
+    };
+    check("*", true).await;
+    check("*.example.com", true).await;
+    check("192.168.0.0/16", true).await;
+    check("hooks.example.com", false).await;
+    check("http://hooks.example.com, *", true).await;
+}
+
 #[tokio::test]
 async fn a_name_that_changes_what_it_stands_for_is_not_connected_to() {
     let network = network("hooks.example.com", Says(&["127.0.0.1"])).await;
     let target = Target::parse("https://hooks.example.com/").unwrap();
-    let connected = network.connect(&target, &lookups(), WITHIN).await;
+    let connected = network.connect(&target, &Lookups::one(), WITHIN).await;
     assert!(matches!(connected, Err(ConnectError::NotAllowed)));
 }
 

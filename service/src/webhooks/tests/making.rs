@@ -43,15 +43,20 @@ async fn a_request_that_comes_again_is_answered_when_the_name_can_not_be_looked_
     assert_eq!(make(&f, None, Some(request("one"))).await.unwrap(), made);
     assert_eq!(mute.0.load(Ordering::Relaxed), 0);
     let refused = make(&f, None, Some(request("two"))).await.unwrap_err();
-    assert!(matches!(refused, WebhookError::Unresolved), "{refused:?}");
+    assert!(matches!(refused, WebhookError::NoAddress), "{refused:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn names_that_hang_take_few_threads() {
     let mute = Mute::default();
     let f = Fixture::new(|_| Answer::Says(200)).await.restart_over(mute.clone()).await;
-    let all = join_all((0..100).map(|_| make(&f, None, None))).await;
-    assert!(all.iter().all(|made| matches!(made, Err(WebhookError::Unresolved))));
+    let owners: Vec<Owner> = (0..20).map(|owner| Owner::new(format!("owner{owner}")).unwrap()).collect();
+    let ask = async |owner: &Owner| f.webhooks.create(Some(owner), asked(URL, None), None).await;
+    let all = join_all((0..100).map(|_| ask(&owners[0]))).await;
+    assert!(all.iter().all(|made| matches!(made, Err(WebhookError::NoAddress))));
+    assert_eq!(mute.0.load(Ordering::Relaxed), limits::WEBHOOK_LOOKUPS_PER_OWNER, "the others have theirs");
+    let all = join_all(owners.iter().map(ask)).await;
+    assert!(all.iter().all(|made| matches!(made, Err(WebhookError::NoAddress))));
     assert_eq!(mute.0.load(Ordering::Relaxed), limits::WEBHOOK_LOOKUPS);
 }
 

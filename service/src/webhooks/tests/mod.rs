@@ -145,7 +145,7 @@ impl Fixture {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        let waited = tokio::time::timeout(Duration::from_hours(1), wait).await;
+        let waited = tokio::time::timeout(Duration::from_hours(24), wait).await;
         assert!(waited.is_ok(), "{what}: {:?}", self.info(id));
     }
 }

@@ -29,9 +29,10 @@ async fn undecodable_bytes_end_the_stream_and_its_seats_resume() {
         messages.iter().filter_map(|message| v1::PlayResponse::decode(&message[..]).unwrap().kind);
     assert!(matches!(answers.next(), Some(Answer::Welcome(_))), "what came before is answered");
     let after = answers.find_map(|answer| match answer {
-        Answer::Joined(v1::SubscriptionStart { kind: Some(From::Snapshot(snapshot)), .. }) => {
-            Some(snapshot.seq)
-        }
+        Answer::Joined(start) => match start.kind {
+            Some(From::Snapshot(snapshot)) => Some(snapshot.seq),
+            _ => None,
+        },
         _ => None,
     });
     let after = after.expect("what came before is answered");

@@ -11,7 +11,7 @@ use zetema_proto::v1::{self, create_webhook_request::From, watch_results_respons
 use zetema_tests::harness::{Clients, Process, preset, soon};
 
 /// Receivers of the tests may be sent to, and are tried again at once.
-const FLAGS: [&str; 8] = [
+pub(crate) const FLAGS: [&str; 8] = [
     "--webhook-allow",
     "http://127.0.0.1:*",
     "--webhook-first-retry-ms",

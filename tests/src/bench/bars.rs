@@ -1,0 +1,189 @@
+//! The rows, as data: what is measured, the bar that must be reached, and what lies beyond it.
+
+use super::load::{Matches, Via};
+use super::row::{Better, Row};
+use super::{Figure, Subject};
+
+/// Matches that are there, each with an action in flight.
+const LIVE: usize = 1_000;
+/// Matches of which few have an action in flight.
+const VERY_MANY: usize = 50_000;
+/// Play streams for them: one takes a thousand seats at most.
+const STREAMS: usize = 128;
+
+const UNARY: Matches = Matches::new(Via::Unary, LIVE);
+const PLAY: Matches = Matches::new(Via::PlayPerSeat, LIVE);
+const PLAY_PER_CONNECTION: Matches = Matches::new(Via::PlayPerConnection, LIVE);
+const ALONE: Matches = Matches::new(Via::Unary, 1);
+const FEW: Matches = Matches::new(Via::PlayPerSeat, 64);
+const PING_PONG: Subject = Subject::PingPong { streams: 2 * LIVE, like: PLAY };
+
+const fn echo(like: Matches) -> Subject {
+    Subject::Echo { in_flight: like.in_flight, like }
+}
+
+const fn in_memory(matches: Matches) -> Subject {
+    Subject::Matches(matches.in_memory())
+}
+
+const fn live(matches: usize) -> Subject {
+    Subject::Matches(Matches::new(Via::Play { streams: STREAMS }, matches).with_in_flight(LIVE))
+}
+
+const fn rate(subject: Subject) -> (Subject, Figure) {
+    (subject, Figure::PerSecond)
+}
+
+/// All rows.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "unary",
+        what: "1,000 matches, Observe + Act ÷ unary echo, 1,000 in flight",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(UNARY))],
+        baseline: &[rate(echo(UNARY))],
+        better: Better::Higher,
+        bar: 0.4,
+        reach: 0.6,
+    },
+    Row {
+        name: "play",
+        what: "1,000 matches, a Play stream each seat ÷ unary echo, 1,000 in flight",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY))],
+        baseline: &[rate(echo(PLAY))],
+        better: Better::Higher,
+        bar: 1.2,
+        reach: 2.0,
+    },
+    Row {
+        name: "play-by-connection",
+        what: "1,000 matches, a Play stream each connection ÷ unary echo, 1,000 in flight",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY_PER_CONNECTION))],
+        baseline: &[rate(echo(PLAY))],
+        better: Better::Higher,
+        bar: 1.2,
+        reach: 2.0,
+    },
+    Row {
+        name: "ping-pong",
+        what: "1,000 matches, a Play stream each seat ÷ ping-pong on 2,000 streams",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY))],
+        baseline: &[rate(PING_PONG)],
+        better: Better::Higher,
+        bar: 0.25,
+        reach: 0.45,
+    },
+    Row {
+        name: "ping-pong-by-connection",
+        what: "1,000 matches, a Play stream each connection ÷ ping-pong on 2,000 streams",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY_PER_CONNECTION))],
+        baseline: &[rate(PING_PONG)],
+        better: Better::Higher,
+        bar: 0.25,
+        reach: 0.45,
+    },
+    Row {
+        name: "durable-unary",
+        what: "1,000 matches, Observe + Act: the journal on the disk ÷ in memory",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(UNARY))],
+        baseline: &[rate(in_memory(UNARY))],
+        better: Better::Higher,
+        bar: 0.7,
+        reach: 0.9,
+    },
+    Row {
+        name: "durable-play",
+        what: "1,000 matches, a Play stream each seat: the journal on the disk ÷ in memory",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY))],
+        baseline: &[rate(in_memory(PLAY))],
+        better: Better::Higher,
+        bar: 0.7,
+        reach: 0.9,
+    },
+    Row {
+        name: "durable-play-by-connection",
+        what: "1,000 matches, a Play stream each connection: the journal on the disk ÷ in memory",
+        unit: "actions/s",
+        ours: &[rate(Subject::Matches(PLAY_PER_CONNECTION))],
+        baseline: &[rate(in_memory(PLAY_PER_CONNECTION))],
+        better: Better::Higher,
+        bar: 0.7,
+        reach: 0.9,
+    },
+    Row {
+        name: "memory-unary",
+        what: "the same as `unary`, in memory",
+        unit: "actions/s",
+        ours: &[rate(in_memory(UNARY))],
+        baseline: &[rate(echo(UNARY))],
+        better: Better::Higher,
+        bar: 0.4,
+        reach: 0.6,
+    },
+    Row {
+        name: "memory-play",
+        what: "the same as `play`, in memory",
+        unit: "actions/s",
+        ours: &[rate(in_memory(PLAY))],
+        baseline: &[rate(echo(PLAY))],
+        better: Better::Higher,
+        bar: 1.2,
+        reach: 2.0,
+    },
+    Row {
+        name: "memory-ping-pong",
+        what: "the same as `ping-pong`, in memory",
+        unit: "actions/s",
+        ours: &[rate(in_memory(PLAY))],
+        baseline: &[rate(PING_PONG)],
+        better: Better::Higher,
+        bar: 0.25,
+        reach: 0.45,
+    },
+    Row {
+        name: "alone",
+        what: "one match, Observe + Act, action to the next observation, p50 ÷ (echo p50 + fdatasync p50)",
+        unit: "µs",
+        ours: &[(Subject::Matches(ALONE), Figure::NextP50Us)],
+        baseline: &[(echo(ALONE), Figure::P50Us), (Subject::Fdatasync, Figure::P50Us)],
+        better: Better::Lower,
+        bar: 2.2,
+        reach: 1.5,
+    },
+    Row {
+        name: "few",
+        what: "64 matches, a Play stream each seat, action to receipt, p99 ÷ (echo p99, 64 in flight + fdatasync p99)",
+        unit: "µs",
+        ours: &[(Subject::Matches(FEW), Figure::P99Us)],
+        baseline: &[(echo(FEW), Figure::P99Us), (Subject::Fdatasync, Figure::P99Us)],
+        better: Better::Lower,
+        bar: 2.0,
+        reach: 1.2,
+    },
+    Row {
+        name: "very-many",
+        what: "50,000 matches, 1,000 in flight, 128 Play streams ÷ the same with 1,000 matches",
+        unit: "actions/s",
+        ours: &[rate(live(VERY_MANY))],
+        baseline: &[rate(live(LIVE))],
+        better: Better::Higher,
+        bar: 0.8,
+        reach: 0.95,
+    },
+    Row {
+        name: "creation",
+        what: "1,000 matches in one BatchCreateMatches until every seat has had a decision",
+        unit: "matches/s",
+        ours: &[(Subject::Creation { matches: LIVE }, Figure::MatchesPerSecond)],
+        baseline: &[],
+        better: Better::Higher,
+        bar: 2_000.0,
+        reach: 10_000.0,
+    },
+];

@@ -1,0 +1,85 @@
+//! What matches are played, and how.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+use zetema_load::amount;
+
+/// How matches are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// By unary calls of Act, with one Observe stream for the seats of a match.
+    Unary,
+    /// One Play stream for each seat.
+    PlayPerSeat,
+    /// One Play stream on each connection.
+    PlayPerConnection,
+    /// So many Play streams for all seats.
+    Play {
+        /// How many.
+        streams: usize,
+    },
+}
+
+/// Where a server keeps its matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Journaled {
+    /// On the disk, as a server does that is embedded: every answer is durable.
+    Disk,
+    /// In memory: nothing outlives it.
+    Memory,
+}
+
+/// Matches of two that are always there, played by seeded random bots: when one is over another is created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matches {
+    /// How they are played.
+    pub via: Via,
+    /// How many there are.
+    pub live: usize,
+    /// How many of them wait for the answer to an action at once.
+    pub in_flight: usize,
+    /// Where the server keeps them.
+    pub journaled: Journaled,
+}
+
+impl Matches {
+    /// So many, each with an action in flight, in a journal on the disk.
+    pub const fn new(via: Via, live: usize) -> Self {
+        Self { via, live, in_flight: live, journaled: Journaled::Disk }
+    }
+
+    /// The same, of which so many wait at once.
+    #[must_use]
+    pub const fn with_in_flight(self, in_flight: usize) -> Self {
+        Self { in_flight, ..self }
+    }
+
+    /// The same in memory.
+    #[must_use]
+    pub const fn in_memory(self) -> Self {
+        Self { journaled: Journaled::Memory, ..self }
+    }
+}
+
+impl fmt::Display for Matches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { via, live, in_flight, journaled } = self;
+        let matches = if *live == 1 { "match" } else { "matches" };
+        write!(f, "{} {matches}, ", amount::count(*live as u64))?;
+        match via {
+            Via::Unary => f.write_str("Observe + Act")?,
+            Via::PlayPerSeat => f.write_str("a Play stream each seat")?,
+            Via::PlayPerConnection => f.write_str("a Play stream each connection")?,
+            Via::Play { streams } => write!(f, "{streams} Play streams")?,
+        }
+        if in_flight != live {
+            write!(f, ", {} in flight", amount::count(*in_flight as u64))?;
+        }
+        match journaled {
+            Journaled::Disk => Ok(()),
+            Journaled::Memory => f.write_str(", in memory"),
+        }
+    }
+}

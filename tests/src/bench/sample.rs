@@ -1,0 +1,76 @@
+//! Looks at a server and its clients for a while.
+
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use tokio::time::sleep;
+
+use super::meter::{Counts, Meter, Timed};
+use super::server::Server;
+use super::setting::Setting;
+use super::{Figure, Figures};
+use crate::floods::processor_time;
+
+/// Lets clients warm up, and then looks at what they and their server do.
+///
+/// # Errors
+/// If something came that should not have, or the server has ended.
+pub(super) async fn sample(setting: &Setting, server: &mut Server, meter: &Meter) -> anyhow::Result<Figures> {
+    wait(setting.warm_up, meter).await?;
+    meter.measure(true);
+    let before = State::now(server, meter);
+    wait(setting.lasts, meter).await?;
+    let after = State::now(server, meter);
+    meter.measure(false);
+    server.check()?;
+    let figures = before.until(&after, meter);
+    ensure!(after.counts.done > before.counts.done, "nothing was done in {:?}", setting.lasts);
+    Ok(figures)
+}
+
+async fn wait(time: Duration, meter: &Meter) -> anyhow::Result<()> {
+    tokio::select! {
+        problem = meter.failed() => Err(problem),
+        () = sleep(time) => Ok(()),
+    }
+}
+
+struct State {
+    at: Instant,
+    counts: Counts,
+    server: Duration,
+    clients: Duration,
+}
+
+impl State {
+    fn now(server: &Server, meter: &Meter) -> Self {
+        let clients = processor_time(std::process::id());
+        Self { at: Instant::now(), counts: meter.counts(), server: server.processor_time(), clients }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of a minute")]
+    fn until(&self, after: &Self, meter: &Meter) -> Figures {
+        let seconds = (after.at - self.at).as_secs_f64();
+        let counted = |of: fn(&Counts) -> u64| (of(&after.counts) - of(&self.counts)) as f64;
+        let used = |of: fn(&Self) -> Duration| of(after).saturating_sub(of(self)).as_secs_f64();
+        let (server, clients) = (used(|state| state.server), used(|state| state.clients));
+        let done = counted(|counts| counts.done);
+        let (sent, received) = (counted(|counts| counts.sent), counted(|counts| counts.received));
+        let found = [
+            (Figure::PerSecond, Some(done / seconds)),
+            (Figure::P50Us, meter.quantile_us(Timed::Answer, 0.5)),
+            (Figure::P99Us, meter.quantile_us(Timed::Answer, 0.99)),
+            (Figure::NextP50Us, meter.quantile_us(Timed::Decision, 0.5)),
+            (Figure::ServerUs, Some(server * 1e6 / done)),
+            (Figure::ClientUs, Some(clients * 1e6 / done)),
+            (Figure::ServerBusy, Some(server / seconds)),
+            (Figure::ClientBusy, Some(clients / seconds)),
+            (Figure::RequestBytes, Some(counted(|counts| counts.sent_bytes) / sent)),
+            (Figure::ResponseBytes, Some(counted(|counts| counts.received_bytes) / received)),
+            (Figure::ResponsesEach, Some(received / done).filter(|each| *each > 0.0)),
+        ];
+        let known =
+            |(figure, value): (Figure, Option<f64>)| Some((figure, value.filter(|value| value.is_finite())?));
+        found.into_iter().filter_map(known).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! A server in a process of its own.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use tempfile::TempDir;
+use tonic::transport::{Channel, Endpoint};
+use zetema_service::access::ADMIN_TOKEN_FILE;
+
+use super::load::Journaled;
+use super::setting::Setting;
+use crate::floods::processor_time;
+
+/// Connections of the clients.
+const CONNECTIONS: usize = 4;
+
+/// A server in a process of its own, which ends with this.
+pub(super) struct Server {
+    child: Child,
+    address: SocketAddr,
+    /// Of its data.
+    folder: Option<TempDir>,
+}
+
+impl Server {
+    /// A bare server.
+    pub(super) async fn echo(response_bytes: usize) -> anyhow::Result<Self> {
+        Self::start(&["echo", "--response-bytes", &response_bytes.to_string()], None).await
+    }
+
+    /// The service, on an empty folder.
+    pub(super) async fn zetema(setting: &Setting, journaled: Journaled) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir_in(&setting.folder)?;
+        let data = folder.path().join("data");
+        let data = data.to_str().context("the folder has a name that is no text")?.to_owned();
+        let journal = match journaled {
+            Journaled::Disk => "disk",
+            Journaled::Memory => "memory",
+        };
+        Self::start(&["zetema", "--data", &data, "--journal", journal], Some(folder)).await
+    }
+
+    async fn start(role: &[&str], folder: Option<TempDir>) -> anyhow::Result<Self> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg("serve")
+            .args(role)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = child.stdout.take().context("it was asked for its output")?;
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).map(|_| line)
+        });
+        let line = reading.await??;
+        let address = line.trim().parse();
+        // It has said why on standard error.
+        let address = address.with_context(|| format!("the server {role:?} does not serve: {line:?}"))?;
+        Ok(Self { child, address, folder })
+    }
+
+    /// The token of its admin.
+    pub(super) fn admin_token(&self) -> anyhow::Result<String> {
+        let folder = self.folder.as_ref().map_or(Path::new(""), TempDir::path);
+        let file = folder.join("data").join(ADMIN_TOKEN_FILE);
+        let token = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        Ok(token.trim().to_owned())
+    }
+
+    /// Some connections to it.
+    pub(super) async fn connect(&self) -> anyhow::Result<Vec<Channel>> {
+        let mut channels = Vec::new();
+        for _ in 0..CONNECTIONS {
+            let endpoint = Endpoint::from_shared(format!("http://{}", self.address))?;
+            channels.push(endpoint.tcp_nodelay(true).connect().await?);
+        }
+        Ok(channels)
+    }
+
+    /// The processor time that it has used.
+    pub(super) fn processor_time(&self) -> Duration {
+        processor_time(self.child.id())
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub(super) fn check(&mut self) -> anyhow::Result<()> {
+        let ended = self.child.try_wait()?;
+        ensure!(ended.is_none(), "the server has ended: {ended:?}");
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already, and what it has stored is of no use to anybody.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,112 @@
+//! What is measured.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zetema_load::amount;
+
+use super::load::Matches;
+use super::meter::Meter;
+use super::sample::sample;
+use super::server::Server;
+use super::setting::Setting;
+use super::{Figure, Figures, echo, fdatasync, matches};
+
+/// What is measured in each round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The service.
+    Matches(Matches),
+    /// Unary calls of a bare server, with messages as long as those of these matches are.
+    Echo {
+        /// How many calls are in flight.
+        in_flight: usize,
+        /// Whose messages.
+        like: Matches,
+    },
+    /// Streams of a bare server, each with a message in flight, as long as those of these matches are.
+    PingPong {
+        /// How many streams.
+        streams: usize,
+        /// Whose messages.
+        like: Matches,
+    },
+    /// A batch of matches that is created, until every seat has had its first decision.
+    Creation {
+        /// How many.
+        matches: usize,
+    },
+    /// Writes of 200 bytes to the end of a file, each synced before the next.
+    Fdatasync,
+}
+
+/// How long messages are on average, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    pub(super) request: usize,
+    pub(super) response: usize,
+}
+
+impl Sizes {
+    /// What a look at matches has found.
+    pub(super) fn of(figures: &Figures) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length in bytes")]
+        let whole = |figure| figures.get(&figure).map(|bytes| bytes.round() as usize);
+        Some(Self { request: whole(Figure::RequestBytes)?, response: whole(Figure::ResponseBytes)? })
+    }
+}
+
+impl Subject {
+    /// Whose messages it imitates.
+    pub(super) const fn like(self) -> Option<Matches> {
+        match self {
+            Self::Echo { like, .. } | Self::PingPong { like, .. } => Some(like),
+            Self::Matches(_) | Self::Creation { .. } | Self::Fdatasync => None,
+        }
+    }
+
+    /// Measures it once. `sizes` are those of the messages that it imitates.
+    ///
+    /// # Errors
+    /// What is in the way, or came wrong.
+    pub(super) async fn measure(self, setting: &Setting, sizes: Option<Sizes>) -> anyhow::Result<Figures> {
+        let sizes = || sizes.ok_or_else(|| anyhow::anyhow!("{self}: how long its messages are is not known"));
+        match self {
+            Self::Matches(played) => matches::measure(played, setting).await,
+            Self::Echo { in_flight, .. } => {
+                let Sizes { request, response } = sizes()?;
+                let mut server = Server::echo(response).await?;
+                let (channels, meter) = (server.connect().await?, Arc::new(Meter::default()));
+                let _calls = echo::call(&channels, setting.many(in_flight), request, &meter);
+                sample(setting, &mut server, &meter).await
+            }
+            Self::PingPong { streams, .. } => {
+                let Sizes { request, response } = sizes()?;
+                let mut server = Server::echo(response).await?;
+                let (channels, meter) = (server.connect().await?, Arc::new(Meter::default()));
+                let _streams = echo::ping_pong(&channels, setting.many(streams), request, &meter);
+                sample(setting, &mut server, &meter).await
+            }
+            Self::Creation { matches } => matches::create(matches, setting).await,
+            Self::Fdatasync => fdatasync::measure(setting).await,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Matches(matches) => matches.fmt(f),
+            Self::Echo { in_flight, like } => {
+                write!(f, "unary echo, {} in flight, sizes of: {like}", amount::count(*in_flight as u64))
+            }
+            Self::PingPong { streams, like } => {
+                write!(f, "ping-pong on {} streams, sizes of: {like}", amount::count(*streams as u64))
+            }
+            Self::Creation { matches } => {
+                write!(f, "a batch of {} matches created", amount::count(*matches as u64))
+            }
+            Self::Fdatasync => f.write_str("fdatasync of 200 bytes"),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Measures the service beside bare baselines, and says which bars are met.
+//!
+//! ```sh
+//! cargo run --release -p zetema-tests --bin bench
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is what the program is for")]
+
+/// The program's own, for the service and for what it is compared with alike.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[cfg(target_os = "linux")]
+fn main() -> anyhow::Result<std::process::ExitCode> {
+    linux::main()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> anyhow::Result<()> {
+    anyhow::bail!("the server is given a core of its own by Linux alone")
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::num::NonZeroUsize;
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+    use std::time::Duration;
+
+    use anyhow::Context;
+    use clap::{Parser, Subcommand};
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    use zetema_tests::bench::{
+        CLIENT_CORE, Machine, ROWS, Role, Run, Scale, Setting, instructions, markdown, missed, pin, select,
+        serve, table,
+    };
+
+    /// What stands before the figure in its file.
+    const RENEWED: &str = "\
+# Instructions of one action, server and clients together, as callgrind counts them. After a change that is worth what it costs:
+# cargo run --release -p zetema-tests --bin bench -- --instructions tests/instructions --renew
+";
+
+    /// Measures the service beside bare baselines, and says which bars are met. Ends with 1 if one was missed.
+    #[derive(Parser)]
+    struct Args {
+        #[command(subcommand)]
+        part: Option<Part>,
+        /// Names the rows, and ends.
+        #[arg(long)]
+        list: bool,
+        /// Measures this row alone. May be repeated.
+        #[arg(long, value_name = "NAME")]
+        row: Vec<String>,
+        /// How often all is measured. The medians count.
+        #[arg(long, default_value = "5")]
+        rounds: NonZeroUsize,
+        /// How long each is measured.
+        #[arg(long, default_value_t = 20.0)]
+        seconds: f64,
+        /// How long each runs before that.
+        #[arg(long, default_value_t = 5.0)]
+        warm_up: f64,
+        /// Measures next to nothing, once: it is seen that all works. No bar is judged.
+        #[arg(long)]
+        smoke: bool,
+        /// The folder of what is written while it is measured. It should be on the disk whose speed counts.
+        #[arg(long)]
+        folder: Option<PathBuf>,
+        /// Counts the instructions of an action under valgrind instead, and holds them against the figure in this file. Ends with
+        /// 1 if there are over a tenth more.
+        #[arg(long, value_name = "FILE")]
+        instructions: Option<PathBuf>,
+        /// Writes what was counted into that file, in the place of the figure there.
+        #[arg(long, requires = "instructions")]
+        renew: bool,
+        /// Writes all figures into this file.
+        #[arg(long)]
+        json: Option<PathBuf>,
+        /// Writes the table for docs/performance.md into this file.
+        #[arg(long)]
+        markdown: Option<PathBuf>,
+    }
+
+    #[derive(Subcommand)]
+    enum Part {
+        /// What this program starts itself as.
+        #[command(hide = true)]
+        Serve {
+            #[command(subcommand)]
+            role: Role,
+        },
+        /// What it counts the instructions of.
+        #[command(hide = true)]
+        Play {
+            /// The folder of what is written.
+            #[arg(long)]
+            folder: PathBuf,
+            /// How many actions.
+            actions: u64,
+        },
+    }
+
+    pub(super) fn main() -> anyhow::Result<ExitCode> {
+        let args = Args::parse();
+        // Each connection is a file here.
+        let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+        setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        match args.part {
+            Some(Part::Serve { role }) => {
+                runtime.block_on(serve(role))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Some(Part::Play { folder, actions }) => {
+                instructions::play(actions, &folder)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            None if args.instructions.is_some() => count(&args),
+            None if args.list => {
+                for row in ROWS {
+                    println!("{:24} {} ({})", row.name, row.what, row.unit);
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            None => runtime.block_on(run(args)),
+        }
+    }
+
+    /// Counts instructions.
+    fn count(args: &Args) -> anyhow::Result<ExitCode> {
+        let file = args.instructions.as_ref().context("no file")?;
+        let folder = args.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = folder.to_str().context("the folder has a name that is no text")?;
+        let program = std::env::current_exe()?;
+        let counted = instructions::count(&program, &["play", "--folder", folder])?;
+        if args.renew {
+            std::fs::write(file, format!("{RENEWED}{counted}\n"))?;
+            println!("{counted} instructions for an action");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let (told, is_little) = instructions::judge(counted, instructions::stored(&text)?);
+        println!("{told}");
+        Ok(if is_little { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    async fn run(args: Args) -> anyhow::Result<ExitCode> {
+        let rows = select(&args.row)?;
+        let folder = args.folder.unwrap_or_else(std::env::temp_dir);
+        let machine = Machine::here(&folder);
+        pin(CLIENT_CORE)?;
+        let seconds = |seconds| Duration::try_from_secs_f64(seconds).context("no number of seconds");
+        let (setting, rounds) = if args.smoke {
+            let [warm_up, lasts] = [50, 150].map(Duration::from_millis);
+            (Setting { warm_up, lasts, scale: Scale::Smoke, folder }, 1)
+        } else {
+            let (warm_up, lasts) = (seconds(args.warm_up)?, seconds(args.seconds)?);
+            (Setting { warm_up, lasts, scale: Scale::Full, folder }, args.rounds.get())
+        };
+        let run = Run { rows, setting, rounds, machine };
+        let report = run.run(|told| eprintln!("{told}")).await?;
+        println!(
+            "bounds of the server that are wide open, as one address stands for many: {}",
+            report.wide_open
+        );
+        print!("{}", table(&report));
+        if let Some(file) = args.json {
+            std::fs::write(&file, serde_json::to_vec_pretty(&report)?)
+                .with_context(|| file.display().to_string())?;
+        }
+        if let Some(file) = args.markdown {
+            std::fs::write(&file, markdown(&report)).with_context(|| file.display().to_string())?;
+        }
+        match missed(&report) {
+            Some(missed) => {
+                println!("{missed}");
+                Ok(ExitCode::FAILURE)
+            }
+            None => Ok(ExitCode::SUCCESS),
+        }
+    }
+}

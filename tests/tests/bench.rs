@@ -1,0 +1,51 @@
+//! The benchmark works: all rows once, so small that no figure means anything.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a failed expectation is the test's failure")]
+
+use std::process::{Command, Output};
+
+use zetema_tests::bench::{ROWS, Report, SCHEMA};
+
+fn bench(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bench")).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_smoke_run_measures_every_row_and_judges_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let [json, markdown] = ["bench.json", "bench.md"].map(|name| folder.path().join(name));
+    let [json_flag, markdown_flag] = [&json, &markdown].map(|path| path.to_str().unwrap());
+    let ran = bench(&["--smoke", "--json", json_flag, "--markdown", markdown_flag]);
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let report: Report = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert_eq!((report.schema.as_str(), report.judged), (SCHEMA, false));
+    let rows: Vec<&str> = report.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(rows, ROWS.iter().map(|row| row.name).collect::<Vec<_>>());
+    for row in &report.rows {
+        assert!(row.value.is_finite() && row.value > 0.0, "{row:?}");
+    }
+    let page = std::fs::read_to_string(markdown).unwrap();
+    for row in ROWS {
+        assert!(page.contains(&format!("| `{}` |", row.name)), "{} is not on the page", row.name);
+        assert!(text(&ran.stdout).contains(row.name), "{} is not in the table", row.name);
+    }
+}
+
+#[test]
+fn an_unknown_row_is_an_error_that_lists_the_rows() {
+    let ran = bench(&["--smoke", "--row", "plya"]);
+    let told = text(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(told.contains("\"plya\"") && ROWS.iter().all(|row| told.contains(row.name)), "{told}");
+}
+
+#[test]
+fn the_rows_are_named() {
+    let ran = bench(&["--list"]);
+    assert!(ran.status.success());
+    assert!(ROWS.iter().all(|row| text(&ran.stdout).contains(row.what)), "{}", text(&ran.stdout));
+}
