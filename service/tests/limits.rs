@@ -78,15 +78,18 @@ async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
     server.shutdown().await;
 }
 
+fn batch(count: usize) -> v1::BatchCreateMatchesRequest {
+    v1::BatchCreateMatchesRequest {
+        request_id: String::new(),
+        matches: vec![spec(2, v1::Visibility::Private); count],
+    }
+}
+
 #[tokio::test]
 async fn a_batch_costs_as_many_creates_as_it_has_matches() {
     let (_folder, server) =
         start_with(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
-    let batch = |count| v1::BatchCreateMatchesRequest {
-        request_id: String::new(),
-        matches: vec![spec(2, v1::Visibility::Private); count],
-    };
     matches.batch_create_matches(as_admin(&server, batch(990))).await.unwrap();
     let refused = matches.batch_create_matches(as_admin(&server, batch(100))).await.unwrap_err();
     assert!(check_limit(&refused) > Duration::from_secs(1));
@@ -99,10 +102,6 @@ async fn a_new_token_of_a_seat_costs_as_much_as_a_match() {
     let (_folder, server) =
         start_with(&[(Number::CreatesPerSecondPerToken, 1), (Number::CreateBurstPerToken, 1_000)]).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
-    let batch = |count| v1::BatchCreateMatchesRequest {
-        request_id: String::new(),
-        matches: vec![spec(2, v1::Visibility::Private); count],
-    };
     let created = matches.batch_create_matches(as_admin(&server, batch(990))).await.unwrap().into_inner();
     let match_id = created.matches[0].r#match.clone().unwrap().match_id;
     let mut answers = Vec::new();
