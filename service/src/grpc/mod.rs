@@ -24,5 +24,5 @@ pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
 pub(crate) use spectators::MatchServer;
 pub(crate) use token_service::TokenAdapter;
-pub(crate) use tonic_faults::{explain, is_grpc, unknown_method};
+pub(crate) use tonic_faults::{explain, is_grpc, is_grpc_web, unknown_method};
 pub(crate) use webhook_service::WebhookAdapter;

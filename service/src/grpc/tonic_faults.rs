@@ -13,7 +13,7 @@ use zetema_proto::v1::ErrorReason;
 use super::fault::Fault;
 
 /// Turns a refusal of tonic's own into one of ours; every other response passes as it is.
-pub(crate) async fn explain(response: Response) -> Response {
+pub(crate) fn explain<B: Default>(response: http::Response<B>) -> http::Response<B> {
     let Some(status) = Status::from_header_map(response.headers()) else { return response };
     if status.code() == Code::Ok || !status.details().is_empty() {
         return response;
@@ -33,9 +33,15 @@ pub(crate) async fn unknown_method(request: axum::extract::Request) -> Response 
 }
 
 /// Whether a request is one of gRPC.
-pub(crate) fn is_grpc(request: &axum::extract::Request) -> bool {
+pub(crate) fn is_grpc<B>(request: &http::Request<B>) -> bool {
     let kind = request.headers().get(CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+}
+
+/// Whether it is one of gRPC-Web.
+pub(crate) fn is_grpc_web<B>(request: &http::Request<B>) -> bool {
+    let kind = request.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc-web"))
 }
 
 /// What is wrong with the next message of a client's stream. `None`: nothing, the connection is gone.
@@ -88,7 +94,7 @@ mod tests {
     #[tokio::test]
     async fn a_message_that_was_cut_off_is_no_fault_of_the_server() {
         for status in [Status::unknown("error reading a body from connection"), Status::cancelled("reset")] {
-            let explained = explain(status.into_http()).await;
+            let explained = explain(status.into_http::<()>());
             let status = Status::from_header_map(explained.headers()).unwrap();
             assert_eq!(status.code(), Code::InvalidArgument);
             assert_eq!(v1::Error::from_status(&status).unwrap().reason(), ErrorReason::Undecodable);

@@ -17,30 +17,42 @@ use crate::{
     metrics::PREFLIGHTS,
 };
 
-/// Lets a request in, with the share of whoever sent it.
+/// Lets a request in on its way through the routes.
 pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request, next: Next) -> Response {
+    match let_in(&rates, &mut request) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => *refused,
+    }
+}
+
+/// Lets a request in, with the share of whoever sent it.
+///
+/// # Errors
+/// What it is answered instead, in the form that it can read.
+pub(super) fn let_in<B>(rates: &Arc<Rates>, request: &mut http::Request<B>) -> Result<(), Box<Response>> {
     let origin = request.extensions().get::<Origin>().cloned();
     let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
-    let share = Share::new(rates, origin, request.headers());
+    let share = Share::new(Arc::clone(rates), origin, request.headers());
     let asked = match Purpose::of(request.uri().path()) {
         purpose @ (Purpose::Health | Purpose::Metrics) => share.watching_over(purpose),
         Purpose::Play | Purpose::Other => share.request(),
     };
-    let fault = match asked {
-        Err(too_fast) => Some((too_fast.wait.as_secs() + 1, Fault::from(too_fast))),
-        Ok(()) if crowded => Some((1, Fault::crowded())),
-        Ok(()) => None,
-    };
-    if let Some((seconds, fault)) = fault {
-        let status = Status::from(fault);
-        if is_grpc(&request) {
-            return status.into_http();
+    let (seconds, fault) = match asked {
+        Err(too_fast) => (too_fast.wait.as_secs() + 1, Fault::from(too_fast)),
+        Ok(()) if crowded => (1, Fault::crowded()),
+        Ok(()) => {
+            request.extensions_mut().insert(share);
+            return Ok(());
         }
+    };
+    let status = Status::from(fault);
+    let response = if is_grpc(request) {
+        status.into_http()
+    } else {
         let headers = [(RETRY_AFTER, seconds.to_string())];
-        return (StatusCode::TOO_MANY_REQUESTS, headers, format!("{}\n", status.message())).into_response();
-    }
-    request.extensions_mut().insert(share);
-    next.run(request).await
+        (StatusCode::TOO_MANY_REQUESTS, headers, format!("{}\n", status.message())).into_response()
+    };
+    Err(Box::new(response))
 }
 
 /// The same door for what a browser asks before its page's call, which is answered before all else is. The call itself comes by

@@ -12,12 +12,16 @@ use axum::body::Body;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
-use hyper::body::Incoming;
+use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 use tokio::{sync::OwnedSemaphorePermit, time::sleep};
 use tonic::Status;
 
-use super::asked::{Asked, Coming};
+use super::{
+    asked::{Asked, Coming},
+    direct::destination,
+    routes::Routes,
+};
 use crate::{
     admission::{OpenCall, Origin, Purpose, Queued, Room, Traffic, Turn},
     metrics::GivenUp,
@@ -26,7 +30,7 @@ use crate::{
 /// What answers the requests of one connection.
 #[derive(Clone)]
 pub(super) struct Calls {
-    router: TowerToHyperService<axum::Router>,
+    routes: Routes,
     origin: Origin,
     /// How long a request's message may take to come.
     timeout: Duration,
@@ -35,23 +39,23 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn new(
-        router: axum::Router,
+    pub(super) const fn new(
+        routes: Routes,
         origin: Origin,
         timeout: Duration,
         max_request_bytes: usize,
     ) -> Self {
-        Self { router: TowerToHyperService::new(router), origin, timeout, max_request_bytes }
+        Self { routes, origin, timeout, max_request_bytes }
     }
 }
 
-impl hyper::service::Service<Request<Incoming>> for Calls {
+impl Service<Request<Incoming>> for Calls {
     type Response = Response<Answer>;
     type Error = std::convert::Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let Self { router, mut origin, timeout, max_request_bytes } = self.clone();
+        let Self { routes: Routes { direct, router }, mut origin, timeout, max_request_bytes } = self.clone();
         let traffic = origin.traffic.clone();
         let purpose = Purpose::of(request.uri().path());
         let room = traffic.room(purpose);
@@ -65,7 +69,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             let coming = Arc::new(Coming::default());
             let (parts, body) = request.into_parts();
             let body = Asked::new(body, &parts.headers, max_request_bytes, &traffic, Arc::clone(&coming));
-            let mut request = Request::from_parts(parts, Body::new(body));
+            let mut request = Request::from_parts(parts, body);
             request.extensions_mut().insert(origin);
             let given_up = GivenUp::default();
             request.extensions_mut().insert(given_up.clone());
@@ -78,8 +82,18 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 given_up.with(status.code());
                 status
             };
+            let answer = async {
+                match direct.as_ref().zip(destination(&request)) {
+                    Some((direct, to)) => direct.answer(to, request).await,
+                    None => {
+                        let router = TowerToHyperService::new(router);
+                        let Ok(response) = router.call(request.map(Body::new)).await;
+                        response
+                    }
+                }
+            };
             let mut response = tokio::select! {
-                response = router.call(request) => response?,
+                response = answer => response,
                 status = late => status.into_http(),
             };
             if purpose == Purpose::Metrics

@@ -15,6 +15,7 @@ use super::{
     calls::Calls,
     heard::Heard,
     listener::Listener,
+    routes::Routes,
     timer::{ByClock, until},
     tls::Tls,
     watched::Watched,
@@ -41,7 +42,7 @@ pub(super) enum Transport {
 pub(super) async fn accept(
     mut listener: Listener,
     transport: Transport,
-    router: axum::Router,
+    routes: Routes,
     numbers: Numbers,
     http: Arc<Http>,
     closing: CancellationToken,
@@ -74,18 +75,18 @@ pub(super) async fn accept(
             refused(Refused::Rate);
             continue;
         }
-        let (http, transport, router) = (Arc::clone(&http), transport.clone(), router.clone());
+        let (http, transport, routes) = (Arc::clone(&http), transport.clone(), routes.clone());
         let (closing, stopped) = (closing.clone(), stopped.clone());
         connections.spawn(async move {
             let _open = Open::connection();
             let served = async {
                 match transport {
-                    Transport::Plaintext => serve(&http, stream, address, router, closing).await,
+                    Transport::Plaintext => serve(&http, stream, address, routes, closing).await,
                     Transport::Tls(tls) => {
                         // One that is not yet open when the server stops has nothing to finish.
                         let opened = closing.run_until_cancelled(tls.handshake(stream, address)).await;
                         if let Some(Some(stream)) = opened {
-                            serve(&http, stream, address, router, closing).await;
+                            serve(&http, stream, address, routes, closing).await;
                         }
                     }
                 }
@@ -102,14 +103,14 @@ pub(super) async fn serve(
     Http { builder, silence, preface_timeout, request_timeout, max_request_bytes, bounds, rates, clock }: &Http,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     address: Address,
-    router: axum::Router,
+    routes: impl Into<Routes>,
     closing: CancellationToken,
 ) {
     let heard = Heard::new(Arc::clone(clock));
     let traffic = Traffic::new(bounds, address);
     let io = TokioIo::new(Watched::new(stream, heard.clone(), traffic.clone()));
     let origin = Origin { address, traffic: traffic.clone(), crowded: false };
-    let calls = Calls::new(router, origin, *request_timeout, *max_request_bytes);
+    let calls = Calls::new(routes.into(), origin, *request_timeout, *max_request_bytes);
     let mut connection = pin!(builder.serve_connection(io, calls));
     let mut verdict = pin!(traffic.watch());
     let mut silent = pin!(heard.silent_for(*silence));

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use axum::Router;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use super::{StartError, health, metrics_page::MetricsPage, routes};
+use super::{StartError, direct::Direct, health, metrics_page::MetricsPage, routes};
 use crate::{
     access::{Access, AdminToken},
     admission::{DiskRoom, Pressure, Rates},
@@ -61,7 +61,8 @@ impl InProcess {
         let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
         // Each page is a new one: it is compared after each step.
         let metrics = MetricsPage::new(page.clone(), Duration::ZERO);
-        let router = routes::ours(&backend, &Rates::new(&numbers), &rpcs, Some(metrics));
+        let direct = Direct::new(&backend, &Rates::new(&numbers), &rpcs);
+        let router = routes::ours(&backend, &direct, Some(metrics));
         tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));
         Ok(Self { access, matches, router, drain })
     }

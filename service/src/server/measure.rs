@@ -15,7 +15,7 @@ use axum::{
 };
 use futures::FutureExt;
 use http::HeaderMap;
-use http_body::{Body as _, Frame, SizeHint};
+use http_body::{Frame, SizeHint};
 use tonic::{Code, Status};
 
 use crate::{
@@ -23,17 +23,29 @@ use crate::{
     metrics::{Call, GivenUp, Messages, Rpcs},
 };
 
-/// Counts a call of gRPC from its request to the last of its answer. Calls of gRPC-Web come as such too. What panics is
-/// answered as a fault of the server.
+/// Counts a call of gRPC on its way through the routes. Calls of gRPC-Web come as such too.
 pub(super) async fn measure(State(rpcs): State<Arc<Rpcs>>, request: Request, next: Next) -> Response {
     if !is_grpc(&request) {
         return next.run(request).await;
     }
+    measured(&rpcs, request, |request| next.run(request.map(Body::new))).await.map(Body::new)
+}
+
+/// Counts a call of gRPC from its request to the last of its answer. What panics is answered as a fault of the server.
+pub(super) async fn measured<B, A, F>(
+    rpcs: &Arc<Rpcs>,
+    request: http::Request<B>,
+    answer: impl FnOnce(http::Request<Measured<B>>) -> F,
+) -> http::Response<Measured<A>>
+where
+    F: Future<Output = http::Response<A>>,
+    A: Default,
+{
     let given_up = request.extensions().get::<GivenUp>().cloned().unwrap_or_default();
     let mut call = rpcs.begin(request.uri().path(), given_up);
     let messages = call.received();
-    let request = request.map(|body| Body::new(Measured { body, messages, call: None }));
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let request = request.map(|body| Measured { body: Some(body), messages, call: None });
+    let answered = AssertUnwindSafe(async { answer(request).await }).catch_unwind().await;
     let response = answered.unwrap_or_else(|panic| Status::from(Fault::panicked(&*panic)).into_http());
     call.responds();
     // Without a message the code is here already, else it comes behind the last one.
@@ -41,7 +53,7 @@ pub(super) async fn measure(State(rpcs): State<Arc<Rpcs>>, request: Request, nex
         call.ends(code);
     }
     let messages = call.sent();
-    response.map(|body| Body::new(Measured { body, messages, call: Some(call) }))
+    response.map(|body| Measured { body: Some(body), messages, call: Some(call) })
 }
 
 fn code(headers: &HeaderMap) -> Option<Code> {
@@ -49,36 +61,38 @@ fn code(headers: &HeaderMap) -> Option<Code> {
 }
 
 /// The body of a request, or of an answer, which has the call to which it is the last.
-struct Measured {
-    body: Body,
+pub(super) struct Measured<B> {
+    /// There until it panics.
+    body: Option<B>,
     messages: Messages,
     call: Option<Call>,
 }
 
-impl Measured {
+impl<B: http_body::Body<Data = Bytes> + Unpin> Measured<B> {
     /// The next of the body. An answer that panics ends as a fault of the server; a request is read by what is answered so.
-    fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let mut body = Pin::new(&mut self.body);
+    fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let body = Pin::new(body);
         if self.call.is_none() {
             return body.poll_frame(context);
         }
-        let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(context)));
+        let polled = catch_unwind(AssertUnwindSafe(|| body.poll_frame(context)));
         polled.unwrap_or_else(|panic| {
-            self.body = Body::empty();
-            let status = Status::from(Fault::panicked(&*panic)).into_http::<Body>();
+            self.body = None;
+            let status = Status::from(Fault::panicked(&*panic)).into_http::<()>();
             Poll::Ready(Some(Ok(Frame::trailers(status.into_parts().0.headers))))
         })
     }
 }
 
-impl http_body::Body for Measured {
+impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Measured<B> {
     type Data = Bytes;
-    type Error = axum::Error;
+    type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let frame = ready!(self.poll_body(context));
         if let Some(Ok(frame)) = &frame {
             if let Some(data) = frame.data_ref() {
@@ -91,11 +105,11 @@ impl http_body::Body for Measured {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(B::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), B::size_hint)
     }
 }
 

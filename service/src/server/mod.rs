@@ -18,6 +18,7 @@ mod admit;
 mod asked;
 mod calls;
 mod connection;
+mod direct;
 mod health;
 mod heard;
 mod in_process;
@@ -194,7 +195,7 @@ impl Server {
         let reporter = HealthReporter::new();
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
-        let router = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
+        let routes = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
         let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
         tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late)).await });
         let (tidied, tidying) = (Arc::clone(&rates), drain.closing().clone());
@@ -210,7 +211,7 @@ impl Server {
         tasks.spawn(connection::accept(
             listener,
             transport.clone(),
-            router,
+            routes,
             numbers,
             http,
             drain.closing().clone(),

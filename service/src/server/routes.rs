@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::{Router, middleware, routing::get};
+use axum::{Router, middleware, response::Response, routing::get};
 use http::HeaderName;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tonic::service::Routes;
+use tonic::service::Routes as Services;
 use tonic_health::{pb::health_server::HealthServer, server::HealthService};
 use tonic_reflection::server::Builder as ReflectionBuilder;
 use tonic_web::GrpcWebLayer;
@@ -13,31 +13,41 @@ use tower_http::cors::{Any, CorsLayer};
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
-        play_service_server::PlayServiceServer, rules_service_server::RulesServiceServer,
-        token_service_server::TokenServiceServer, webhook_service_server::WebhookServiceServer,
+        rules_service_server::RulesServiceServer, token_service_server::TokenServiceServer,
+        webhook_service_server::WebhookServiceServer,
     },
 };
 
 use super::{
     StartError,
     admit::{admit, admit_preflight},
+    direct::{Direct, PLAY_STREAM},
     measure::measure,
     messages::count_messages,
     metrics_page::{self, MetricsPage},
 };
 use crate::{
     admission::Rates,
-    grpc::{
-        Backend, MatchServer, PlayAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
-        unknown_method,
-    },
+    grpc::{Backend, RulesAdapter, TokenAdapter, WebhookAdapter, explain, unknown_method},
     limits,
     metrics::Rpcs,
     webhooks::Webhooks,
 };
 
-/// The call whose stream carries all that a bot plays.
-const PLAY_STREAM: &str = "/zetema.v1.PlayService/Play";
+/// What answers on the one port.
+#[derive(Clone)]
+pub(super) struct Routes {
+    /// What most calls take, if there is a short way.
+    pub(super) direct: Option<Arc<Direct>>,
+    /// All there is.
+    pub(super) router: Router,
+}
+
+impl From<Router> for Routes {
+    fn from(router: Router) -> Self {
+        Self { direct: None, router }
+    }
+}
 
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
 pub(super) fn routes(
@@ -46,11 +56,11 @@ pub(super) fn routes(
     rates: &Arc<Rates>,
     health: HealthService,
     page: Option<PrometheusHandle>,
-) -> Result<Router, StartError> {
+) -> Result<Routes, StartError> {
     let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
     let health = HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES);
-    let health = Routes::new(health).into_axum_router().reset_fallback();
-    let reflection = Routes::new(reflection().build_v1()?).add_service(reflection().build_v1alpha()?);
+    let health = Services::new(health).into_axum_router().reset_fallback();
+    let reflection = Services::new(reflection().build_v1()?).add_service(reflection().build_v1alpha()?);
     let reflection =
         reflection.into_axum_router().reset_fallback().layer(middleware::from_fn(count_messages));
     let standard = over_web(health.merge(reflection), rates, &rpcs);
@@ -58,31 +68,23 @@ pub(super) fn routes(
         .fallback(unknown_method)
         .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
         .layer(middleware::from_fn_with_state(Arc::clone(&rpcs), measure));
-    let webhooks = Routes::new(
+    let webhooks = Services::new(
         WebhookServiceServer::new(WebhookAdapter::new(Arc::clone(backend), webhooks))
             .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
     );
     let webhooks = explained(webhooks.into_axum_router().reset_fallback(), rates, &rpcs);
     let page = page.map(|page| MetricsPage::new(page, limits::METRICS_PAGE_KEPT));
-    Ok(ours(backend, rates, &rpcs, page).merge(webhooks).merge(standard).merge(unknown))
+    let direct = Direct::new(backend, rates, &rpcs);
+    let router = ours(backend, &direct, page).merge(webhooks).merge(standard).merge(unknown);
+    Ok(Routes { direct: Some(Arc::new(direct)), router })
 }
 
 /// Our services, but that of webhooks, and the metrics.
-pub(super) fn ours(
-    backend: &Arc<Backend>,
-    rates: &Arc<Rates>,
-    rpcs: &Arc<Rpcs>,
-    page: Option<MetricsPage>,
-) -> Router {
-    let play = PlayAdapter::new(Arc::clone(backend));
-    let play = |max_bytes| {
-        PlayServiceServer::new(play.clone())
-            .max_decoding_message_size(max_bytes)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES)
-    };
-    let ours = Routes::new(MatchServer::new(backend))
-        .add_service(play(limits::MAX_PLAY_REQUEST_BYTES))
+pub(super) fn ours(backend: &Arc<Backend>, direct: &Direct, page: Option<MetricsPage>) -> Router {
+    let Direct { matches, play, stream, rates, rpcs } = direct.clone();
+    let ours = Services::new(matches)
+        .add_service(play)
         .add_service(
             RulesServiceServer::new(RulesAdapter)
                 .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
@@ -93,24 +95,20 @@ pub(super) fn ours(
                 .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
                 .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
         );
-    // What has the longest message of a stream once keeps room for as long a one.
-    let stream = Router::new().route_service(PLAY_STREAM, play(limits::MAX_PLAY_MESSAGE_BYTES));
+    let stream = Router::new().route_service(PLAY_STREAM, stream);
     let ours = ours.into_axum_router().reset_fallback().merge(stream);
-    let ours = explained(ours, rates, rpcs);
+    let ours = explained(ours, &rates, &rpcs);
     let metrics = match page {
         Some(page) => get(move || page.answer()),
         None => get(metrics_page::none),
     };
-    ours.merge(
-        Router::new()
-            .route("/metrics", metrics)
-            .layer(middleware::from_fn_with_state(Arc::clone(rates), admit)),
-    )
+    ours.merge(Router::new().route("/metrics", metrics).layer(middleware::from_fn_with_state(rates, admit)))
 }
 
 /// Services of ours, over the web too.
 fn explained(services: Router, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
-    over_web(services.layer(middleware::map_response(explain)), rates, rpcs)
+    let explained = services.layer(middleware::map_response(async |answer: Response| explain(answer)));
+    over_web(explained, rates, rpcs)
 }
 
 /// gRPC-Web, for gRPC routes only: the layer answers 400 to any other request.

@@ -1,0 +1,148 @@
+//! The short way of most calls: gRPC over HTTP/2, of the services by which matches are played.
+//!
+//! They are let in, measured and explained as all others are, but pass by no route and by nothing of the web: each layer of a route
+//! costs every call, and every message of a stream, two boxes.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::body::{Body, Bytes};
+use http::{Method, Request, Response, Version, header::ORIGIN};
+use tonic::{codegen::Service, server::NamedService};
+use zetema_proto::v1::play_service_server::PlayServiceServer;
+
+use super::{
+    admit::let_in,
+    measure::{Measured, measured},
+};
+use crate::{
+    admission::Rates,
+    grpc::{Backend, MatchServer, PlayAdapter, explain, is_grpc, is_grpc_web},
+    limits,
+    metrics::Rpcs,
+};
+
+/// The call whose stream carries all that a bot plays.
+pub(super) const PLAY_STREAM: &str = "/zetema.v1.PlayService/Play";
+
+type Play = PlayServiceServer<PlayAdapter>;
+
+/// The services by which matches are played.
+#[derive(Clone)]
+pub(super) struct Direct {
+    pub(super) matches: MatchServer,
+    pub(super) play: Play,
+    /// Of `Play` alone: what has the longest message of a stream once keeps room for as long a one.
+    pub(super) stream: Play,
+    pub(super) rates: Arc<Rates>,
+    pub(super) rpcs: Arc<Rpcs>,
+}
+
+/// Which of them a call is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    Matches,
+    Play,
+    Stream,
+}
+
+impl Direct {
+    pub(super) fn new(backend: &Arc<Backend>, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Self {
+        let adapter = PlayAdapter::new(Arc::clone(backend));
+        let play = |max_bytes| {
+            PlayServiceServer::new(adapter.clone())
+                .max_decoding_message_size(max_bytes)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES)
+        };
+        Self {
+            matches: MatchServer::new(backend),
+            play: play(limits::MAX_PLAY_REQUEST_BYTES),
+            stream: play(limits::MAX_PLAY_MESSAGE_BYTES),
+            rates: Arc::clone(rates),
+            rpcs: Arc::clone(rpcs),
+        }
+    }
+
+    /// Answers a call of one of them.
+    pub(super) async fn answer<B>(&self, to: Destination, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let answered = measured(&self.rpcs, request, |mut request| async {
+            match let_in(&self.rates, &mut request) {
+                Ok(()) => explain(self.call(to, request).await),
+                Err(refused) => (*refused).map(tonic::body::Body::new),
+            }
+        });
+        answered.await.map(Body::new)
+    }
+
+    async fn call<B>(&self, to: Destination, request: Request<Measured<B>>) -> Response<tonic::body::Body>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let request = request.map(tonic::body::Body::new);
+        let answered: Result<_, Infallible> = match to {
+            Destination::Matches => self.matches.clone().call(request).await,
+            Destination::Play => self.play.clone().call(request).await,
+            Destination::Stream => self.stream.clone().call(request).await,
+        };
+        let Ok(response) = answered;
+        response
+    }
+}
+
+/// Of which of the services a request is a plain call. `None`: the routes know.
+pub(super) fn destination<B>(request: &Request<B>) -> Option<Destination> {
+    let headers = request.headers();
+    // What a page in a browser asks has the headers answered that let it read the answer.
+    let is_plain = request.version() == Version::HTTP_2
+        && request.method() == Method::POST
+        && is_grpc(request)
+        && !is_grpc_web(request)
+        && !headers.contains_key(ORIGIN);
+    if !is_plain {
+        return None;
+    }
+    let path = request.uri().path();
+    let (service, _) = path.strip_prefix('/')?.split_once('/')?;
+    match service {
+        _ if path == PLAY_STREAM => Some(Destination::Stream),
+        Play::NAME => Some(Destination::Play),
+        MatchServer::NAME => Some(Destination::Matches),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_calls_of_the_services_that_play_take_the_short_way_and_no_others() {
+        let check = |request: http::request::Builder, expected| {
+            assert_eq!(destination(&request.body(()).unwrap()), expected);
+        };
+        let plain = |path: &str| {
+            Request::post(path).version(Version::HTTP_2).header("content-type", "application/grpc+proto")
+        };
+        check(plain(PLAY_STREAM), Some(Destination::Stream));
+        check(plain("/zetema.v1.PlayService/Act"), Some(Destination::Play));
+        check(plain("/zetema.v1.PlayService/NoSuchMethod"), Some(Destination::Play));
+        check(plain("/zetema.v1.MatchService/GetMatch"), Some(Destination::Matches));
+        for other in
+            ["/", "/metrics", "/zetema.v1.PlayService", "/zetema.v1.RulesService/ListPresets", "*/Play"]
+        {
+            check(plain(other), None);
+        }
+        check(plain(PLAY_STREAM).header("origin", "https://example.org"), None);
+        check(plain(PLAY_STREAM).version(Version::HTTP_11), None);
+        check(plain(PLAY_STREAM).method(Method::OPTIONS), None);
+        for kind in ["application/grpc-web", "application/grpc-web-text+proto", "text/html"] {
+            let post = Request::post(PLAY_STREAM).version(Version::HTTP_2);
+            check(post.header("content-type", kind), None);
+        }
+    }
+}
