@@ -83,14 +83,11 @@ impl Service<Request<Incoming>> for Calls {
                 status
             };
             let answer = async {
-                match direct.as_ref().zip(destination(&request)) {
-                    Some((direct, to)) => direct.answer(to, request).await,
-                    None => {
-                        let router = TowerToHyperService::new(router);
-                        let Ok(response) = router.call(request.map(Body::new)).await;
-                        response
-                    }
+                if let Some((direct, to)) = direct.as_ref().zip(destination(&request)) {
+                    return direct.answer(to, request).await;
                 }
+                let Ok(response) = TowerToHyperService::new(router).call(request.map(Body::new)).await;
+                response
             };
             let mut response = tokio::select! {
                 response = answer => response,
