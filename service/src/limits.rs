@@ -423,6 +423,9 @@ pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub const LOG_PAUSE: Duration = Duration::from_secs(1);
 
 /// Connections that wait to be accepted, in the system.
+/// Slots that the causes of faults of the server fall into: each has a line of the log in a [`LOG_PAUSE`].
+pub const TOLD_CAUSES: usize = 16;
+
 pub const LISTEN_BACKLOG: u32 = 1_024;
 
 /// How long nothing comes from a peer until the system asks whether it is still there: over HTTP/1, where nothing is pinged, nobody

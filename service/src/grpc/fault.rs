@@ -173,9 +173,7 @@ impl Fault {
 
     /// Something here is broken. The log has `cause` under the id that the client is told.
     pub(crate) fn internal(cause: &dyn fmt::Display) -> Self {
-        let id = Incident::new();
-        tracing::error!(incident = %id, %cause, "internal error");
-        Self::incident(id)
+        Self::incident(Incident::of(cause))
     }
 
     /// What has panicked is given up, and the log has what it said.

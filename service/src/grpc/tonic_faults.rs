@@ -1,9 +1,10 @@
 //! Faults that tonic itself finds, in our form.
 //!
-//! tonic answers bytes that are no frame with a bare INTERNAL, and messages that are too large with a bare
-//! `OUT_OF_RANGE`, before any handler is called. Every status of ours carries details, so a status without
-//! them is tonic's: [`explain`] gives those their reason. On a stream of requests the handler meets them
-//! itself, and asks [`of_stream`].
+//! tonic answers bytes that are no frame with a bare INTERNAL, messages that are too large with a bare
+//! `OUT_OF_RANGE`, and a request that breaks off with whatever its client reset it by, before any handler is
+//! called. Every status of ours carries details, so a status without them is tonic's: [`explain`] gives those
+//! their reason. All of them are about the request, so none is a fault of the server. On a stream of requests
+//! the handler meets them itself, and asks [`of_stream`].
 
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
@@ -50,29 +51,23 @@ pub(crate) fn of_stream(status: &Status) -> Option<Fault> {
         return Some(fault);
     }
     match status.code() {
-        Code::Internal | Code::OutOfRange | Code::ResourceExhausted | Code::Unimplemented => {
-            Some(of_tonic(status))
-        }
+        Code::Internal | Code::OutOfRange | Code::Unimplemented => Some(of_tonic(status)),
         _ => None,
     }
 }
 
 fn of_tonic(status: &Status) -> Fault {
     match status.code() {
-        Code::OutOfRange | Code::ResourceExhausted => {
-            Fault::new(ErrorReason::MessageTooLarge, status.message())
-        }
+        Code::OutOfRange => Fault::new(ErrorReason::MessageTooLarge, status.message()),
         Code::Unimplemented => no_such_method(),
         // What is not decoded, not framed or not there.
         Code::Internal => {
             let message = format!("the message can't be decoded: {}", status.message());
             Fault::new(ErrorReason::Undecodable, message)
         }
-        // The client broke off in the middle of its message: nothing is wrong here.
-        Code::Unknown | Code::Cancelled => {
-            Fault::new(ErrorReason::Undecodable, "the message did not come whole: send it again")
-        }
-        other => Fault::internal(&format_args!("tonic answered {other:?}: {}", status.message())),
+        // The client broke off in the middle of its message. tonic makes each code of HTTP/2 that may stand in a reset
+        // one of its own: which of them a stranger chooses says nothing about the server.
+        _ => Fault::new(ErrorReason::Undecodable, "the message did not come whole: send it again"),
     }
 }
 
@@ -92,12 +87,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_message_that_was_cut_off_is_no_fault_of_the_server() {
-        for status in [Status::unknown("error reading a body from connection"), Status::cancelled("reset")] {
-            let explained = explain(status.into_http::<()>());
+    async fn what_tonic_says_of_a_request_is_never_a_fault_of_the_server() {
+        for code in (1..=16).map(Code::from_i32) {
+            let explained = explain(Status::new(code, "h2 protocol error: reset").into_http::<()>());
             let status = Status::from_header_map(explained.headers()).unwrap();
-            assert_eq!(status.code(), Code::InvalidArgument);
-            assert_eq!(v1::Error::from_status(&status).unwrap().reason(), ErrorReason::Undecodable);
+            let expected = match code {
+                Code::OutOfRange => (Code::ResourceExhausted, ErrorReason::MessageTooLarge),
+                Code::Unimplemented => (Code::Unimplemented, ErrorReason::NotSupported),
+                _ => (Code::InvalidArgument, ErrorReason::Undecodable),
+            };
+            let reason = v1::Error::from_status(&status).unwrap().reason();
+            assert_eq!((status.code(), reason), expected, "{code:?}");
         }
     }
 }

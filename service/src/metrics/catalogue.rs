@@ -132,7 +132,7 @@ metrics! {
     STALLS "zetema_stalls_total" Counter [];
     /// Cursors of results beyond the last result, by whose token they came with (`admin`, `owner`): a sign that results were lost, or made up.
     RESULT_CURSORS_AHEAD "zetema_result_cursors_ahead_total" Counter ["by"];
-    /// Faults of the server and damaged matches, each of which the log has under its `incident`, however often it is met.
+    /// Faults of the server, each time, and damaged matches, each once. The log has them under their `incident`; of one fault that comes again and again it has a line a second.
     INCIDENTS "zetema_incidents_total" Counter [];
     /// Attempts to deliver a result to the receiver of a webhook: `taken`, `refused`, `unavailable`.
     WEBHOOK_ATTEMPTS "zetema_webhook_attempts_total" Counter ["outcome"];

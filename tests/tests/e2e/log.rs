@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_util::task::AbortOnDropHandle;
 use tonic::Code;
 use zetema_proto::v1;
 use zetema_proto::v1::watch_results_request::From;
@@ -69,4 +70,60 @@ async fn at_level_debug_the_log_names_the_address_of_who_is_cut_or_refused() {
     process.logs("a connection was closed from=127.0.0.1 why=Flooding", 1).await;
     soon("the end", reading).await.unwrap();
     process.kill();
+}
+
+/// A frame of HTTP/2 (RFC 9113, section 4.1).
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Begins a call of this method, with three bytes of the five before its message.
+fn begun_call(stream: u32, path: &str) -> Vec<u8> {
+    let mut headers = Vec::new();
+    for (name, value) in [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "localhost"),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+    ] {
+        // A literal that the table does not keep (RFC 7541, section 6.2.2).
+        headers.push(0);
+        for text in [name, value] {
+            headers.push(u8::try_from(text.len()).unwrap());
+            headers.extend(text.as_bytes());
+        }
+    }
+    [frame(1, 4, stream, &headers), frame(0, 0, stream, &[0; 3])].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_broken_off_is_no_fault_of_the_server_by_whatever_code_it_is_reset() {
+    let (process, _clients) = start(&[]).await;
+    let address = process.url().strip_prefix("http://").unwrap();
+    let (mut read, mut write) = soon("a connection", TcpStream::connect(address)).await.unwrap().into_split();
+    let _reading = AbortOnDropHandle::new(tokio::spawn(async move {
+        while read.read(&mut [0; 4096]).await.is_ok_and(|count| count > 0) {}
+    }));
+    write.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    let calls = ["/zetema.v1.RulesService/ListPresets", "/zetema.v1.PlayService/Play"];
+    // All codes that RFC 9113 has, and one that it has not.
+    let resets = (0..=0xd).chain([0xff]).flat_map(|code: u32| calls.map(|path| (path, code)));
+    for (number, (path, code)) in (1_u32..).zip(resets) {
+        write.write_all(&begun_call(2 * number - 1, path)).await.unwrap();
+        counted(&process, "zetema_rpc_requests_total", number).await;
+        write.write_all(&frame(3, 0, 2 * number - 1, &code.to_be_bytes())).await.unwrap();
+        counted(&process, "zetema_rpc_answers_total", number).await;
+        assert_eq!(process.metric("zetema_incidents_total").await, 0, "{path} was reset by {code:#x}");
+    }
+    let (_folder, log) = process.kill();
+    assert!(!log.contains("ERROR"), "{log}");
+}
+
+/// Waits until so many calls are counted.
+async fn counted(process: &Process, name: &str, number: u32) {
+    let counted = async { while process.scrape().await.sum(name) < f64::from(number) {} };
+    soon(name, counted).await;
 }
