@@ -1,15 +1,34 @@
-//! Filters, pages and page tokens.
+//! Filters, pages and page tokens, and the turns in which large answers are made.
 
+use tonic::{Request, Response};
 use zetema_proto::{FieldError, v1};
 
 use super::{caller, fault::Fault, wire};
 use crate::{
     access::Bearer,
+    admission::{Share, Turn},
     journal::{ClientReference, PagePosition, PageSize},
     limits,
     matches::{EndedMatch, ListCursor, ListFilter},
     table::MatchStage,
 };
+
+/// The turn of a request whose answer is large, behind others of its address; `None` where no connection is behind it.
+pub(super) async fn turn<T>(request: &Request<T>) -> Result<Option<Turn>, Fault> {
+    match request.extensions().get::<Share>() {
+        Some(share) => share.list().await.map(Some).map_err(|_| Fault::crowded()),
+        None => Ok(None),
+    }
+}
+
+/// An answer that takes its turn along, until what is sent of it is counted.
+pub(super) fn in_turn<T>(answer: T, turn: Option<Turn>) -> Response<T> {
+    let mut response = Response::new(answer);
+    if let Some(turn) = turn {
+        response.extensions_mut().insert(turn);
+    }
+    response
+}
 
 /// Which stages a list may be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,3 +134,7 @@ pub(super) fn record_summary(ended: &EndedMatch, is_held: bool) -> v1::RecordSum
         result_number: ended.number.get(),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;

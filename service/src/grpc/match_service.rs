@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     access::{Bearer, SeatGrant},
-    admission::{Share, Turn, Work},
+    admission::{Share, Work},
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
@@ -141,23 +141,6 @@ impl MatchAdapter {
     }
 }
 
-/// A turn of the address that asks, if it is known.
-async fn turn<T>(request: &Request<T>) -> Result<Option<Turn>, Fault> {
-    match request.extensions().get::<Share>() {
-        Some(share) => share.list().await.map(Some).map_err(|_| Fault::crowded()),
-        None => Ok(None),
-    }
-}
-
-/// An answer that takes its turn along, until what is sent of it is counted.
-fn in_turn<T>(answer: T, turn: Option<Turn>) -> Response<T> {
-    let mut response = Response::new(answer);
-    if let Some(turn) = turn {
-        response.extensions_mut().insert(turn);
-    }
-    response
-}
-
 /// What names a request, if it names itself: who asks, its id, and what it asks.
 pub(super) fn request_key(
     caller: &Caller,
@@ -258,13 +241,13 @@ impl MatchService for MatchAdapter {
         let v1::ListMatchesRequest { filter, page_size, page_token } = request.get_ref();
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Any)?;
         let (cursor, size) = (lists::cursor(page_token)?, lists::page_size(*page_size)?);
-        let turn = turn(&request).await?;
+        let turn = lists::turn(&request).await?;
         let page = self.backend.matches.list(&filter, cursor, size).await.map_err(Fault::from)?;
         let answer = v1::ListMatchesResponse {
             matches: page.matches.iter().map(|info| caller.shown(info)).collect(),
             next_page_token: page.next.map(|next| next.to_string()).unwrap_or_default(),
         };
-        Ok(in_turn(answer, turn))
+        Ok(lists::in_turn(answer, turn))
     }
 
     async fn list_records(
@@ -276,7 +259,7 @@ impl MatchService for MatchAdapter {
         let filter = lists::filter(caller.bearer(), filter.as_ref(), Stages::Over)?;
         let (position, size) = (lists::position(page_token)?, lists::page_size(*page_size)?);
         let matches = &self.backend.matches;
-        let turn = turn(&request).await?;
+        let turn = lists::turn(&request).await?;
         let page = matches.list_records(&filter, position, size).await.map_err(Fault::from)?;
         let summary = |ended: &Arc<EndedMatch>| lists::record_summary(ended, matches.is_held(&ended.info));
         let next = page.next.map(|position| ListCursor::Over(Some(position)).to_string());
@@ -284,7 +267,7 @@ impl MatchService for MatchAdapter {
             records: page.matches.iter().map(summary).collect(),
             next_page_token: next.unwrap_or_default(),
         };
-        Ok(in_turn(answer, turn))
+        Ok(lists::in_turn(answer, turn))
     }
 
     async fn cancel_match(
@@ -325,10 +308,10 @@ impl MatchService for MatchAdapter {
     ) -> Result<Response<v1::GetRecordResponse>, Status> {
         let caller = self.caller(request.metadata()).await?;
         let info = self.visible(&caller, &request.get_ref().match_id).await?;
-        let turn = turn(&request).await?;
+        let turn = lists::turn(&request).await?;
         let file = self.backend.matches.record(info.match_id).await.map_err(Fault::from)?;
         let record = v1::Record::decode(file.record).map_err(|error| Fault::internal(&error))?;
-        Ok(in_turn(v1::GetRecordResponse { record: Some(record) }, turn))
+        Ok(lists::in_turn(v1::GetRecordResponse { record: Some(record) }, turn))
     }
 
     async fn rotate_seat_token(

@@ -74,21 +74,23 @@ impl TokenService for TokenAdapter {
         request: Request<v1::ListTokensRequest>,
     ) -> Result<Response<v1::ListTokensResponse>, Status> {
         self.admin(&request).await?;
-        let v1::ListTokensRequest { filter, page_size, page_token } = request.into_inner();
-        let filter = filter_of(filter).map_err(|error| Fault::from(error.within("filter")))?;
-        let size = usize::from(lists::page_size(page_size)?.get());
+        let v1::ListTokensRequest { filter, page_size, page_token } = request.get_ref();
+        let filter = filter_of(filter.as_ref()).map_err(|error| Fault::from(error.within("filter")))?;
+        let size = usize::from(lists::page_size(*page_size)?.get());
         let before = match page_token.as_str() {
             "" => None,
             text => Some(token_number(text).ok_or_else(lists::wrong_token)?),
         };
+        let turn = lists::turn(&request).await?;
         let mut tokens = self.backend.access.tokens().list(&filter, before, size);
         let more = tokens.len() > size;
         tokens.truncate(size);
         let next = tokens.last().filter(|_| more).map(|last| last.number.get().to_string());
-        Ok(Response::new(v1::ListTokensResponse {
+        let answer = v1::ListTokensResponse {
             tokens: tokens.iter().map(message).collect(),
             next_page_token: next.unwrap_or_default(),
-        }))
+        };
+        Ok(lists::in_turn(answer, turn))
     }
 
     async fn revoke_token(
@@ -137,8 +139,10 @@ fn label_of(label: String) -> Result<Option<TokenLabel>, FieldError> {
     TokenLabel::new(label).map(Some).map_err(|error| FieldError::invalid("label", error.to_string()))
 }
 
-fn filter_of(filter: Option<v1::TokenFilter>) -> Result<TokenFilter, FieldError> {
-    let v1::TokenFilter { scope, void_tokens } = filter.unwrap_or_default();
+fn filter_of(filter: Option<&v1::TokenFilter>) -> Result<TokenFilter, FieldError> {
+    let Some(v1::TokenFilter { scope, void_tokens }) = filter else {
+        return Ok(TokenFilter { scope: None, void: VoidTokens::LeftOut });
+    };
     let void = match void_tokens.map(v1::VoidTokens::try_from) {
         None | Some(Ok(v1::VoidTokens::LeftOut)) => VoidTokens::LeftOut,
         Some(Ok(v1::VoidTokens::Listed)) => VoidTokens::Listed,

@@ -80,17 +80,19 @@ impl WebhookService for WebhookAdapter {
         request: Request<v1::ListWebhooksRequest>,
     ) -> Result<Response<v1::ListWebhooksResponse>, Status> {
         let caller = self.caller(&request).await?;
-        let v1::ListWebhooksRequest { page_size, page_token } = request.into_inner();
-        let size = usize::from(lists::page_size(page_size)?.get());
-        let before = place(&page_token)?.map(WebhookNumber::new);
+        let v1::ListWebhooksRequest { page_size, page_token } = request.get_ref();
+        let size = usize::from(lists::page_size(*page_size)?.get());
+        let before = place(page_token)?.map(WebhookNumber::new);
+        let turn = lists::turn(&request).await?;
         let mut webhooks = self.webhooks.list(caller.creator()?, before, size);
         let more = webhooks.len() > size;
         webhooks.truncate(size);
         let next = webhooks.last().filter(|_| more).map(|last| last.webhook.number.get().to_string());
-        Ok(Response::new(v1::ListWebhooksResponse {
+        let answer = v1::ListWebhooksResponse {
             webhooks: webhooks.iter().map(message).collect(),
             next_page_token: next.unwrap_or_default(),
-        }))
+        };
+        Ok(lists::in_turn(answer, turn))
     }
 
     async fn delete_webhook(
@@ -108,19 +110,21 @@ impl WebhookService for WebhookAdapter {
         request: Request<v1::ListDeadLettersRequest>,
     ) -> Result<Response<v1::ListDeadLettersResponse>, Status> {
         let caller = self.caller(&request).await?;
-        let v1::ListDeadLettersRequest { webhook_id: id, page_size, page_token } = request.into_inner();
-        let id = webhook_id(&id)?;
-        let size = usize::from(lists::page_size(page_size)?.get());
-        let after = place(&page_token)?.map_or(ResultNumber::ZERO, ResultNumber::new);
+        let v1::ListDeadLettersRequest { webhook_id: id, page_size, page_token } = request.get_ref();
+        let id = webhook_id(id)?;
+        let size = usize::from(lists::page_size(*page_size)?.get());
+        let after = place(page_token)?.map_or(ResultNumber::ZERO, ResultNumber::new);
+        let turn = lists::turn(&request).await?;
         let found = self.webhooks.dead_letters(caller.creator()?, id, after, size).await;
         let mut dead = found.map_err(Fault::from)?;
         let more = dead.len() > size;
         dead.truncate(size);
         let next = dead.last().filter(|_| more).map(|last| last.result.get().to_string());
-        Ok(Response::new(v1::ListDeadLettersResponse {
+        let answer = v1::ListDeadLettersResponse {
             dead_letters: dead.iter().map(dead_letter).collect(),
             next_page_token: next.unwrap_or_default(),
-        }))
+        };
+        Ok(lists::in_turn(answer, turn))
     }
 
     async fn resend_dead_letters(

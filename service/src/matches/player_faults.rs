@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -112,12 +112,12 @@ struct Remembered {
 struct SeatFaults {
     owner: Option<Owner>,
     bot: Option<BotName>,
-    /// By number, the oldest first.
-    faults: VecDeque<(u64, PlayerFault)>,
+    /// By number, the oldest first. Tables wait for the lock: whoever lists them takes handles under it, and copies afterwards.
+    faults: VecDeque<(u64, Arc<PlayerFault>)>,
 }
 
 impl SeatFaults {
-    fn get(&self, number: u64) -> Option<&PlayerFault> {
+    fn get(&self, number: u64) -> Option<&Arc<PlayerFault>> {
         let place = self.faults.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         self.faults.get(place).map(|(_, fault)| fault)
     }
@@ -158,6 +158,17 @@ impl PlayerFaults {
         before: Option<FaultNumber>,
         most: usize,
     ) -> FaultPage {
+        let (listed, next) = self.listed(of, match_id, before, most);
+        FaultPage { faults: listed.into_iter().map(Arc::unwrap_or_clone).collect(), next }
+    }
+
+    fn listed(
+        &self,
+        of: &FaultsOf,
+        match_id: Option<MatchId>,
+        before: Option<FaultNumber>,
+        most: usize,
+    ) -> Listed {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.forget_over();
         let before = before.map_or(u64::MAX, |FaultNumber(number)| number);
@@ -174,12 +185,12 @@ impl PlayerFaults {
             (FaultsOf::Bot(bot), None) => {
                 let all = remembered.of_bot.get(bot).into_iter().flat_map(|of_bot| of_bot.range(..before));
                 let faults = all.rev().filter_map(|(&number, key)| {
-                    Some((number, remembered.of_seat.get(key)?.get(number)?.clone()))
+                    Some((number, Arc::clone(remembered.of_seat.get(key)?.get(number)?)))
                 });
                 return page(faults, most);
             }
         };
-        let mut faults: Vec<&(u64, PlayerFault)> = seats
+        let mut faults: Vec<&(u64, Arc<PlayerFault>)> = seats
             .iter()
             .filter_map(|key| remembered.of_seat.get(key))
             .flat_map(|seat| &seat.faults)
@@ -189,10 +200,13 @@ impl PlayerFaults {
     }
 }
 
-fn page(mut faults: impl Iterator<Item = (u64, PlayerFault)>, most: usize) -> FaultPage {
-    let listed: Vec<(u64, PlayerFault)> = faults.by_ref().take(most).collect();
+/// The faults of a page, and where the next one begins.
+type Listed = (Vec<Arc<PlayerFault>>, Option<FaultNumber>);
+
+fn page(mut faults: impl Iterator<Item = (u64, Arc<PlayerFault>)>, most: usize) -> Listed {
+    let listed: Vec<(u64, Arc<PlayerFault>)> = faults.by_ref().take(most).collect();
     let next = listed.last().map(|(number, _)| FaultNumber(*number)).filter(|_| faults.next().is_some());
-    FaultPage { faults: listed.into_iter().map(|(_, fault)| fault).collect(), next }
+    (listed.into_iter().map(|(_, fault)| fault).collect(), next)
 }
 
 fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
@@ -213,7 +227,7 @@ impl Remembered {
         let before = seat.faults.pop_back_if(|(_, latest)| latest.kind == fault.kind);
         let count =
             before.as_ref().map_or(fault.count, |(_, latest)| latest.count.saturating_add(fault.count));
-        seat.faults.push_back((number, PlayerFault { count, ..fault }));
+        seat.faults.push_back((number, Arc::new(PlayerFault { count, ..fault })));
         if let Some(bot) = bot {
             let of_bot = self.of_bot.entry(bot).or_default();
             of_bot.insert(number, key);

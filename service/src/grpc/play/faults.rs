@@ -7,7 +7,8 @@ use super::handles::SeatKey;
 use crate::{
     encoding::timestamp,
     grpc::{backend::Backend, caller, fault::Fault, lists},
-    matches::{FaultPage, FaultsOf, PlayerFault},
+    journal::MatchId,
+    matches::{FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault},
 };
 
 /// Notes that something which a seat sent was refused. Whoever has no valid token for the seat is not its player.
@@ -35,30 +36,37 @@ pub(super) fn stream_cut(backend: &Backend, fault: &Fault) -> v1::StreamCut {
     v1::StreamCut { time, reason: *reason, message: message.clone(), cursors: Vec::new() }
 }
 
-/// A page of what went wrong for a seat or a bot.
-pub(super) fn list(
-    backend: &Backend,
-    of: &FaultsOf,
-    match_id: &str,
-    page_size: u32,
-    page_token: &str,
-) -> Result<v1::ListFaultsResponse, Fault> {
+/// A page that is asked for.
+pub(super) struct Page {
+    match_id: Option<MatchId>,
+    before: Option<FaultNumber>,
+    size: usize,
+}
+
+/// The page that a request asks for.
+pub(super) fn page(match_id: &str, page_size: u32, page_token: &str) -> Result<Page, Fault> {
     let match_id = match match_id {
         "" => None,
         text => Some(caller::match_id(text)?),
     };
     let before = match page_token {
         "" => None,
-        token => Some(token.parse().map_err(|error: crate::matches::NoFaultNumber| {
-            Fault::field("page_token", format!("is {error}"))
-        })?),
+        token => {
+            let wrong = |error: NoFaultNumber| Fault::field("page_token", format!("is {error}"));
+            Some(token.parse().map_err(wrong)?)
+        }
     };
-    let size = lists::page_size(page_size)?;
-    let FaultPage { faults, next } = backend.matches.faults(of, match_id, before, size.get().into());
-    Ok(v1::ListFaultsResponse {
+    Ok(Page { match_id, before, size: lists::page_size(page_size)?.get().into() })
+}
+
+/// A page of what went wrong for a seat or a bot.
+pub(super) fn list(backend: &Backend, of: &FaultsOf, page: Page) -> v1::ListFaultsResponse {
+    let Page { match_id, before, size } = page;
+    let FaultPage { faults, next } = backend.matches.faults(of, match_id, before, size);
+    v1::ListFaultsResponse {
         faults: faults.into_iter().map(to_wire).collect(),
         next_page_token: next.map(|next| next.to_string()).unwrap_or_default(),
-    })
+    }
 }
 
 fn to_wire(fault: PlayerFault) -> v1::PlayerFault {

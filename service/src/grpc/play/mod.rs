@@ -27,7 +27,7 @@ use super::{
     backend::Backend,
     caller::{self, Caller},
     fault::Fault,
-    wire,
+    lists, wire,
 };
 use crate::{
     admission::Share,
@@ -169,7 +169,7 @@ impl PlayService for PlayAdapter {
         request: Request<v1::ListFaultsRequest>,
     ) -> Result<Response<v1::ListFaultsResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token } = request.into_inner();
+        let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token } = request.get_ref();
         let of = match (Opener::from(caller.bearer()), seat_token.as_str()) {
             (Opener::Bot(bot), "") => FaultsOf::Bot(bot),
             (_, token) => {
@@ -178,6 +178,8 @@ impl PlayService for PlayAdapter {
                 FaultsOf::Seat(match_id, access.seat)
             }
         };
-        Ok(Response::new(faults::list(&self.backend, &of, &match_id, page_size, &page_token)?))
+        let page = faults::page(match_id, *page_size, page_token)?;
+        let turn = lists::turn(&request).await?;
+        Ok(lists::in_turn(faults::list(&self.backend, &of, page), turn))
     }
 }
