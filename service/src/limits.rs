@@ -284,12 +284,13 @@ pub const REPLAYS_AT_WORK: usize = 4;
 /// Entries of a match that are replayed in one go, in some hundred microseconds: then others have their turn.
 pub const ENTRIES_REPLAYED: usize = 256;
 
-/// Replays of matches that are over that are read at once, observation by observation, unless configured: of 1,000 actions one takes
-/// some 256 KiB, until its reader has come to the end.
-pub const DEFAULT_MAX_REPLAYS: u32 = 1_024;
+/// Replays that are read at once, observation by observation, unless configured: of matches that are over, and of those that run for
+/// spectators who have missed something. Of 1,000 actions one takes some 256 KiB, until its reader has come to the end, or has caught
+/// up. Seats that come back to matches that run have as many again, as they have clocks.
+pub const DEFAULT_MAX_REPLAYS: u32 = 512;
 
 /// Those from one address, unless configured: a quarter of all, so that four addresses are needed to keep the others out.
-pub const DEFAULT_MAX_REPLAYS_PER_ADDRESS: u32 = 256;
+pub const DEFAULT_MAX_REPLAYS_PER_ADDRESS: u32 = 128;
 
 /// How long it is waited for a turn to have a match replayed, and for one to read it.
 pub const REPLAY_PATIENCE: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Matches that are over are replayed for who asks for them, in turn: nobody else waits for that.
+//! Matches are replayed for who has missed something of them, in turn: nobody else waits for that.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod common;
@@ -10,7 +10,7 @@ use tokio::{sync::mpsc, time::timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{
-    Code, Status,
+    Code, Status, Streaming,
     transport::{Channel, Endpoint},
 };
 use zetema_proto::v1::{
@@ -19,7 +19,7 @@ use zetema_proto::v1::{
 };
 use zetema_service::{config::Number, server::Server};
 
-use common::{channel, create, long, play_to_the_end, spec, start_with};
+use common::{channel, create, long, play_to, play_to_the_end, spec, start_with};
 
 /// A long match that was played to its end.
 async fn over(server: &Server) -> (String, Vec<String>) {
@@ -119,6 +119,100 @@ async fn who_reads_as_many_replays_as_it_may_is_refused_one_more_and_leaves_anot
     let mut first = unread.remove(0);
     while first.message().await.unwrap().is_some() {}
     assert_eq!(all_of(greedy, &match_id).await.unwrap(), whole);
+    server.shutdown().await;
+}
+
+fn observe(token: &str) -> v1::ObserveRequest {
+    let seat = v1::ObserveSeat { seat_token: token.to_owned(), after_seq: Some(0), views: None };
+    v1::ObserveRequest { seats: vec![seat] }
+}
+
+/// The next message of a Play stream that is about a seat, and no ping.
+async fn heard(answers: &mut Streaming<v1::PlayResponse>) -> play_response::Kind {
+    loop {
+        let answer = timeout(Duration::from_secs(30), answers.message()).await.unwrap().unwrap().unwrap();
+        match answer.kind.unwrap() {
+            play_response::Kind::Welcome(_) | play_response::Kind::Ping(_) => {}
+            kind => return kind,
+        }
+    }
+}
+
+/// A Play stream that has joined a seat, or tried to, and what came of that.
+async fn join(
+    channel: Channel,
+    token: &str,
+    after_seq: Option<u64>,
+) -> (mpsc::Sender<v1::PlayRequest>, Streaming<v1::PlayResponse>, play_response::Kind) {
+    let (say, said) = mpsc::channel(8);
+    let hello = v1::Hello { protocol_revision: 1, ..v1::Hello::default() };
+    let by = Some(v1::join::By::SeatToken(token.to_owned()));
+    let join = v1::Join { by, after_seq, ..v1::Join::default() };
+    for kind in [play_request::Kind::Hello(hello), play_request::Kind::Join(join)] {
+        say.send(v1::PlayRequest { tag: 1, handle: 0, kind: Some(kind) }).await.unwrap();
+    }
+    let mut answers =
+        PlayServiceClient::new(channel).play(ReceiverStream::new(said)).await.unwrap().into_inner();
+    let came = heard(&mut answers).await;
+    (say, answers, came)
+}
+
+#[tokio::test]
+async fn who_comes_back_to_a_match_that_runs_waits_for_no_spectator_and_keeps_no_turn_when_it_has_caught_up()
+{
+    let stall = (Number::WriteStallTimeoutMs, 600_000);
+    let (_folder, server) =
+        start_with(&[(Number::MaxReplays, 4), (Number::MaxReplaysPerAddress, 2), stall]).await;
+    let (match_id, tokens) = create(&server, long(&server).await).await;
+    play_to(channel(&server).await, &tokens, 400).await;
+    let (player, mut played, joined) = join(from(&server, 5, 65_535).await, &tokens[0], None).await;
+    let play_response::Kind::Joined(start) = joined else { panic!("{joined:?}") };
+    let Some(v1::subscription_start::Kind::Snapshot(now)) = start.kind else { panic!("{start:?}") };
+
+    let crowd = from(&server, 3, 1024).await;
+    let mut matches = MatchServiceClient::new(crowd.clone());
+    let mut play = PlayServiceClient::new(crowd.clone());
+    let mut unread = Vec::new();
+    for _ in 0..2 {
+        unread.push(matches.watch_match(watch(&match_id, Some(0))).await.unwrap().into_inner());
+    }
+    // As many seats beside them.
+    let observed =
+        [play.observe(observe(&tokens[0])).await.unwrap(), play.observe(observe(&tokens[1])).await.unwrap()];
+    let (watched, (_say, _answers, refused)) = tokio::join!(
+        matches.watch_match(watch(&match_id, Some(0))),
+        join(crowd.clone(), &tokens[0], Some(0))
+    );
+    check_refused(&watched.unwrap_err());
+    let play_response::Kind::Rejection(refused) = refused else { panic!("{refused:?}") };
+    check_limit(&refused);
+    // The seat was taken from nobody for that.
+    let late = play_request::Kind::Act(act(&tokens[0]).act.unwrap());
+    player.send(v1::PlayRequest { tag: 2, handle: 1, kind: Some(late) }).await.unwrap();
+    let answered = heard(&mut played).await;
+    assert!(
+        matches!(answered, play_response::Kind::Acknowledgement(_) | play_response::Kind::Rejection(_)),
+        "{answered:?}"
+    );
+    // Who has missed nothing waits for no turn.
+    matches.watch_match(watch(&match_id, None)).await.unwrap();
+
+    // Another address has turns of its own, and gives each back as soon as it has read what it has missed.
+    let mut another = PlayServiceClient::new(from(&server, 4, 65_535).await);
+    let mut caught_up = Vec::new();
+    for _ in 0..5 {
+        let mut seen = another.observe(observe(&tokens[0])).await.unwrap().into_inner();
+        let mut seq = 0;
+        while seq < now.seq {
+            let told = timeout(Duration::from_secs(30), seen.message()).await.unwrap().unwrap().unwrap();
+            if let Some(v1::observe_response::Kind::Observation(observation)) = told.kind {
+                assert_eq!(observation.seq, seq + 1);
+                seq += 1;
+            }
+        }
+        caught_up.push(seen);
+    }
+    drop((unread, observed));
     server.shutdown().await;
 }
 

@@ -1,4 +1,4 @@
-//! Who is next to have a match replayed that is over: who asks for many of them waits for itself, and nobody waits without end.
+//! Who is next to have a match replayed: who asks for many of them waits for itself, and nobody waits without end.
 
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub(super) struct Replays {
     waiting: Arc<Crowd>,
     made: Turns,
     read: Turns,
+    /// Those of seats, of matches that run: who comes back to its clock waits for no spectator.
+    read_by_seats: Turns,
 }
 
 /// It would be too long until it is somebody's turn.
@@ -28,10 +30,13 @@ pub(crate) struct LongQueue;
 
 impl Replays {
     pub(super) fn new(numbers: &Numbers) -> Self {
+        let read =
+            || Turns::new(numbers.count(Number::MaxReplays), numbers.count(Number::MaxReplaysPerAddress));
         Self {
             waiting: Crowd::new(limits::MAX_WAITING_FOR_REPLAYS, limits::MAX_WAITING_FOR_REPLAYS_PER_ADDRESS),
             made: Turns::new(limits::REPLAYS_AT_WORK, limits::REPLAYS_AT_WORK_PER_ADDRESS),
-            read: Turns::new(numbers.count(Number::MaxReplays), numbers.count(Number::MaxReplaysPerAddress)),
+            read: read(),
+            read_by_seats: read(),
         }
     }
 
@@ -43,6 +48,11 @@ impl Replays {
     /// Waits for a turn to read one, observation by observation: it may be kept as long as that takes.
     pub(super) async fn to_read(&self, address: Address) -> Result<Turn, LongQueue> {
         self.next(&self.read, address).await
+    }
+
+    /// The same for a seat of a match that runs.
+    pub(super) async fn to_read_by_seat(&self, address: Address) -> Result<Turn, LongQueue> {
+        self.next(&self.read_by_seats, address).await
     }
 
     async fn next(&self, turns: &Turns, address: Address) -> Result<Turn, LongQueue> {
@@ -81,6 +91,7 @@ mod tests {
         });
         assert!(other.is_some());
         replays.to_make(one).await.unwrap();
+        replays.to_read_by_seat(one).await.unwrap();
         read.pop();
         drop(other);
         read.push(waits.await.unwrap());

@@ -15,7 +15,7 @@ use super::{backend::Backend, drain::Drain, fault::Fault, wire};
 use crate::{
     admission::{LongQueue, Share, Turn},
     journal::MatchId,
-    matches::{Audience, End, Next, Observed, Start, Subscription},
+    matches::{Audience, End, Matches, Next, Observed, Start, Subscription},
     metrics::SLOW_READERS,
     own_task::in_own_task,
 };
@@ -50,25 +50,59 @@ pub(super) fn message(observed: &Observed, rules: &Rules) -> v1::Observation {
     wire::observation(observed, rules)
 }
 
-/// Follows a match. One that is over is replayed when it is the turn of the share.
+/// What is to be followed: a match, by whose eyes, and from where on.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    pub(super) match_id: MatchId,
+    pub(super) audience: Audience,
+    pub(super) after_seq: Option<u64>,
+    pub(super) views: Views,
+}
+
+/// Waits for the turn to read what was missed of a match that runs; `None` if nothing was. Nothing is subscribed to.
+///
+/// A cursor that is ahead is refused.
+pub(super) async fn turn_to_read(
+    backend: &Backend,
+    share: Option<&Share>,
+    look: Look,
+) -> Result<Option<Turn>, Fault> {
+    let Look { match_id, audience, after_seq, views } = look;
+    match (backend.matches.subscribe_at_once(match_id, audience, after_seq, views).await?, share.cloned()) {
+        (None, Some(share)) => {
+            let matches = backend.matches.clone();
+            Ok(Some(in_own_task(async move { to_read(&share, &matches, look).await }).await?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Follows a match. What has to be replayed for that is when it is the turn of the share, which may have one to read it already.
 pub(super) async fn follow<T: Send + 'static>(
     backend: &Backend,
     share: Option<&Share>,
-    match_id: MatchId,
-    audience: Audience,
-    after_seq: Option<u64>,
-    views: Views,
+    look: Look,
+    turn: Option<Turn>,
     show: Show<T>,
 ) -> Result<Followed<T>, Fault> {
-    let (mut subscription, turn) = if backend.matches.runs(match_id) {
-        (backend.matches.subscribe(match_id, audience, after_seq, views).await?, None)
+    let Look { match_id, audience, after_seq, views } = look;
+    let at_once = match turn {
+        None => backend.matches.subscribe_at_once(match_id, audience, after_seq, views).await?,
+        Some(_) => None,
+    };
+    let mut subscription = if let Some(subscription) = at_once {
+        subscription
     } else {
         let (matches, share) = (backend.matches.clone(), share.cloned());
         // Whoever waits for it may be left waiting by its reader: that keeps the turn from nobody.
         in_own_task(async move {
-            let turn = Turns::of(share.as_ref(), after_seq).await?;
-            let subscription = matches.subscribe(match_id, audience, after_seq, views).await?;
-            Ok::<_, Fault>((subscription, turn.to_read))
+            let Turns { to_read, to_make: _to_make } =
+                Turns::of(share.as_ref(), &matches, look, turn).await?;
+            let mut subscription = matches.subscribe(match_id, audience, after_seq, views).await?;
+            if let Some(turn) = to_read {
+                subscription.keep_while_behind(Box::new(turn));
+            }
+            Ok::<_, Fault>(subscription)
         })
         .await?
     };
@@ -88,7 +122,7 @@ pub(super) async fn follow<T: Send + 'static>(
         }),
     };
     let seq = subscription.last_seq();
-    let following = Following { subscription, show, _turn: turn };
+    let following = Following { subscription, show };
     Ok(Followed {
         start,
         seq,
@@ -96,22 +130,37 @@ pub(super) async fn follow<T: Send + 'static>(
     })
 }
 
-/// The turns that a match which is over is replayed in.
+/// The turns that a match is replayed in.
 struct Turns {
-    /// Kept until its reader has come to the end, if its observations are read one by one.
+    /// Kept until its reader has caught up, or has come to the end, if its observations are read one by one.
     to_read: Option<Turn>,
-    /// Given up when it is replayed.
-    _to_make: Option<Turn>,
+    /// Given up when it is replayed, if it is over: of one that runs nothing is before it is read.
+    to_make: Option<Turn>,
 }
 
 impl Turns {
-    async fn of(share: Option<&Share>, after_seq: Option<u64>) -> Result<Self, LongQueue> {
-        let Some(share) = share else { return Ok(Self { to_read: None, _to_make: None }) };
-        let to_read = match after_seq {
-            Some(_) => Some(share.replay_to_read().await?),
-            None => None,
+    async fn of(
+        share: Option<&Share>,
+        matches: &Matches,
+        look: Look,
+        to_read: Option<Turn>,
+    ) -> Result<Self, LongQueue> {
+        let Some(share) = share else { return Ok(Self { to_read: None, to_make: None }) };
+        let to_read = match (to_read, look.after_seq) {
+            (None, Some(_)) => Some(self::to_read(share, matches, look).await?),
+            (to_read, _) => to_read,
         };
-        Ok(Self { to_read, _to_make: Some(share.replay().await?) })
+        let to_make = if matches.runs(look.match_id) { None } else { Some(share.replay().await?) };
+        Ok(Self { to_read, to_make })
+    }
+}
+
+/// The turn to read a replay. Whoever comes back to a seat of a match that runs has a clock, and waits for others of its kind alone.
+async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<Turn, LongQueue> {
+    if look.audience.access().is_some() && matches.runs(look.match_id) {
+        share.replay_to_read_by_seat().await
+    } else {
+        share.replay_to_read().await
     }
 }
 
@@ -119,7 +168,6 @@ impl Turns {
 struct Following<T> {
     subscription: Subscription,
     show: Show<T>,
-    _turn: Option<Turn>,
 }
 
 impl<T> Following<T> {

@@ -29,7 +29,7 @@ use zetema_rules::Rules;
 use super::{
     backend::Backend,
     fault::Fault,
-    heard::{self, Followed, Heard},
+    heard::{self, Followed, Heard, Look},
     match_service::MatchAdapter,
     wire,
 };
@@ -114,9 +114,8 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
     let info = adapter.visible(&caller, match_id).await?;
     let views = wire::views(*views).map_err(Fault::from)?;
     let share = request.extensions().get::<Share>();
-    let followed =
-        heard::follow(backend, share, info.match_id, Audience::Spectator, *after_seq, views, encoded);
-    let Followed { start, seq: _, heard } = followed.await?;
+    let look = Look { match_id: info.match_id, audience: Audience::Spectator, after_seq: *after_seq, views };
+    let Followed { start, seq: _, heard } = heard::follow(backend, share, look, None, encoded).await?;
     let told = heard.map(|heard| match heard {
         Heard::Observation(encoded) => Ok(Told::Encoded(encoded)),
         Heard::End(end) => Ok(told(Kind::End(end))),

@@ -39,7 +39,8 @@ impl Audience {
         }
     }
 
-    pub(super) const fn access(&self) -> Option<SeatAccess> {
+    /// The seat whose token it has. `None`: a spectator.
+    pub(crate) const fn access(&self) -> Option<SeatAccess> {
         match self {
             Self::Player(access, _) | Self::Observer(access) => Some(*access),
             Self::Spectator => None,
@@ -93,10 +94,37 @@ impl Asked {
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
 pub(super) enum Message {
-    Command { command: Command, arrival: Arrival, asked: Asked, reply: Reply<(Done, Arc<MatchInfo>)> },
-    Join { join: JoinSeat, arrival: Arrival, asked: Asked, reply: Reply<Joined> },
-    Subscribe { audience: Audience, after_seq: Option<u64>, views: Views, reply: Reply<Subscribed> },
-    Follow { audience: Audience, entries: usize, views: Views, reply: Reply<Followed> },
+    Command {
+        command: Command,
+        arrival: Arrival,
+        asked: Asked,
+        reply: Reply<(Done, Arc<MatchInfo>)>,
+    },
+    Join {
+        join: JoinSeat,
+        arrival: Arrival,
+        asked: Asked,
+        reply: Reply<Joined>,
+    },
+    Subscribe {
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+        reply: Reply<Subscribed>,
+    },
+    /// The same, unless something would have to be replayed: then the answer is nothing.
+    SubscribeAtOnce {
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+        reply: Reply<Option<Subscribed>>,
+    },
+    Follow {
+        audience: Audience,
+        entries: usize,
+        views: Views,
+        reply: Reply<Followed>,
+    },
 }
 
 /// How a subscription begins.

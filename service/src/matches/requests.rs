@@ -6,7 +6,7 @@ use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::message::{Asked, JoinSeat, Message, Subscribed};
+use super::message::{Asked, JoinSeat, Message, Reply, Subscribed};
 use super::{Audience, Hold, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
@@ -144,7 +144,7 @@ impl Matches {
         views: Views,
     ) -> Result<Subscription, Rejection> {
         let subscribed =
-            if let Some(subscribed) = self.subscribe_live(match_id, audience, after_seq, views).await {
+            if let Some(subscribed) = self.subscribe_running(match_id, audience, after_seq, views).await {
                 subscribed?
             } else {
                 let past = self.past(match_id).await?;
@@ -154,19 +154,48 @@ impl Matches {
         Ok(Subscription::new(self.clone(), audience, after_seq, views, subscribed))
     }
 
-    async fn subscribe_live(
+    /// The same, if nothing has to be replayed for it: a match that is over has to be, and so has one that runs for a reader who
+    /// has missed something of it. That is much work, and takes memory until it is read: whoever asks for a client has waited for
+    /// the client's turn.
+    ///
+    /// # Errors
+    /// As [`Matches::subscribe`], but [`Rejection::NotFound`] for a match that runs alone.
+    pub(crate) async fn subscribe_at_once(
+        &self,
+        match_id: MatchId,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Option<Subscription>, Rejection> {
+        let at_once = move |reply| Message::SubscribeAtOnce { audience, after_seq, views, reply };
+        let subscribed = self.look(match_id, audience, at_once).await.transpose()?.flatten();
+        Ok(subscribed.map(|begun| Subscription::new(self.clone(), audience, after_seq, views, begun)))
+    }
+
+    async fn subscribe_running(
         &self,
         match_id: MatchId,
         audience: Audience,
         after_seq: Option<u64>,
         views: Views,
     ) -> Option<Result<Subscribed, Rejection>> {
+        let subscribe = move |reply| Message::Subscribe { audience, after_seq, views, reply };
+        self.look(match_id, audience, subscribe).await
+    }
+
+    /// Asks the table of a match that runs for what a subscription begins with; `None` if it does not run.
+    async fn look<T: Send + 'static>(
+        &self,
+        match_id: MatchId,
+        audience: Audience,
+        message: impl FnOnce(Reply<T>) -> Message + Send + 'static,
+    ) -> Option<Result<T, Rejection>> {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow().clone();
         if let Err(held) = self.check_watch(audience, &info) {
             return Some(Err(held));
         }
-        handle.look(audience, move |reply| Message::Subscribe { audience, after_seq, views, reply }).await
+        handle.look(audience, message).await
     }
 
     /// Asks the table of a running match, or looks into the record of one that is over.

@@ -1,5 +1,6 @@
 //! A subscription as its reader has it.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,11 +63,22 @@ pub struct Subscription {
 }
 
 enum Feed {
-    /// The past, and what is live behind it once that is near enough.
-    Past(Past, Option<Live>),
+    Past(Behind),
     Live(Live),
     Ended(End),
 }
+
+/// What is replayed for a reader who has missed something.
+struct Behind {
+    past: Past,
+    /// What is live behind it, once that is near enough.
+    live: Option<Live>,
+    /// Given up with it.
+    kept: Option<Kept>,
+}
+
+/// What is kept as long as something.
+pub(crate) type Kept = Box<dyn Any + Send + Sync>;
 
 /// Entries that are replayed, one by one, at a table of their own.
 pub(super) struct Past {
@@ -125,7 +137,9 @@ impl Subscription {
             }
             Subscribed::Over { snapshot, info, end } => (info, Start::Snapshot(snapshot), Feed::Ended(end)),
             Subscribed::Resumed { info, live, running } => (info, resumed(running), Feed::Live(live)),
-            Subscribed::Past { info, past, running } => (info, resumed(running), Feed::Past(past, None)),
+            Subscribed::Past { info, past, running } => {
+                (info, resumed(running), Feed::Past(Behind { past, live: None, kept: None }))
+            }
         };
         let last_seq = match &start {
             Start::Snapshot(snapshot) => snapshot.seq,
@@ -149,6 +163,13 @@ impl Subscription {
     pub const fn take_start(&mut self) -> Start {
         let from_here = Start::Resumed { after_seq: self.last_seq, running: None };
         std::mem::replace(&mut self.start, from_here)
+    }
+
+    /// Keeps this until nothing more has to be replayed: not at all, if nothing has.
+    pub(crate) fn keep_while_behind(&mut self, kept: Kept) {
+        if let Feed::Past(behind) = &mut self.feed {
+            behind.kept = Some(kept);
+        }
     }
 
     /// For whom it is.
@@ -179,7 +200,7 @@ impl Subscription {
     async fn step(&mut self) -> Result<Arc<Shown>, End> {
         loop {
             match &mut self.feed {
-                Feed::Past(past, live) => {
+                Feed::Past(Behind { past, live, .. }) => {
                     if let Some(observation) = past.next(self.audience, self.views, self.last_seq).await? {
                         return Ok(Arc::new(Shown::new(observation)));
                     }
@@ -199,7 +220,7 @@ impl Subscription {
 
     /// Catches up with the table, or with how the match ended meanwhile.
     async fn follow(&mut self) -> Result<(), End> {
-        let Feed::Past(past, live) = &mut self.feed else { return Ok(()) };
+        let Feed::Past(Behind { past, live, .. }) = &mut self.feed else { return Ok(()) };
         let (audience, views, entries) = (self.audience, self.views, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
             let follow = move |reply| Message::Follow { audience, entries, views, reply };

@@ -171,6 +171,9 @@ impl TableTask {
             Message::Subscribe { audience, after_seq, views, reply } => {
                 let _ = reply.send(self.subscribe(audience, after_seq, views));
             }
+            Message::SubscribeAtOnce { audience, after_seq, views, reply } => {
+                let _ = reply.send(self.subscribe_at_once(audience, after_seq, views));
+            }
             Message::Follow { audience, entries, views, reply } => {
                 let _ = reply.send(self.follow(audience, entries, views));
             }
@@ -295,31 +298,47 @@ impl TableTask {
         after_seq: Option<u64>,
         views: Views,
     ) -> Result<Subscribed, Rejection> {
+        if let Some(subscribed) = self.subscribe_at_once(audience, after_seq, views)? {
+            return Ok(subscribed);
+        }
+        let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
+        let entries = self.table.entries_from(1).cloned().collect();
+        let (info, past) = (self.info.borrow().clone(), Past::new(Box::new(start), entries, None));
+        Ok(Subscribed::Past { info, past, running: self.running() })
+    }
+
+    /// The same, unless something would have to be replayed.
+    fn subscribe_at_once(
+        &mut self,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Option<Subscribed>, Rejection> {
         self.check_audience(audience)?;
         let viewer = audience.viewer();
         let info = self.info.borrow().clone();
         let last = self.table.seq(viewer);
-        let now = self.clock.now();
-        let running = self.table.elapsed_ms(now).zip(self.table.decision());
-        let running = running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms });
         match after_seq {
             None => {
                 let live = self.subscribers.add(audience, views)?;
-                let snapshot = Box::new(self.table.snapshot(viewer, now));
+                let snapshot = Box::new(self.table.snapshot(viewer, self.clock.now()));
                 #[cfg(test)]
                 let snapshot = self.missing_last(viewer).unwrap_or(snapshot);
-                Ok(Subscribed::Snapshot { snapshot, info, live })
+                Ok(Some(Subscribed::Snapshot { snapshot, info, live }))
             }
             Some(after) if after > last => Err(Rejection::CursorAhead { last }),
             Some(after) if after == last => {
-                Ok(Subscribed::Resumed { info, live: self.subscribers.add(audience, views)?, running })
+                let live = self.subscribers.add(audience, views)?;
+                Ok(Some(Subscribed::Resumed { info, live, running: self.running() }))
             }
-            Some(_) => {
-                let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
-                let entries = self.table.entries_from(1).cloned().collect();
-                Ok(Subscribed::Past { info, past: Past::new(Box::new(start), entries, None), running })
-            }
+            Some(_) => Ok(None),
         }
+    }
+
+    /// The decision whose clock runs.
+    fn running(&self) -> Option<Running> {
+        let running = self.table.elapsed_ms(self.clock.now()).zip(self.table.decision());
+        running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms })
     }
 
     /// A bug: the snapshot of the moment before the last event, with the number of that event.

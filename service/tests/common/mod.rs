@@ -130,6 +130,11 @@ pub(crate) async fn create(server: &Server, spec: v1::MatchSpec) -> (String, Vec
 
 /// Plays all seats on one stream, each decision by its first legal action, to the end.
 pub(crate) async fn play_to_the_end(channel: Channel, tokens: &[String]) {
+    play_to(channel, tokens, u32::MAX).await;
+}
+
+/// The same until this decision is open, or to the end.
+pub(crate) async fn play_to(channel: Channel, tokens: &[String], last: u32) {
     let (requests, sent) = mpsc::channel(64);
     let mut answers =
         PlayServiceClient::new(channel).play(ReceiverStream::new(sent)).await.unwrap().into_inner();
@@ -167,6 +172,9 @@ pub(crate) async fn play_to_the_end(channel: Channel, tokens: &[String]) {
             play_response::Kind::Rejection(error) => panic!("{error:?}"),
             _ => continue,
         };
+        if number >= last {
+            return;
+        }
         let choice = Some(v1::act::Choice::LegalIndex(0));
         say(handle, play_request::Kind::Act(v1::Act { decision_number: number, choice })).await;
     }

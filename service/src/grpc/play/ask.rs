@@ -28,7 +28,7 @@ use crate::{
         backend::Backend,
         caller,
         fault::Fault,
-        heard::{self, Followed},
+        heard::{self, Followed, Look},
         wire,
     },
     journal::{BotName, MatchId},
@@ -310,11 +310,14 @@ async fn take_seat(
         By::Token(access) => access,
         By::Bot(bot) => backend.matches.bot_access(match_id, seat, &bot).await?,
     };
-    if after_seq.is_some() && backend.matches.runs(match_id) {
-        // A cursor that is refused must take the seat from nobody. Observations only grow in number, so what is
-        // not ahead now will not be. A match that is over has no seat to take.
-        backend.matches.subscribe(match_id, Audience::Observer(access), after_seq, views).await?;
-    }
+    let look = |audience| Look { match_id, audience, after_seq, views };
+    let turn = if after_seq.is_some() && backend.matches.runs(match_id) {
+        // What is refused must take the seat from nobody: a cursor that is ahead, or one for which there is no turn. Observations
+        // only grow in number, so what is not ahead now will not be. A match that is over has no seat to take.
+        heard::turn_to_read(backend, share, look(Audience::Observer(access))).await?
+    } else {
+        None
+    };
     let joined = if let Some(earlier) = *last {
         backend.matches.join_again(match_id, access, nonce_hash, earlier).await?
     } else {
@@ -323,8 +326,7 @@ async fn take_seat(
     };
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);
-    let audience = Audience::Player(access, hold);
-    let followed =
-        heard::follow(backend, share, match_id, audience, after_seq, views, heard::message).await?;
+    let look = look(Audience::Player(access, hold));
+    let followed = heard::follow(backend, share, look, turn, heard::message).await?;
     Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
 }

@@ -25,7 +25,7 @@ use crate::{
         backend::Backend,
         caller,
         fault::Fault,
-        heard::{self, Followed, Heard},
+        heard::{self, Followed, Heard, Look},
         wire,
     },
     journal::MatchId,
@@ -161,10 +161,8 @@ impl Starting {
 
 async fn start(backend: Arc<Backend>, share: Option<Share>, wanted: Wanted) -> Result<Started, Fault> {
     let Wanted { handle, match_id, access, after_seq, views, room } = wanted;
-    let audience = Audience::Observer(access);
-    let share = share.as_ref();
-    let followed =
-        heard::follow(&backend, share, match_id, audience, after_seq, views, heard::message).await?;
+    let look = Look { match_id, audience: Audience::Observer(access), after_seq, views };
+    let followed = heard::follow(&backend, share.as_ref(), look, None, heard::message).await?;
     Ok(Started { handle, room, followed })
 }
 
