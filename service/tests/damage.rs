@@ -5,7 +5,8 @@ mod common;
 
 use tonic::transport::Channel;
 use zetema_proto::v1::{
-    self, ErrorReason, match_service_client::MatchServiceClient, token_service_client::TokenServiceClient,
+    self, ErrorReason, match_service_client::MatchServiceClient, play_service_client::PlayServiceClient,
+    token_service_client::TokenServiceClient,
 };
 use zetema_service::server::Server;
 
@@ -70,6 +71,34 @@ async fn a_damaged_match_is_an_error_that_says_so_and_the_others_go_on() {
     let list = v1::ListRecordsRequest::default();
     let listed = client.list_records(as_admin(&server, list)).await.unwrap_err();
     assert_eq!(v1::Error::from_status(&listed).unwrap().reason(), ErrorReason::Internal);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn of_a_match_whose_record_alone_is_damaged_all_else_is_told_without_reading_it() {
+    let (folder, server) = start().await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    let (id, tokens) = common::create(&server, spec(2, v1::Visibility::Private)).await;
+    let cancel = v1::CancelMatchRequest { match_id: id.clone() };
+    client.cancel_match(as_admin(&server, cancel)).await.unwrap();
+    server.shutdown().await;
+    let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
+    assert_eq!(database.execute("UPDATE records SET record = x'00'", []).unwrap(), 1);
+    drop(database);
+
+    let server = restart(&folder).await;
+    let mut client = MatchServiceClient::new(channel(&server).await);
+    assert_eq!(get(&server, &mut client, &id).await, Ok(()));
+    let get = v1::GetMatchRequest { match_id: id.clone() };
+    client.get_match(as_bearer(&tokens[0], get)).await.unwrap();
+    let mut play = PlayServiceClient::new(channel(&server).await);
+    let join = v1::JoinSeatRequest { seat_token: tokens[1].clone(), nonce_hash: Vec::new() };
+    play.join_seat(join).await.unwrap();
+    let faults = v1::ListFaultsRequest { seat_token: tokens[1].clone(), ..v1::ListFaultsRequest::default() };
+    play.list_faults(faults).await.unwrap();
+    let record = v1::GetRecordRequest { match_id: id };
+    let damaged = client.get_record(as_admin(&server, record)).await.unwrap_err();
+    assert_eq!(v1::Error::from_status(&damaged).unwrap().reason(), ErrorReason::Internal);
     server.shutdown().await;
 }
 

@@ -68,7 +68,7 @@ pub use sqlite::{
 };
 pub use store::{
     Append, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches, Request,
-    RequestKey, RequestState, ResultRow, ServerJournal, StoredMatch, StoredRecord, Visibility,
+    RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord, Visibility,
 };
 pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};
 pub use values::{

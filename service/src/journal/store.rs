@@ -34,6 +34,12 @@ pub trait Journal: Send + Sync + 'static {
     /// What is there of a match, after every write that was handed in before this call; `None` when there is no such match.
     async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError>;
 
+    /// The same without the records, however many there are: of a match that has ended no more than lists show. Of its record
+    /// [`Journal::read`] alone tells damage.
+    async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
+        Ok(self.read(match_id).await?.map(Standing::from))
+    }
+
     /// The matches that have not ended, in no order. Those under quarantine are left out.
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
 
@@ -263,6 +269,30 @@ pub enum StoredMatch {
         /// What was found.
         damage: Arc<str>,
     },
+}
+
+/// Where a match stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// It runs.
+    Running,
+    /// It has ended.
+    Finished(Box<ResultRow>),
+    /// Damage was found in it: it can't be written to.
+    Quarantined {
+        /// What was found.
+        damage: Arc<str>,
+    },
+}
+
+impl From<StoredMatch> for Standing {
+    fn from(stored: StoredMatch) -> Self {
+        match stored {
+            StoredMatch::Running(_) => Self::Running,
+            StoredMatch::Finished(finished) => Self::Finished(Box::new(finished.result)),
+            StoredMatch::Quarantined { intact: _, damage } => Self::Quarantined { damage },
+        }
+    }
 }
 
 /// The records of a match, in order: the first has version 1.

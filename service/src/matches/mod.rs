@@ -269,8 +269,7 @@ impl Matches {
         if let Some(handle) = self.handle(match_id) {
             return Ok((**handle.info.borrow()).clone());
         }
-        // As it was told at the end, without playing it again.
-        self.summary(self.finished(match_id).await?.as_ref())
+        self.ended(match_id).await
     }
 
     /// Whether a match runs. What is asked of any other may have to replay it.

@@ -11,7 +11,7 @@ use super::message::Subscribed;
 use super::subscription::Past;
 use super::{Audience, End, Hold, Joined, Matches};
 use crate::encoding::{decode_record, decode_summary, record_entries};
-use crate::journal::{FinishedMatch, MatchId, ReadError, ResultRow, StoredMatch};
+use crate::journal::{FinishedMatch, MatchId, ReadError, ResultRow, Standing, StoredMatch};
 use crate::limits;
 use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, ReplayError, SeatAccess, Table};
 
@@ -85,7 +85,7 @@ impl Matches {
     pub(super) async fn past(&self, match_id: MatchId) -> Result<PastMatch, Rejection> {
         let finished = self.finished(match_id).await?;
         let damaged = |error: &dyn std::fmt::Display| self.damaged(match_id, error);
-        let info = self.summary(&finished)?;
+        let info = self.summary(&finished.result)?;
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
         let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
@@ -102,28 +102,43 @@ impl Matches {
 
     /// Joins a seat of a match that is over: there is nothing to take, and nobody to take it from.
     pub(super) async fn join_past(&self, match_id: MatchId, access: SeatAccess) -> Result<Joined, Rejection> {
-        let info = self.summary(self.finished(match_id).await?.as_ref())?;
+        let info = self.ended(match_id).await?;
         info.check_access(access)?;
         Ok(Joined { hold: Hold(0), info, arriving: Arc::default() })
     }
 
-    pub(super) async fn finished(&self, match_id: MatchId) -> Result<Box<FinishedMatch>, Rejection> {
-        match self.journal().read(match_id).await {
-            Ok(None) => Err(Rejection::NotFound),
-            Ok(Some(StoredMatch::Finished(finished))) => Ok(finished),
-            Ok(Some(StoredMatch::Running(_))) => Err(self.why_not_running(match_id)),
-            Ok(Some(StoredMatch::Quarantined { damage, .. })) => Err(self.damaged(match_id, &damage)),
-            Err(error @ ReadError::Damaged(_)) => Err(self.damaged(match_id, &error)),
-            Err(error) => {
-                tracing::warn!(%match_id, %error, "a match can't be read");
-                Err(unreadable(&error))
-            }
+    /// All of a match that is over. It takes as long as its record is: whoever asks for a client has waited for the client's turn.
+    async fn finished(&self, match_id: MatchId) -> Result<Box<FinishedMatch>, Rejection> {
+        match self.journal().read(match_id).await.map_err(|error| self.not_read(match_id, &error))? {
+            None => Err(Rejection::NotFound),
+            Some(StoredMatch::Finished(finished)) => Ok(finished),
+            Some(StoredMatch::Running(_)) => Err(self.why_not_running(match_id)),
+            Some(StoredMatch::Quarantined { damage, .. }) => Err(self.damaged(match_id, &damage)),
         }
     }
 
+    /// A match that is over, as it was told at the end: its record is not read.
+    pub(super) async fn ended(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
+        match self.journal().standing(match_id).await.map_err(|error| self.not_read(match_id, &error))? {
+            None => Err(Rejection::NotFound),
+            Some(Standing::Finished(result)) => self.summary(&result),
+            Some(Standing::Running) => Err(self.why_not_running(match_id)),
+            Some(Standing::Quarantined { damage }) => Err(self.damaged(match_id, &damage)),
+        }
+    }
+
+    /// Why a match is not read.
+    fn not_read(&self, match_id: MatchId, error: &ReadError) -> Rejection {
+        if let ReadError::Damaged(_) = error {
+            return self.damaged(match_id, error);
+        }
+        tracing::warn!(%match_id, %error, "a match can't be read");
+        unreadable(error)
+    }
+
     /// What a match that is over was at its end.
-    pub(super) fn summary(&self, finished: &FinishedMatch) -> Result<MatchInfo, Rejection> {
-        let ResultRow { match_id, summary, .. } = &finished.result;
+    fn summary(&self, result: &ResultRow) -> Result<MatchInfo, Rejection> {
+        let ResultRow { match_id, summary, .. } = result;
         decode_summary(summary.as_bytes()).map_err(|error| self.damaged(*match_id, &error))
     }
 
@@ -138,7 +153,7 @@ impl Matches {
             return Err(Rejection::NotRevealed);
         }
         let finished = self.finished(match_id).await?;
-        let info = self.summary(&finished)?;
+        let info = self.summary(&finished.result)?;
         if self.is_held(&info) {
             return Err(Rejection::HeldUntilReveal);
         }

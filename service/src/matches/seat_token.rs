@@ -8,7 +8,6 @@ use zetema_rules::Seat;
 
 use super::Matches;
 use super::past::unreadable;
-use crate::encoding::decode_summary;
 use crate::journal::{MatchId, Outcome, Owner, Request, RequestKey, RequestReused, RequestState, Response};
 use crate::limits;
 use crate::table::{MatchInfo, Rejection, SeatAccess};
@@ -68,9 +67,7 @@ impl Matches {
             };
             return Ok(SeatTokenWatch { access, owner, info: Some(handle.info.clone()) });
         }
-        let finished = self.finished(match_id).await?;
-        let info = decode_summary(finished.result.summary.as_bytes())
-            .map_err(|error| self.damaged(match_id, &error))?;
+        let info = self.ended(match_id).await?;
         info.check_access(access)?;
         Ok(SeatTokenWatch { access, owner: info.owner, info: None })
     }

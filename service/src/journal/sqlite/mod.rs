@@ -49,7 +49,7 @@ use super::{
     Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
     Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, ServerJournal, StoredMatch, StoredToken, StoredWebhook,
+    ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredMatch, StoredToken, StoredWebhook,
     TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
@@ -295,6 +295,17 @@ impl Journal for SqliteJournal {
             }
         }
         Err(ReadError::Unavailable(Cause::new(format!("the records of match {match_id} are being moved"))))
+    }
+
+    async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
+        let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
+            let result = move |conn: &_| records::result(conn, match_id).map_err(read::read_error);
+            return Ok(self.readers.read(result).await?.map(|row| Standing::Finished(Box::new(row))));
+        };
+        Ok(Some(match location.damage {
+            Some(damage) => Standing::Quarantined { damage },
+            None => Standing::Running,
+        }))
     }
 
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError> {

@@ -92,6 +92,13 @@ pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<Fi
     }
 }
 
+/// The result of a finished match, without its record, its seal checked.
+pub(super) fn result(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<ResultRow>> {
+    let sql = format!("SELECT {RESULT_COLUMNS}, {} FROM records WHERE match_id = ?1", RECORDS.holds());
+    let mut statement = conn.prepare_cached(&sql)?;
+    statement.query_row([match_id.as_bytes()], sealed_row).optional()
+}
+
 /// A finished match and the hash that is stored with it.
 fn whole(row: &Row<'_>) -> rusqlite::Result<(FinishedMatch, [u8; 32])> {
     let version = Version::new(row.get("version")?);
