@@ -140,14 +140,15 @@ impl WebhookService for WebhookAdapter {
                 format!("has {} entries: give at most {}", result_numbers.len(), limits::MAX_DEAD_LETTERS);
             return Err(Fault::field("result_numbers", problem).into());
         }
-        let which = if result_numbers.is_empty() {
+        let numbers: BTreeSet<u64> = result_numbers.into_iter().collect();
+        if let Some(share) = share {
+            // Each that is named is looked for in the journal while the matches wait, as when one is created; without a name all
+            // are changed by one statement.
+            share.create(numbers.len().max(1)).map_err(Fault::from)?;
+        }
+        let which = if numbers.is_empty() {
             Resend::All
         } else {
-            let numbers: BTreeSet<u64> = result_numbers.into_iter().collect();
-            if let Some(share) = share {
-                // Each is looked for in the journal while the matches wait, as when one is created.
-                share.create(numbers.len()).map_err(Fault::from)?;
-            }
             Resend::These(numbers.into_iter().map(ResultNumber::new).collect())
         };
         let due = self.webhooks.resend(caller.creator()?, id, which).await.map_err(Fault::from)?;

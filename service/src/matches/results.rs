@@ -155,10 +155,19 @@ impl Results {
     /// [`Rejection::OutcomeUnknown`] if the journal can't be read now, [`Rejection::Damaged`], [`Rejection::Stopping`].
     pub async fn next(&mut self) -> Result<ResultNews, Rejection> {
         loop {
+            if let Some(news) = self.step().await? {
+                return Ok(news);
+            }
+        }
+    }
+
+    /// The same, but `None` when results were passed over that are not wanted: [`Self::cursor`] is behind them.
+    pub(crate) async fn step(&mut self) -> Result<Option<ResultNews>, Rejection> {
+        loop {
             if let Some(ended) = self.page.next() {
                 self.told_to = ended.number;
                 self.caught_up_at = None;
-                return Ok(ResultNews::Ended(ended));
+                return Ok(Some(ResultNews::Ended(ended)));
             }
             self.told_to = self.read_to;
             // Numbers up to here are durable and told to everyone. The journal may hold more already, which wait for
@@ -166,11 +175,15 @@ impl Results {
             let latest = *self.latest.borrow_and_update();
             if self.read_to < latest {
                 self.read(latest).await?;
+                if self.page.as_slice().is_empty() {
+                    self.told_to = self.read_to;
+                    return Ok(None);
+                }
                 continue;
             }
             let Some(at) = self.caught_up_at.filter(|at| at.elapsed() < limits::RESULTS_SILENCE) else {
                 self.caught_up_at = Some(Instant::now());
-                return Ok(ResultNews::CaughtUp);
+                return Ok(Some(ResultNews::CaughtUp));
             };
             match timeout_at(at + limits::RESULTS_SILENCE, self.latest.changed()).await {
                 Ok(Ok(())) | Err(_) => {}

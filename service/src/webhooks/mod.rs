@@ -221,13 +221,16 @@ impl Webhooks {
         id: WebhookId,
         which: Resend,
     ) -> Result<u64, WebhookError> {
-        let mut memory = self.changing().await?;
+        // It makes and ends none: others wait for that no longer than until memory is fresh. Those who ask for the same webhook wait
+        // for each other.
+        drop(self.changing().await?);
         let running = self.find(caller, id).ok_or(WebhookError::NotFound)?;
         let webhooks = self.clone();
         to_its_end(async move {
             let mut asked = running.progress.asked.lock().await;
             *asked += 1;
-            let due = webhooks.change(&mut memory, WebhookChange::Due { webhook: id, which }).await?;
+            let change = WebhookChange::Due { webhook: id, which };
+            let due = changed(webhooks.shared.config.store.change_webhooks(change).await)?;
             drop(asked);
             running.progress.wake();
             tracing::info!(webhook = %id, due, "dead letters are sent again");
@@ -243,25 +246,19 @@ impl Webhooks {
         Ok(memory)
     }
 
-    /// Makes a change durable.
+    /// Makes a webhook durable, or its end.
     async fn change(&self, memory: &mut Memory, change: WebhookChange) -> Result<u64, WebhookError> {
-        match self.shared.config.store.change_webhooks(change).await {
-            Outcome::Done(changed) => Ok(changed),
-            Outcome::Refused(RequestReused) => Err(WebhookError::RequestReused),
-            Outcome::Damaged(cause) => Err(WebhookError::Damaged(cause)),
-            Outcome::Failed(cause) => {
-                tracing::warn!(%cause, "a change of the webhooks could not be stored");
-                *memory = Memory::Stale;
-                Err(WebhookError::OutcomeUnknown)
-            }
-            Outcome::Unknown(cause) => {
-                tracing::warn!(%cause, "a change of the webhooks may not have been stored");
-                *memory = Memory::Stale;
-                // If it can't be read back now, whoever sends the same again will.
-                self.refresh(memory).await?;
-                Err(WebhookError::OutcomeUnknown)
-            }
+        let outcome = self.shared.config.store.change_webhooks(change).await;
+        let is_unknown = matches!(outcome, Outcome::Unknown(_));
+        if is_unknown || matches!(outcome, Outcome::Failed(_)) {
+            *memory = Memory::Stale;
         }
+        let changed = changed(outcome);
+        if is_unknown {
+            // If it can't be read back now, whoever sends the same again will.
+            self.refresh(memory).await?;
+        }
+        changed
     }
 
     async fn refresh(&self, memory: &mut Memory) -> Result<(), WebhookError> {
@@ -352,6 +349,23 @@ impl Webhooks {
 
     fn running(&self) -> RwLockReadGuard<'_, BTreeMap<WebhookNumber, Running>> {
         self.shared.running.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What became of a change.
+fn changed(outcome: Outcome<u64, RequestReused>) -> Result<u64, WebhookError> {
+    match outcome {
+        Outcome::Done(changed) => Ok(changed),
+        Outcome::Refused(RequestReused) => Err(WebhookError::RequestReused),
+        Outcome::Damaged(cause) => Err(WebhookError::Damaged(cause)),
+        Outcome::Failed(cause) => {
+            tracing::warn!(%cause, "a change of the webhooks could not be stored");
+            Err(WebhookError::OutcomeUnknown)
+        }
+        Outcome::Unknown(cause) => {
+            tracing::warn!(%cause, "a change of the webhooks may not have been stored");
+            Err(WebhookError::OutcomeUnknown)
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl Worker {
         })?;
         // What is being read goes on while a dead letter is sent.
         let mut results = pin!(stream::unfold(results, async |mut results| {
-            let news = results.next().await;
+            let news = results.step().await;
             Some(((news, results.cursor().number), results))
         }));
         let progress = Arc::clone(&self.progress);
@@ -120,11 +120,16 @@ impl Worker {
                 () = self.resending.due() => continue,
             };
             match news? {
-                ResultNews::Ended(ended) => {
+                Some(ResultNews::Ended(ended)) => {
                     quiet = false;
                     self.deliver(&ended).await?;
                 }
-                ResultNews::CaughtUp => {
+                // It has done with what it does not want. That is stored when it has caught up: results of others come without end.
+                None => {
+                    let mut known = progress.known();
+                    (known.done, known.trouble) = (told_to, None);
+                }
+                Some(ResultNews::CaughtUp) => {
                     let mut known = progress.known();
                     (known.done, known.trouble) = (told_to, None);
                     if known.done > known.settled {

@@ -60,6 +60,27 @@ async fn after_progress_what_fails_is_tried_soon_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_webhook_does_not_want_keeps_it_behind_for_no_time_and_is_stored_seldom() {
+    let f = Fixture::new(|_| Answer::Says(200)).await;
+    let id = f.webhook_of(Some("shop")).await;
+    f.until("the first look", id, |info| info.behind == 0).await;
+    let begun = Instant::now();
+    for number in 1..=200 {
+        f.end(1).await;
+        f.until("nothing behind", id, |info| info.behind == 0).await;
+        assert_eq!(f.matches.latest_result(), result(number));
+        sleep(Duration::from_millis(100)).await;
+    }
+    let settled = f.store.changes().into_iter();
+    let settled = settled.filter(|change| matches!(change, WebhookChange::Settled { .. })).count();
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(30) && settled <= 4, "{settled} times in {took:?}");
+    // What it wants comes as ever.
+    end_of(&f.matches, 1, Some("shop")).await;
+    f.receiver.hears("its own", |heard| heard.iter().any(|heard| heard.result == 201)).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_trickles_is_stored_once_a_second() {
     let f = Fixture::new(|_| Answer::Says(200)).await;
     let id = f.webhook().await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::journal::{
@@ -27,6 +27,7 @@ struct Inner {
     dead: BTreeMap<(WebhookId, ResultNumber), DeadLetter>,
     changes: Vec<WebhookChange>,
     doom: Option<Doom>,
+    held: Option<(fn(&WebhookChange) -> bool, Arc<Notify>)>,
     unreadable: usize,
 }
 
@@ -45,6 +46,13 @@ impl FakeStore {
     /// The next change of this kind meets this fate.
     pub(super) fn doom(&self, kind: fn(&WebhookChange) -> bool, fate: Fate) {
         self.inner.lock().unwrap().doom = Some((kind, fate));
+    }
+
+    /// The next change of this kind waits until what is returned is notified.
+    pub(super) fn hold(&self, kind: fn(&WebhookChange) -> bool) -> Arc<Notify> {
+        let go_on = Arc::new(Notify::new());
+        self.inner.lock().unwrap().held = Some((kind, Arc::clone(&go_on)));
+        go_on
     }
 
     /// The next readings of all webhooks fail.
@@ -139,6 +147,10 @@ impl WebhookStore for FakeStore {
             && let Outcome::Refused(reused) = self.journal.remember(request.clone(), UnixMillis::new(0)).await
         {
             return Outcome::Refused(reused);
+        }
+        let held = self.inner.lock().unwrap().held.take_if(|(kind, _)| kind(&change));
+        if let Some((_, go_on)) = held {
+            go_on.notified().await;
         }
         let mut inner = self.inner.lock().unwrap();
         let fate = inner.doom.take_if(|(kind, _)| kind(&change)).map(|(_, fate)| fate);

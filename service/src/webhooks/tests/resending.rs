@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::Fixture;
 use super::fake::Answer;
@@ -33,6 +33,22 @@ async fn dead_letters_that_are_not_taken_hold_no_result_up() {
         f.receiver.hears("the results", |heard| heard.iter().any(|heard| heard.result == 25)).await;
         assert!(begun.elapsed() <= Duration::from_mins(1), "{answer:?}: {:?}", begun.elapsed());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_dead_letters_sent_again_keeps_nobody_from_making_and_ending_webhooks() {
+    let (f, id) = with_dead_letters(3).await;
+    let is_due = |change: &WebhookChange| matches!(change, WebhookChange::Due { .. });
+    let go_on = f.store.hold(is_due);
+    let mut resending = std::pin::pin!(f.resend(id));
+    assert!(futures::poll!(&mut resending).is_pending());
+    let others = async {
+        let other = f.webhook_of(Some("shop")).await;
+        f.webhooks.delete(None, other).await.unwrap();
+    };
+    timeout(Duration::from_secs(1), others).await.expect("they wait for nobody");
+    go_on.notify_one();
+    assert_eq!(resending.await, 3);
 }
 
 #[tokio::test(start_paused = true)]
