@@ -30,7 +30,8 @@ Examples:
   zetema serve                                   run a server; then, beside it:
   zetema match create --preset quick --players 3
 
-Exit codes: 0 done, 1 failed, 2 called wrongly, 3 another program took the seat (zetema bot). Results go to stdout, all else to stderr.
+Exit codes: 0 done, 1 failed, 2 called wrongly, 3 another program took the seat and 4 the token is void (zetema bot), 5 the data
+can't be opened (zetema serve). Results go to stdout, all else to stderr.
 Colours are off when stdout is no terminal, or when NO_COLOR is set."
 )]
 pub(crate) struct Cli {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use zetema_service::server::StartError;
 
 use crate::cli::Cli;
 
@@ -93,20 +94,29 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
+    if let Some(Logged(error)) = error.downcast_ref() {
+        return code(error);
+    }
     if let Some(usage) = error.downcast_ref::<Usage>() {
         // Nothing can be done if stderr is closed.
         let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
-        return ExitCode::from(2);
+    } else {
+        let mark = console::style("error:").for_stderr().red().bold();
+        let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
     }
-    if error.downcast_ref::<Logged>().is_some() {
-        return ExitCode::FAILURE;
-    }
-    let mark = console::style("error:").for_stderr().red().bold();
-    let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
-    if error.downcast_ref::<Superseded>().is_some() {
+    code(error)
+}
+
+/// The exit code: what a supervisor goes by.
+fn code(error: &anyhow::Error) -> ExitCode {
+    if error.is::<Usage>() {
+        ExitCode::from(2)
+    } else if error.is::<Superseded>() {
         ExitCode::from(3)
-    } else if error.downcast_ref::<TokenVoid>().is_some() {
+    } else if error.is::<TokenVoid>() {
         ExitCode::from(4)
+    } else if error.downcast_ref().is_some_and(StartError::is_about_the_data) {
+        ExitCode::from(5)
     } else {
         ExitCode::FAILURE
     }

@@ -2,7 +2,8 @@
 //!
 //! Every command is a module of [`commands`]; what people read is drawn by [`render`], what programs
 //! read is laid down in [`json`]. Results go to stdout, everything else to stderr. The exit code is 0,
-//! 1 if the command failed, 2 if it was called wrongly, and 3 if another program took a bot's seat.
+//! 1 if the command failed, 2 if it was called wrongly, 3 if another program took a bot's seat, 4 if a
+//! token is not valid any more, and 5 if a server's data can't be opened until somebody does something.
 
 mod args;
 mod cli;

@@ -7,7 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
+use zetema_service::config::Config;
 use zetema_service::limits;
+use zetema_service::server::Server;
 
 /// A file of the folder `deploy`.
 fn deploy(file: &str) -> PathBuf {
@@ -50,9 +52,64 @@ fn the_unit_gives_the_program_the_time_and_the_files_that_it_needs() {
     let number = |key: &str| config[key].as_u64().unwrap_or_else(|| panic!("no {key}"));
     let stop = Duration::from_secs(unit("TimeoutStopSec").parse().unwrap());
     let drain = Duration::from_millis(number("drain_timeout_ms"));
-    assert!(stop > drain + limits::CLOSING_TIMEOUT, "{stop:?}");
+    let rest = limits::CLOSING_TIMEOUT + limits::TRACES_STOP_TIMEOUT;
+    assert!(stop > drain + rest, "{stop:?}");
+    let drain = Duration::from_millis(limits::DEFAULT_DRAIN_TIMEOUT_MS.into());
+    assert!(drain + rest < Duration::from_secs(30), "what Kubernetes gives a container unless told");
     let files: u64 = unit("LimitNOFILE").parse().unwrap();
     assert!(files >= 2 * number("max_connections"), "{files}");
+}
+
+/// The exit codes of a server after which its page says not to start it again, but that of one that was told to stop.
+fn not_again() -> Vec<String> {
+    let page: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "docs", "production.md"].iter().collect();
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, codes) = page.split_once("| exit code |").unwrap();
+    let rows = codes.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let &[code, _, again] = cells.as_slice() else { panic!("{line}") };
+        (again == "no" && code != "0").then(|| code.to_owned())
+    };
+    rows.filter_map(row).collect()
+}
+
+#[tokio::test]
+async fn the_unit_does_not_start_again_what_would_fail_again() {
+    assert_eq!(unit("RestartPreventExitStatus").split(' ').collect::<Vec<_>>(), not_again());
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("made");
+    let made_elsewhere = folder.path().join("made elsewhere");
+    for data in [&made, &made_elsewhere] {
+        Server::start(Config::embedded(data)).await.unwrap().shutdown().await;
+    }
+    // As if it had been killed, and somebody had deleted its write-ahead log.
+    std::fs::write(made.join("journal.lock"), "open\n").unwrap();
+    // As if it were another program's: of SQLite's header these bytes say whose the file is.
+    let database = made_elsewhere.join("journal.sqlite3");
+    let mut bytes = std::fs::read(&database).unwrap();
+    bytes[68..72].fill(1);
+    std::fs::write(&database, bytes).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let cases = [
+        (5, "127.0.0.1:0", &made),
+        (5, "127.0.0.1:0", &made_elsewhere),
+        (1, taken.as_str(), &folder.path().join("new")),
+        (1, "127.0.0.1:0", &file),
+        (2, "nowhere", &made),
+    ];
+    for (code, listen, data) in cases {
+        for form in ["text", "json"] {
+            let mut server = Command::new(env!("CARGO_BIN_EXE_zetema"));
+            server.args(["serve", "--listen", listen, "--log-format", form, "--data"]).arg(data);
+            let ended = server.output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(code), "{listen} {data:?}: {said}");
+        }
+    }
 }
 
 #[test]

@@ -423,10 +423,10 @@ pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// accepted, the next one comes. It says how often it was.
 pub const LOG_PAUSE: Duration = Duration::from_secs(1);
 
-/// Connections that wait to be accepted, in the system.
 /// Slots that the causes of faults of the server fall into: each has a line of the log in a [`LOG_PAUSE`].
 pub const TOLD_CAUSES: usize = 16;
 
+/// Connections that wait to be accepted, in the system.
 pub const LISTEN_BACKLOG: u32 = 1_024;
 
 /// How long nothing comes from a peer until the system asks whether it is still there: over HTTP/1, where nothing is pinged, nobody
@@ -466,8 +466,8 @@ pub const LARGE_FRAME_BYTES: usize = 1_024;
 /// How often a Play stream is pinged, unless configured, in milliseconds.
 pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
 
-/// How long a server that is told to stop lets its matches go on, unless configured, in milliseconds: with
-/// [`CLOSING_TIMEOUT`] after it less than the 30 seconds that Kubernetes gives a container, and the 90 of systemd.
+/// How long a server that is told to stop lets its matches go on, unless configured, in milliseconds: with [`CLOSING_TIMEOUT`] and
+/// [`TRACES_STOP_TIMEOUT`] after it less than the 30 seconds that Kubernetes gives a container, and the 90 of systemd.
 pub const DEFAULT_DRAIN_TIMEOUT_MS: u32 = 20_000;
 
 /// How long a server that drains is still there when its last match is over: those who played it read its record.
@@ -501,8 +501,8 @@ pub const TRACES_INTERVAL: Duration = Duration::from_secs(1);
 /// How long it may take to answer.
 pub const TRACES_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a server that stops waits until the last spans are sent.
-pub const TRACES_STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a server that stops waits until the last spans are sent: longer than one answer may take.
+pub const TRACES_STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Of a million commands so many are traced, unless configured.
 pub const DEFAULT_OTLP_SAMPLED_PER_MILLION: u32 = 10_000;

@@ -23,6 +23,9 @@ admin-token in the data folder. On SIGHUP the files of TLS are read again: new c
 certificate, open ones go on. On SIGTERM or Ctrl-C the server creates no more matches, and stops when none runs or
 when drain_timeout_ms is over; what is not over goes on at the next start. A second one stops it at once.
 
+Exit codes: 0 told to stop; 1 could not start or go on, and may the next time; 2 the settings are wrong; 5 the data can't be
+opened until somebody does something about it: it is damaged, of another release, or a backup.
+
 Examples:
   zetema serve
   zetema serve --listen 127.0.0.1:7000 --data /var/lib/zetema

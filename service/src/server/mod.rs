@@ -97,6 +97,26 @@ pub enum StartError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
+impl StartError {
+    /// Whether the data can't be opened until somebody does something about it: it is damaged, or of another release, or was not made
+    /// for a server. To start again changes nothing then, and may take minutes each time.
+    pub const fn is_about_the_data(&self) -> bool {
+        match self {
+            Self::Journal(error) => error.is_lasting(),
+            Self::Matches(matches::OpenError::Read(ReadError::Damaged(_)))
+            | Self::Access(AccessError::Damaged(_) | AccessError::Read(ReadError::Damaged(_)))
+            | Self::Webhooks(ReadError::Damaged(_)) => true,
+            Self::Listen { .. }
+            | Self::Matches(_)
+            | Self::Access(_)
+            | Self::Webhooks(_)
+            | Self::Trust(_)
+            | Self::Tls(_)
+            | Self::Reflection(_) => false,
+        }
+    }
+}
+
 /// A running server. [`Server::shutdown`] stops it in order; dropped, it cuts every connection and stops in the
 /// background. Neither loses anything that was acknowledged.
 #[derive(Debug)]

@@ -132,6 +132,27 @@ pub enum OpenError {
     Sqlite(#[source] rusqlite::Error),
 }
 
+impl OpenError {
+    /// Whether it stays as it is until somebody does something about the folder or its file system. Of what the system refuses that is
+    /// not known: another server may stop, and a disk that is full have room again.
+    pub const fn is_lasting(&self) -> bool {
+        match self {
+            Self::NoJournal { .. }
+            | Self::NotAJournal { .. }
+            | Self::OtherSchema { .. }
+            | Self::OldSqlite { .. }
+            | Self::NoWal { .. }
+            | Self::Damaged { .. }
+            | Self::Wal { .. }
+            | Self::WalGone { .. }
+            | Self::DatabaseGone { .. }
+            | Self::Restoring { .. }
+            | Self::Backup { .. } => true,
+            Self::InUse { .. } | Self::File { .. } | Self::Sqlite(_) => false,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
         if read::is_damage(&error) { Self::Damaged { what: error.to_string() } } else { Self::Sqlite(error) }
