@@ -37,6 +37,7 @@ pub(super) fn stream_cut(backend: &Backend, fault: &Fault) -> v1::StreamCut {
 }
 
 /// A page that is asked for.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Page {
     match_id: Option<MatchId>,
     before: Option<FaultNumber>,
