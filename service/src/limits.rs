@@ -113,6 +113,16 @@ pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 /// these limits.
 pub const DEFAULT_MAX_LIVE_MATCHES_PER_OWNER: u32 = 20_000;
 
+/// Bytes of memory that what has happened in all matches that are not over may take, unless configured: 20 KiB for each of
+/// [`DEFAULT_MAX_LIVE_MATCHES`], which are a hundred actions of 208 bytes. A match of two by the default preset has some 300 when it
+/// is over. Beyond that nothing is begun, and what runs is played on.
+pub const DEFAULT_MAX_LIVE_MATCH_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Seats of all matches of one deal set: 128 matches of two, or 42 of six. The journal and the record of each of its matches have
+/// the nonces of all of them, some 120 bytes each: 30 KiB twice in a match of the largest set, where a record of the journal may
+/// have 256 KiB.
+pub const MAX_DEAL_SET_SEATS: usize = 256;
+
 /// Tokens that one seat of a match has one after the other. Each is an entry of the match's journal, which is in memory while it runs
 /// and is replayed by who asks for its past: a thousand take some 100 KiB, and nobody leaks so many.
 pub const MAX_SEAT_TOKENS: u32 = 1_000;
@@ -285,8 +295,8 @@ pub const REPLAYS_AT_WORK: usize = 4;
 pub const ENTRIES_REPLAYED: usize = 256;
 
 /// Replays that are read at once, observation by observation, unless configured: of matches that are over, and of those that run for
-/// spectators who have missed something. Of 1,000 actions one takes some 256 KiB, until its reader has come to the end, or has caught
-/// up. Seats that come back to matches that run have as many again, as they have clocks.
+/// spectators who have missed something. Of 1,000 actions one takes some 256 KiB, and a longer one more in proportion, until its
+/// reader has come to the end, or has caught up. Seats that come back to matches that run have as many again, as they have clocks.
 pub const DEFAULT_MAX_REPLAYS: u32 = 512;
 
 /// Those from one address, unless configured: a quarter of all, so that four addresses are needed to keep the others out.

@@ -23,7 +23,7 @@ use zetema_proto::v1::{
 };
 use zetema_service::{config::Number, server::Server};
 
-use common::{as_admin, as_bearer, channel, create, spec, start_with};
+use common::{as_admin, as_bearer, channel, create, play_to_the_end, spec, start_with};
 
 /// Too much was asked, and it is said when to ask again.
 fn check_limit(status: &Status) -> Duration {
@@ -212,6 +212,33 @@ async fn an_owner_with_as_many_matches_as_it_may_have_leaves_room_for_another() 
     check_limit(&matches.create_match(as_bearer(&owners[0], one.clone())).await.unwrap_err());
     matches.create_match(as_bearer(&owners[1], one.clone())).await.unwrap();
     matches.create_match(as_admin(&server, one)).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn matches_that_take_as_much_memory_as_they_may_are_played_on_and_none_is_begun() {
+    let (_folder, server) = start_with(&[(Number::MaxLiveMatchBytes, 1024 * 1024)]).await;
+    let mut matches = MatchServiceClient::new(channel(&server).await);
+    let (match_id, tokens) = create(&server, spec(2, v1::Visibility::Private)).await;
+    let mut created = Vec::new();
+    let refused = loop {
+        match matches.batch_create_matches(as_admin(&server, batch(100))).await {
+            Ok(answer) => created.extend(answer.into_inner().matches),
+            Err(status) => break status,
+        }
+    };
+    check_limit(&refused);
+    // A match that was just created takes more than 256 bytes and less than 4 KiB.
+    assert!((256..4_096).contains(&created.len()), "{}", created.len());
+    let rotate = v1::RotateSeatTokenRequest { match_id, ..Default::default() };
+    check_limit(&matches.rotate_seat_token(as_admin(&server, rotate)).await.unwrap_err());
+
+    play_to_the_end(channel(&server).await, &tokens).await;
+    for created in created.iter().take(300) {
+        let cancel = v1::CancelMatchRequest { match_id: created.r#match.clone().unwrap().match_id };
+        matches.cancel_match(as_admin(&server, cancel)).await.unwrap();
+    }
+    matches.batch_create_matches(as_admin(&server, batch(100))).await.unwrap();
     server.shutdown().await;
 }
 

@@ -49,3 +49,17 @@ fn the_rows_are_named() {
     assert!(ran.status.success());
     assert!(ROWS.iter().all(|row| text(&ran.stdout).contains(row.what)), "{}", text(&ran.stdout));
 }
+
+#[test]
+fn what_is_planted_is_measured_beside_a_server_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    for (planted, words) in [("sleep", "slept"), ("wake", "a wake"), ("lock", "a lock")] {
+        let flags = ["--smoke", "--row", "play", "--planted", planted, "--json", json.to_str().unwrap()];
+        let ran = bench(&flags);
+        assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+        let report: Report = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+        let of_planted: Vec<bool> = report.subjects.iter().map(|found| found.name.contains(words)).collect();
+        assert_eq!(of_planted, [false, true], "{:?}", report.subjects);
+    }
+}

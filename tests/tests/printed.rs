@@ -96,12 +96,12 @@ fn table() -> (Table, Vec<Arc<Entry>>) {
     let nonce = Nonce::new(NONCE).unwrap();
     let started = Started {
         nonces: vec![nonce.clone(), Nonce::EMPTY],
-        entrants: Vec::new(),
+        entrants: Arc::default(),
         dealer: match_seed().dealer(rules().player_count()),
         deck: deck(),
     };
     let changes = [
-        Change::Created(Box::new(created())),
+        Change::Created(Arc::new(created())),
         Change::SeatJoined { seat: seat(0), nonce_hash: Some(nonce.hash()) },
         Change::SeatJoined { seat: seat(1), nonce_hash: None },
         Change::NonceGiven { seat: seat(0), nonce },
@@ -164,7 +164,7 @@ fn what_a_table_is_asked_and_does_prints_nothing() {
         nonce_hash: Some(nonce().hash()),
         nonce: nonce(),
     };
-    check(&secrets, "Command", Command::DealSetComplete { entrants: vec![entrant] });
+    check(&secrets, "Command", Command::DealSetComplete { entrants: [entrant].into() });
 }
 
 #[test]

@@ -85,6 +85,8 @@ numbers! {
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;
     /// Matches of one owner that are not over, at once
     MaxLiveMatchesPerOwner "max_live_matches_per_owner" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER;
+    /// Bytes of memory that what has happened in the matches that are not over may take: beyond that no match is created and no seat gets another token, while what runs is played on
+    MaxLiveMatchBytes "max_live_match_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_LIVE_MATCH_BYTES;
     /// Bytes that have to be free on the disk of the data folder, or a tenth of it if that is less: while fewer are, no match is created
     MinFreeDiskBytes "min_free_disk_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MIN_FREE_DISK_BYTES;
     /// Spectators of one match, and those who observe one of its seats

@@ -1,5 +1,7 @@
 //! Journal entries.
 
+use std::sync::Arc;
+
 use prost::Message as _;
 use zetema_proto::journal::v1 as wire;
 use zetema_proto::journal::v1::entry::Kind;
@@ -64,7 +66,7 @@ pub fn decode_entry(bytes: &[u8], imperial: Suit) -> Result<Entry, DecodeError> 
     let at = millis_from_wire("at_ms", at_ms)?;
     let change = match kind {
         None => return Err(FieldError::missing("kind").into()),
-        Some(Kind::Created(created)) => Change::Created(Box::new(
+        Some(Kind::Created(created)) => Change::Created(Arc::new(
             created_from_wire(&created, at).map_err(|error| error.within("created"))?,
         )),
         Some(Kind::SeatJoined(wire::SeatJoined { seat, nonce_hash })) => {

@@ -1,5 +1,7 @@
 //! Records of finished matches, and the entries that they stand for.
 
+use std::sync::Arc;
+
 use prost::Message as _;
 use zetema_proto::{
     DealSet as WireDealSet, FieldError, RecordHeader, Visibility as WireVisibility, record_from_wire,
@@ -25,7 +27,7 @@ pub fn encode_record(table: &Table) -> Result<Vec<u8>, FieldError> {
     let deal_set = match &table.created().deals {
         Deals::Shared(set) => Some(WireDealSet {
             id: set.id.to_string(),
-            entrants: match table.entrants() {
+            entrants: match &*table.entrants() {
                 [] => {
                     let own = record.rules.seats().take(record.dealing.entrants.len());
                     own.map(|seat| (info.match_id.to_string(), seat)).collect()
@@ -85,10 +87,10 @@ pub fn record_entries(
             let set = header.deal_set.as_ref().ok_or_else(|| FieldError::missing("deal_set"))?;
             let mut matches: Vec<MatchId> = entrants.iter().map(|entrant| entrant.match_id).collect();
             matches.dedup();
-            Deals::Shared(DealSet { id: id("deal_set_id", &set.id)?, matches })
+            Deals::Shared(DealSet { id: id("deal_set_id", &set.id)?, matches: matches.into() })
         }
     };
-    let mut changes = vec![Change::Created(Box::new(Created {
+    let mut changes = vec![Change::Created(Arc::new(Created {
         match_id,
         at: created_at,
         rules_revision: record.revision,

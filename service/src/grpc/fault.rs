@@ -316,7 +316,7 @@ impl From<Rejection> for Fault {
             Rejection::HeldUntilReveal => Self::new(R::HeldUntilReveal, message),
             Rejection::Superseded => Self::new(R::Superseded, message),
             Rejection::OutcomeUnknown => Self::new(R::OutcomeUnknown, message).retry_after(RETRY_AFTER),
-            Rejection::TooManySubscribers { .. } => Self::limit(message),
+            Rejection::TooManySubscribers { .. } | Rejection::TooManyBytes { .. } => Self::limit(message),
             // Later there is no room either.
             Rejection::TooManyTokens { .. } => Self::new(R::LimitExceeded, message),
             Rejection::Stopping => Self::draining(Duration::ZERO),
@@ -331,11 +331,15 @@ impl From<CreateError> for Fault {
         let message = error.to_string();
         match error {
             CreateError::Count { .. } => Self::field("matches", message),
-            CreateError::LonelyDealSet { index, .. } | CreateError::MixedDealSet { index, .. } => {
+            CreateError::LonelyDealSet { index, .. }
+            | CreateError::MixedDealSet { index, .. }
+            | CreateError::LargeDealSet { index, .. } => {
                 Self::field(format!("matches[{index}].deals.shared.deal_set"), message)
             }
             CreateError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
-            CreateError::TooManyMatches { .. } | CreateError::TooManyOfOwner { .. } => Self::limit(message),
+            CreateError::TooManyMatches { .. }
+            | CreateError::TooManyOfOwner { .. }
+            | CreateError::TooManyBytes { .. } => Self::limit(message),
             CreateError::OutcomeUnknown => {
                 Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
             }

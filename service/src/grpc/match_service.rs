@@ -70,6 +70,16 @@ impl MatchAdapter {
         bearer: &Bearer,
         may: impl Fn(&MatchInfo) -> bool,
     ) -> Result<MatchInfo, Fault> {
+        Ok(self.known(match_id, bearer, may).await??)
+    }
+
+    /// The same, with what is wrong with a match of which the caller may know.
+    async fn known(
+        &self,
+        match_id: MatchId,
+        bearer: &Bearer,
+        may: impl Fn(&MatchInfo) -> bool,
+    ) -> Result<Result<MatchInfo, Rejection>, Fault> {
         let known = match self.backend.matches.get(match_id).await {
             Ok(info) => may(&info).then_some(Ok(info)),
             Err(damaged @ Rejection::MatchDamaged(_)) => {
@@ -84,7 +94,7 @@ impl MatchAdapter {
             }
             Err(rejection) => Some(Err(rejection)),
         };
-        Ok(known.ok_or_else(|| Fault::not_found("match"))??)
+        known.ok_or_else(|| Fault::not_found("match"))
     }
 
     async fn create(
@@ -277,7 +287,11 @@ impl MatchService for MatchAdapter {
         let caller = self.caller(request.metadata()).await?;
         caller.creator()?;
         let match_id = caller::match_id(&request.get_ref().match_id)?;
-        self.owned(&caller, match_id).await?;
+        // One that can't go on can be cancelled all the same.
+        match self.known(match_id, caller.bearer(), |info| caller.owns(info)).await? {
+            Ok(_) | Err(Rejection::MatchDamaged(_)) => {}
+            Err(rejection) => return Err(Fault::from(rejection).into()),
+        }
         let (share, metadata) = (request.extensions().get::<Share>(), request.metadata());
         let (_, info) =
             self.backend.command("CancelMatch", share, metadata, match_id, Command::Cancel).await?;

@@ -1,23 +1,22 @@
-//! How tables begin: created now, or found in the journal at the start.
+//! How tables begin that are created now.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use metrics::counter;
+use zetema_rules::RULES_REVISION;
 use zetema_rules::fair::ServerSeed;
-use zetema_rules::{RULES_REVISION, Suit};
 
 use super::places::Place;
-use super::{EntropyError, Matches, OpenError, Recovered};
-use crate::encoding::{decode_created, decode_entry, encode_created, encode_entry};
+use super::{EntropyError, Matches};
+use crate::encoding::{decode_created, encode_created, encode_entry};
 use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
-    ReadError, Request, RequestKey, RequestState, Response, StoredMatch, UnixMillis,
+    ReadError, Request, RequestKey, RequestState, Response, UnixMillis,
 };
+use crate::limits;
 use crate::metrics::MATCHES_CREATED;
 use crate::own_task::to_its_end;
-#[cfg(test)]
-use crate::planted::{self, Bug};
 use crate::table::{
     Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
 };
@@ -49,9 +48,29 @@ pub enum CreateError {
         /// The first match that differs, from 0.
         index: usize,
     },
+    /// The matches of a deal set have too many seats.
+    #[error(
+        "deal set {deal_set} has {seats} seats in all its matches, more than {most}: make several sets of them"
+    )]
+    LargeDealSet {
+        /// The number of the deal set.
+        deal_set: u32,
+        /// How many seats its matches have.
+        seats: usize,
+        /// How many they may have.
+        most: usize,
+        /// The first match that is one too many, from 0.
+        index: usize,
+    },
     /// The request id was used for another request.
     #[error("the request id was used for another request: use a new one")]
     RequestReused,
+    /// The matches that are not over take as much memory as they may.
+    #[error("the matches that run take {limit} bytes of memory, the most that they may: try again later")]
+    TooManyBytes {
+        /// The limit.
+        limit: usize,
+    },
     /// As many matches run as may.
     #[error("{limit} matches run at once at most: try again later")]
     TooManyMatches {
@@ -110,7 +129,9 @@ impl Matches {
         let places = if self.shared.drain.is_cancelled() {
             Err(CreateError::Stopping)
         } else {
-            self.shared.places.take(specs.iter().map(|spec| spec.owner.clone()).collect())
+            let owners = specs.iter().map(|spec| spec.owner.clone()).collect();
+            let room = self.shared.live_bytes.check().map_err(CreateError::from);
+            room.and_then(|()| self.shared.places.take(owners))
         };
         let places = match (places, request.as_ref()) {
             (Ok(places), _) => places,
@@ -216,16 +237,18 @@ impl Matches {
         check_deal_sets(&specs)?;
         let ids: Vec<MatchId> =
             specs.iter().map(|_| self.random().map(MatchId::from_bytes)).collect::<Result<_, _>>()?;
-        let mut sets: HashMap<u32, (DealSet, ServerSeed)> = HashMap::new();
+        let mut matches: BTreeMap<u32, Vec<MatchId>> = BTreeMap::new();
         for (spec, id) in specs.iter().zip(&ids) {
-            let DealSpec::Shared(number) = spec.deals else { continue };
-            if let Some((set, _)) = sets.get_mut(&number) {
-                set.matches.push(*id);
-            } else {
-                let set = DealSet { id: DealSetId::from_bytes(self.random()?), matches: vec![*id] };
-                sets.insert(number, (set, ServerSeed::new(self.random()?)));
+            if let DealSpec::Shared(number) = spec.deals {
+                matches.entry(number).or_default().push(*id);
             }
         }
+        let set = |(number, matches): (u32, Vec<MatchId>)| {
+            let set = DealSet { id: DealSetId::from_bytes(self.random()?), matches: matches.into() };
+            Ok((number, (set, ServerSeed::new(self.random()?))))
+        };
+        let sets: HashMap<u32, (DealSet, ServerSeed)> =
+            matches.into_iter().map(set).collect::<Result<_, EntropyError>>()?;
         let entry = |(spec, match_id): (MatchSpec, MatchId)| {
             let (deals, server_seed) = match spec.deals {
                 DealSpec::Joint => (Deals::Joint, ServerSeed::new(self.random()?)),
@@ -248,7 +271,7 @@ impl Matches {
                 client_reference: spec.client_reference,
                 owner: spec.owner,
             };
-            Ok(Arc::new(Entry { at, change: Change::Created(Box::new(created)) }))
+            Ok(Arc::new(Entry { at, change: Change::Created(Arc::new(created)) }))
         };
         specs.into_iter().zip(ids).map(entry).collect()
     }
@@ -287,65 +310,6 @@ impl Matches {
             wait = (wait * 2).min(limits.last_retry);
         }
     }
-
-    /// Finds the matches that have not ended, and lets them go on.
-    pub(super) async fn recover(&self) -> Result<Recovered, OpenError> {
-        let mut recovered = Recovered::default();
-        let mut tables = Vec::new();
-        for match_id in self.journal().unfinished().await? {
-            match self.stored_table(match_id).await? {
-                Ok(table) => tables.push(table),
-                Err(why) => {
-                    self.shared.incidents.of(match_id, &format_args!("it can't go on: {why}"));
-                    self.lose(match_id);
-                    recovered.damaged.push(match_id);
-                }
-            }
-        }
-        recovered.running = tables.len();
-        // Their clocks run when all are there and their players had time to come back.
-        let from = self.shared.config.clock.now().after(self.shared.config.limits.restart_grace);
-        let places = |table: Table| {
-            let place = self.shared.places.keep(table.created().owner.clone());
-            (table, place)
-        };
-        self.run(tables.into_iter().map(places), from);
-        Ok(recovered)
-    }
-
-    async fn stored_table(&self, match_id: MatchId) -> Result<Result<Table, String>, OpenError> {
-        let Some(StoredMatch::Running(history)) = self.journal().read(match_id).await? else {
-            return Ok(Err("it is not there to be run".to_owned()));
-        };
-        let mut imperial = Suit::Spades;
-        let mut entries = Vec::with_capacity(history.records.len());
-        for record in &history.records {
-            match decode_entry(record.payload.as_bytes(), imperial) {
-                Ok(entry) => {
-                    if let Change::Created(created) = &entry.change {
-                        imperial = created.rules.imperial_suit;
-                    }
-                    entries.push(Arc::new(entry));
-                }
-                Err(error) => return Ok(Err(error.to_string())),
-            }
-        }
-        let replayed = Table::replay(entries, self.shuffler());
-        #[cfg(test)]
-        let replayed = replayed.map(|table| self.plant(table));
-        Ok(replayed.map_err(|error| error.to_string()))
-    }
-
-    /// What the bugs of a restart make of a table.
-    #[cfg(test)]
-    fn plant(&self, mut table: Table) -> Table {
-        planted::restarted(table.match_id(), table.decision());
-        if let Some(last) = table.entries_from(0).last().filter(|_| planted::is(Bug::ClockRunsInOutage)) {
-            let away_ms = self.wall().get().saturating_sub(last.at.get());
-            table.count_outage(away_ms);
-        }
-        table
-    }
 }
 
 fn check_deal_sets(specs: &[MatchSpec]) -> Result<(), CreateError> {
@@ -362,6 +326,10 @@ fn check_deal_sets(specs: &[MatchSpec]) -> Result<(), CreateError> {
         let kind = |index: usize| (specs[index].rules.players, specs[index].rules.imperial_suit);
         if let Some(&index) = indices.iter().find(|&&index| kind(index) != kind(indices[0])) {
             return Err(CreateError::MixedDealSet { deal_set, index });
+        }
+        let (players, most) = (specs[indices[0]].rules.player_count().count(), limits::MAX_DEAL_SET_SEATS);
+        if let Some(&index) = indices.get(most / players) {
+            return Err(CreateError::LargeDealSet { deal_set, seats: indices.len() * players, most, index });
         }
     }
     Ok(())

@@ -1,11 +1,12 @@
 //! The matches of a deal set wait for each other before the deal.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use zetema_rules::Outcome;
 use zetema_rules::fair::{Nonce, NonceHash};
+use zetema_rules::{AbortReason, Outcome};
 
 use super::Matches;
 use crate::journal::MatchId;
@@ -15,7 +16,7 @@ use crate::table::{Abort, Command, DealSet, Entrant, Rejection, Table};
 enum Report {
     Joined { match_id: MatchId, hashes: Vec<Option<NonceHash>> },
     NoncesIn { match_id: MatchId, nonces: Vec<Nonce> },
-    Dealt { entrants: Vec<Entrant> },
+    Dealt { entrants: Arc<[Entrant]> },
     Aborted(Abort),
 }
 
@@ -41,7 +42,7 @@ impl DealSetMember {
     pub(super) fn report(&mut self, table: &Table) {
         let match_id = table.match_id();
         if self.told < Told::AllThereIs && !table.entrants().is_empty() {
-            self.tell(Told::AllThereIs, Report::Dealt { entrants: table.entrants().to_vec() });
+            self.tell(Told::AllThereIs, Report::Dealt { entrants: table.entrants() });
         }
         if let (true, Some(Outcome::Aborted { reason, .. })) = (self.told < Told::AllThereIs, table.outcome())
         {
@@ -75,13 +76,13 @@ async fn run(matches: Matches, set: DealSet, mut inbox: mpsc::Receiver<Report>) 
     let mut hashes = HashMap::new();
     let mut nonces = HashMap::new();
     // A match that was over before a restart says nothing: its record does.
-    for match_id in &set.matches {
+    for match_id in set.matches.iter() {
         if matches.handle(*match_id).is_none()
             && let Ok(past) = matches.past(*match_id).await
         {
             let command = match past.table().outcome() {
                 _ if !past.table().entrants().is_empty() => {
-                    Command::DealSetComplete { entrants: past.table().entrants().to_vec() }
+                    Command::DealSetComplete { entrants: past.table().entrants() }
                 }
                 Some(Outcome::Aborted { reason, .. }) => {
                     Command::DealSetAborted(Abort { reason: *reason, seats: Vec::new() })
@@ -133,7 +134,7 @@ fn entrants(
     set: &DealSet,
     hashes: &HashMap<MatchId, Vec<Option<NonceHash>>>,
     nonces: &HashMap<MatchId, Vec<Nonce>>,
-) -> Vec<Entrant> {
+) -> Arc<[Entrant]> {
     let of_match = |match_id: &MatchId| {
         let match_id = *match_id;
         let hashes = hashes.get(&match_id).into_iter().flatten();
@@ -150,9 +151,15 @@ fn entrants(
     set.matches.iter().flat_map(of_match).collect()
 }
 
+/// Ends the matches of a set before the deal, as one of them was cancelled that could not tell the others.
+pub(super) async fn cancel(matches: Matches, set: DealSet) {
+    let abort = Abort { reason: AbortReason::Cancelled, seats: Vec::new() };
+    tell_all(&matches, &set, &Command::DealSetAborted(abort)).await;
+}
+
 /// Tells every match of the set, each until it has heard.
 async fn tell_all(matches: &Matches, set: &DealSet, command: &Command) {
-    for match_id in &set.matches {
+    for match_id in set.matches.iter() {
         let mut wait = Duration::from_millis(50);
         while let Err(Rejection::OutcomeUnknown) =
             matches.command(*match_id, command.clone(), matches.arrival(None)).await

@@ -23,13 +23,16 @@ mod hold;
 mod incarnation;
 mod limits;
 mod list;
+mod live_bytes;
 mod live_matches;
+mod lost;
 mod message;
 mod observed;
 mod past;
 mod places;
 mod player_faults;
 mod recent_results;
+mod recover;
 mod requests;
 mod result_cursor;
 mod results;
@@ -43,7 +46,6 @@ mod task;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -79,7 +81,9 @@ use backlog::Backlog;
 use bot_seats::AllBotSeats;
 use damaged::Incidents;
 use incarnation::Incarnations;
+use live_bytes::LiveBytes;
 use live_matches::LiveMatches;
+use lost::LostMatches;
 use message::Handle;
 use places::Places;
 use player_faults::PlayerFaults;
@@ -112,6 +116,8 @@ struct Shared {
     incarnations: Incarnations,
     live: RwLock<LiveMatches>,
     places: Arc<Places>,
+    /// What has happened in the matches that run.
+    live_bytes: Arc<LiveBytes>,
     /// What waits for the readers of all matches.
     backlog: Arc<Backlog>,
     /// The seats of bots in the matches that run.
@@ -119,7 +125,7 @@ struct Shared {
     /// What went wrong for players.
     faults: Arc<PlayerFaults>,
     /// Matches that have not ended and can't go on here. The log says why.
-    lost: RwLock<HashSet<MatchId>>,
+    lost: LostMatches,
     /// What was told of damaged matches.
     incidents: Incidents,
     recent_results: RecentResults,
@@ -168,6 +174,7 @@ impl Matches {
         let incarnations = Incarnations::read(&*config.journal).await?;
         let matches = Self {
             shared: Arc::new(Shared {
+                live_bytes: Arc::new(LiveBytes::new(config.limits.live_bytes)),
                 backlog: Arc::new(Backlog::new(&config.limits)),
                 config,
                 measures: Arc::new(TableMeasures::new()),
@@ -176,7 +183,7 @@ impl Matches {
                 live: RwLock::default(),
                 places: Arc::new(places),
                 bot_seats: AllBotSeats::default(),
-                lost: RwLock::default(),
+                lost: LostMatches::default(),
                 incidents: Incidents::default(),
                 recent_results: RecentResults::default(),
                 rotations: Rotations::new(),
@@ -239,6 +246,11 @@ impl Matches {
             all: all + more,
             most: most.max(more),
         })
+    }
+
+    /// Bytes of memory that what has happened in the matches that run takes.
+    pub(crate) fn live_bytes(&self) -> usize {
+        self.shared.live_bytes.bytes()
     }
 
     /// Bytes of observations that wait for readers.
@@ -313,16 +325,11 @@ impl Matches {
         self.live_matches().handle(match_id).cloned()
     }
 
-    /// Notes that a match can't go on here.
-    fn lose(&self, match_id: MatchId) {
-        self.shared.lost.write().unwrap_or_else(PoisonError::into_inner).insert(match_id);
-    }
-
     /// Why a match that has not ended does not run.
     fn why_not_running(&self, match_id: MatchId) -> Rejection {
         if self.shared.stop.is_cancelled() {
             Rejection::Stopping
-        } else if self.shared.lost.read().unwrap_or_else(PoisonError::into_inner).contains(&match_id) {
+        } else if self.shared.lost.has(match_id) {
             self.damaged(match_id, &"it can't go on here")
         } else {
             // It was stored a moment ago, and whoever created it has not heard so yet.

@@ -89,15 +89,21 @@ impl Matches {
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
         let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-        let (first, rest) = entries.split_first().ok_or_else(|| damaged(&ReplayError::FirstEntry))?;
-        let mut table = Table::new(Arc::clone(first), self.shuffler()).map_err(|error| damaged(&error))?;
+        let table = self.replay(&entries).await.map_err(|error| damaged(&error))?;
+        Ok(PastMatch { info, entries, table })
+    }
+
+    /// The table of these entries. Others have their turn meanwhile.
+    pub(super) async fn replay(&self, entries: &[Arc<Entry>]) -> Result<Table, ReplayError> {
+        let (first, rest) = entries.split_first().ok_or(ReplayError::FirstEntry)?;
+        let mut table = Table::new(Arc::clone(first), self.shuffler())?;
         for entries in rest.chunks(limits::ENTRIES_REPLAYED) {
             yield_now().await;
             for entry in entries {
-                table.apply(entry, START).map_err(|error| damaged(&error))?;
+                table.apply(entry, START)?;
             }
         }
-        Ok(PastMatch { info, entries, table })
+        Ok(table)
     }
 
     /// Joins a seat of a match that is over: there is nothing to take, and nobody to take it from.

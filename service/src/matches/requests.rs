@@ -12,10 +12,12 @@ use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
 
 impl Matches {
-    /// Ends a match without a result. Cancelling again gives the same answer.
+    /// Ends a match without a result. Cancelling again gives the same answer. One that can't go on here is ended too, if what is
+    /// stored of it can be read.
     ///
     /// # Errors
-    /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
+    /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`],
+    /// [`Rejection::MatchDamaged`].
     pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
         let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
         Ok(Arc::unwrap_or_clone(info))
@@ -122,8 +124,10 @@ impl Matches {
     /// was subscribed with them ends with [`End::TokenReplaced`](super::End::TokenReplaced).
     ///
     /// # Errors
-    /// [`Rejection::NoSuchSeat`], [`Rejection::MatchOver`], [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`].
+    /// [`Rejection::NoSuchSeat`], [`Rejection::MatchOver`], [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`],
+    /// [`Rejection::TooManyBytes`].
     pub async fn rotate_token(&self, match_id: MatchId, seat: Seat) -> Result<u32, Rejection> {
+        self.shared.live_bytes.check()?;
         match self.command(match_id, Command::RotateToken { seat }, self.arrival(None)).await? {
             (Done::TokenRotated { generation }, _) => Ok(generation),
             _ => Err(Rejection::Damaged),
@@ -207,6 +211,11 @@ impl Matches {
     ) -> Result<(Done, Arc<MatchInfo>), Rejection> {
         if let Some(done) = self.command_running(match_id, &command, arrival).await {
             return done;
+        }
+        if command == Command::Cancel
+            && let Some(cancelled) = self.cancel_lost(match_id).await
+        {
+            return cancelled;
         }
         let past = self.past(match_id).await?;
         match past.table().decide(&command, arrival)? {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError};
+use std::thread;
 
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -9,6 +10,7 @@ use super::Matches;
 use super::alarm::Alarm;
 use super::deal_set::{self, DealSetMember};
 use super::hold::Holder;
+use super::live_bytes::Held;
 use super::message::Handle;
 use super::places::Place;
 use super::storage::Storage;
@@ -21,7 +23,7 @@ use crate::table::{DealSetId, Deals, MatchInfo, Moment, Table};
 impl Matches {
     /// Runs tables, each in a task of its own, and their clocks from this moment on.
     pub(super) fn run(&self, tables: impl Iterator<Item = (Table, Place)>, from: Moment) {
-        let mut sets: BTreeMap<DealSetId, HashMap<MatchId, DealSetMember>> = BTreeMap::new();
+        let mut sets: BTreeMap<DealSetId, SetThatRuns> = BTreeMap::new();
         // All are known before the first runs: a deal set asks which of its matches do.
         let mut tasks = Vec::new();
         for (mut table, place) in tables {
@@ -30,11 +32,15 @@ impl Matches {
         }
         for (mut task, place) in tasks {
             if let Deals::Shared(set) = &task.table.created().deals {
-                let members = sets.entry(set.id).or_insert_with(|| deal_set::start(self, set.clone()));
-                task.deal_set = members.remove(&task.table.match_id());
+                let runs = sets.entry(set.id).or_insert_with(|| SetThatRuns {
+                    members: deal_set::start(self, set.clone()),
+                    shared: Arc::new(self.shared.live_bytes.hold(task.table.created().shared_bytes())),
+                });
+                task.deal_set = runs.members.remove(&task.table.match_id());
+                task.shared = Some(Arc::clone(&runs.shared));
             }
             let info = task.info.borrow().clone();
-            let run = Run { matches: self.clone(), info, over: None, _place: place };
+            let run = Run { matches: self.clone(), info, over: None, place: Some(place) };
             self.spawn(run.of(task));
         }
     }
@@ -51,7 +57,9 @@ impl Matches {
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
         self.shared.bot_seats.add(&begun);
+        let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();
         TableTask {
+            held: self.shared.live_bytes.hold(bytes),
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
             subscribers: Subscribers::new(&limits, Arc::clone(&self.shared.backlog)),
             table,
@@ -65,10 +73,18 @@ impl Matches {
             limits,
             stop: self.shared.stop.child_token(),
             deal_set: None,
+            shared: None,
             measures: self.shared.measures.clone(),
             span: tracing::Span::none(),
         }
     }
+}
+
+/// A deal set that begins to run.
+struct SetThatRuns {
+    members: HashMap<MatchId, DealSetMember>,
+    /// What its matches share in memory, as long as one of them runs.
+    shared: Arc<Held>,
 }
 
 /// A table that runs. Whatever ends it, a panic too, it is not there any more.
@@ -76,7 +92,7 @@ struct Run {
     matches: Matches,
     info: Arc<MatchInfo>,
     over: Option<Over>,
-    _place: Place,
+    place: Option<Place>,
 }
 
 impl Run {
@@ -87,10 +103,15 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        let Self { matches, info, over, .. } = self;
+        let Self { matches, info, over, place } = self;
         let shared = &matches.shared;
-        if *over != Some(Over::Ended) && !shared.stop.is_cancelled() {
-            matches.lose(info.match_id);
+        // A task that is neither over nor panics is dropped with its runtime.
+        let halts = *over == Some(Over::Stopped) || over.is_none() && thread::panicking();
+        if halts
+            && !shared.stop.is_cancelled()
+            && let Some(place) = place.take()
+        {
+            matches.lose(info.match_id, place, &"the log says before why its task has ended");
         }
         shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(info.match_id);
         shared.bot_seats.remove(info);

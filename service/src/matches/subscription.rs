@@ -183,6 +183,16 @@ impl Subscription {
         self.last_seq
     }
 
+    /// The entrants of a deal set in what it replays of a match that is dealt.
+    #[cfg(test)]
+    pub(super) fn entrants_replayed(&self) -> Option<Arc<[crate::table::Entrant]>> {
+        let Feed::Past(past, _) = &self.feed else { return None };
+        past.entries.as_slice().iter().find_map(|entry| match &entry.change {
+            crate::table::Change::Started(started) => Some(Arc::clone(&started.entrants)),
+            _ => None,
+        })
+    }
+
     /// What comes next. After an end it is that end again. A call that is dropped before it is done loses nothing.
     pub async fn next(&mut self) -> Next {
         match self.step().await {

@@ -14,6 +14,7 @@ use zetema_rules::Viewer;
 use super::alarm::Alarm;
 use super::deal_set::DealSetMember;
 use super::hold::Holder;
+use super::live_bytes::Held;
 use super::message::{Followed, JoinSeat, Joined, Message, Subscribed};
 use super::player_faults::PlayerFaults;
 use super::storage::{Lost, Storage, Stored};
@@ -49,6 +50,9 @@ pub(super) struct TableTask {
     pub(super) limits: Limits,
     pub(super) stop: CancellationToken,
     pub(super) deal_set: Option<DealSetMember>,
+    /// The memory of what has happened in it, and of what it shares with the matches of its deal set.
+    pub(super) held: Held,
+    pub(super) shared: Option<Arc<Held>>,
     pub(super) measures: Arc<TableMeasures>,
     /// The trace of what is done now.
     pub(super) span: Span,
@@ -250,6 +254,7 @@ impl TableTask {
                 self.stop.cancel();
                 Rejection::Damaged
             })?;
+            self.held.add(entry.bytes());
             if shows {
                 self.info.send_replace(Arc::new(self.table.info()));
             }

@@ -80,6 +80,10 @@ metrics! {
     STAGE_SECONDS "zetema_stage_seconds" Histogram ["stage"];
     /// Matches that are not over.
     LIVE_MATCHES "zetema_live_matches" Gauge [];
+    /// Bytes of memory that what has happened in them takes: the setting `max_live_match_bytes` bounds it for new matches.
+    LIVE_MATCH_BYTES "zetema_live_match_bytes" Gauge [];
+    /// Matches that are not over and can't go on, beside them: each keeps its place until it is cancelled. Those that the journal has under quarantine are not counted.
+    DAMAGED_MATCHES "zetema_damaged_matches" Gauge [];
     /// Matches that were created.
     MATCHES_CREATED "zetema_matches_created_total" Counter [];
     /// What waits in the inboxes of all matches.

@@ -354,6 +354,7 @@ fn limits_of_matches(numbers: &Numbers) -> matches::Limits {
     matches::Limits {
         live_matches: numbers.count(Number::MaxLiveMatches),
         live_matches_of_owner: numbers.count(Number::MaxLiveMatchesPerOwner),
+        live_bytes: numbers.count(Number::MaxLiveMatchBytes),
         queued_bytes: numbers.count(Number::MaxQueuedBytesPerSeat),
         queued_bytes_in_all: numbers.count(Number::MaxQueuedObservationBytes),
         subscribers: numbers.count(Number::MaxObserversPerMatch),

@@ -19,15 +19,16 @@ use crate::{
     limits,
     matches::{Matches, Waiting},
     metrics::{
-        DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES, INBOX_MESSAGES_MOST,
-        JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, OPEN_CALLS, QUEUED_BYTES, QUEUED_OBSERVATION_BYTES,
-        READY, WAL_BYTES,
+        DAMAGED_MATCHES, DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES,
+        INBOX_MESSAGES_MOST, JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, LIVE_MATCH_BYTES, OPEN_CALLS,
+        QUEUED_BYTES, QUEUED_OBSERVATION_BYTES, READY, WAL_BYTES,
     },
 };
 
 /// The settings with which a gauge can be compared.
-const LIMITS: [Number; 5] = [
+const LIMITS: [Number; 6] = [
     Number::MaxLiveMatches,
+    Number::MaxLiveMatchBytes,
     Number::MaxConnections,
     Number::MaxStreams,
     Number::MaxQueuedBytes,
@@ -58,6 +59,8 @@ pub(super) async fn of_queues(
         let Waiting { all, most } = matches.waiting();
         set(&gauge!(INBOX_MESSAGES), all);
         set(&gauge!(INBOX_MESSAGES_MOST), most);
+        set(&gauge!(LIVE_MATCH_BYTES), matches.live_bytes());
+        set(&gauge!(DAMAGED_MATCHES), matches.lost());
         set(&gauge!(QUEUED_BYTES), bounds.queued_in_all());
         set(&gauge!(QUEUED_OBSERVATION_BYTES), matches.queued_bytes());
         set(&gauge!(OPEN_CALLS), bounds.calls.open());

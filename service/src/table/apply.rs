@@ -296,7 +296,7 @@ impl Table {
             effect.events.push(Happened::Table(TableEvent::NoncesPublished { nonces }));
         }
         effect.events.extend(events.into_iter().map(Happened::Game));
-        let entrants = started.entrants.clone();
+        let entrants = Arc::clone(&started.entrants);
         let clocks = match self.created.time_control.clock() {
             Some(control) => rules.seats().map(|_| SeatClock::new(*control)).collect(),
             None => Vec::new(),

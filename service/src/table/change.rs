@@ -1,5 +1,7 @@
 //! What changes a match, as it is journaled before it is applied.
 
+use std::sync::Arc;
+
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Action, Card, Deck, ForfeitReason, LedgerEntry, MatchResult, PlayedBy, Seat};
 
@@ -20,7 +22,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The match was created: the first entry of every match, and no other.
-    Created(Box<Created>),
+    Created(Arc<Created>),
     /// A seat joined for the first time.
     SeatJoined {
         /// The seat.
@@ -105,7 +107,7 @@ pub struct Started {
     /// The nonces of the match's seats, seat 0 first: empty for a seat that gave no hash.
     pub nonces: Vec<Nonce>,
     /// All seats of the deal set, in the order of their nonces (`shared` deals only).
-    pub entrants: Vec<Entrant>,
+    pub entrants: Arc<[Entrant]>,
     /// The first dealer (R7).
     pub dealer: Seat,
     /// The first deck.

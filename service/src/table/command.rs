@@ -1,6 +1,7 @@
 //! What is asked of a table.
 
 use std::fmt;
+use std::sync::Arc;
 
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Action, Seat};
@@ -80,7 +81,7 @@ pub enum Command {
     /// Every nonce of the deal set is durable.
     DealSetComplete {
         /// All its seats, in the order of their nonces.
-        entrants: Vec<Entrant>,
+        entrants: Arc<[Entrant]>,
     },
     /// Another match of the deal set was aborted before the deal.
     DealSetAborted(Abort),

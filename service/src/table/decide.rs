@@ -1,5 +1,7 @@
 //! Deciding what is asked: refused, done already, or changes to make durable.
 
+use std::sync::Arc;
+
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{
     AbortReason, Action, Event, ForfeitReason, Game, LedgerEntry, PlayError, PlayedBy, Seat, autoplay,
@@ -68,7 +70,7 @@ impl Table {
     pub fn next_change(&self) -> Option<Vec<Change>> {
         match &self.stage {
             Stage::Nonces if !matches!(self.created.deals, Deals::Shared(_)) => {
-                self.nonces().map(|nonces| vec![self.first_deal(nonces, Vec::new())])
+                self.nonces().map(|nonces| vec![self.first_deal(nonces, Arc::default())])
             }
             Stage::Playing(play) => match (play.game.public().result, play.game.to_act()) {
                 (Some(result), _) => Some(vec![Change::Ended(result)]),
@@ -268,7 +270,7 @@ impl Table {
         played_for
     }
 
-    fn first_deal(&self, nonces: Vec<Nonce>, entrants: Vec<Entrant>) -> Change {
+    fn first_deal(&self, nonces: Vec<Nonce>, entrants: Arc<[Entrant]>) -> Change {
         let rules = &self.created.rules;
         let seed = self.match_seed(&nonces, &entrants);
         let dealer = self.shuffler.dealer(&seed, rules.player_count());

@@ -21,6 +21,7 @@ mod clock;
 mod command;
 mod decide;
 mod info;
+mod memory;
 mod moment;
 mod observation;
 mod observe;

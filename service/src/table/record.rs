@@ -47,7 +47,7 @@ impl Table {
                 (DealingKind::Shared, self.seats.iter().filter_map(entrant).collect())
             }
             Deals::Shared(_) => {
-                let entrants = play.map(|play| play.entrants.as_slice()).unwrap_or_default();
+                let entrants = play.map(|play| &*play.entrants).unwrap_or_default();
                 let entrant = |entrant: &super::Entrant| Entrant {
                     hash: entrant.nonce_hash,
                     nonce: Some(entrant.nonce.clone()),

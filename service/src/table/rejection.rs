@@ -115,6 +115,12 @@ pub enum Rejection {
         /// The limit.
         limit: u32,
     },
+    /// The matches that are not over take as much memory as they may.
+    #[error("the matches that run take {limit} bytes of memory, the most that they may: try again later")]
+    TooManyBytes {
+        /// The limit.
+        limit: usize,
+    },
     /// The server is stopping.
     #[error("the server is stopping: reconnect")]
     Stopping,
@@ -171,6 +177,7 @@ impl Rejection {
             Self::OutcomeUnknown => "OutcomeUnknown",
             Self::TooManySubscribers { .. } => "TooManySubscribers",
             Self::TooManyTokens { .. } => "TooManyTokens",
+            Self::TooManyBytes { .. } => "TooManyBytes",
             Self::Stopping => "Stopping",
             Self::MatchDamaged(_) => "MatchDamaged",
             Self::Damaged => "Damaged",

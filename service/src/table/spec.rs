@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{Rules, Seat, TimeControl};
@@ -101,7 +102,7 @@ pub struct DealSet {
     /// Its id.
     pub id: DealSetId,
     /// Its matches, this one among them, in the order of their creation: the order of the nonces.
-    pub matches: Vec<MatchId>,
+    pub matches: Arc<[MatchId]>,
 }
 
 /// The name of a deal set: 16 random bytes, written as 32 lower-case hexadecimal digits.

@@ -69,7 +69,7 @@ pub(super) struct Play {
     pub(super) seed: MatchSeed,
     pub(super) dealer: Seat,
     /// All seats of the deal set (`shared` deals only).
-    pub(super) entrants: Vec<Entrant>,
+    pub(super) entrants: Arc<[Entrant]>,
     /// The points by side of each deal that is over.
     pub(super) deal_scores: Vec<[u16; Seat::MAX]>,
     /// The clock of each seat, seat 0 first; empty if the match has none.
@@ -109,7 +109,7 @@ impl Table {
         if created.rules_revision != zetema_rules::RULES_REVISION {
             return Err(ReplayError::Revision { found: created.rules_revision });
         }
-        let created = Arc::new((**created).clone());
+        let created = Arc::clone(created);
         let setup = |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1 };
         let seats: Vec<SeatSetup> = created.rules.seats().map(setup).collect();
         Ok(Self {
@@ -204,10 +204,10 @@ impl Table {
     }
 
     /// All seats of the deal set, once it is dealt; empty for other deals. They hold nonces.
-    pub fn entrants(&self) -> &[Entrant] {
+    pub fn entrants(&self) -> Arc<[Entrant]> {
         match &self.stage {
-            Stage::Playing(play) | Stage::Over { play: Some(play), .. } => &play.entrants,
-            Stage::Joining | Stage::Nonces | Stage::Over { play: None, .. } => &[],
+            Stage::Playing(play) | Stage::Over { play: Some(play), .. } => Arc::clone(&play.entrants),
+            Stage::Joining | Stage::Nonces | Stage::Over { play: None, .. } => Arc::default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The rows, as data: what is measured, the bar that must be reached, and what lies beyond it.
 
 use super::load::{Matches, Via};
+use super::planted::Planted;
 use super::row::{Better, Row};
 use super::{Figure, Subject};
 
@@ -14,6 +15,7 @@ const STREAMS: usize = 128;
 const UNARY: Matches = Matches::new(Via::Unary, LIVE);
 const PLAY: Matches = Matches::new(Via::PlayPerSeat, LIVE);
 const PLAY_PER_CONNECTION: Matches = Matches::new(Via::PlayPerConnection, LIVE);
+const SDK: Matches = Matches::new(Via::Sdk, LIVE);
 const ALONE: Matches = Matches::new(Via::Unary, 1);
 const FEW: Matches = Matches::new(Via::PlayPerSeat, 64);
 const PING_PONG: Subject = Subject::PingPong { streams: 2 * LIVE, like: PLAY };
@@ -186,4 +188,71 @@ pub const ROWS: &[Row] = &[
         bar: 2_000.0,
         reach: 10_000.0,
     },
+    Row {
+        name: "appends",
+        what: "records of 64 bytes to the journal, 128 in a commit ÷ to a preallocated file, as many in a write and a sync",
+        unit: "records/s",
+        ours: &[rate(Subject::Appends)],
+        baseline: &[(Subject::Appends, Figure::RawPerSecond)],
+        better: Better::Higher,
+        bar: 0.5,
+        reach: 0.9,
+    },
+    Row {
+        name: "rules",
+        what: "random play of two with the legal actions listed, the rules alone on one core",
+        unit: "M actions/s",
+        ours: &[(Subject::Rules, Figure::MillionsPerSecond)],
+        baseline: &[],
+        better: Better::Higher,
+        bar: 10.0,
+        reach: 20.0,
+    },
+    Row {
+        name: "sdk",
+        what: "1,000 matches by sessions of the SDK ÷ ping-pong on 1,000 streams: processor time of the clients",
+        unit: "µs/action",
+        ours: &[(Subject::Matches(SDK), Figure::ClientUs)],
+        baseline: &[(Subject::PingPong { streams: LIVE, like: PLAY }, Figure::ClientUs)],
+        better: Better::Lower,
+        bar: 2.0,
+        reach: 1.3,
+    },
 ];
+
+/// What is left of the row `play` if something slows the server, beside a server that nothing slows. It is caught if that is
+/// less than the bar.
+const CAUGHT: Row = Row {
+    name: "play",
+    what: "",
+    unit: "actions/s",
+    ours: &[],
+    baseline: &[rate(Subject::Matches(PLAY))],
+    better: Better::Lower,
+    bar: 0.9,
+    reach: 0.8,
+};
+const SLEEP: &[Row] = &[Row {
+    what: "1,000 matches, a Play stream each seat: 50 µs slept in each append ÷ none",
+    ours: &[rate(Subject::Matches(PLAY.slowed(Planted::Sleep)))],
+    ..CAUGHT
+}];
+const WAKE: &[Row] = &[Row {
+    what: "1,000 matches, a Play stream each seat: a wake of its own for each record ÷ none",
+    ours: &[rate(Subject::Matches(PLAY.slowed(Planted::Wake)))],
+    ..CAUGHT
+}];
+const LOCK: &[Row] = &[Row {
+    what: "1,000 matches, a Play stream each seat: a lock held in each append ÷ none",
+    ours: &[rate(Subject::Matches(PLAY.slowed(Planted::Lock)))],
+    ..CAUGHT
+}];
+
+/// The rows of a server in which this is planted.
+pub const fn planted(planted: Planted) -> &'static [Row] {
+    match planted {
+        Planted::Sleep => SLEEP,
+        Planted::Wake => WAKE,
+        Planted::Lock => LOCK,
+    }
+}

@@ -32,6 +32,12 @@ pub enum Figure {
     ResponsesEach,
     /// Matches that were created until every seat had a decision, a second.
     MatchesPerSecond,
+    /// Actions a second, in millions.
+    MillionsPerSecond,
+    /// Records that were made durable together, on average.
+    RecordsPerBatch,
+    /// As many records a second, written to a file and no more.
+    RawPerSecond,
 }
 
 /// What was found of a subject in a round.

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use tonic::transport::Endpoint;
 use zetema_service::config::{Config, Number};
-use zetema_service::server::Server;
 
 use super::creation::{Creation, Deals};
+use super::load::Journaled;
 use super::meter::Meter;
 use super::play::{Course, Players};
+use super::serve;
 
 /// Actions of the shorter run.
 const ACTIONS: u64 = 1_000;
@@ -30,13 +31,13 @@ const COLLECTED: &str = "Collected :";
 ///
 /// # Errors
 /// What is in the way, or came wrong.
-pub fn play(actions: u64, folder: &Path) -> anyhow::Result<()> {
+pub fn play(actions: u64, folder: &Path, journaled: Journaled) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
     runtime.block_on(async {
         // Time that is paused goes on by itself when nothing else does, unless a thread is busy.
         let (busy, until) = std::sync::mpsc::channel::<()>();
         let standing = tokio::task::spawn_blocking(move || until.recv());
-        let played = play_on(actions, folder).await;
+        let played = play_on(actions, folder, journaled).await;
         drop(busy);
         // What it waited for was dropped, which is what ends it.
         let _dropped = standing.await?;
@@ -44,11 +45,12 @@ pub fn play(actions: u64, folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-async fn play_on(actions: u64, folder: &Path) -> anyhow::Result<()> {
+async fn play_on(actions: u64, folder: &Path, journaled: Journaled) -> anyhow::Result<()> {
     let data = tempfile::tempdir_in(folder)?;
     // It hardly writes: it runs where a server would create no more matches.
     let least = *Number::MinFreeDiskBytes.range().start();
-    let server = Server::start(Config::embedded(data.path()).with(Number::MinFreeDiskBytes, least)?).await?;
+    let config = Config::embedded(data.path()).with(Number::MinFreeDiskBytes, least)?;
+    let server = serve::start(config, journaled).await?;
     let token = server.admin_token().context("the admin's token is not there")?;
     let channel = Endpoint::from_shared(server.url())?.tcp_nodelay(true).connect().await?;
     let creation = Creation::new(channel.clone(), token.expose(), Deals::Fixed)?;

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use zetema_load::amount;
+
+use super::planted::Planted;
 
 /// How matches are played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +23,34 @@ pub enum Via {
         /// How many.
         streams: usize,
     },
+    /// By sessions of the SDK, one on each connection.
+    Sdk,
 }
 
 /// Where a server keeps its matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Journaled {
     /// On the disk, as a server does that is embedded: every answer is durable.
     Disk,
     /// In memory: nothing outlives it.
     Memory,
+    /// On the disk, with this planted in the way to it.
+    Slowed(Planted),
+}
+
+impl ValueEnum for Journaled {
+    fn value_variants<'a>() -> &'a [Self] {
+        use Planted::{Lock, Sleep, Wake};
+        &[Self::Disk, Self::Memory, Self::Slowed(Sleep), Self::Slowed(Wake), Self::Slowed(Lock)]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Disk => Some(PossibleValue::new("disk")),
+            Self::Memory => Some(PossibleValue::new("memory")),
+            Self::Slowed(planted) => planted.to_possible_value(),
+        }
+    }
 }
 
 /// Matches of two that are always there, played by seeded random bots: when one is over another is created.
@@ -61,6 +83,12 @@ impl Matches {
     pub const fn in_memory(self) -> Self {
         Self { journaled: Journaled::Memory, ..self }
     }
+
+    /// The same with something planted.
+    #[must_use]
+    pub const fn slowed(self, planted: Planted) -> Self {
+        Self { journaled: Journaled::Slowed(planted), ..self }
+    }
 }
 
 impl fmt::Display for Matches {
@@ -73,6 +101,7 @@ impl fmt::Display for Matches {
             Via::PlayPerSeat => f.write_str("a Play stream each seat")?,
             Via::PlayPerConnection => f.write_str("a Play stream each connection")?,
             Via::Play { streams } => write!(f, "{streams} Play streams")?,
+            Via::Sdk => f.write_str("sessions of the SDK")?,
         }
         if in_flight != live {
             write!(f, ", {} in flight", amount::count(*in_flight as u64))?;
@@ -80,6 +109,9 @@ impl fmt::Display for Matches {
         match journaled {
             Journaled::Disk => Ok(()),
             Journaled::Memory => f.write_str(", in memory"),
+            Journaled::Slowed(Planted::Sleep) => f.write_str(", 50 µs slept in each append"),
+            Journaled::Slowed(Planted::Wake) => f.write_str(", a wake for each record"),
+            Journaled::Slowed(Planted::Lock) => f.write_str(", a lock held in each append"),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::sample::sample;
 use super::server::Server;
 use super::setting::Setting;
 use super::unary::unary;
-use super::{Figure, Figures};
+use super::{Figure, Figures, sdk};
 
 /// How long it may take until all seats are taken.
 const SEATED_WITHIN: Duration = Duration::from_mins(3);
@@ -50,7 +50,7 @@ pub(super) async fn measure(matches: Matches, setting: &Setting) -> anyhow::Resu
     let mut scene = Scene::new(setting, matches.journaled).await?;
     let (live, in_flight) = (setting.many(matches.live), setting.many(matches.in_flight));
     let streams = match matches.via {
-        Via::Unary => None,
+        Via::Unary | Via::Sdk => None,
         Via::PlayPerSeat => Some(SEATS * live),
         Via::PlayPerConnection => Some(scene.channels.len()),
         Via::Play { streams } => Some(setting.many(streams)),
@@ -58,6 +58,10 @@ pub(super) async fn measure(matches: Matches, setting: &Setting) -> anyhow::Resu
     let (creation, meter) = (scene.creation()?, Arc::clone(&scene.meter));
     // They play until this is left.
     let _playing = match streams {
+        None if matches.via == Via::Sdk => {
+            let (url, connections) = (scene.server.url(), scene.channels.len());
+            (Some(sdk::sessions(&url, connections, live, creation, &meter).await?), None)
+        }
         None => (Some(unary(&scene.channels, (live, in_flight), creation, &meter).await?), None),
         Some(streams) => {
             let course = (&meter, Course::OnAndOn);

@@ -9,6 +9,7 @@
 //! Each has a runtime of one thread. The clients are as lean as honest clients can be: they know no rules, read of a message only what they
 //! need, and check that nothing is missing. What comes with another number than it should have, or without a receipt, ends the run.
 
+mod appends;
 mod bars;
 mod codec;
 mod cores;
@@ -24,12 +25,15 @@ mod markdown;
 mod matches;
 mod message;
 mod meter;
+mod planted;
 mod play;
 mod player;
 mod report;
 mod row;
+mod rules;
 mod run;
 mod sample;
+mod sdk;
 mod serve;
 mod server;
 mod setting;
@@ -37,12 +41,13 @@ mod subject;
 mod table;
 mod unary;
 
-pub use bars::ROWS;
+pub use bars::{ROWS, planted};
 pub use cores::{CLIENT_CORE, pin};
 pub use figure::{Figure, Figures};
 pub use load::{Journaled, Matches, Via};
 pub use machine::Machine;
 pub use markdown::markdown;
+pub use planted::Planted;
 pub use report::{Report, RowReport, SCHEMA, SubjectReport};
 pub use row::{Better, Row, UnknownRow, select};
 pub use run::Run;

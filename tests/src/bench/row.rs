@@ -1,6 +1,6 @@
 //! A bar, and what is measured for it.
 
-use super::{Figure, Figures, ROWS, Subject};
+use super::{Figure, Figures, Subject};
 
 /// Which figures are good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,44 +61,44 @@ impl Row {
 
 /// No row has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no row {name:?}: the rows are {}", names())]
+#[error("there is no row {name:?}: the rows are {}", .rows.join(", "))]
 pub struct UnknownRow {
     /// The name.
     pub name: String,
+    /// Those that there are.
+    pub rows: Vec<&'static str>,
 }
 
-fn names() -> String {
-    ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The rows of these names, in the order of [`ROWS`]; without a name all of them.
+/// Those of the rows that have these names, in their order; without a name all of them.
 ///
 /// # Errors
 /// [`UnknownRow`] lists those that there are.
-pub fn select(names: &[String]) -> Result<Vec<Row>, UnknownRow> {
-    let unknown = names.iter().find(|name| ROWS.iter().all(|row| row.name != **name));
+pub fn select(rows: &[Row], names: &[String]) -> Result<Vec<Row>, UnknownRow> {
+    let unknown = names.iter().find(|name| rows.iter().all(|row| row.name != **name));
     if let Some(name) = unknown {
-        return Err(UnknownRow { name: name.clone() });
+        return Err(UnknownRow { name: name.clone(), rows: rows.iter().map(|row| row.name).collect() });
     }
     let wanted = |row: &&Row| names.is_empty() || names.iter().any(|name| name == row.name);
-    Ok(ROWS.iter().filter(wanted).copied().collect())
+    Ok(rows.iter().filter(wanted).copied().collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::ROWS;
 
     #[test]
     fn rows_are_found_by_their_names_and_an_unknown_one_is_told_which_there_are() {
         let check = |names: &[&str], expected: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let found = select(&names).map(|rows| rows.iter().map(|row| row.name).collect::<Vec<_>>());
+            let found = select(ROWS, &names).map(|rows| rows.iter().map(|row| row.name).collect::<Vec<_>>());
             assert_eq!(found.as_deref(), Ok(expected));
         };
         let all: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         check(&[], &all);
         check(&[all[1], all[0], all[1]], &all[..2]);
-        let error = select(&["plya".to_owned()]).map(|rows| rows.len()).map_err(|error| error.to_string());
+        let error =
+            select(ROWS, &["plya".to_owned()]).map(|rows| rows.len()).map_err(|error| error.to_string());
         assert!(
             error
                 .as_ref()

@@ -95,7 +95,11 @@ fn shown(figures: &super::Figures) -> String {
     let rest = [
         of(Figure::P50Us, "µs p50"),
         of(Figure::P99Us, "µs p99"),
+        of(Figure::MillionsPerSecond, "million/s"),
+        of(Figure::RecordsPerBatch, "records at once"),
+        of(Figure::RawPerSecond, "raw/s"),
         of(Figure::ServerUs, "µs of the server each"),
+        of(Figure::ClientUs, "µs of the clients each"),
         of(Figure::ServerBusy, "of its core"),
         of(Figure::ClientBusy, "of the clients'"),
     ];

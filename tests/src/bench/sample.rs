@@ -28,7 +28,11 @@ pub(super) async fn sample(setting: &Setting, server: &mut Server, meter: &Meter
     Ok(figures)
 }
 
-async fn wait(time: Duration, meter: &Meter) -> anyhow::Result<()> {
+/// Lets this time go by.
+///
+/// # Errors
+/// If something has failed meanwhile.
+pub(super) async fn wait(time: Duration, meter: &Meter) -> anyhow::Result<()> {
     tokio::select! {
         problem = meter.failed() => Err(problem),
         () = sleep(time) => Ok(()),

@@ -9,11 +9,13 @@ use clap::Subcommand;
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use zetema_service::config::{Config, ConfigError, Number, Setting};
+use zetema_service::journal::{Options, ServerJournal, SqliteJournal};
 use zetema_service::server::Server;
 
 use super::cores::{SERVER_CORE, pin};
 use super::echo::Echo;
 use super::load::Journaled;
+use super::planted::Slowed;
 use crate::twins::MemoryJournal;
 
 /// Streams that a connection of a bare server may have, of which it would refuse the 201st.
@@ -88,16 +90,29 @@ pub async fn serve(role: Role) -> anyhow::Result<()> {
             // A journal in memory makes none.
             std::fs::create_dir_all(&data)?;
             let config = WIDE_OPEN.into_iter().try_fold(Config::embedded(data), wide)?;
-            let server = match journal {
-                Journaled::Disk => Server::start(config).await?,
-                Journaled::Memory => Server::start_on(config, Arc::new(MemoryJournal::new())).await?,
-            };
+            let server = start(config, journal).await?;
             say(server.local_addr())?;
             told_to_stop().await?;
             server.shutdown().await;
         }
     }
     Ok(())
+}
+
+/// Starts a server that keeps its matches there.
+///
+/// # Errors
+/// What is in the way.
+pub(super) async fn start(config: Config, journaled: Journaled) -> anyhow::Result<Server> {
+    let journal: Arc<dyn ServerJournal> = match journaled {
+        Journaled::Disk => return Ok(Server::start(config).await?),
+        Journaled::Memory => Arc::new(MemoryJournal::new()),
+        Journaled::Slowed(planted) => {
+            let (journal, _) = SqliteJournal::open(&config.data, Options::default()).await?;
+            Arc::new(Slowed::new(journal, planted))
+        }
+    };
+    Ok(Server::start_on(config, journal).await?)
 }
 
 fn wide(config: Config, number: Number) -> Result<Config, ConfigError> {

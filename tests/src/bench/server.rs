@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use clap::ValueEnum;
 use tempfile::TempDir;
 use tonic::transport::{Channel, Endpoint};
 use zetema_service::access::ADMIN_TOKEN_FILE;
@@ -37,11 +38,8 @@ impl Server {
         let folder = tempfile::tempdir_in(&setting.folder)?;
         let data = folder.path().join("data");
         let data = data.to_str().context("the folder has a name that is no text")?.to_owned();
-        let journal = match journaled {
-            Journaled::Disk => "disk",
-            Journaled::Memory => "memory",
-        };
-        Self::start(&["zetema", "--data", &data, "--journal", journal], Some(folder)).await
+        let journal = journaled.to_possible_value().context("a journal has no name")?;
+        Self::start(&["zetema", "--data", &data, "--journal", journal.get_name()], Some(folder)).await
     }
 
     async fn start(role: &[&str], folder: Option<TempDir>) -> anyhow::Result<Self> {
@@ -71,11 +69,16 @@ impl Server {
         Ok(token.trim().to_owned())
     }
 
+    /// Where it serves.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     /// Some connections to it.
     pub(super) async fn connect(&self) -> anyhow::Result<Vec<Channel>> {
         let mut channels = Vec::new();
         for _ in 0..CONNECTIONS {
-            let endpoint = Endpoint::from_shared(format!("http://{}", self.address))?;
+            let endpoint = Endpoint::from_shared(self.url())?;
             channels.push(endpoint.tcp_nodelay(true).connect().await?);
         }
         Ok(channels)

@@ -10,7 +10,7 @@ use super::meter::Meter;
 use super::sample::sample;
 use super::server::Server;
 use super::setting::Setting;
-use super::{Figure, Figures, echo, fdatasync, matches};
+use super::{Figure, Figures, appends, echo, fdatasync, matches, rules};
 
 /// What is measured in each round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,10 @@ pub enum Subject {
     },
     /// Writes of 200 bytes to the end of a file, each synced before the next.
     Fdatasync,
+    /// Records of 64 bytes that many tables append to the journal at once, and as many of them in batches as long to a file.
+    Appends,
+    /// Random play of two by the rules alone.
+    Rules,
 }
 
 /// How long messages are on average, in bytes.
@@ -61,7 +65,7 @@ impl Subject {
     pub(super) const fn like(self) -> Option<Matches> {
         match self {
             Self::Echo { like, .. } | Self::PingPong { like, .. } => Some(like),
-            Self::Matches(_) | Self::Creation { .. } | Self::Fdatasync => None,
+            Self::Matches(_) | Self::Creation { .. } | Self::Fdatasync | Self::Appends | Self::Rules => None,
         }
     }
 
@@ -89,6 +93,8 @@ impl Subject {
             }
             Self::Creation { matches } => matches::create(matches, setting).await,
             Self::Fdatasync => fdatasync::measure(setting).await,
+            Self::Appends => appends::measure(setting).await,
+            Self::Rules => rules::measure(setting).await,
         }
     }
 }
@@ -107,6 +113,8 @@ impl fmt::Display for Subject {
                 write!(f, "a batch of {} matches created", amount::count(*matches as u64))
             }
             Self::Fdatasync => f.write_str("fdatasync of 200 bytes"),
+            Self::Appends => f.write_str("appends of 64 bytes to the journal"),
+            Self::Rules => f.write_str("random play by the rules alone"),
         }
     }
 }

@@ -27,11 +27,11 @@ mod linux {
     use std::time::Duration;
 
     use anyhow::Context;
-    use clap::{Parser, Subcommand};
+    use clap::{Parser, Subcommand, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use zetema_tests::bench::{
-        CLIENT_CORE, Machine, ROWS, Role, Run, Scale, Setting, instructions, markdown, missed, pin, select,
-        serve, table,
+        CLIENT_CORE, Journaled, Machine, Planted, ROWS, Role, Run, Scale, Setting, instructions, markdown,
+        missed, pin, planted, select, serve, table,
     };
 
     /// What stands before the figure in its file.
@@ -66,12 +66,15 @@ mod linux {
         /// The folder of what is written while it is measured. It should be on the disk whose speed counts.
         #[arg(long)]
         folder: Option<PathBuf>,
+        /// Plants this in the server, and measures it beside one without: that it is noticed. With `--instructions` it is counted.
+        #[arg(long, value_enum)]
+        planted: Option<Planted>,
         /// Counts the instructions of an action under valgrind instead, and holds them against the figure in this file. Ends with
         /// 1 if there are over a tenth more.
         #[arg(long, value_name = "FILE")]
         instructions: Option<PathBuf>,
         /// Writes what was counted into that file, in the place of the figure there.
-        #[arg(long, requires = "instructions")]
+        #[arg(long, requires = "instructions", conflicts_with = "planted")]
         renew: bool,
         /// Writes all figures into this file.
         #[arg(long)]
@@ -95,6 +98,9 @@ mod linux {
             /// The folder of what is written.
             #[arg(long)]
             folder: PathBuf,
+            /// Where the server keeps its matches.
+            #[arg(long, value_enum)]
+            journal: Journaled,
             /// How many actions.
             actions: u64,
         },
@@ -111,13 +117,13 @@ mod linux {
                 runtime.block_on(serve(role))?;
                 Ok(ExitCode::SUCCESS)
             }
-            Some(Part::Play { folder, actions }) => {
-                instructions::play(actions, &folder)?;
+            Some(Part::Play { folder, journal, actions }) => {
+                instructions::play(actions, &folder, journal)?;
                 Ok(ExitCode::SUCCESS)
             }
             None if args.instructions.is_some() => count(&args),
             None if args.list => {
-                for row in ROWS {
+                for row in args.planted.map_or(ROWS, planted) {
                     println!("{:24} {} ({})", row.name, row.what, row.unit);
                 }
                 Ok(ExitCode::SUCCESS)
@@ -132,7 +138,10 @@ mod linux {
         let folder = args.folder.clone().unwrap_or_else(std::env::temp_dir);
         let folder = folder.to_str().context("the folder has a name that is no text")?;
         let program = std::env::current_exe()?;
-        let counted = instructions::count(&program, &["play", "--folder", folder])?;
+        let journal = args.planted.map_or(Journaled::Disk, Journaled::Slowed).to_possible_value();
+        let journal = journal.context("a journal has no name")?;
+        let played = ["play", "--folder", folder, "--journal", journal.get_name()];
+        let counted = instructions::count(&program, &played)?;
         if args.renew {
             std::fs::write(file, format!("{RENEWED}{counted}\n"))?;
             println!("{counted} instructions for an action");
@@ -145,7 +154,7 @@ mod linux {
     }
 
     async fn run(args: Args) -> anyhow::Result<ExitCode> {
-        let rows = select(&args.row)?;
+        let rows = select(args.planted.map_or(ROWS, planted), &args.row)?;
         let folder = args.folder.unwrap_or_else(std::env::temp_dir);
         let machine = Machine::here(&folder);
         pin(CLIENT_CORE)?;

@@ -61,6 +61,11 @@ impl MemoryJournal {
         other
     }
 
+    /// Forgets the last record of a running match, as a disk does that has lied.
+    pub fn forget_last(&self, match_id: MatchId) {
+        self.inner.lock().unwrap().running.get_mut(&match_id).and_then(Vec::pop);
+    }
+
     /// How many records a running match has.
     pub fn records(&self, match_id: MatchId) -> usize {
         self.inner.lock().unwrap().running.get(&match_id).map_or(0, Vec::len)

@@ -17,6 +17,7 @@ mod drain;
 mod exactly_once;
 #[cfg(target_os = "linux")]
 mod floods;
+mod halted;
 mod house_bots;
 mod load;
 mod log;

@@ -1,12 +1,15 @@
 //! Matches that share their deals.
 
 use zetema_proto::Views;
+use zetema_rules::fair::Nonce;
 use zetema_rules::{AbortReason, DealingKind, Outcome, Preset};
 use zetema_rules::{NamedTimeControl, TimeControl};
 
-use super::fake::FakeJournal;
+use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::decode_record;
+use crate::journal::Payload;
+use crate::limits::MAX_DEAL_SET_SEATS;
 use crate::matches::{Audience, CreateError};
 use crate::table::{DealSpec, DealsKind, MatchInfo, MatchStage, Rejection};
 
@@ -119,4 +122,114 @@ async fn a_set_of_one_or_of_different_matches_is_refused() {
         Err(CreateError::MixedDealSet { deal_set: 1, index: 2 })
     );
     assert_eq!(matches.live(), 0);
+}
+
+#[tokio::test]
+async fn a_set_of_too_many_seats_is_refused() {
+    let matches = open(&FakeJournal::new()).await;
+    for (players, least) in [(2, 129), (3, 86), (6, 43)] {
+        let shared = |set, count| vec![spec(Preset::Sackson, players, DealSpec::Shared(set)); count];
+        // Beside a set that is not too large.
+        let specs = [shared(7, 2), shared(1, least + 10)].concat();
+        let seats = (least + 10) * players;
+        let refused =
+            CreateError::LargeDealSet { deal_set: 1, seats, most: MAX_DEAL_SET_SEATS, index: 2 + least - 1 };
+        assert_eq!(matches.create(specs, None).await, Err(refused), "{players}");
+        assert_eq!(matches.live(), 0);
+        let created = matches.create(shared(1, least - 1), None).await.unwrap();
+        for info in &created {
+            matches.cancel(info.match_id).await.unwrap();
+        }
+    }
+}
+
+/// A set of matches of two in which every seat has joined with the longest nonce and sent it, so that all are dealt.
+async fn dealt_set(matches: &crate::matches::Matches, count: usize) -> Vec<MatchInfo> {
+    let specs = vec![spec(Preset::Sackson, 2, DealSpec::Shared(1)); count];
+    let infos = matches.create(specs, None).await.unwrap();
+    let nonce = |at: usize, index: usize| Nonce::from([u8::try_from(2 * at + index).unwrap(); 32]);
+    let mut watched = Vec::new();
+    for (at, info) in infos.iter().enumerate() {
+        for index in 0..2 {
+            matches.join(info.match_id, access(index), Some(nonce(at, index).hash())).await.unwrap();
+        }
+        watched.push(observe(matches, info.match_id, 0, Some(0)).await);
+    }
+    for (at, (info, watch)) in infos.iter().zip(&mut watched).enumerate() {
+        // The hashes.
+        watch.next().await;
+        for index in 0..2 {
+            matches.send_nonce(info.match_id, access(index), nonce(at, index)).await.unwrap();
+        }
+    }
+    for watch in &mut watched {
+        // The nonces and the deal.
+        watch.next().await;
+    }
+    infos
+}
+
+#[tokio::test]
+async fn what_the_journal_and_a_record_have_of_the_largest_set_fits_with_wide_room() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let infos = dealt_set(&matches, MAX_DEAL_SET_SEATS / 2).await;
+    for info in &infos {
+        assert_eq!(matches.get(info.match_id).await.unwrap().stage, MatchStage::Playing);
+        let largest = journal.records(info.match_id).iter().map(|record| record.as_bytes().len()).max();
+        assert!((16 * 1024..=Payload::MAX_BYTES / 4).contains(&largest.unwrap()), "{largest:?}");
+    }
+    for info in &infos {
+        matches.cancel(info.match_id).await.unwrap();
+    }
+    let record = matches.record(infos[0].match_id).await.unwrap().record;
+    assert!(record.len() < Payload::MAX_BYTES / 4, "{}", record.len());
+    let (record, header) = decode_record(&record).unwrap();
+    record.verify().unwrap();
+    assert_eq!(header.deal_set.unwrap().entrants.len(), MAX_DEAL_SET_SEATS);
+}
+
+#[tokio::test]
+async fn what_the_matches_of_a_set_share_is_in_memory_once_after_a_restart_too() {
+    let journal = FakeJournal::new();
+    let first = open(&journal).await;
+    let infos = dealt_set(&first, 40).await;
+    // Eighty entrants of more than a hundred bytes, and as much again if one more had them for itself.
+    let (live, each) = (first.live_bytes(), 80 * 100);
+    assert!((each..40 * 2 * each / 3).contains(&live), "{live}");
+    first.stop().await;
+    let again = open(&journal).await;
+    assert_eq!(again.live_bytes(), live, "as much as before the restart");
+    let mut entrants = Vec::new();
+    for info in &infos {
+        // What the table replays for a reader is what it holds.
+        let subscription = observe(&again, info.match_id, 0, Some(0)).await;
+        entrants.push(subscription.entrants_replayed().unwrap());
+    }
+    assert!(entrants.windows(2).all(|two| std::sync::Arc::ptr_eq(&two[0], &two[1])), "one for all");
+    for (left, info) in (0..40).rev().zip(&infos) {
+        again.cancel(info.match_id).await.unwrap();
+        drain(&mut observe(&again, info.match_id, 0, None).await).await;
+        // As long as one runs, all of what they share is there.
+        assert!(left == 0 || again.live_bytes() > each, "{left}");
+    }
+    again.drain().await;
+    assert_eq!(again.live_bytes(), 0);
+}
+
+#[tokio::test]
+async fn before_the_deal_a_match_that_could_not_go_on_ends_its_set_when_it_is_cancelled() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let infos = create_set(&matches).await;
+    join_all(&matches, &infos[1]).await;
+    journal.doom(&[Fate::Fenced]);
+    assert_eq!(matches.join(infos[0].match_id, access(0), None).await.unwrap_err(), Rejection::Damaged);
+    let lost = again(|| matches.get(infos[0].match_id)).await;
+    assert!(matches!(lost, Err(Rejection::MatchDamaged(_))), "{lost:?}");
+    assert_eq!(matches.get(infos[1].match_id).await.unwrap().stage, MatchStage::WaitingForSeats);
+    let cancelled = matches.cancel(infos[0].match_id).await.unwrap();
+    drain(&mut observe(&matches, infos[1].match_id, 0, None).await).await;
+    let other = matches.get(infos[1].match_id).await.unwrap();
+    assert_eq!((other.stage, &other.outcome), (MatchStage::Aborted, &cancelled.outcome));
 }

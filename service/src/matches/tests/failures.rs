@@ -1,13 +1,15 @@
 //! A journal that fails, a server that is killed: nothing acknowledged is lost, nothing is done twice (I1, I2).
 
-use zetema_rules::{Outcome, Preset};
+use zetema_rules::{AbortReason, Outcome, Preset};
 
 use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::{decode_record, encode_entry};
-use crate::journal::{MatchId, Payload, UnixMillis};
+use crate::journal::{MatchId, Owner, Payload, UnixMillis};
 use crate::matches::{CreateError, End, Limits, Matches, Next, Start};
-use crate::table::{Change, Choice, DealSpec, Entry, MatchStage, Observation, Rejection, SeatAccess};
+use crate::table::{
+    Change, Choice, DealSpec, Entry, MatchSpec, MatchStage, Observation, Rejection, SeatAccess,
+};
 
 /// A dealt match of two, and the seat to act.
 async fn dealt(journal: &FakeJournal) -> (Matches, MatchId, usize) {
@@ -109,6 +111,84 @@ async fn a_table_that_another_owner_took_stops() {
     assert_eq!(drain(&mut subscription).await, (Vec::new(), End::Stopped));
     let later = again(|| matches.act(id, access(to_act), 1, Choice::LegalIndex(0))).await;
     assert!(matches!(later, Err(Rejection::MatchDamaged(_))), "{later:?}");
+}
+
+/// A dealt match that the journal takes no more, where one may run.
+async fn lost(journal: &FakeJournal) -> (Matches, MatchId) {
+    let limits = Limits { live_matches: 1, ..Limits::default() };
+    let matches = open_with(journal.clone(), limits).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    journal.doom(&[Fate::Fenced]);
+    assert_eq!(matches.resign(info.match_id, access(0)).await, Err(Rejection::Damaged));
+    let later = again(|| matches.get(info.match_id)).await;
+    assert!(matches!(later, Err(Rejection::MatchDamaged(_))), "{later:?}");
+    (matches, info.match_id)
+}
+
+async fn create_another(matches: &Matches) -> Result<usize, CreateError> {
+    matches.create(vec![spec(Preset::Sackson, 2, DealSpec::Joint)], None).await.map(|created| created.len())
+}
+
+#[tokio::test]
+async fn a_match_that_can_not_go_on_keeps_its_place_until_it_is_cancelled() {
+    let (matches, id) = lost(&FakeJournal::new()).await;
+    assert_eq!((matches.live(), matches.lost()), (0, 1));
+    assert_eq!(create_another(&matches).await, Err(CreateError::TooManyMatches { limit: 1 }));
+    let cancelled = matches.cancel(id).await.unwrap();
+    assert_eq!(
+        cancelled.outcome,
+        Some(Outcome::Aborted { reason: AbortReason::Cancelled, seats: Vec::new() })
+    );
+    assert_eq!(matches.cancel(id).await.as_ref(), Ok(&cancelled));
+    assert_eq!(matches.get(id).await.as_ref(), Ok(&cancelled));
+    let (record, _) = decode_record(&matches.record(id).await.unwrap().record).unwrap();
+    record.verify().unwrap();
+    assert_eq!(matches.lost(), 0);
+    assert_eq!(create_another(&matches).await, Ok(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_becomes_of_its_cancellation_it_comes_once() {
+    for fate in [Fate::Fails, Fate::WrittenUnknown, Fate::LostUnknown] {
+        let (matches, id) = {
+            let journal = FakeJournal::new();
+            let lost = lost(&journal).await;
+            journal.doom(&[fate]);
+            lost
+        };
+        assert_eq!(matches.cancel(id).await, Err(Rejection::OutcomeUnknown), "{fate:?}");
+        let cancelled = again(|| matches.cancel(id)).await.unwrap();
+        assert_eq!(cancelled.stage, MatchStage::Aborted, "{fate:?}");
+        assert_eq!((matches.lost(), create_another(&matches).await), (0, Ok(1)), "{fate:?}");
+    }
+    // As long as another server has it, it is not ours to cancel.
+    let journal = FakeJournal::new();
+    let (matches, id) = lost(&journal).await;
+    journal.doom(&[Fate::Fenced]);
+    let refused = matches.cancel(id).await;
+    assert!(matches!(refused, Err(Rejection::MatchDamaged(_))), "{refused:?}");
+    assert_eq!(matches.lost(), 1);
+}
+
+#[tokio::test]
+async fn a_match_that_does_not_replay_at_the_start_has_a_place_of_its_owner() {
+    let journal = FakeJournal::new();
+    let owner = Owner::new("shop").unwrap();
+    let of_owner = || MatchSpec { owner: Some(owner.clone()), ..spec(Preset::Sackson, 2, DealSpec::Joint) };
+    let matches = open(&journal).await;
+    let id = create_one(&matches, of_owner()).await.match_id;
+    matches.stop().await;
+    journal.sneak(id, Payload::new(vec![0xff; 3]).unwrap());
+    let limits = Limits { live_matches_of_owner: 1, ..Limits::default() };
+    let (matches, recovered) = open_damaged(&journal, limits).await;
+    assert_eq!(recovered.damaged, [id]);
+    let refused = matches.create(vec![of_owner()], None).await;
+    assert_eq!(refused, Err(CreateError::TooManyOfOwner { limit: 1 }));
+    // What is not known of it can't be filed.
+    let refused = matches.cancel(id).await;
+    assert!(matches!(refused, Err(Rejection::MatchDamaged(_))), "{refused:?}");
+    assert_eq!((matches.live(), matches.lost()), (0, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,8 +11,8 @@ use zetema_rules::{Outcome, Preset, Seat};
 use super::fake::FakeJournal;
 use crate::journal::{Journal, MatchId, UnixMillis, Visibility};
 use crate::matches::{
-    Audience, Clock, Config, End, Entropy, EntropyError, Limits, Matches, Next, Start, Subscription,
-    SystemClock,
+    Audience, Clock, Config, End, Entropy, EntropyError, Limits, Matches, Next, Recovered, Start,
+    Subscription, SystemClock,
 };
 use crate::table::{
     Choice, DealSpec, FairShuffler, MatchInfo, MatchSpec, Moment, Observation, Rejection, SeatAccess,
@@ -54,6 +54,17 @@ pub(super) async fn open_with(journal: impl Journal, limits: Limits) -> Matches 
 }
 
 pub(crate) async fn open_over(journal: Arc<dyn Journal>, limits: Limits) -> Matches {
+    let (matches, recovered) = recover(journal, limits).await;
+    assert_eq!(recovered.damaged, Vec::new());
+    matches
+}
+
+/// Opens a journal in which some matches can't go on.
+pub(super) async fn open_damaged(journal: &FakeJournal, limits: Limits) -> (Matches, Recovered) {
+    recover(Arc::new(journal.clone()), limits).await
+}
+
+async fn recover(journal: Arc<dyn Journal>, limits: Limits) -> (Matches, Recovered) {
     let config = Config {
         journal,
         clock: Arc::new(TestClock(SystemClock::new())),
@@ -61,9 +72,7 @@ pub(crate) async fn open_over(journal: Arc<dyn Journal>, limits: Limits) -> Matc
         shuffler: Arc::new(FairShuffler),
         limits,
     };
-    let (matches, recovered) = Matches::open(config).await.unwrap();
-    assert_eq!(recovered.damaged, Vec::new());
-    matches
+    Matches::open(config).await.unwrap()
 }
 
 pub(crate) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec {

@@ -10,6 +10,7 @@ pub(crate) mod fake;
 pub(crate) mod harness;
 mod lifecycle;
 mod lists;
+mod live_bytes;
 mod player_faults;
 mod results;
 mod simulation;

@@ -44,7 +44,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeCo
         client_reference: None,
         owner: None,
     };
-    Arc::new(Entry { at, change: Change::Created(Box::new(created)) })
+    Arc::new(Entry { at, change: Change::Created(Arc::new(created)) })
 }
 
 /// A table, and what each viewer has observed of it.

@@ -68,7 +68,8 @@ fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() 
 #[test]
 fn an_abort_before_the_deal_replays_from_its_record_with_the_same_numbers() {
     let rules = Preset::Sackson.rules(2, None).unwrap();
-    let set = DealSet { id: DealSetId::from_bytes([5; 16]), matches: vec![MatchId::from_bytes([0xFE; 16])] };
+    let set =
+        DealSet { id: DealSetId::from_bytes([5; 16]), matches: [MatchId::from_bytes([0xFE; 16])].into() };
     for deals in [Deals::Joint, Deals::Fixed, Deals::Shared(set)] {
         // None, one, or both have joined; both, and the deal set too; the first nonce is in.
         for steps in 0..5 {

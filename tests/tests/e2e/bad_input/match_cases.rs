@@ -111,6 +111,11 @@ fn batches() -> Vec<Case> {
         ),
         ("a set with other suits", vec![shared(two(), 1), shared(hearts, 1)], Expected::field(second)),
         (
+            "a set of too many seats",
+            vec![shared(two(), 1); limits::MAX_DEAL_SET_SEATS / 2 + 1],
+            Expected::field("matches[128].deals.shared.deal_set"),
+        ),
+        (
             "a seed of 33 bytes",
             vec![MatchSpec {
                 deals: Some(v1::Deals {
