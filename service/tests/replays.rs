@@ -165,7 +165,7 @@ async fn who_comes_back_to_a_match_that_runs_waits_for_no_spectator_and_keeps_no
         start_with(&[(Number::MaxReplays, 4), (Number::MaxReplaysPerAddress, 2), stall]).await;
     let (match_id, tokens) = create(&server, long(&server).await).await;
     play_to(channel(&server).await, &tokens, 400).await;
-    let (player, mut played, joined) = join(from(&server, 5, 65_535).await, &tokens[0], None).await;
+    let (player, mut seen_by_it, joined) = join(from(&server, 5, 65_535).await, &tokens[0], None).await;
     let play_response::Kind::Joined(start) = joined else { panic!("{joined:?}") };
     let Some(v1::subscription_start::Kind::Snapshot(now)) = start.kind else { panic!("{start:?}") };
 
@@ -189,7 +189,7 @@ async fn who_comes_back_to_a_match_that_runs_waits_for_no_spectator_and_keeps_no
     // The seat was taken from nobody for that.
     let late = play_request::Kind::Act(act(&tokens[0]).act.unwrap());
     player.send(v1::PlayRequest { tag: 2, handle: 1, kind: Some(late) }).await.unwrap();
-    let answered = heard(&mut played).await;
+    let answered = heard(&mut seen_by_it).await;
     assert!(
         matches!(answered, play_response::Kind::Acknowledgement(_) | play_response::Kind::Rejection(_)),
         "{answered:?}"

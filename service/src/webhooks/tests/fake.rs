@@ -18,8 +18,11 @@ use crate::journal::{
 use crate::matches::tests::fake::{FakeJournal, Fate};
 use crate::webhooks::connect::{Net, Stream};
 
+/// Whether a change is of a kind.
+type Kind = fn(&WebhookChange) -> bool;
+
 /// What becomes of the next change of this kind.
-type Doom = (fn(&WebhookChange) -> bool, Fate);
+type Doom = (Kind, Fate);
 
 #[derive(Default)]
 struct Inner {
@@ -27,7 +30,7 @@ struct Inner {
     dead: BTreeMap<(WebhookId, ResultNumber), DeadLetter>,
     changes: Vec<WebhookChange>,
     doom: Option<Doom>,
-    held: Option<(fn(&WebhookChange) -> bool, Arc<Notify>)>,
+    held: Option<(Kind, Arc<Notify>)>,
     unreadable: usize,
 }
 
@@ -44,12 +47,12 @@ impl FakeStore {
     }
 
     /// The next change of this kind meets this fate.
-    pub(super) fn doom(&self, kind: fn(&WebhookChange) -> bool, fate: Fate) {
+    pub(super) fn doom(&self, kind: Kind, fate: Fate) {
         self.inner.lock().unwrap().doom = Some((kind, fate));
     }
 
     /// The next change of this kind waits until what is returned is notified.
-    pub(super) fn hold(&self, kind: fn(&WebhookChange) -> bool) -> Arc<Notify> {
+    pub(super) fn hold(&self, kind: Kind) -> Arc<Notify> {
         let go_on = Arc::new(Notify::new());
         self.inner.lock().unwrap().held = Some((kind, Arc::clone(&go_on)));
         go_on
