@@ -186,7 +186,7 @@ impl Subscription {
     /// The entrants of a deal set in what it replays of a match that is dealt.
     #[cfg(test)]
     pub(super) fn entrants_replayed(&self) -> Option<Arc<[crate::table::Entrant]>> {
-        let Feed::Past(past, _) = &self.feed else { return None };
+        let Feed::Past(Behind { past, .. }) = &self.feed else { return None };
         past.entries.as_slice().iter().find_map(|entry| match &entry.change {
             crate::table::Change::Started(started) => Some(Arc::clone(&started.entrants)),
             _ => None,
