@@ -57,14 +57,24 @@ fn count(said: &serde_json::Value, field: &str) -> usize {
 
 /// That the program failed, and said this.
 fn check_refused(output: &Output, said: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && stderr.contains(said), "{said}: {stderr}");
+    check_exit(output, 1, said);
 }
 
-/// No server starts on this folder, for this reason.
+fn check_exit(output: &Output, code: i32, said: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}: {stderr}");
+    assert!(stderr.contains(said), "{said}: {stderr}");
+}
+
+/// No server starts on this folder until somebody does something, for this reason.
 async fn check_no_start(data: &Path, said: &str) {
+    check_exit(&serve(data).await, 5, said);
+}
+
+/// A server that does not start on this folder.
+async fn serve(data: &Path) -> Output {
     let words = ["serve", "--listen", "127.0.0.1:0", "--data"].map(OsStr::new);
-    check_refused(&run(program(words.into_iter().chain([data.as_os_str()]))).await, said);
+    run(program(words.into_iter().chain([data.as_os_str()]))).await
 }
 
 /// Reads all of a journal.

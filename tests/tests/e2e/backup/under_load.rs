@@ -13,8 +13,7 @@ use zetema_service::access::ADMIN_TOKEN_FILE;
 use zetema_tests::harness::{Clients, Created, Process, preset, soon, unhurried};
 
 use super::{
-    Read, after, backup, check_no_start, check_quiet, check_refused, check_sound, count, json, restore,
-    results,
+    Read, after, backup, check_quiet, check_refused, check_sound, count, json, restore, results, serve,
 };
 
 const SHORT: usize = 15;
@@ -193,7 +192,7 @@ async fn check(original: &Original, Taken { file, results: kept, unfinished }: &
 
     std::fs::write(data.join(ADMIN_TOKEN_FILE), &original.admin_token).unwrap();
     let (process, clients) = Process::start_in(folder).await;
-    check_no_start(&data, "is in use by another server").await;
+    check_refused(&serve(&data).await, "is in use by another server");
     check_refused(&restore(file, &data).await, "is in use by another server");
     let restored = check_results(&clients, original, *kept).await;
     check_cursors(&clients, original, *kept, &restored).await;
