@@ -5,6 +5,7 @@
 use std::process::{Command, Output};
 
 use zetema_tests::bench::{ROWS, Report, SCHEMA};
+use zetema_tests::harness::built;
 
 fn bench(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_bench")).args(args).output().unwrap()
@@ -19,7 +20,8 @@ fn a_smoke_run_measures_every_row_and_judges_none() {
     let folder = tempfile::tempdir().unwrap();
     let [json, markdown] = ["bench.json", "bench.md"].map(|name| folder.path().join(name));
     let [json_flag, markdown_flag] = [&json, &markdown].map(|path| path.to_str().unwrap());
-    let ran = bench(&["--smoke", "--json", json_flag, "--markdown", markdown_flag]);
+    let program = built("zetema").to_str().unwrap();
+    let ran = bench(&["--smoke", "--program", program, "--json", json_flag, "--markdown", markdown_flag]);
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
     let report: Report = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     assert_eq!((report.schema.as_str(), report.judged), (SCHEMA, false));

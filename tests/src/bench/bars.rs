@@ -4,6 +4,7 @@ use super::load::{Matches, Via};
 use super::planted::Planted;
 use super::row::{Better, Row};
 use super::{Figure, Subject};
+use crate::floods::Readers;
 
 /// Matches that are there, each with an action in flight.
 const LIVE: usize = 1_000;
@@ -16,6 +17,7 @@ const UNARY: Matches = Matches::new(Via::Unary, LIVE);
 const PLAY: Matches = Matches::new(Via::PlayPerSeat, LIVE);
 const PLAY_PER_CONNECTION: Matches = Matches::new(Via::PlayPerConnection, LIVE);
 const SDK: Matches = Matches::new(Via::Sdk, LIVE);
+const PLAY_WITH_VIEWS: Matches = PLAY.with_views();
 const ALONE: Matches = Matches::new(Via::Unary, 1);
 const FEW: Matches = Matches::new(Via::PlayPerSeat, 64);
 const PING_PONG: Subject = Subject::PingPong { streams: 2 * LIVE, like: PLAY };
@@ -34,6 +36,10 @@ const fn live(matches: usize) -> Subject {
 
 const fn rate(subject: Subject) -> (Subject, Figure) {
     (subject, Figure::PerSecond)
+}
+
+const fn beside(readers: Readers) -> Subject {
+    Subject::Beside { readers, count: 1_000 }
 }
 
 /// All rows.
@@ -217,6 +223,66 @@ pub const ROWS: &[Row] = &[
         better: Better::Lower,
         bar: 2.0,
         reach: 1.3,
+    },
+    Row {
+        name: "bytes",
+        what: "1,000 matches, a Play stream each seat, views with every decision: bytes on the wire, both ways, all seats",
+        unit: "bytes/action",
+        ours: &[(Subject::Matches(PLAY_WITH_VIEWS), Figure::WireBytes)],
+        baseline: &[],
+        better: Better::Lower,
+        bar: 300.0,
+        reach: 220.0,
+    },
+    Row {
+        name: "bytes-snapshots",
+        what: "the same, views in snapshots only",
+        unit: "bytes/action",
+        ours: &[(Subject::Matches(PLAY), Figure::WireBytes)],
+        baseline: &[],
+        better: Better::Lower,
+        bar: 160.0,
+        reach: 100.0,
+    },
+    Row {
+        name: "idle-streams",
+        what: "an idle Observe stream, of 10,000: memory of the server",
+        unit: "bytes",
+        ours: &[(Subject::IdleStreams { streams: 10_000 }, Figure::MemoryBytes)],
+        baseline: &[],
+        better: Better::Lower,
+        bar: 16_000.0,
+        reach: 10_000.0,
+    },
+    Row {
+        name: "idle-matches",
+        what: "an idle live match without streams, of 50,000: memory of the server",
+        unit: "bytes",
+        ours: &[(Subject::IdleMatches { matches: VERY_MANY }, Figure::MemoryBytes)],
+        baseline: &[],
+        better: Better::Lower,
+        bar: 8_000.0,
+        reach: 3_000.0,
+    },
+    Row {
+        name: "restart",
+        what: "10,000 live matches of 20 actions each and 90,000 finished ones: from the start of the process until it is healthy",
+        unit: "s",
+        ours: &[(Subject::Restart { live: 10_000, finished: 90_000 }, Figure::StartSeconds)],
+        baseline: &[],
+        better: Better::Lower,
+        bar: 5.0,
+        reach: 1.0,
+    },
+    Row {
+        name: "readers",
+        what: "500 seats that play, action to receipt, p99 beside 1,000 clients that never read ÷ without them",
+        unit: "µs",
+        ours: &[(beside(Readers::NotReading), Figure::P99Us)],
+        baseline: &[(beside(Readers::None), Figure::P99Us)],
+        better: Better::Lower,
+        bar: 1.2,
+        reach: 1.05,
     },
 ];
 

@@ -9,28 +9,38 @@ use tonic::transport::Channel;
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 
-use crate::harness::{fixed, preset};
+use crate::harness::{clocked, preset};
 
 /// Matches of one batch, at most.
 const BATCH: usize = 1_000;
+/// What there is for a decision in a match that nobody hurries.
+const DAYS_MS: u32 = 7 * 24 * 60 * 60 * 1_000;
 /// Bytes of an answer: a batch has many.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
-/// Creates matches of two.
+/// The same, with a clock that does not run out while anything is measured.
+pub(super) fn for_days() -> v1::MatchSpec {
+    clocked(sackson(), v1::DecisionClock { budget_ms: DAYS_MS, ..v1::DecisionClock::default() })
+}
+
+/// What a token is sent as.
+pub(super) fn bearer(token: &str) -> anyhow::Result<MetadataValue<Ascii>> {
+    let mut bearer = MetadataValue::try_from(format!("Bearer {token}"))?;
+    bearer.set_sensitive(true);
+    Ok(bearer)
+}
+
+/// Creates matches of two, all alike.
 pub(super) struct Creation {
     client: MatchServiceClient<Channel>,
     bearer: MetadataValue<Ascii>,
     created: AtomicU64,
-    deals: Deals,
+    spec: v1::MatchSpec,
 }
 
-/// From what decks follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deals {
-    /// From what the server draws, as it usually is.
-    Joint,
-    /// From the same each time.
-    Fixed,
+/// `sackson`, with its own time control, which has a clock, and joint deals.
+pub(super) fn sackson() -> v1::MatchSpec {
+    preset(v1::Preset::Sackson, 2)
 }
 
 /// A match that is to be played.
@@ -43,18 +53,16 @@ pub(super) struct Created {
 }
 
 impl Creation {
-    pub(super) fn new(channel: Channel, admin_token: &str, deals: Deals) -> anyhow::Result<Self> {
+    pub(super) fn new(channel: Channel, admin_token: &str, spec: v1::MatchSpec) -> anyhow::Result<Self> {
         let client = MatchServiceClient::new(channel).max_decoding_message_size(MAX_ANSWER_BYTES);
-        let mut bearer = MetadataValue::try_from(format!("Bearer {admin_token}"))?;
-        bearer.set_sensitive(true);
-        Ok(Self { client, bearer, created: AtomicU64::new(0), deals })
+        Ok(Self { client, bearer: bearer(admin_token)?, created: AtomicU64::new(0), spec })
     }
 
     /// So many matches.
     pub(super) async fn many(&self, matches: usize) -> anyhow::Result<Vec<Created>> {
         let mut all = Vec::with_capacity(matches);
         while all.len() < matches {
-            let batch = vec![self.spec(); BATCH.min(matches - all.len())];
+            let batch = vec![self.spec.clone(); BATCH.min(matches - all.len())];
             let asked = batch.len();
             let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches: batch };
             let answer = self.client.clone().batch_create_matches(self.asked(request)).await?;
@@ -69,18 +77,9 @@ impl Creation {
 
     /// One more.
     pub(super) async fn one(&self) -> anyhow::Result<Created> {
-        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(self.spec()) };
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(self.spec.clone()) };
         let answer = self.client.clone().create_match(self.asked(request)).await?;
         self.created(answer.into_inner().seat_tokens)
-    }
-
-    /// `sackson`, with its own time control, which has a clock.
-    fn spec(&self) -> v1::MatchSpec {
-        let spec = preset(v1::Preset::Sackson, 2);
-        match self.deals {
-            Deals::Joint => spec,
-            Deals::Fixed => fixed(spec, [7; 32]),
-        }
     }
 
     fn asked<T>(&self, message: T) -> Request<T> {

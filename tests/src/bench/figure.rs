@@ -28,6 +28,12 @@ pub enum Figure {
     RequestBytes,
     /// Bytes of a message from the server, on average.
     ResponseBytes,
+    /// Bytes that crossed the connections for each action, both ways.
+    WireBytes,
+    /// Bytes of the server's memory for each of them.
+    MemoryBytes,
+    /// From the start of the process until it serves, in seconds.
+    StartSeconds,
     /// Messages from the server for each action.
     ResponsesEach,
     /// Matches that were created until every seat had a decision, a second.

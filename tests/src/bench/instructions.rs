@@ -11,12 +11,15 @@ use anyhow::{Context, ensure};
 use tonic::transport::Endpoint;
 use zetema_service::config::{Config, Number};
 
-use super::creation::{Creation, Deals};
-use super::load::Journaled;
+use super::creation::{Creation, sackson};
+use super::load::{Journaled, Views};
 use super::meter::Meter;
-use super::play::{Course, Players};
+use super::play::{Course, Manner, Players};
 use super::serve;
+use crate::harness::fixed;
 
+/// From what the deals of all matches follow.
+const DEALS_SEED: [u8; 32] = [7; 32];
 /// Actions of the shorter run.
 const ACTIONS: u64 = 1_000;
 /// How much more than the stored figure there may be.
@@ -53,9 +56,10 @@ async fn play_on(actions: u64, folder: &Path, journaled: Journaled) -> anyhow::R
     let server = serve::start(config, journaled).await?;
     let token = server.admin_token().context("the admin's token is not there")?;
     let channel = Endpoint::from_shared(server.url())?.tcp_nodelay(true).connect().await?;
-    let creation = Creation::new(channel.clone(), token.expose(), Deals::Fixed)?;
+    let creation = Creation::new(channel.clone(), token.expose(), fixed(sackson(), DEALS_SEED))?;
     let meter = Arc::new(Meter::default());
-    let players = Players::open(&[channel], 2, 1, creation, (&meter, Course::OnAndOn));
+    let manner = Manner { streams: 2, in_flight: 1, course: Course::OnAndOn, views: Views::SnapshotsOnly };
+    let players = Players::open(&[channel], manner, creation, &meter);
     players.begin(1).await?;
     meter.until_done(actions).await
 }

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use zetema_load::amount;
+use zetema_proto::v1;
 
 use super::planted::Planted;
 
@@ -53,6 +54,15 @@ impl ValueEnum for Journaled {
     }
 }
 
+/// When an observation has the view of its seat in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Views {
+    /// With every decision, as a bot gets it that asks for nothing else.
+    EveryDecision,
+    /// In the snapshot alone, as for a bot that keeps its own.
+    SnapshotsOnly,
+}
+
 /// Matches of two that are always there, played by seeded random bots: when one is over another is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matches {
@@ -64,12 +74,25 @@ pub struct Matches {
     pub in_flight: usize,
     /// Where the server keeps them.
     pub journaled: Journaled,
+    /// What is shown with a decision.
+    pub views: Views,
+}
+
+impl Views {
+    /// As it is asked for.
+    pub(super) fn asked(self) -> i32 {
+        let views = match self {
+            Self::EveryDecision => v1::Views::EveryDecision,
+            Self::SnapshotsOnly => v1::Views::SnapshotsOnly,
+        };
+        views.into()
+    }
 }
 
 impl Matches {
-    /// So many, each with an action in flight, in a journal on the disk.
+    /// So many, each with an action in flight, in a journal on the disk, with views in snapshots only.
     pub const fn new(via: Via, live: usize) -> Self {
-        Self { via, live, in_flight: live, journaled: Journaled::Disk }
+        Self { via, live, in_flight: live, journaled: Journaled::Disk, views: Views::SnapshotsOnly }
     }
 
     /// The same, of which so many wait at once.
@@ -89,11 +112,17 @@ impl Matches {
     pub const fn slowed(self, planted: Planted) -> Self {
         Self { journaled: Journaled::Slowed(planted), ..self }
     }
+
+    /// The same with a view in every decision.
+    #[must_use]
+    pub const fn with_views(self) -> Self {
+        Self { views: Views::EveryDecision, ..self }
+    }
 }
 
 impl fmt::Display for Matches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { via, live, in_flight, journaled } = self;
+        let Self { via, live, in_flight, journaled, views } = self;
         let matches = if *live == 1 { "match" } else { "matches" };
         write!(f, "{} {matches}, ", amount::count(*live as u64))?;
         match via {
@@ -105,6 +134,9 @@ impl fmt::Display for Matches {
         }
         if in_flight != live {
             write!(f, ", {} in flight", amount::count(*in_flight as u64))?;
+        }
+        if *views == Views::EveryDecision {
+            f.write_str(", views with every decision")?;
         }
         match journaled {
             Journaled::Disk => Ok(()),

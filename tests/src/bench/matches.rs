@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::time::timeout;
 use tonic::transport::Channel;
+use zetema_proto::v1;
 
-use super::creation::{Creation, Deals};
-use super::load::{Journaled, Matches, Via};
+use super::census;
+use super::creation::{Creation, sackson};
+use super::load::{Journaled, Matches, Via, Views};
 use super::meter::Meter;
-use super::play::{Course, Players};
+use super::play::{Course, Manner, Players};
 use super::sample::sample;
 use super::server::Server;
 use super::setting::Setting;
@@ -23,22 +25,38 @@ const SEATED_WITHIN: Duration = Duration::from_mins(3);
 const SEATS: usize = 2;
 
 /// A server with its clients' connections, and what they count.
-struct Scene {
-    server: Server,
-    channels: Vec<Channel>,
-    meter: Arc<Meter>,
+pub(super) struct Scene {
+    pub(super) server: Server,
+    pub(super) channels: Vec<Channel>,
+    pub(super) meter: Arc<Meter>,
 }
 
 impl Scene {
-    async fn new(setting: &Setting, journaled: Journaled) -> anyhow::Result<Self> {
-        let server = Server::zetema(setting, journaled).await?;
-        let channels = server.connect().await?;
-        Ok(Self { server, channels, meter: Arc::new(Meter::default()) })
+    /// A server on an empty folder.
+    pub(super) async fn new(setting: &Setting, journaled: Journaled) -> anyhow::Result<Self> {
+        Self::on(Server::zetema(setting, journaled).await?).await
     }
 
-    fn creation(&self) -> anyhow::Result<Creation> {
-        let channel = self.channels.first().cloned().context("there is no connection")?;
-        Creation::new(channel, &self.server.admin_token()?, Deals::Joint)
+    /// This server.
+    pub(super) async fn on(server: Server) -> anyhow::Result<Self> {
+        let meter = Arc::new(Meter::default());
+        let channels = server.connect(&meter).await?;
+        Ok(Self { server, channels, meter })
+    }
+
+    /// What creates matches that are like this one.
+    pub(super) fn creation_of(&self, spec: v1::MatchSpec) -> anyhow::Result<Creation> {
+        Creation::new(self.first()?.clone(), &self.server.admin_token()?, spec)
+    }
+
+    /// Makes sure that so many matches are played, no more and no fewer.
+    pub(super) async fn plays(&self, matches: usize) -> anyhow::Result<()> {
+        census::plays(self.first()?, &self.server.admin_token()?, matches).await
+    }
+
+    /// One connection.
+    pub(super) fn first(&self) -> anyhow::Result<&Channel> {
+        self.channels.first().context("there is no connection")
     }
 }
 
@@ -49,23 +67,27 @@ impl Scene {
 pub(super) async fn measure(matches: Matches, setting: &Setting) -> anyhow::Result<Figures> {
     let mut scene = Scene::new(setting, matches.journaled).await?;
     let (live, in_flight) = (setting.many(matches.live), setting.many(matches.in_flight));
+    let (views, course) = (matches.views, Course::OnAndOn);
     let streams = match matches.via {
         Via::Unary | Via::Sdk => None,
         Via::PlayPerSeat => Some(SEATS * live),
         Via::PlayPerConnection => Some(scene.channels.len()),
         Via::Play { streams } => Some(setting.many(streams)),
     };
-    let (creation, meter) = (scene.creation()?, Arc::clone(&scene.meter));
+    let (creation, meter) = (scene.creation_of(sackson())?, Arc::clone(&scene.meter));
     // They play until this is left.
     let _playing = match streams {
         None if matches.via == Via::Sdk => {
             let (url, connections) = (scene.server.url(), scene.channels.len());
             (Some(sdk::sessions(&url, connections, live, creation, &meter).await?), None)
         }
-        None => (Some(unary(&scene.channels, (live, in_flight), creation, &meter).await?), None),
+        None => {
+            let played = Matches { live, in_flight, ..matches };
+            (Some(unary(&scene.channels, played, creation, &meter).await?), None)
+        }
         Some(streams) => {
-            let course = (&meter, Course::OnAndOn);
-            let players = Players::open(&scene.channels, streams, in_flight, creation, course);
+            let manner = Manner { streams, in_flight, course, views };
+            let players = Players::open(&scene.channels, manner, creation, &meter);
             players.begin(live).await?;
             (None, Some(players))
         }
@@ -101,8 +123,13 @@ pub(super) async fn create(wanted: usize, setting: &Setting) -> anyhow::Result<F
 async fn create_once(wanted: usize, setting: &Setting) -> anyhow::Result<Duration> {
     let scene = Scene::new(setting, Journaled::Disk).await?;
     let meter = Arc::clone(&scene.meter);
-    let course = (&meter, Course::FirstDecisions);
-    let players = Players::open(&scene.channels, scene.channels.len(), wanted, scene.creation()?, course);
+    let manner = Manner {
+        streams: scene.channels.len(),
+        in_flight: wanted,
+        course: Course::FirstDecisions,
+        views: Views::SnapshotsOnly,
+    };
+    let players = Players::open(&scene.channels, manner, scene.creation_of(sackson())?, &meter);
     // Each stream has been welcomed.
     meter.until(|counts| counts.streams >= scene.channels.len() as u64).await?;
     let began = Instant::now();

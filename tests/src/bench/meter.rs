@@ -31,10 +31,12 @@ struct Counters {
     streams: AtomicU64,
     seats: AtomicU64,
     matches: AtomicU64,
+    ended: AtomicU64,
     sent: AtomicU64,
     sent_bytes: AtomicU64,
     received: AtomicU64,
     received_bytes: AtomicU64,
+    crossed_bytes: AtomicU64,
 }
 
 /// What was counted until now.
@@ -46,12 +48,16 @@ pub(super) struct Counts {
     pub(super) streams: u64,
     /// Seats that were taken.
     pub(super) seats: u64,
-    /// Matches in which every seat has had a decision.
+    /// Matches that are as far as they are to be played.
     pub(super) matches: u64,
+    /// Matches that have come to their end, of those on Play streams.
+    pub(super) ended: u64,
     pub(super) sent: u64,
     pub(super) sent_bytes: u64,
     pub(super) received: u64,
     pub(super) received_bytes: u64,
+    /// Bytes of all connections, both ways.
+    pub(super) crossed_bytes: u64,
 }
 
 struct Times(Histogram<u64>);
@@ -102,8 +108,8 @@ impl Meter {
         self.changed.notify_one();
     }
 
-    /// Every seat of a match has had a decision.
-    pub(super) fn match_began(&self) {
+    /// A match is as far as it is to be played.
+    pub(super) fn match_halted(&self) {
         self.counts.matches.fetch_add(1, Relaxed);
         self.changed.notify_one();
     }
@@ -131,6 +137,12 @@ impl Meter {
         Ok(())
     }
 
+    /// A match has come to its end.
+    pub(super) fn match_ended(&self) {
+        self.counts.ended.fetch_add(1, Relaxed);
+        self.changed.notify_one();
+    }
+
     /// A message was sent.
     pub(super) fn sent(&self, bytes: usize) {
         self.counts.sent.fetch_add(1, Relaxed);
@@ -141,6 +153,11 @@ impl Meter {
     pub(super) fn received(&self, bytes: usize) {
         self.counts.received.fetch_add(1, Relaxed);
         self.counts.received_bytes.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// Bytes were read from a connection, or written to it.
+    pub(super) fn crossed(&self, bytes: usize) {
+        self.counts.crossed_bytes.fetch_add(bytes as u64, Relaxed);
     }
 
     /// Something came that should not have, or did not come. The first of these ends what is measured.
@@ -174,18 +191,30 @@ impl Meter {
 
     /// What was counted until now.
     pub(super) fn counts(&self) -> Counts {
-        let Counters { done, streams, seats, matches, sent, sent_bytes, received, received_bytes } =
-            &self.counts;
+        let Counters {
+            done,
+            streams,
+            seats,
+            matches,
+            ended,
+            sent,
+            sent_bytes,
+            received,
+            received_bytes,
+            crossed_bytes,
+        } = &self.counts;
         let of = |counter: &AtomicU64| counter.load(Relaxed);
         Counts {
             done: of(done),
             streams: of(streams),
             seats: of(seats),
             matches: of(matches),
+            ended: of(ended),
             sent: of(sent),
             sent_bytes: of(sent_bytes),
             received: of(received),
             received_bytes: of(received_bytes),
+            crossed_bytes: of(crossed_bytes),
         }
     }
 

@@ -18,6 +18,7 @@ use zetema_proto::{PROTOCOL_REVISION, v1};
 use super::codec::Counted;
 use super::creation::{Created, Creation};
 use super::gate::Gate;
+use super::load::Views;
 use super::message::{PlayResponse, Played};
 use super::meter::Meter;
 use super::player::{Heard, Player};
@@ -32,6 +33,20 @@ struct Shared {
     gate: Gate<Action>,
     streams: Vec<Stream>,
     course: Course,
+    views: Views,
+}
+
+/// How matches are played.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// On so many streams.
+    pub(super) streams: usize,
+    /// With so many actions in flight.
+    pub(super) in_flight: usize,
+    /// How far.
+    pub(super) course: Course,
+    /// What is shown with a decision.
+    pub(super) views: Views,
 }
 
 /// How far matches are played.
@@ -41,6 +56,8 @@ pub(super) enum Course {
     OnAndOn,
     /// Until every seat has had a decision.
     FirstDecisions,
+    /// Until so many actions were acknowledged. Another one has the place of a match that ends before.
+    Actions(usize),
 }
 
 /// An action that is to be sent, and by whom.
@@ -70,6 +87,10 @@ struct Playing {
     seats: AtomicUsize,
     /// Seats that have had no decision.
     idle: AtomicUsize,
+    /// Actions that were chosen.
+    chosen: AtomicUsize,
+    /// Actions that were acknowledged.
+    acknowledged: AtomicUsize,
 }
 
 /// Play streams, on which matches are played.
@@ -80,17 +101,16 @@ pub(super) struct Players {
 }
 
 impl Players {
-    /// Opens so many streams on these channels, to play with so many actions in flight.
+    /// Opens their streams on these channels.
     pub(super) fn open(
         channels: &[Channel],
-        streams: usize,
-        in_flight: usize,
+        Manner { streams, in_flight, course, views }: Manner,
         creation: Creation,
-        (meter, course): (&Arc<Meter>, Course),
+        meter: &Arc<Meter>,
     ) -> Self {
         let (streams, sent): (Vec<Stream>, Vec<_>) = (0..streams).map(|_| Stream::new()).unzip();
-        let gate = Gate::new(in_flight);
-        let shared = Arc::new(Shared { meter: Arc::clone(meter), creation, gate, streams, course });
+        let (gate, meter) = (Gate::new(in_flight), Arc::clone(meter));
+        let shared = Arc::new(Shared { meter, creation, gate, streams, course, views });
         let mut tasks = JoinSet::new();
         for ((number, sent), channel) in sent.into_iter().enumerate().zip(channels.iter().cycle()) {
             let (shared, channel) = (Arc::clone(&shared), channel.clone());
@@ -115,12 +135,13 @@ impl Players {
 impl Shared {
     /// Has a match played in this place.
     fn begin(&self, place: usize, created: &Created) -> anyhow::Result<()> {
-        let of_all = || AtomicUsize::new(SEATS);
-        let playing = Arc::new(Playing { place, seats: of_all(), idle: of_all() });
+        let playing = Arc::new(Playing::new(place));
         for seat in 0..SEATS {
             let stream = &self.streams[(place * SEATS + seat) % self.streams.len()];
             let player = Player::new(created.seed(seat));
-            stream.join(created.token(seat)?, Seat { player, playing: Arc::clone(&playing), decides: false });
+            let seat_token = created.token(seat)?;
+            let joining = Seat { player, playing: Arc::clone(&playing), decides: false };
+            stream.join(seat_token, self.views, joining);
         }
         Ok(())
     }
@@ -169,6 +190,7 @@ impl Shared {
                 let Seat { player, playing, .. } = seats.remove(&handle).context("no seat has ended")?;
                 player.ended()?;
                 if playing.seats.fetch_sub(1, Relaxed) == 1 {
+                    self.meter.match_ended();
                     self.next(playing.place);
                 }
             }
@@ -185,16 +207,22 @@ impl Shared {
         let Heard { acknowledged, answer } = heard;
         if let Some(sent) = acknowledged {
             self.meter.done(sent.elapsed());
+            if let Course::Actions(actions) = self.course
+                && seat.playing.acknowledged.fetch_add(1, Relaxed) + 1 == actions
+            {
+                self.meter.match_halted();
+            }
             if let Some(next) = self.gate.leave() {
                 self.send(next);
             }
         }
         let Some(act) = answer else { return };
-        if !std::mem::replace(&mut seat.decides, true) && seat.playing.idle.fetch_sub(1, Relaxed) == 1 {
-            self.meter.match_began();
-        }
-        if self.course == Course::FirstDecisions && seat.playing.idle.load(Relaxed) == 0 {
-            return;
+        let is_last =
+            !std::mem::replace(&mut seat.decides, true) && seat.playing.idle.fetch_sub(1, Relaxed) == 1;
+        match self.course {
+            Course::FirstDecisions if is_last => return self.meter.match_halted(),
+            Course::Actions(actions) if seat.playing.chosen.fetch_add(1, Relaxed) >= actions => return,
+            _ => {}
         }
         let request = v1::PlayRequest { tag: 0, handle, kind: Some(Ask::Act(act)) };
         if let Some(action) = self.gate.enter((number, request)) {
@@ -221,6 +249,13 @@ impl Shared {
     }
 }
 
+impl Playing {
+    fn new(place: usize) -> Self {
+        let [seats, idle] = [SEATS; 2].map(AtomicUsize::new);
+        Self { place, seats, idle, chosen: AtomicUsize::new(0), acknowledged: AtomicUsize::new(0) }
+    }
+}
+
 impl Stream {
     fn new() -> (Self, UnboundedReceiver<v1::PlayRequest>) {
         let (requests, sent) = unbounded_channel();
@@ -234,10 +269,10 @@ impl Stream {
         (stream, sent)
     }
 
-    fn join(&self, token: String, seat: Seat) {
+    fn join(&self, token: String, views: Views, seat: Seat) {
         let join = v1::Join {
             by: Some(v1::join::By::SeatToken(token)),
-            views: Some(v1::Views::SnapshotsOnly.into()),
+            views: Some(views.asked()),
             ..v1::Join::default()
         };
         let tag = self.tags.fetch_add(1, Relaxed);

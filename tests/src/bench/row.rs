@@ -38,6 +38,11 @@ impl Row {
         self.baseline.iter().chain(self.ours).map(|(subject, _)| *subject)
     }
 
+    /// Whether the program `zetema` is measured for it.
+    pub fn needs_program(&self) -> bool {
+        self.subjects().any(|subject| matches!(subject, Subject::Beside { .. }))
+    }
+
     /// What a round has found for it: ours, and the baseline. `None` if something was not measured.
     pub(super) fn of_round<'a>(
         &self,

@@ -4,13 +4,13 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
-use super::load::Matches;
+use super::ready::Ready;
 use super::report::{Found, Report, SCHEMA};
 use super::row::Row;
 use super::serve::wide_open;
 use super::setting::{Scale, Setting};
-use super::subject::{Sizes, Subject};
-use super::{Figure, Machine, matches};
+use super::subject::Subject;
+use super::{Figure, Machine};
 
 /// What is to be measured, and how.
 #[derive(Clone, Debug)]
@@ -38,14 +38,11 @@ impl Run {
                 subjects.push(subject);
             }
         }
-        let sizes = self.sizes(&subjects, &mut told).await?;
+        let ready = Ready::make(&subjects, &self.setting, &mut told).await?;
         let mut found = Found::default();
         for round in 1..=self.rounds {
             for subject in &subjects {
-                let like = subject.like().and_then(|like| {
-                    sizes.iter().find_map(|(matches, sizes)| (*matches == like).then_some(*sizes))
-                });
-                let measured = subject.measure(&self.setting, like).await;
+                let measured = subject.measure(&self.setting, &ready).await;
                 let figures = measured.with_context(|| subject.to_string())?;
                 told(&format!("round {round}, {subject}: {}", shown(&figures)));
                 found.add(*subject, figures);
@@ -65,27 +62,6 @@ impl Run {
             subjects: found.subjects(),
         })
     }
-
-    /// How long the messages are that are imitated: what the warm-up of the first round shows.
-    async fn sizes(
-        &self,
-        subjects: &[Subject],
-        told: &mut impl FnMut(&str),
-    ) -> anyhow::Result<Vec<(Matches, Sizes)>> {
-        let mut known: Vec<(Matches, Sizes)> = Vec::new();
-        for like in subjects.iter().filter_map(|subject| subject.like()) {
-            if known.iter().any(|(matches, _)| *matches == like) {
-                continue;
-            }
-            let half = self.setting.warm_up / 2;
-            let setting = Setting { warm_up: half, lasts: half, ..self.setting.clone() };
-            let figures = matches::measure(like, &setting).await.with_context(|| like.to_string())?;
-            let sizes = Sizes::of(&figures).with_context(|| format!("{like}: no message was counted"))?;
-            told(&format!("{like}: a request has {} bytes, a response {}", sizes.request, sizes.response));
-            known.push((like, sizes));
-        }
-        Ok(known)
-    }
 }
 
 /// The figures that are looked at first.
@@ -102,6 +78,9 @@ fn shown(figures: &super::Figures) -> String {
         of(Figure::ClientUs, "µs of the clients each"),
         of(Figure::ServerBusy, "of its core"),
         of(Figure::ClientBusy, "of the clients'"),
+        of(Figure::WireBytes, "bytes on the wire each"),
+        of(Figure::MemoryBytes, "bytes of memory each"),
+        of(Figure::StartSeconds, "s to start"),
     ];
     rate.into_iter().chain(rest.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }

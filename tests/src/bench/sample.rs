@@ -69,6 +69,7 @@ impl State {
             (Figure::ClientUs, Some(clients * 1e6 / done)),
             (Figure::ServerBusy, Some(server / seconds)),
             (Figure::ClientBusy, Some(clients / seconds)),
+            (Figure::WireBytes, Some(counted(|counts| counts.crossed_bytes) / done)),
             (Figure::RequestBytes, Some(counted(|counts| counts.sent_bytes) / sent)),
             (Figure::ResponseBytes, Some(counted(|counts| counts.received_bytes) / received)),
             (Figure::ResponsesEach, Some(received / done).filter(|each| *each > 0.0)),

@@ -2,19 +2,22 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use tempfile::TempDir;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 use zetema_service::access::ADMIN_TOKEN_FILE;
 
 use super::load::Journaled;
+use super::meter::Meter;
 use super::setting::Setting;
-use crate::floods::processor_time;
+use super::socket;
+use crate::floods::{memory, processor_time};
 
 /// Connections of the clients.
 const CONNECTIONS: usize = 4;
@@ -35,8 +38,12 @@ impl Server {
 
     /// The service, on an empty folder.
     pub(super) async fn zetema(setting: &Setting, journaled: Journaled) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir_in(&setting.folder)?;
-        let data = folder.path().join("data");
+        Self::zetema_in(tempfile::tempdir_in(&setting.folder)?, journaled).await
+    }
+
+    /// The service, with the data that is in a folder of this one.
+    pub(super) async fn zetema_in(folder: TempDir, journaled: Journaled) -> anyhow::Result<Self> {
+        let data = data(folder.path());
         let data = data.to_str().context("the folder has a name that is no text")?.to_owned();
         let journal = journaled.to_possible_value().context("a journal has no name")?;
         Self::start(&["zetema", "--data", &data, "--journal", journal.get_name()], Some(folder)).await
@@ -63,8 +70,8 @@ impl Server {
 
     /// The token of its admin.
     pub(super) fn admin_token(&self) -> anyhow::Result<String> {
-        let folder = self.folder.as_ref().map_or(Path::new(""), TempDir::path);
-        let file = folder.join("data").join(ADMIN_TOKEN_FILE);
+        let folder = self.folder.as_ref().context("a bare server has no admin")?;
+        let file = data(folder.path()).join(ADMIN_TOKEN_FILE);
         let token = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         Ok(token.trim().to_owned())
     }
@@ -74,12 +81,19 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Some connections to it.
-    pub(super) async fn connect(&self) -> anyhow::Result<Vec<Channel>> {
+    /// Kills it, and gives the folder that has its data.
+    pub(super) fn kill(mut self) -> anyhow::Result<TempDir> {
+        self.check()?;
+        self.child.kill()?;
+        self.child.wait()?;
+        self.folder.take().context("a bare server has no data")
+    }
+
+    /// Some connections to it, whose bytes this meter counts.
+    pub(super) async fn connect(&self, meter: &Arc<Meter>) -> anyhow::Result<Vec<Channel>> {
         let mut channels = Vec::new();
         for _ in 0..CONNECTIONS {
-            let endpoint = Endpoint::from_shared(self.url())?;
-            channels.push(endpoint.tcp_nodelay(true).connect().await?);
+            channels.push(socket::connect(self.address, meter).await?);
         }
         Ok(channels)
     }
@@ -87,6 +101,11 @@ impl Server {
     /// The processor time that it has used.
     pub(super) fn processor_time(&self) -> Duration {
         processor_time(self.child.id())
+    }
+
+    /// The bytes that it has in memory.
+    pub(super) fn memory(&self) -> u64 {
+        memory(self.child.id()).now
     }
 
     /// Whether it still runs.
@@ -98,6 +117,11 @@ impl Server {
         ensure!(ended.is_none(), "the server has ended: {ended:?}");
         Ok(())
     }
+}
+
+/// Where in the folder of a server its data is.
+pub(super) fn data(folder: &Path) -> PathBuf {
+    folder.join("data")
 }
 
 impl Drop for Server {

@@ -23,6 +23,8 @@ pub struct Setting {
     pub scale: Scale,
     /// The folder that has the data of the servers, and what is written beside them.
     pub folder: PathBuf,
+    /// The program `zetema`, where that is measured. `None`: that of this build.
+    pub program: Option<PathBuf>,
 }
 
 impl Setting {

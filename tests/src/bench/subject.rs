@@ -7,10 +7,12 @@ use zetema_load::amount;
 
 use super::load::Matches;
 use super::meter::Meter;
+use super::ready::Ready;
 use super::sample::sample;
 use super::server::Server;
 use super::setting::Setting;
-use super::{Figure, Figures, appends, echo, fdatasync, matches, rules};
+use super::{Figure, Figures, appends, echo, fdatasync, idle, matches, readers, rules};
+use crate::floods::Readers;
 
 /// What is measured in each round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,30 @@ pub enum Subject {
     Creation {
         /// How many.
         matches: usize,
+    },
+    /// Memory of matches whose seats are taken, and in which nothing happens.
+    IdleMatches {
+        /// How many.
+        matches: usize,
+    },
+    /// Memory of Observe streams on which nothing happens.
+    IdleStreams {
+        /// How many.
+        streams: usize,
+    },
+    /// A start with matches in the folder.
+    Restart {
+        /// Those that are played, of 20 actions each.
+        live: usize,
+        /// Those that are over.
+        finished: usize,
+    },
+    /// Actions of 500 seats beside others that follow other matches.
+    Beside {
+        /// How those read.
+        readers: Readers,
+        /// How many they are.
+        count: usize,
     },
     /// Writes of 200 bytes to the end of a file, each synced before the next.
     Fdatasync,
@@ -65,33 +91,38 @@ impl Subject {
     pub(super) const fn like(self) -> Option<Matches> {
         match self {
             Self::Echo { like, .. } | Self::PingPong { like, .. } => Some(like),
-            Self::Matches(_) | Self::Creation { .. } | Self::Fdatasync | Self::Appends | Self::Rules => None,
+            _ => None,
         }
     }
 
-    /// Measures it once. `sizes` are those of the messages that it imitates.
+    /// Measures it once.
     ///
     /// # Errors
     /// What is in the way, or came wrong.
-    pub(super) async fn measure(self, setting: &Setting, sizes: Option<Sizes>) -> anyhow::Result<Figures> {
-        let sizes = || sizes.ok_or_else(|| anyhow::anyhow!("{self}: how long its messages are is not known"));
+    pub(super) async fn measure(self, setting: &Setting, ready: &Ready) -> anyhow::Result<Figures> {
         match self {
             Self::Matches(played) => matches::measure(played, setting).await,
             Self::Echo { in_flight, .. } => {
-                let Sizes { request, response } = sizes()?;
+                let Sizes { request, response } = ready.sizes(self)?;
                 let mut server = Server::echo(response).await?;
-                let (channels, meter) = (server.connect().await?, Arc::new(Meter::default()));
+                let meter = Arc::new(Meter::default());
+                let channels = server.connect(&meter).await?;
                 let _calls = echo::call(&channels, setting.many(in_flight), request, &meter);
                 sample(setting, &mut server, &meter).await
             }
             Self::PingPong { streams, .. } => {
-                let Sizes { request, response } = sizes()?;
+                let Sizes { request, response } = ready.sizes(self)?;
                 let mut server = Server::echo(response).await?;
-                let (channels, meter) = (server.connect().await?, Arc::new(Meter::default()));
+                let meter = Arc::new(Meter::default());
+                let channels = server.connect(&meter).await?;
                 let _streams = echo::ping_pong(&channels, setting.many(streams), request, &meter);
                 sample(setting, &mut server, &meter).await
             }
             Self::Creation { matches } => matches::create(matches, setting).await,
+            Self::IdleMatches { matches } => idle::matches(matches, setting).await,
+            Self::IdleStreams { streams } => idle::streams(streams, setting).await,
+            Self::Restart { .. } => ready.stopped(self)?.start(setting).await,
+            Self::Beside { readers, count } => readers::measure(readers, count, setting).await,
             Self::Fdatasync => fdatasync::measure(setting).await,
             Self::Appends => appends::measure(setting).await,
             Self::Rules => rules::measure(setting).await,
@@ -111,6 +142,24 @@ impl fmt::Display for Subject {
             }
             Self::Creation { matches } => {
                 write!(f, "a batch of {} matches created", amount::count(*matches as u64))
+            }
+            Self::IdleMatches { matches } => {
+                write!(f, "{} matches in which nothing happens", amount::count(*matches as u64))
+            }
+            Self::IdleStreams { streams } => {
+                write!(f, "{} streams on which nothing happens", amount::count(*streams as u64))
+            }
+            Self::Restart { live, finished } => {
+                let [live, finished] = [live, finished].map(|matches| amount::count(*matches as u64));
+                write!(f, "a start with {live} matches that are played and {finished} that are over")
+            }
+            Self::Beside { readers, count } => {
+                let count = amount::count(*count as u64);
+                match readers {
+                    Readers::None => write!(f, "500 seats beside {count} matches"),
+                    Readers::Reading => write!(f, "500 seats beside {count} who read"),
+                    Readers::NotReading => write!(f, "500 seats beside {count} who never read"),
+                }
             }
             Self::Fdatasync => f.write_str("fdatasync of 200 bytes"),
             Self::Appends => f.write_str("appends of 64 bytes to the journal"),

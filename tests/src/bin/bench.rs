@@ -30,9 +30,10 @@ mod linux {
     use clap::{Parser, Subcommand, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use zetema_tests::bench::{
-        CLIENT_CORE, Journaled, Machine, Planted, ROWS, Role, Run, Scale, Setting, instructions, markdown,
-        missed, pin, planted, select, serve, table,
+        CLIENT_CORE, Journaled, Machine, Planted, ROWS, Role, Row, Run, Scale, Setting, instructions,
+        markdown, missed, pin, planted, select, serve, table,
     };
+    use zetema_tests::harness::built;
 
     /// What stands before the figure in its file.
     const RENEWED: &str = "\
@@ -69,6 +70,9 @@ mod linux {
         /// Plants this in the server, and measures it beside one without: that it is noticed. With `--instructions` it is counted.
         #[arg(long, value_enum)]
         planted: Option<Planted>,
+        /// Another program `zetema` than that of this build, for the rows that measure it.
+        #[arg(long)]
+        program: Option<PathBuf>,
         /// Counts the instructions of an action under valgrind instead, and holds them against the figure in this file. Ends with
         /// 1 if there are over a tenth more.
         #[arg(long, value_name = "FILE")]
@@ -157,14 +161,17 @@ mod linux {
         let rows = select(args.planted.map_or(ROWS, planted), &args.row)?;
         let folder = args.folder.unwrap_or_else(std::env::temp_dir);
         let machine = Machine::here(&folder);
+        // It may have to be built, which one core would take long for.
+        let needed = rows.iter().any(Row::needs_program);
+        let program = args.program.or_else(|| needed.then(|| built("zetema").to_owned()));
         pin(CLIENT_CORE)?;
         let seconds = |seconds| Duration::try_from_secs_f64(seconds).context("no number of seconds");
         let (setting, rounds) = if args.smoke {
             let [warm_up, lasts] = [50, 150].map(Duration::from_millis);
-            (Setting { warm_up, lasts, scale: Scale::Smoke, folder }, 1)
+            (Setting { warm_up, lasts, scale: Scale::Smoke, folder, program }, 1)
         } else {
             let (warm_up, lasts) = (seconds(args.warm_up)?, seconds(args.seconds)?);
-            (Setting { warm_up, lasts, scale: Scale::Full, folder }, args.rounds.get())
+            (Setting { warm_up, lasts, scale: Scale::Full, folder, program }, args.rounds.get())
         };
         let run = Run { rows, setting, rounds, machine };
         let report = run.run(|told| eprintln!("{told}")).await?;

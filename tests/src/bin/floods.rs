@@ -26,7 +26,9 @@ mod linux {
 
     use clap::{Parser, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    use zetema_tests::floods::{Enough, Flood, Readers, Row, Run, Scarce, Setup, Transport, watch_one};
+    use zetema_tests::floods::{
+        Beside, Enough, Flood, Readers, Row, Run, Scarce, Setup, Transport, watch_one,
+    };
 
     /// How long the server and its other clients are looked at before and after a flood.
     const CALM: Duration = Duration::from_secs(3);
@@ -162,7 +164,8 @@ mod linux {
             (Readers::Reading, "readers who read"),
             (Readers::NotReading, "readers who never read"),
         ] {
-            let row = readers.run(setup, count, lasts).await?;
+            let scene = Beside { players: Beside::PLAYERS, readers: count, warm_up: Beside::WARM_UP, lasts };
+            let row = readers.run(setup, tempfile::tempdir()?, scene).await?;
             let [p50, p99] = row.felt.percentiles();
             println!(
                 "{:?}, 500 that play, {count} {beside}: p50 {p50:.2} ms, p99 {p99:.2} ms of {} actions; {} of {} readers' \

@@ -44,6 +44,9 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Gives a server the first processor alone, whatever others its parent has, if the system knows how.
+    pub const ON_ONE_PROCESSOR: &str = "taskset -cp 0 $$ > /dev/null";
+
     /// The program of this build, without anything that is not usual.
     pub const fn usual(transport: Transport) -> Self {
         Self { program: None, transport, flags: Vec::new(), shell: None }
@@ -224,7 +227,7 @@ pub(crate) fn processor_time(pid: u32) -> Duration {
 }
 
 /// What a process has of the machine's memory; nothing if it is gone.
-pub(super) fn memory(pid: u32) -> Memory {
+pub(crate) fn memory(pid: u32) -> Memory {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let bytes = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

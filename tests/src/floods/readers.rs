@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -10,15 +11,31 @@ use super::honest::{Crowd, Figures, Honest, Length};
 use super::host::{Effort, Host, Peak, Setup};
 use super::{Ending, Line, Playing, Reading, Request, Tally, Target, Toll};
 
-/// Matches that are played: 500 seats.
-const PLAYERS: Crowd =
-    Crowd { tables: 250, per_connection: 25, pause: Duration::from_millis(500), length: Length::Quick };
 /// How long a player waits in a match of which a reader is sent all.
 const READERS_PAUSE: Duration = Duration::from_secs(1);
-/// How long they all get to get going.
-const WARM_UP: Duration = Duration::from_secs(5);
 /// The window of a stream that reads.
 const WIDE: u32 = 0x4000_0000;
+
+/// Who plays, beside how many, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    /// Those who play, and feel it if anybody does.
+    pub players: Crowd,
+    /// Readers, or matches that they would follow.
+    pub readers: usize,
+    /// How long they all get to get going.
+    pub warm_up: Duration,
+    /// How long it is looked at what the players feel.
+    pub lasts: Duration,
+}
+
+impl Beside {
+    /// 500 seats that play.
+    pub const PLAYERS: Crowd =
+        Crowd { tables: 250, per_connection: 25, pause: Duration::from_millis(500), length: Length::Quick };
+    /// How long they all get to get going.
+    pub const WARM_UP: Duration = Duration::from_secs(5);
+}
 
 /// What is beside those who play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,16 +62,17 @@ pub struct ReadersRow {
 }
 
 impl Readers {
-    /// So many of them for so long beside 500 that play, on a server of their own.
+    /// Has them beside players, on a server of their own on an empty folder.
     ///
     /// # Errors
     /// If there is no server.
-    pub async fn run(self, setup: &Setup, count: usize, lasts: Duration) -> anyhow::Result<ReadersRow> {
-        let host = Host::start(setup, tempfile::tempdir()?).await?;
+    pub async fn run(self, setup: &Setup, folder: TempDir, beside: Beside) -> anyhow::Result<ReadersRow> {
+        let Beside { players, readers: count, warm_up, lasts } = beside;
+        let host = Host::start(setup, folder).await?;
         let admin = host.admin().await;
         let (_, token) = admin.owner_token("players").await;
         let (_, other) = admin.owner_token("followed").await;
-        let (players, _) = Honest::start(&host, &token, PLAYERS).await;
+        let (players, _) = Honest::start(&host, &token, players).await;
         let followed =
             Crowd { tables: count, per_connection: 50, pause: READERS_PAUSE, length: Length::Quick };
         let (_followed, watched) = Honest::start(&host, &other, followed).await;
@@ -67,7 +85,7 @@ impl Readers {
                 readers.spawn(self.follow(target, tally.clone(), watched));
             }
         }
-        tokio::time::sleep(WARM_UP).await;
+        tokio::time::sleep(warm_up).await;
         players.take();
         let (peak, effort) = (Peak::watch(host.pid()), Effort::of(&host));
         tokio::time::sleep(lasts).await;

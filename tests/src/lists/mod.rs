@@ -1,5 +1,6 @@
 //! Lists of very many finished matches: that a page has what is wanted, and how long it takes.
 
+mod filed;
 mod version_5;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use zetema_service::journal::{
     ResultNumber, SqliteJournal, Summary, UnixMillis, Version, Visibility,
 };
 
+pub use filed::Filed;
 pub use version_5::to_version_5;
 
 /// The matches on a page.
@@ -152,20 +154,7 @@ impl Lists {
     /// When the journal does not take the matches.
     pub async fn fill(folder: &Path, matches: u64) -> anyhow::Result<Self> {
         let (journal, _) = SqliteJournal::open(folder, Options::default()).await?;
-        let mut first = 1;
-        while first <= matches {
-            let end = matches.min(first + BATCH - 1);
-            create(&journal, first..=end).await?;
-            let mut numbers = Vec::new();
-            for number in first..=end {
-                numbers.push(journal.finish(finish(&journal, Made(number))?));
-            }
-            // They are written in the order in which they are handed in: none of them may let others go first.
-            for (number, outcome) in (first..).zip(unconstrained(join_all(numbers)).await) {
-                ensure!(outcome == Outcome::Done(ResultNumber::new(number)), "match {number}: {outcome:?}");
-            }
-            first = end + 1;
-        }
+        file(&journal, matches, |number| finish(&journal, Made(number))).await?;
         Ok(Self { journal, matches })
     }
 
@@ -241,6 +230,29 @@ pub struct Measured {
     pub median: Duration,
     /// The longest.
     pub longest: Duration,
+}
+
+/// Creates and ends so many matches in a journal that has no result.
+async fn file(
+    journal: &SqliteJournal,
+    matches: u64,
+    finish: impl Fn(u64) -> anyhow::Result<Finish>,
+) -> anyhow::Result<()> {
+    let mut first = 1;
+    while first <= matches {
+        let end = matches.min(first + BATCH - 1);
+        create(journal, first..=end).await?;
+        let mut numbers = Vec::new();
+        for number in first..=end {
+            numbers.push(journal.finish(finish(number)?));
+        }
+        // They are written in the order in which they are handed in: none of them may let others go first.
+        for (number, outcome) in (first..).zip(unconstrained(join_all(numbers)).await) {
+            ensure!(outcome == Outcome::Done(ResultNumber::new(number)), "match {number}: {outcome:?}");
+        }
+        first = end + 1;
+    }
+    Ok(())
 }
 
 async fn create(journal: &SqliteJournal, numbers: impl Iterator<Item = u64>) -> anyhow::Result<()> {

@@ -19,8 +19,6 @@ use crate::floods::{Effort, Host, Setup, Transport};
 
 /// Connections of the clients, each with a Play stream.
 const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(31);
-/// Gives a server one processor, if the system knows how.
-const ALONE: &str = "taskset -cp 0 $$ > /dev/null";
 /// What came of one rate of arrivals.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
@@ -63,7 +61,8 @@ impl Point {
         lasts: Duration,
     ) -> anyhow::Result<Self> {
         let flags = SERVER_FLAGS.iter().map(OsString::from).chain(flags.iter().cloned()).collect();
-        let setup = Setup { program, transport: Transport::Plaintext, flags, shell: Some(ALONE) };
+        let setup =
+            Setup { program, transport: Transport::Plaintext, flags, shell: Some(Setup::ON_ONE_PROCESSOR) };
         let host = Host::start(&setup, tempfile::tempdir()?).await?;
         let token = host.admin().await.admin_token().to_owned();
         let target = Target::new(host.url(), Endpoint::from_shared(host.url())?, Tls::default(), &token)?;
