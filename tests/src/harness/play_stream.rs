@@ -155,12 +155,19 @@ impl PlayStream {
         self.answer(tag).await
     }
 
-    /// Takes a seat: its handle, and where its observations go on from.
+    /// Takes a seat: its handle, and where its observations go on from. A server that is late is asked again when it says.
     pub async fn join(&mut self, join: v1::Join) -> (u32, v1::SubscriptionStart) {
-        let answer = self.ask(0, Ask::Join(join)).await.unwrap();
-        match answer.kind {
-            Some(Answer::Joined(start)) => (answer.handle, *start),
-            other => panic!("{other:?} is no answer to a join"),
+        loop {
+            let answer = self.ask(0, Ask::Join(join.clone())).await.unwrap();
+            match answer.kind {
+                Some(Answer::Joined(start)) => return (answer.handle, *start),
+                Some(Answer::Rejection(v1::Error { reason, retry_after_ms: Some(wait), .. }))
+                    if reason == v1::ErrorReason::Overloaded as i32 =>
+                {
+                    tokio::time::sleep(Duration::from_millis(wait.into())).await;
+                }
+                other => panic!("{other:?} is no answer to a join"),
+            }
         }
     }
 

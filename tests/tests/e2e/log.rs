@@ -126,8 +126,7 @@ async fn a_request_that_is_broken_off_is_no_fault_of_the_server_by_whatever_code
     assert_eq!(process.metric("zetema_incidents_total").await, 0);
     let (_folder, log) = process.kill();
     // The level follows the time; a name of a code, as `NO_ERROR`, is no level.
-    let faults: Vec<_> =
-        log.lines().filter(|line| line.split_whitespace().nth(1) == Some("ERROR")).collect();
+    let faults: Vec<_> = log.lines().filter(|line| line.split_whitespace().nth(1) == Some("ERROR")).collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
