@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// Each package with the packages of this workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("zetema-rules", &[]),
     ("zetema-proto", &["zetema-rules"]),
-    ("zetema-service", &["zetema-rules", "zetema-proto"]),
+    ("zetema-ladder", &["zetema-rules"]),
+    ("zetema-service", &["zetema-rules", "zetema-proto", "zetema-ladder"]),
     ("zetema-sdk", &["zetema-rules", "zetema-proto"]),
     ("zetema-bots", &["zetema-sdk"]),
     ("zetema-load", &["zetema-rules", "zetema-proto", "zetema-sdk"]),
@@ -27,8 +28,9 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 /// What the rules and the SDK must stay free of: a clock's runtime, a transport, randomness.
-const NEVER: [(&str, &[&str]); 2] = [
+const NEVER: [(&str, &[&str]); 3] = [
     ("zetema-rules", &["tokio", "tonic", "prost", "rand", "serde", "getrandom"]),
+    ("zetema-ladder", &["tokio", "tonic", "prost", "rand", "getrandom"]),
     ("zetema-bots", &["tonic"]),
 ];
 

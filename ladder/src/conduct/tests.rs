@@ -1,0 +1,214 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+
+/// What happens to a bot, each a minute after the last, with matches that are made just before.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    NoShow,
+    Came,
+    Finished,
+    Forfeited,
+    Wait(u64),
+}
+
+use Then::{Came, Finished, Forfeited, NoShow, Wait};
+
+/// The bot after all of that, the notices it got, and what time it is then.
+fn after(settings: &ConductSettings, all: &[Then]) -> (Conduct, Vec<Notice>, u64) {
+    let (mut conduct, mut notices, mut now) = (Conduct::default(), Vec::new(), HOUR);
+    for then in all {
+        now += MINUTE;
+        match then {
+            NoShow => notices.extend(conduct.no_show(settings, now - 1, now)),
+            Came => conduct.came(settings),
+            Finished => conduct.finished(),
+            Forfeited => notices.extend(conduct.forfeited(settings, now - 1, now)),
+            Wait(ms) => now += ms,
+        }
+    }
+    (conduct, notices, now)
+}
+
+fn check(all: &[Then], expected: Status) {
+    let (conduct, _, now) = after(&ConductSettings::default(), all);
+    let relative = match conduct.status(now) {
+        Status::CoolingDown { until_ms } => Status::CoolingDown { until_ms: until_ms - now },
+        Status::Benched(Until::Time(until_ms)) => Status::Benched(Until::Time(until_ms - now)),
+        status => status,
+    };
+    assert_eq!(relative, expected, "{all:?}");
+}
+
+#[test]
+fn cool_downs_grow_with_each_strike_up_to_the_longest() {
+    let settings = ConductSettings::default();
+    let minutes: Vec<u64> = (2..=9).map(|strike| settings.cool_down_ms(strike) / MINUTE).collect();
+    assert_eq!(settings.cool_down_ms(1), 30_000);
+    assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
+    assert_eq!(settings.cool_down_ms(u32::MAX), HOUR);
+    check(&[NoShow], Status::CoolingDown { until_ms: 30_000 });
+    check(&[NoShow; 2], Status::CoolingDown { until_ms: MINUTE });
+    check(&[NoShow; 20], Status::CoolingDown { until_ms: HOUR });
+}
+
+#[test]
+fn a_cool_down_ends_by_itself() {
+    check(&[NoShow, Wait(30_000)], Status::Free);
+}
+
+#[test]
+fn strikes_are_gone_after_five_matches_in_a_row_or_a_day() {
+    check(&[NoShow, NoShow, Came, Came, Came, Came, NoShow], Status::CoolingDown { until_ms: 2 * MINUTE });
+    check(&[NoShow, NoShow, Came, Came, Came, Came, Came, NoShow], Status::CoolingDown { until_ms: 30_000 });
+    check(
+        &[NoShow, Came, Came, Came, NoShow, Came, Came, NoShow],
+        Status::CoolingDown { until_ms: 2 * MINUTE },
+    );
+    check(&[NoShow, NoShow, Wait(24 * HOUR), NoShow], Status::CoolingDown { until_ms: 30_000 });
+}
+
+#[test]
+fn a_bot_that_goes_away_once_has_one_strike_for_all_its_matches() {
+    let settings = ConductSettings::default();
+    let mut conduct = Conduct::default();
+    assert!(conduct.no_show(&settings, 1_000, 60_000).is_some());
+    for paired_ms in [1_000, 59_999, 60_000] {
+        assert_eq!(conduct.no_show(&settings, paired_ms, 600_000), None);
+    }
+    assert_eq!(conduct.strikes(&settings, 600_000), 1);
+    assert!(conduct.no_show(&settings, 60_001, 600_000).is_some());
+    assert_eq!(conduct.strikes(&settings, 600_000), 2);
+}
+
+#[test]
+fn three_forfeits_of_the_last_ten_matches_bench() {
+    let ten_minutes = Status::Benched(Until::Time(10 * MINUTE));
+    check(&[Forfeited, Forfeited], Status::Free);
+    check(&[Forfeited, Forfeited, Forfeited], ten_minutes);
+    let mut spread = [Finished; 10];
+    (spread[0], spread[4], spread[9]) = (Forfeited, Forfeited, Forfeited);
+    check(&spread, ten_minutes);
+    let mut wider = [Finished; 11];
+    (wider[0], wider[4], wider[10]) = (Forfeited, Forfeited, Forfeited);
+    check(&wider, Status::Free);
+}
+
+#[test]
+fn benches_grow_until_the_author_has_to_act() {
+    let again = |times: usize| {
+        let mut all = Vec::new();
+        for _ in 0..times {
+            all.extend([Wait(6 * HOUR), Forfeited, Forfeited, Forfeited]);
+        }
+        all
+    };
+    check(&again(1), Status::Benched(Until::Time(10 * MINUTE)));
+    check(&again(2), Status::Benched(Until::Time(HOUR)));
+    check(&again(3), Status::Benched(Until::Time(6 * HOUR)));
+    check(&again(4), Status::Benched(Until::Author));
+    let mut for_ever = again(4);
+    for_ever.push(Wait(1_000 * 24 * HOUR));
+    check(&for_ever, Status::Benched(Until::Author));
+}
+
+#[test]
+fn a_week_after_the_last_bench_the_next_is_the_first_again() {
+    let bench = [Forfeited, Forfeited, Forfeited];
+    let again = [&bench[..], &[Wait(8 * 24 * HOUR)], &bench].concat();
+    check(&again, Status::Benched(Until::Time(10 * MINUTE)));
+}
+
+#[test]
+fn matches_from_before_a_bench_do_not_bench_again() {
+    let settings = ConductSettings::default();
+    let mut conduct = Conduct::default();
+    let notices: Vec<_> =
+        (0..20).filter_map(|ended| conduct.forfeited(&settings, 0, 1_000 + ended)).collect();
+    assert_eq!(notices.len(), 3);
+    assert_eq!(conduct.status(2_000), Status::Benched(Until::Time(601_002)));
+    assert_eq!(conduct.benches(&settings, 2_000), 1);
+}
+
+#[test]
+fn only_an_author_ends_a_bench_without_a_time_and_no_other() {
+    let settings =
+        ConductSettings::new(ConductOptions { bench_until_author: 2, ..Default::default() }).unwrap();
+    let bench = [Forfeited, Forfeited, Forfeited];
+    let (mut conduct, _, now) = after(&settings, &bench);
+    assert_eq!(conduct.reinstate(now), Err(ReinstateError::Timed { until_ms: now + 10 * MINUTE }));
+    let (mut conduct, _, now) = after(&settings, &[&bench[..], &[Wait(HOUR)], &bench].concat());
+    assert_eq!(conduct.status(now), Status::Benched(Until::Author));
+    assert_eq!(conduct.reinstate(now), Ok(()));
+    assert_eq!(conduct.status(now), Status::Free);
+    assert_eq!(conduct.reinstate(now), Err(ReinstateError::NotBenched));
+    for second in 1..=3 {
+        conduct.forfeited(&settings, now + second, now + MINUTE);
+    }
+    assert_eq!(conduct.status(now + MINUTE), Status::Benched(Until::Author));
+}
+
+#[test]
+fn the_author_is_told_what_follows_and_what_to_do() {
+    let (_, notices, _) = after(&ConductSettings::default(), &[NoShow, Forfeited, Forfeited, Forfeited]);
+    let texts: Vec<String> = notices.iter().map(Notice::to_string).collect();
+    let parts: [&[&str]; 4] = [
+        &["strike 1", "in 30 s", "not rated", "Leave the queue"],
+        &["1 of its last 10", "With 3 it is benched", "rated as lost"],
+        &["2 of its last 10"],
+        &["3 of its last 10", "is benched", "in 10 min", "Mend it"],
+    ];
+    assert_eq!(texts.len(), parts.len());
+    for (text, parts) in texts.iter().zip(parts) {
+        for part in parts {
+            assert!(text.contains(part), "{text}: {part}");
+        }
+    }
+}
+
+#[test]
+fn each_number_out_of_its_range_is_named() {
+    let usual = ConductOptions::default();
+    for (options, field) in [
+        (ConductOptions { first_cool_down_ms: 999, ..usual }, "first_cool_down_ms"),
+        (ConductOptions { cool_down_factor: 0, ..usual }, "cool_down_factor"),
+        (ConductOptions { longest_cool_down_ms: 29_999, ..usual }, "longest_cool_down_ms"),
+        (ConductOptions { matches_to_clear: 0, ..usual }, "matches_to_clear"),
+        (ConductOptions { strikes_last_ms: 0, ..usual }, "strikes_last_ms"),
+        (ConductOptions { forfeits_to_bench: 0, ..usual }, "forfeits_to_bench"),
+        (ConductOptions { of_last_matches: 65, ..usual }, "of_last_matches"),
+        (ConductOptions { first_bench_ms: 0, ..usual }, "first_bench_ms"),
+        (ConductOptions { bench_factor: 101, ..usual }, "bench_factor"),
+        (ConductOptions { bench_until_author: 0, ..usual }, "bench_until_author"),
+        (ConductOptions { benches_last_ms: 0, ..usual }, "benches_last_ms"),
+    ] {
+        assert_eq!(ConductSettings::new(options).unwrap_err().field(), field);
+    }
+    assert_eq!(ConductSettings::new(usual), Ok(ConductSettings::default()));
+}
+
+fn anything() -> impl Strategy<Value = Then> {
+    prop_oneof![Just(NoShow), Just(Came), Just(Finished), Just(Forfeited), (0..200 * HOUR).prop_map(Wait),]
+}
+
+proptest! {
+    #[test]
+    fn whoever_is_not_benched_until_its_author_acts_is_free_in_time(all in prop::collection::vec(anything(), 0..60)) {
+        let settings = ConductSettings::default();
+        let (conduct, _, now) = after(&settings, &all);
+        let longest = settings.bench_ms(3).unwrap().max(settings.longest_cool_down_ms);
+        if conduct.status(now) != Status::Benched(Until::Author) {
+            prop_assert_eq!(conduct.status(now + longest), Status::Free);
+        }
+    }
+
+    #[test]
+    fn a_bot_that_never_fails_is_always_free(all in prop::collection::vec(prop_oneof![Just(Came), Just(Finished)], 0..100)) {
+        let (conduct, notices, now) = after(&ConductSettings::default(), &all);
+        prop_assert_eq!(conduct.status(now), Status::Free);
+        prop_assert!(notices.is_empty());
+    }
+}

@@ -1,0 +1,24 @@
+//! Who plays with whom on a ladder, and where they sit. `docs/pairing.md` says what is preferred, and how long one can wait.
+//!
+//! A [`Queue`] is one ladder's. [`Queue::pair`] makes the matches of a moment.
+
+mod bot;
+mod candidate;
+mod field;
+mod history;
+mod members;
+mod owners;
+mod queue;
+mod round;
+mod seating;
+mod settings;
+mod sides;
+
+pub use bot::{BotId, OwnerId, Strength, StrengthError};
+pub use history::SeatCounts;
+pub use members::{Member, Pairing, PairingError};
+pub use queue::{Entrant, NotPlaying, OwnerChanged, Queue, StillPlaying, Waiting};
+pub use settings::{PairingOptions, PairingSettings, PairingSettingsError, SameOwner};
+
+#[cfg(test)]
+mod tests;

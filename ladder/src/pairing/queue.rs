@@ -1,0 +1,316 @@
+//! Who waits on one ladder (`Queue`).
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+
+use thiserror::Error;
+use zetema_rules::Seat;
+
+use super::bot::{BotId, OwnerId, Strength};
+use super::candidate::Candidate;
+use super::history::{History, SeatCounts};
+use super::members::{Member, Pairing};
+use super::settings::PairingSettings;
+use super::{round, seating, sides};
+
+/// A bot that wants to play.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entrant {
+    /// The bot.
+    pub bot: BotId,
+    /// Its owner.
+    pub owner: OwnerId,
+    /// How strong it is taken to be.
+    pub strength: Strength,
+    /// How many matches it plays at once on this ladder.
+    pub places: NonZeroU16,
+}
+
+/// A bot that waits: it is in the queue and plays fewer matches than it has places.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waiting {
+    /// The bot.
+    pub bot: BotId,
+    /// Its owner.
+    pub owner: OwnerId,
+    /// Since when, in milliseconds: it joined, or was given a match, or had the first place free again.
+    pub since_ms: u64,
+    /// How many matches more it would play now.
+    pub free: u16,
+}
+
+/// Who waits on one ladder, with whom they lately played, and where they sat.
+///
+/// It knows no clock: times are milliseconds, all of one clock. Equal calls with equal arguments give equal pairings.
+///
+/// ```
+/// use std::num::NonZeroU16;
+/// use zetema_ladder::pairing::{BotId, Entrant, OwnerId, PairingSettings, Queue, Strength};
+/// use zetema_rules::Preset;
+///
+/// let mut queue = Queue::new(PairingSettings::usual(&Preset::Sackson.rules(2, None)?));
+/// for number in [1, 2] {
+///     let (bot, owner) = (BotId::new(number), OwnerId::new(number));
+///     queue.join(Entrant { bot, owner, strength: Strength::new(25.0, 8.3)?, places: NonZeroU16::MIN }, 0)?;
+/// }
+/// let pairings = queue.pair(1_000);
+/// assert_eq!(pairings.len(), 1);
+/// assert_eq!(queue.waiting().count(), 0);
+/// queue.finish(&pairings[0], 61_000)?;
+/// assert_eq!(queue.waiting().count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Queue {
+    settings: PairingSettings,
+    bots: BTreeMap<BotId, Bot>,
+    queued: usize,
+}
+
+/// What is known of a bot, whether it waits or not.
+#[derive(Clone, Debug)]
+pub(super) struct Bot {
+    pub(super) owner: OwnerId,
+    pub(super) history: History,
+    pub(super) seats: SeatCounts,
+    playing: u32,
+    place: Option<Place>,
+}
+
+/// What a bot in the queue has there.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    strength: Strength,
+    places: NonZeroU16,
+    since_ms: u64,
+}
+
+impl Bot {
+    fn new(owner: OwnerId) -> Self {
+        Self { owner, history: History::default(), seats: SeatCounts::default(), playing: 0, place: None }
+    }
+
+    /// How many matches more it would play now.
+    fn free(&self) -> u16 {
+        let places = self.place.map_or(0, |place| place.places.get());
+        places.saturating_sub(u16::try_from(self.playing).unwrap_or(u16::MAX))
+    }
+
+    /// One match less. Who could play no other waits from now on.
+    fn ended(&mut self, now_ms: u64) {
+        let was_full = self.free() == 0;
+        self.playing = self.playing.saturating_sub(1);
+        if was_full && self.free() > 0 {
+            self.wait_from(now_ms);
+        }
+    }
+
+    fn wait_from(&mut self, since_ms: u64) {
+        if let Some(place) = &mut self.place {
+            place.since_ms = since_ms;
+        }
+    }
+}
+
+impl Queue {
+    /// Nobody waits.
+    pub const fn new(settings: PairingSettings) -> Self {
+        Self { settings, bots: BTreeMap::new(), queued: 0 }
+    }
+
+    /// How it pairs.
+    pub const fn settings(&self) -> &PairingSettings {
+        &self.settings
+    }
+
+    /// The bot wants to play from now on. If it is in the queue already, its strength and its places are these from now on, and it
+    /// has waited as long as before.
+    ///
+    /// # Errors
+    /// [`OwnerChanged`] if the bot was another owner's.
+    pub fn join(&mut self, entrant: Entrant, now_ms: u64) -> Result<(), OwnerChanged> {
+        let Entrant { bot, owner, strength, places } = entrant;
+        let known = self.bots.entry(bot).or_insert_with(|| Bot::new(owner));
+        if known.owner != owner {
+            return Err(OwnerChanged { bot, was: known.owner, given: owner });
+        }
+        let waits = known.free() > 0;
+        let since_ms = known.place.filter(|_| waits).map_or(now_ms, |place| place.since_ms);
+        if known.place.replace(Place { strength, places, since_ms }).is_none() {
+            self.queued += 1;
+        }
+        Ok(())
+    }
+
+    /// The bot has another strength from now on. Whoever is not in the queue has none there.
+    pub fn rate(&mut self, bot: BotId, strength: Strength) {
+        if let Some(place) = self.bots.get_mut(&bot).and_then(|bot| bot.place.as_mut()) {
+            place.strength = strength;
+        }
+    }
+
+    /// The bot wants no more matches. Those that it plays go on, and what is remembered of it stays.
+    pub fn leave(&mut self, bot: BotId) {
+        if self.bots.get_mut(&bot).is_some_and(|bot| bot.place.take().is_some()) {
+            self.queued -= 1;
+        }
+    }
+
+    /// Forgets a bot that plays here no more, such as one that was retired.
+    ///
+    /// # Errors
+    /// [`StillPlaying`] if it plays, as the end of its matches would be another bot's.
+    pub fn forget(&mut self, bot: BotId) -> Result<(), StillPlaying> {
+        let playing = self.bots.get(&bot).map_or(0, |bot| bot.playing);
+        if playing > 0 {
+            return Err(StillPlaying { bot, playing });
+        }
+        self.leave(bot);
+        self.bots.remove(&bot);
+        Ok(())
+    }
+
+    /// Who waits, by number.
+    pub fn waiting(&self) -> impl Iterator<Item = Waiting> {
+        self.bots.iter().filter_map(|(&bot, known)| {
+            let (place, free) = (known.place?, known.free());
+            (free > 0).then_some(Waiting { bot, owner: known.owner, since_ms: place.since_ms, free })
+        })
+    }
+
+    /// How many matches the bot plays.
+    pub fn playing(&self, bot: BotId) -> u32 {
+        self.bots.get(&bot).map_or(0, |bot| bot.playing)
+    }
+
+    /// How often the bot had each seat.
+    pub fn seat_counts(&self, bot: BotId) -> SeatCounts {
+        self.bots.get(&bot).map(|bot| bot.seats).unwrap_or_default()
+    }
+
+    /// Makes the matches of this moment, at most one for each bot: a bot with more places has its next one by the next call. The
+    /// members play from now on, and with places left they wait anew from now on. Matches are in the order of who had waited longest.
+    ///
+    /// Who waits longest is served first, and from [`patience_ms`](super::PairingOptions::patience_ms) on by whoever may play with it:
+    /// `docs/pairing.md` says what follows for how long one can wait. Takes n·log n of the bots that wait.
+    pub fn pair(&mut self, now_ms: u64) -> Vec<Pairing> {
+        let candidates = self.bots.iter().filter_map(|(&id, bot)| {
+            let place = bot.place.filter(|_| bot.free() > 0)?;
+            Some(Candidate { id, bot, strength: place.strength, since_ms: place.since_ms })
+        });
+        let groups = round::groups(&self.settings, candidates.collect(), self.queued, now_ms);
+        let pairings: Vec<Pairing> = groups.iter().map(|group| self.seated(group)).collect();
+        for pairing in &pairings {
+            self.begin(pairing);
+            for member in pairing.members() {
+                if let Some(bot) = self.bots.get_mut(&member.bot) {
+                    bot.wait_from(now_ms);
+                }
+            }
+        }
+        pairings
+    }
+
+    /// A match goes on that was made before the queue was, as after a restart: it takes places, and is remembered.
+    pub fn resume(&mut self, pairing: &Pairing) {
+        self.begin(pairing);
+    }
+
+    /// A match was played before the queue was made: it is remembered. Oldest first.
+    pub fn remember(&mut self, pairing: &Pairing) {
+        let most = usize::from(self.settings.remembered_matches);
+        for (seat, _, member) in pairing.seats() {
+            let bot = self.bots.entry(member.bot).or_insert_with(|| Bot::new(member.owner));
+            bot.history.remember(pairing, seat, most);
+            bot.seats.sat(seat);
+        }
+    }
+
+    /// A match is over: its members have its places again.
+    ///
+    /// # Errors
+    /// [`NotPlaying`] if one of them plays no match; then nothing is changed.
+    pub fn finish(&mut self, pairing: &Pairing, now_ms: u64) -> Result<(), NotPlaying> {
+        self.end(pairing, now_ms, |_, _, _| {})
+    }
+
+    /// A match was not dealt, as somebody did not come: it is forgotten, and its members have waited as long as if it had never been
+    /// made. Let those who did not come [`leave`](Self::leave) first.
+    ///
+    /// # Errors
+    /// [`NotPlaying`] if one of them plays no match; then nothing is changed.
+    pub fn abandon(&mut self, pairing: &Pairing, now_ms: u64) -> Result<(), NotPlaying> {
+        self.end(pairing, now_ms, |bot, seat, member| {
+            bot.history.take_back(pairing, seat);
+            bot.seats.take_back(seat);
+            let since_ms = bot.place.map_or(now_ms, |place| place.since_ms.min(member.since_ms));
+            bot.wait_from(since_ms);
+        })
+    }
+
+    fn begin(&mut self, pairing: &Pairing) {
+        self.remember(pairing);
+        for member in pairing.members() {
+            if let Some(bot) = self.bots.get_mut(&member.bot) {
+                bot.playing += 1;
+            }
+        }
+    }
+
+    fn end(
+        &mut self,
+        pairing: &Pairing,
+        now_ms: u64,
+        then: impl Fn(&mut Bot, Seat, Member),
+    ) -> Result<(), NotPlaying> {
+        let idle = pairing.members().iter().find(|member| self.playing(member.bot) == 0);
+        if let Some(&Member { bot, .. }) = idle {
+            return Err(NotPlaying { bot });
+        }
+        for (seat, _, member) in pairing.seats() {
+            if let Some(bot) = self.bots.get_mut(&member.bot) {
+                bot.ended(now_ms);
+                then(bot, seat, member);
+            }
+        }
+        Ok(())
+    }
+
+    /// The members of a match with sides and seats.
+    fn seated(&self, group: &[Candidate<'_>]) -> Pairing {
+        let sides = sides::split(&self.settings, group);
+        let members = seating::seat(&self.settings, group, &sides);
+        let members = members.into_iter().map(|index| group[index].member()).collect();
+        Pairing::known(self.settings.teams, self.settings.players, members)
+    }
+}
+
+/// A bot was another owner's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{bot} is of {was}, not of {given}: forget it before it changes hands")]
+pub struct OwnerChanged {
+    /// The bot.
+    pub bot: BotId,
+    /// Whose it was.
+    pub was: OwnerId,
+    /// Whose it should be now.
+    pub given: OwnerId,
+}
+
+/// A bot still plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{bot} still plays {playing} matches: finish them before it is forgotten")]
+pub struct StillPlaying {
+    /// The bot.
+    pub bot: BotId,
+    /// How many matches it plays.
+    pub playing: u32,
+}
+
+/// A bot plays no match here, so none of its matches can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{bot} plays no match here: each match ends once")]
+pub struct NotPlaying {
+    /// The bot.
+    pub bot: BotId,
+}

@@ -1,0 +1,142 @@
+//! Who plays with whom now.
+
+use super::candidate::{Candidate, Distance};
+use super::field::Field;
+use super::owners::Owners;
+use super::settings::PairingSettings;
+
+/// Among how many a bot chooses: those nearest in rating that its match may have.
+const CHOICE: usize = 48;
+
+/// How many are looked at for that, as those who may not play with it are among them. For a bot whose patience is over all are.
+const LOOKED_AT: usize = 4 * CHOICE;
+
+/// How far a bot looks for others.
+#[derive(Clone, Copy, Debug)]
+enum Reach {
+    /// As far as this, in points.
+    Within(f64),
+    /// Its patience is over.
+    Unlimited,
+}
+
+impl Reach {
+    fn new(settings: &PairingSettings, waited_ms: u64) -> Self {
+        if waited_ms >= settings.patience_ms {
+            return Self::Unlimited;
+        }
+        #[allow(clippy::cast_precision_loss)] // less than a day
+        let seconds = waited_ms as f64 / 1_000.0;
+        Self::Within(settings.reach_at_start + settings.reach_per_second * seconds)
+    }
+
+    fn has(self, distance: f64) -> bool {
+        match self {
+            Self::Within(points) => distance <= points,
+            Self::Unlimited => true,
+        }
+    }
+}
+
+/// Who plays with whom now. Each candidate is in one group at most. `queued` is how many are in the queue, those that play as much as
+/// they can too.
+pub(super) fn groups<'a>(
+    settings: &PairingSettings,
+    candidates: Vec<Candidate<'a>>,
+    queued: usize,
+    now_ms: u64,
+) -> Vec<Vec<Candidate<'a>>> {
+    let distance = Distance::new(settings, queued);
+    let mut field = Field::new(candidates, settings.most_of_an_owner());
+    let mut groups = Vec::new();
+    for first in field.by_waiting() {
+        if !field.has_match(settings.players.count()) {
+            break;
+        }
+        if !field.is_left(first) {
+            continue;
+        }
+        let waited_ms = now_ms.saturating_sub(field.candidate(first).since_ms);
+        let reach = Reach::new(settings, waited_ms);
+        let choice = choice(settings, &field, first, reach, &distance);
+        if let Some(group) = group(settings, &field, first, &choice, reach, &distance) {
+            groups.push(group.iter().map(|&index| *field.candidate(index)).collect());
+            for index in group {
+                field.remove(index);
+            }
+        }
+    }
+    groups
+}
+
+/// Among whom a bot chooses. With an unlimited reach a match can be made of them whenever one can be made at all.
+fn choice(
+    settings: &PairingSettings,
+    field: &Field<'_>,
+    first: usize,
+    reach: Reach,
+    distance: &Distance,
+) -> Vec<usize> {
+    let candidate = field.candidate(first);
+    let mut owners = Owners::new(settings.most_of_an_owner());
+    owners.add(candidate.owner());
+    // Of the bot's own owner there may be no room for another: whoever could not even play with it alone is no choice.
+    let own = owners.clone();
+    let (looked_at, widest) = match reach {
+        Reach::Within(points) => (LOOKED_AT, distance.widest(points, candidate, field.most_uncertain())),
+        Reach::Unlimited => (usize::MAX, f64::INFINITY),
+    };
+    let mut choice = Vec::new();
+    for index in field.nearest(first).take(looked_at) {
+        let other = field.candidate(index);
+        if candidate.apart(other) > widest {
+            break;
+        }
+        let (full, enough) = (choice.len() >= CHOICE, owners.compatible() >= settings.players.count());
+        if full && enough {
+            break;
+        }
+        let wanted = if full { owners.has_room(other.owner()) } else { own.has_room(other.owner()) };
+        if wanted {
+            if !enough {
+                owners.add(other.owner());
+            }
+            choice.push(index);
+        }
+    }
+    choice
+}
+
+/// The bot with those of its choice that are nearest to it and to one another: one after the other, whoever is nearest to all that are
+/// in the group, of those as near whoever waits longest. `None` if they are too few.
+fn group(
+    settings: &PairingSettings,
+    field: &Field<'_>,
+    first: usize,
+    choice: &[usize],
+    reach: Reach,
+    distance: &Distance,
+) -> Option<Vec<usize>> {
+    let mut owners = Owners::new(settings.most_of_an_owner());
+    owners.add(field.candidate(first).owner());
+    let mut group = vec![first];
+    // Each with the sum of its distances to those who are in the group.
+    let mut open: Vec<(f64, usize)> = choice.iter().map(|&index| (0.0, index)).collect();
+    while group.len() < settings.players.count() {
+        let newest = field.candidate(*group.last()?);
+        open.retain_mut(|(sum, index)| {
+            let between = distance.between(newest, field.candidate(*index));
+            *sum += between;
+            reach.has(between) && owners.has_room(field.candidate(*index).owner())
+        });
+        let nearest = (0..open.len()).min_by(|&a, &b| {
+            let [(sum_a, a), (sum_b, b)] = [open[a], open[b]];
+            let waited = |index| (field.candidate(index).since_ms, field.candidate(index).id);
+            sum_a.total_cmp(&sum_b).then_with(|| waited(a).cmp(&waited(b)))
+        })?;
+        let (_, index) = open.swap_remove(nearest);
+        owners.add(field.candidate(index).owner());
+        group.push(index);
+    }
+    Some(group)
+}

@@ -1,0 +1,286 @@
+//! How many matches a bot may play: at once, and a day.
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+
+/// How many matches a bot may play at once, and how many a day.
+///
+/// The day slides: a match counts from when it is made for 24 hours, and then at most a quarter of an hour longer, as matches are counted
+/// by the quarter. So in no 24 hours are there more.
+///
+/// ```
+/// use zetema_ladder::quota::{Quota, QuotaReached, Usage};
+/// let quota = Quota::new(1, 100)?;
+/// let mut usage = Usage::default();
+/// usage.begin(quota, 0)?;
+/// assert_eq!(usage.begin(quota, 5_000), Err(QuotaReached::AtOnce { most: 1 }));
+/// usage.end()?;
+/// usage.begin(quota, 60_000)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    at_once: u32,
+    a_day: u32,
+}
+
+impl Quota {
+    /// `matches_at_once` is 1 to 10,000, `matches_a_day` 1 to 10,000,000.
+    ///
+    /// # Errors
+    /// [`QuotaError`] names the first number that is out of its range.
+    pub fn new(matches_at_once: u32, matches_a_day: u32) -> Result<Self, QuotaError> {
+        for (field, given, most) in
+            [("matches_at_once", matches_at_once, 10_000), ("matches_a_day", matches_a_day, 10_000_000)]
+        {
+            if !(1..=most).contains(&given) {
+                return Err(QuotaError { field, given, most });
+            }
+        }
+        Ok(Self { at_once: matches_at_once, a_day: matches_a_day })
+    }
+}
+
+/// A number that is no quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{field} is {given}: give 1 to {most}")]
+pub struct QuotaError {
+    field: &'static str,
+    given: u32,
+    most: u32,
+}
+
+impl QuotaError {
+    /// The name of the number.
+    pub const fn field(&self) -> &'static str {
+        self.field
+    }
+}
+
+/// What a bot has used of its quota. It keeps at most a hundred numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    playing: u32,
+    /// Matches by the quarter of an hour in which they were made, oldest first. Only of the last day.
+    made: VecDeque<(u64, u32)>,
+    /// Their sum.
+    today: u32,
+}
+
+const QUARTER_MS: u64 = 900_000;
+const QUARTERS_A_DAY: u64 = 96;
+
+impl Usage {
+    /// Counts a match that is made now.
+    ///
+    /// # Errors
+    /// [`QuotaReached`] if it would be one too many; then it is not counted.
+    pub fn begin(&mut self, quota: Quota, now_ms: u64) -> Result<(), QuotaReached> {
+        self.check(quota, now_ms)?;
+        self.playing += 1;
+        self.count(now_ms);
+        Ok(())
+    }
+
+    /// Whether one more match may be made now.
+    ///
+    /// # Errors
+    /// [`QuotaReached`] says which number is reached.
+    pub fn check(&mut self, quota: Quota, now_ms: u64) -> Result<(), QuotaReached> {
+        self.slide(now_ms);
+        if self.playing >= quota.at_once {
+            return Err(QuotaReached::AtOnce { most: quota.at_once });
+        }
+        if self.today >= quota.a_day {
+            return Err(QuotaReached::ADay { most: quota.a_day, free_at_ms: self.free_at_ms(quota, now_ms) });
+        }
+        Ok(())
+    }
+
+    /// Counts a match that was made at that time and goes on, as after a restart, whatever the quota is by now. Oldest first.
+    pub fn resume(&mut self, made_ms: u64) {
+        self.playing += 1;
+        self.count(made_ms);
+    }
+
+    /// Counts a match that was made at that time and is over, as after a restart. Oldest first.
+    pub fn remember(&mut self, made_ms: u64) {
+        self.count(made_ms);
+    }
+
+    /// A match is over.
+    ///
+    /// # Errors
+    /// [`NothingToEnd`] if the bot plays none.
+    pub fn end(&mut self) -> Result<(), NothingToEnd> {
+        self.playing = self.playing.checked_sub(1).ok_or(NothingToEnd)?;
+        Ok(())
+    }
+
+    /// A match that was made at that time was never dealt: it is over and does not count.
+    ///
+    /// # Errors
+    /// [`NothingToEnd`] if the bot plays none.
+    pub fn take_back(&mut self, made_ms: u64) -> Result<(), NothingToEnd> {
+        self.end()?;
+        let quarter = made_ms / QUARTER_MS;
+        if let Some((_, count)) = self.made.iter_mut().find(|(at, count)| *at == quarter && *count > 0) {
+            *count -= 1;
+            self.today -= 1;
+        }
+        Ok(())
+    }
+
+    /// How many matches the bot plays.
+    pub const fn playing(&self) -> u32 {
+        self.playing
+    }
+
+    /// How many matches of the last day count.
+    pub fn today(&mut self, now_ms: u64) -> u32 {
+        self.slide(now_ms);
+        self.today
+    }
+
+    fn count(&mut self, made_ms: u64) {
+        // A clock that went back counts in the newest quarter, so that they stay in order.
+        let newest = self.made.back().map_or(0, |&(quarter, _)| quarter);
+        let quarter = (made_ms / QUARTER_MS).max(newest);
+        match self.made.back_mut() {
+            Some((at, count)) if *at == quarter => *count += 1,
+            _ => self.made.push_back((quarter, 1)),
+        }
+        self.today += 1;
+        self.slide(quarter * QUARTER_MS);
+    }
+
+    /// Drops what is more than a day old.
+    fn slide(&mut self, now_ms: u64) {
+        let now = now_ms / QUARTER_MS;
+        while let Some(&(quarter, count)) = self.made.front()
+            && quarter + QUARTERS_A_DAY < now
+        {
+            self.today -= count;
+            self.made.pop_front();
+        }
+    }
+
+    /// When enough of the oldest matches are more than a day old.
+    fn free_at_ms(&self, quota: Quota, now_ms: u64) -> u64 {
+        let mut left = self.today;
+        for &(quarter, count) in &self.made {
+            left -= count;
+            if left < quota.a_day {
+                return (quarter + QUARTERS_A_DAY + 1) * QUARTER_MS;
+            }
+        }
+        now_ms
+    }
+}
+
+/// Which number of a quota is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum QuotaReached {
+    /// The bot plays as many matches as it may.
+    #[error("the bot plays {most} matches, as many as it may at once: wait until one is over")]
+    AtOnce {
+        /// How many it may play.
+        most: u32,
+    },
+    /// The bot played as many matches as it may in a day.
+    #[error("the bot played {most} matches in 24 hours, as many as it may: wait until {free_at_ms} ms")]
+    ADay {
+        /// How many it may play.
+        most: u32,
+        /// When it may play the next one, in milliseconds.
+        free_at_ms: u64,
+    },
+}
+
+/// A bot plays no match, so none can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the bot plays no match: each match ends once")]
+pub struct NothingToEnd;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DAY_MS: u64 = 86_400_000;
+
+    #[test]
+    fn a_match_counts_for_a_day_and_at_most_a_quarter_of_an_hour_more() {
+        let quota = Quota::new(10, 1).unwrap();
+        for made_ms in [0, 1, 899_999, 900_000, 1_000_000] {
+            let mut usage = Usage::default();
+            usage.begin(quota, made_ms).unwrap();
+            assert_eq!(usage.today(made_ms + DAY_MS), 1);
+            let Err(QuotaReached::ADay { most: 1, free_at_ms }) = usage.begin(quota, made_ms + DAY_MS) else {
+                panic!("the match of {made_ms} counts")
+            };
+            assert!((DAY_MS..=DAY_MS + QUARTER_MS).contains(&(free_at_ms - made_ms)));
+            assert!(usage.clone().begin(quota, free_at_ms - 1).is_err());
+            assert_eq!(usage.begin(quota, free_at_ms), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_match_that_was_never_dealt_does_not_count() {
+        let quota = Quota::new(1, 1).unwrap();
+        let mut usage = Usage::default();
+        usage.begin(quota, 5).unwrap();
+        assert_eq!(usage.take_back(5), Ok(()));
+        assert_eq!(usage.take_back(5), Err(NothingToEnd));
+        assert_eq!((usage.playing(), usage.today(5)), (0, 0));
+        assert_eq!(usage.begin(quota, 6), Ok(()));
+    }
+
+    #[test]
+    fn what_goes_on_after_a_restart_counts_even_beyond_the_quota() {
+        let quota = Quota::new(1, 2).unwrap();
+        let mut usage = Usage::default();
+        usage.remember(0);
+        usage.resume(1);
+        usage.resume(2);
+        assert_eq!((usage.playing(), usage.today(3)), (2, 3));
+        assert_eq!(usage.check(quota, 3), Err(QuotaReached::AtOnce { most: 1 }));
+        assert_eq!([usage.end(), usage.end()], [Ok(()), Ok(())]);
+        let free_at_ms = DAY_MS + QUARTER_MS;
+        assert_eq!(usage.check(quota, 3), Err(QuotaReached::ADay { most: 2, free_at_ms }));
+    }
+
+    #[test]
+    fn each_number_out_of_its_range_is_named() {
+        assert_eq!(Quota::new(0, 1).unwrap_err().field(), "matches_at_once");
+        assert_eq!(Quota::new(1, 10_000_001).unwrap_err().field(), "matches_a_day");
+    }
+
+    proptest! {
+        #[test]
+        fn there_are_never_more_in_any_day_nor_at_once(
+            steps in prop::collection::vec((0..3 * 3_600_000_u64, any::<bool>()), 1..300),
+            at_once in 1..5_u32,
+            a_day in 1..20_u32,
+        ) {
+            let quota = Quota::new(at_once, a_day).unwrap();
+            let (mut usage, mut now, mut made) = (Usage::default(), 0, Vec::new());
+            for (wait, ends) in steps {
+                now += wait;
+                let playing = usage.playing();
+                if ends {
+                    prop_assert_eq!(usage.end().is_ok(), usage.playing() < playing);
+                }
+                if usage.begin(quota, now).is_ok() {
+                    made.push(now);
+                }
+                prop_assert!(usage.playing() <= at_once);
+                let in_a_day = made.iter().filter(|&&made| now - made < DAY_MS).count();
+                prop_assert!(in_a_day <= a_day as usize);
+                prop_assert!(usage.made.len() <= 100);
+            }
+        }
+    }
+}

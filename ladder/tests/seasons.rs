@@ -1,0 +1,155 @@
+//! Seasons of a ladder on simulated time: how long bots wait, against whom they play, and where they sit. `docs/pairing.md` has the
+//! figures, which `cargo test -p zetema-ladder --test seasons -- --nocapture` prints.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, clippy::print_stdout)]
+
+mod season;
+
+use std::num::NonZeroU16;
+use std::time::Instant;
+
+use season::{Figures, Season};
+use zetema_ladder::pairing::{
+    BotId, Entrant, OwnerId, PairingOptions, PairingSettings, Queue, SameOwner, Strength,
+};
+use zetema_rules::{Players, Teams};
+
+/// What a season must not exceed.
+struct Bounds {
+    /// Half of the waits, in milliseconds.
+    wait_p50_ms: u64,
+    /// 99 of 100 waits.
+    wait_p99_ms: u64,
+    /// All waits.
+    wait_max_ms: u64,
+    /// Half of the distances between two opponents' strengths, in points.
+    distance_p50: f64,
+    /// How much more often a bot had one seat than another.
+    seat_spread: u32,
+    /// How many of 100 meetings were with a bot of the last 20 matches.
+    repeats_percent: f64,
+}
+
+fn check(name: &str, season: &Season, bounds: &Bounds) {
+    let began = Instant::now();
+    let figures = season.play();
+    println!("{name}: {figures}; took {:.1} s", began.elapsed().as_secs_f64());
+    let Figures { waits_ms, distances, seat_spreads, .. } = &figures;
+    assert!(waits_ms.at(50) <= bounds.wait_p50_ms, "half waited {} ms or more", waits_ms.at(50));
+    assert!(waits_ms.at(99) <= bounds.wait_p99_ms, "one of 100 waited {} ms or more", waits_ms.at(99));
+    assert!(waits_ms.at(100) <= bounds.wait_max_ms, "one waited {} ms", waits_ms.at(100));
+    assert!(distances.at(50) <= bounds.distance_p50, "half were {} points apart or more", distances.at(50));
+    assert!(seat_spreads.at(100) <= bounds.seat_spread, "one's seats differ by {}", seat_spreads.at(100));
+    assert!(figures.repeats_percent() <= bounds.repeats_percent, "{} % repeats", figures.repeats_percent());
+}
+
+fn season(players: usize, teams: Teams) -> Season {
+    let options = PairingOptions::usual(Players::new(players).unwrap(), teams);
+    Season {
+        settings: PairingSettings::new(options).unwrap(),
+        bots: 200,
+        hours: 6,
+        median_match_s: 60.0,
+        seed: 1,
+    }
+}
+
+#[test]
+fn a_season_of_two() {
+    check(
+        "two players",
+        &season(2, Teams::Individual),
+        &Bounds {
+            wait_p50_ms: 2_000,
+            wait_p99_ms: 25_000,
+            wait_max_ms: 45_000,
+            distance_p50: 2.5,
+            seat_spread: 3,
+            repeats_percent: 15.0,
+        },
+    );
+}
+
+#[test]
+fn a_season_of_pairs() {
+    check(
+        "two pairs",
+        &season(4, Teams::Pairs),
+        &Bounds {
+            wait_p50_ms: 4_000,
+            wait_p99_ms: 31_000,
+            wait_max_ms: 50_000,
+            distance_p50: 3.2,
+            seat_spread: 4,
+            repeats_percent: 60.0,
+        },
+    );
+}
+
+#[test]
+fn a_season_of_six() {
+    check(
+        "six players",
+        &season(6, Teams::Individual),
+        &Bounds {
+            wait_p50_ms: 6_000,
+            wait_p99_ms: 31_000,
+            wait_max_ms: 50_000,
+            distance_p50: 3.6,
+            seat_spread: 4,
+            repeats_percent: 75.0,
+        },
+    );
+}
+
+#[test]
+fn a_season_of_few_bots() {
+    check(
+        "two players, eight bots",
+        &Season { bots: 8, ..season(2, Teams::Individual) },
+        &Bounds {
+            wait_p50_ms: 10_000,
+            wait_p99_ms: 60_000,
+            wait_max_ms: 200_000,
+            distance_p50: 8.0,
+            seat_spread: 3,
+            repeats_percent: 100.0,
+        },
+    );
+}
+
+/// The fastest of three calls counts, and the bound is far more than it takes, as other tests run beside it.
+#[test]
+fn ten_thousand_bots_are_paired_in_well_under_a_second() {
+    let free = |count: u64| (0..count).map(|number| (number, number)).collect::<Vec<_>>();
+    // Half of all bots are one owner's: most of those that are nearest may not be met.
+    let of_one = (0..10_000).map(|number| (number, if number % 2 == 0 { 1 } else { number })).collect();
+    for (name, players, field, now_ms) in [
+        ("two players, no patience", 2, free(10_000), 60_000),
+        ("two players, at once", 2, free(10_000), 0),
+        ("six players, no patience", 6, free(10_000), 60_000),
+        ("six players, at once", 6, free(10_000), 0),
+        ("two players, half of the bots one owner's", 2, of_one, 60_000),
+    ] {
+        let options = PairingOptions {
+            same_owner: SameOwner::Apart,
+            ..PairingOptions::usual(Players::new(players).unwrap(), Teams::Individual)
+        };
+        let mut queue = Queue::new(PairingSettings::new(options).unwrap());
+        for (number, owner) in field {
+            // Spread over 50 points in no order.
+            let strength = Strength::new((number * 7_919 % 10_007) as f64 / 200.0, 2.0).unwrap();
+            let (bot, owner) = (BotId::new(number), OwnerId::new(owner));
+            queue.join(Entrant { bot, owner, strength, places: NonZeroU16::MIN }, 0).unwrap();
+        }
+        let call = || {
+            let mut queue = queue.clone();
+            let began = Instant::now();
+            let matches = queue.pair(now_ms).len();
+            (began.elapsed(), matches)
+        };
+        let (took, matches) = [call(), call(), call()].into_iter().min().unwrap();
+        println!("10,000 bots, {name}: {matches} matches in {:.0} ms", took.as_secs_f64() * 1e3);
+        assert!(took.as_millis() < 1_000, "{name} took {took:?}");
+        assert!(matches * players >= 7_000, "{name}: {matches} matches");
+    }
+}
