@@ -5,3 +5,10 @@
 pub mod conduct;
 pub mod pairing;
 pub mod quota;
+mod ratings;
+
+pub use ratings::{
+    Certainty, Counted, Deviation, Difference, Entry, HeadToHead, HeadToHeads, Ladder, LadderError,
+    LadderResult, Mu, OutOfRange, Played, PlayedError, RankedSide, Rating, RatingChange, RatingOptions,
+    RatingSettings, ResultNumber, SideSize, Sigma, Standing, Tally, Unrated, differences,
+};
