@@ -127,6 +127,7 @@ fn matches_aborted_before_the_deal_come_back_as_they_were() {
     let cases = [
         (AbortReason::NoShow, vec![seat(1)], vec![]),
         (AbortReason::NonceMissing, vec![seat(0)], vec![promised.clone(), entrant(b"sent")]),
+        (AbortReason::TooLong, vec![], vec![]),
         (AbortReason::Cancelled, vec![], vec![entrant(b"sent"), promised]),
     ];
     for (reason, seats, entrants) in cases {

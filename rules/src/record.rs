@@ -227,4 +227,6 @@ pub enum AbortReason {
     Cancelled,
     /// It had not ended when the backup was taken that its server was restored from.
     Restored,
+    /// It had not ended when as much had happened in it as its server keeps of one match.
+    TooLong,
 }

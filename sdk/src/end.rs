@@ -49,6 +49,7 @@ impl fmt::Display for End {
                     AbortReason::Idle => "nothing happened for too long",
                     AbortReason::Cancelled => "it was cancelled",
                     AbortReason::Restored => "the server was restored from a backup",
+                    AbortReason::TooLong => "it was longer than the server keeps a match",
                 };
                 write!(f, "aborted: {reason}")
             }

@@ -123,6 +123,12 @@ pub const DEFAULT_MAX_LIVE_MATCH_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// have 256 KiB.
 pub const MAX_DEAL_SET_SEATS: usize = 256;
 
+/// Entries of one match: what was done in it, its setup and the tokens of its seats. A match that has so many and is not over is
+/// aborted as too long, so that its record can be filed ([`RecordBytes`](crate::journal::RecordBytes) has room for one twice as
+/// long) and what it takes in memory is bounded. One with the highest target (10,000) has some 10,000 to 15,000, and of six players
+/// who never declare anything 25,000; by rules of one's own by which nothing scores it would go on for ever.
+pub const MAX_MATCH_ENTRIES: usize = 50_000;
+
 /// Tokens that one seat of a match has one after the other. Each is an entry of the match's journal, which is in memory while it runs
 /// and is replayed by who asks for its past: a thousand take some 100 KiB, and nobody leaks so many.
 pub const MAX_SEAT_TOKENS: u32 = 1_000;

@@ -11,7 +11,9 @@ use crate::journal::{
     BackupContent, BackupError, Cause, Journal, MatchId, OpenError, Options, Restoring, ResultNumber,
     SqliteJournal,
 };
-use crate::matches::{self, IncarnationError, Matches, Recovered, SystemClock, SystemEntropy};
+use crate::matches::{
+    self, AbortedMatches, IncarnationError, Matches, Recovered, SystemClock, SystemEntropy,
+};
 use crate::table::{FairShuffler, Rejection};
 
 /// What a restore came to.
@@ -40,7 +42,7 @@ pub enum RestoreError {
     /// The new life can't begin.
     #[error(transparent)]
     Incarnation(#[from] IncarnationError),
-    /// A match can't be aborted.
+    /// It can't be known of a match whether it was aborted.
     #[error("a match can't be aborted: {0}")]
     Abort(Rejection),
     /// The work was cut short.
@@ -61,20 +63,26 @@ pub async fn restore(file: &Path, data: &Path) -> Result<Restored, RestoreError>
     let renewed = renew(&journal).await;
     let latest_result = *journal.latest_result().borrow();
     journal.close().await;
-    let (aborted, damaged) = renewed?;
-    backup.damage.extend(
-        damaged.iter().map(|match_id| format!("match {match_id} does not replay, and is not aborted")),
-    );
+    let Renewed { aborted, not_replayed, not_ended } = renewed?;
+    let not_replayed = not_replayed.iter().map(|id| format!("match {id} does not replay, and is not aborted"));
+    let not_ended = not_ended.iter().map(|id| format!("match {id} is not aborted: its end can't be stored"));
+    backup.damage.extend(not_replayed.chain(not_ended));
     in_background(move || restoring.finish()).await??;
     Ok(Restored { backup, aborted, latest_result })
 }
 
-/// Begins a new life, and aborts what had not ended in the one before. The answer is how many matches, and which could
-/// not be.
-async fn renew(journal: &Arc<SqliteJournal>) -> Result<(usize, Vec<MatchId>), RestoreError> {
+/// What became of the matches that had not ended.
+struct Renewed {
+    aborted: usize,
+    not_replayed: Vec<MatchId>,
+    not_ended: Vec<MatchId>,
+}
+
+/// Begins a new life, and aborts what had not ended in the one before.
+async fn renew(journal: &Arc<SqliteJournal>) -> Result<Renewed, RestoreError> {
     let entropy = Arc::new(SystemEntropy);
     Matches::begin_incarnation(&**journal, &*entropy).await?;
-    let (matches, Recovered { running: _, damaged }) = Matches::open(matches::Config {
+    let (matches, Recovered { running: _, damaged: not_replayed }) = Matches::open(matches::Config {
         journal: Arc::<SqliteJournal>::clone(journal),
         clock: Arc::new(SystemClock::new()),
         entropy,
@@ -84,7 +92,8 @@ async fn renew(journal: &Arc<SqliteJournal>) -> Result<(usize, Vec<MatchId>), Re
     .await?;
     let aborted = matches.abort_restored().await.map_err(RestoreError::Abort);
     matches.stop().await;
-    Ok((aborted?, damaged))
+    let AbortedMatches { aborted, damaged: not_ended } = aborted?;
+    Ok(Renewed { aborted, not_replayed, not_ended })
 }
 
 async fn in_background<T: Send + 'static>(

@@ -16,7 +16,7 @@ pub(crate) enum OutcomeJson {
     },
     /// Ended without a result.
     Aborted {
-        /// `no-show`, `nonce-missing`, `idle` or `cancelled`.
+        /// `no-show`, `nonce-missing`, `idle`, `cancelled`, `restored` or `too-long`.
         reason: String,
         /// Whose fault it was, possibly nobody's.
         seats: Vec<usize>,

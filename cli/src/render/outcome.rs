@@ -16,6 +16,7 @@ pub(crate) fn outcome(outcome: &Outcome, names: &Names) -> String {
                 AbortReason::Idle => "nothing happened for too long",
                 AbortReason::Cancelled => "it was cancelled",
                 AbortReason::Restored => "the server was restored from a backup",
+                AbortReason::TooLong => "it was longer than the server keeps a match",
             };
             let seats: Vec<String> = seats.iter().map(|&seat| names.seat(seat)).collect();
             let whose = if seats.is_empty() { String::new() } else { format!(": {}", seats.join(", ")) };

@@ -8,7 +8,7 @@ use crate::v1::outcome;
 
 wire_enum! {
     EndReason = EndReason { Target, DealOver, Forfeit }
-    AbortReason = AbortReason { NoShow, NonceMissing, Idle, Cancelled, Restored }
+    AbortReason = AbortReason { NoShow, NonceMissing, Idle, Cancelled, Restored, TooLong }
     ForfeitReason = ForfeitReason { Resigned, OutOfTime, OutOfStrikes }
 }
 

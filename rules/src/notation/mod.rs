@@ -26,7 +26,8 @@
 //!          | "assembly" rank
 //!          | "marriages" [ "hand" { card } ] [ "tableau" { card } ]
 //! outcome  = "result" ( "target" | "deal-over" | "forfeit" ) "ranks" { rank } "totals" { points }
-//!          | "aborted" ( "no-show" | "nonce-missing" | "idle" | "cancelled" | "restored" ) { seat }
+//!          | "aborted" ( "no-show" | "nonce-missing" | "idle" | "cancelled" | "restored" | "too-long" )
+//!            { seat }
 //! card     = rank suit                                   "KS", "TD"
 //! rank     = "A" | "2" | … | "9" | "T" | "J" | "Q" | "K"
 //! suit     = "C" | "D" | "H" | "S"

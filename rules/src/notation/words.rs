@@ -72,5 +72,6 @@ words! {
         Idle = "idle",
         Cancelled = "cancelled",
         Restored = "restored",
+        TooLong = "too-long",
     }
 }

@@ -11,10 +11,24 @@ use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Dealing, DealingKind, ForfeitReason, LedgerEntry, Outcome, Record, Seat, Step};
 
 use super::{DecodeError, id, millis_from_wire, millis_to_wire, text};
-use crate::journal::{ClientReference, MatchId, Visibility};
+use crate::journal::{ClientReference, MatchId, NewRecords, RecordBytes, Visibility};
+use crate::limits;
 use crate::table::{
     Abort, Change, Created, DealSet, Deals, Entrant, Entry, MatchInfo, SeatSpec, Started, Table,
 };
+
+/// Bytes of a record for each entry of its match, its part of a deal counted in: no entry takes more.
+const BYTES_PER_ENTRY: usize = 128;
+
+/// Bytes of all else: the rules, the seats, and the nonces of a deal set, of which there are
+/// [`MAX_DEAL_SET_SEATS`](limits::MAX_DEAL_SET_SEATS).
+const BYTES_BESIDE_ENTRIES: usize = 64 * 1024;
+
+// The longest match has a record with room to spare. What is decided at once may make it longer than it may be, by one append.
+const _: () = assert!(
+    2 * ((limits::MAX_MATCH_ENTRIES + NewRecords::MAX) * BYTES_PER_ENTRY + BYTES_BESIDE_ENTRIES)
+        <= RecordBytes::MAX_BYTES
+);
 
 /// The bytes of the record of a match that is over.
 ///
@@ -211,5 +225,60 @@ fn steps(steps: &[Step], ledger: &[LedgerEntry], changes: &mut Vec<Change>) {
             }
             Step::Forfeit { seat, reason } => Change::SeatForfeited { seat, reason, ledger: charged() },
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a deal, in which all 65 cards leave the hands: ten kings and queens once, then five cards of a rank at a time.
+    const LEAST_ENTRIES_OF_A_DEAL: usize = 12;
+
+    fn bytes(record: &v1::Record) -> usize {
+        record.encoded_len()
+    }
+
+    fn of_steps(declaration: v1::declaration::Kind) -> usize {
+        let declare = v1::Declaration { kind: Some(declaration) };
+        let play = v1::PlayStep {
+            seat: 5,
+            action: Some(v1::Action { kind: Some(v1::action::Kind::Declare(declare)) }),
+            points: u16::MAX.into(),
+            played_by: v1::PlayedBy::Autoplay.into(),
+        };
+        let step = v1::Step { kind: Some(v1::step::Kind::Play(play)) };
+        bytes(&v1::Record { steps: vec![step], ..v1::Record::default() })
+    }
+
+    #[test]
+    fn no_entry_takes_more_of_a_record_than_is_reckoned() {
+        let cards = vec![52; 10];
+        let marriages = v1::Marriages { hand: cards.clone(), tableau: cards.clone() };
+        let step = of_steps(v1::declaration::Kind::Marriages(marriages))
+            .max(of_steps(v1::declaration::Kind::FlushSequence(v1::CardList { cards })));
+        let entry = v1::LedgerEntry {
+            decision_number: u32::MAX,
+            seat: 5,
+            published_ms: u64::MAX,
+            received_ms: Some(u64::MAX),
+            credit_ms: u32::MAX,
+            charged_ms: u64::MAX,
+            bank_ms: u64::MAX,
+            interrupted: true,
+        };
+        let ledger = bytes(&v1::Record { ledger: vec![entry], ..v1::Record::default() });
+        let deal = v1::RecordDeal { deck: vec![52; 65], scores: vec![u16::MAX.into(); 6] };
+        let deal = bytes(&v1::Record { deals: vec![deal], ..v1::Record::default() });
+        let most = step + ledger + deal.div_ceil(LEAST_ENTRIES_OF_A_DEAL);
+        assert!((100..=BYTES_PER_ENTRY).contains(&most), "{most}");
+
+        let entrant = v1::Entrant {
+            match_id: "f".repeat(32),
+            hash: Some(v1::SeatNonceHash { seat: 5, nonce_hash: vec![0xff; 32] }),
+            nonce: Some(v1::SeatNonce { seat: 5, nonce: vec![0xff; 32] }),
+        };
+        let all = limits::MAX_DEAL_SET_SEATS * (entrant.encoded_len() + 2);
+        assert!(all + 4096 <= BYTES_BESIDE_ENTRIES, "{all}");
     }
 }

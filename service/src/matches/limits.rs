@@ -14,6 +14,8 @@ pub struct Limits {
     pub live_matches_of_owner: usize,
     /// Bytes of memory that what has happened in them may take. Beyond that none is created, and no token of a seat is replaced.
     pub live_bytes: usize,
+    /// Entries of one match. One that has so many and is not over is aborted.
+    pub match_entries: usize,
     /// Messages that wait for one table. Who sends more waits.
     pub inbox_messages: usize,
     /// Observations that wait for one subscriber. A reader that falls further behind is cut.
@@ -43,6 +45,7 @@ impl Default for Limits {
             live_matches: limits::DEFAULT_MAX_LIVE_MATCHES as usize,
             live_matches_of_owner: limits::DEFAULT_MAX_LIVE_MATCHES_PER_OWNER as usize,
             live_bytes: usize::try_from(limits::DEFAULT_MAX_LIVE_MATCH_BYTES).unwrap_or(usize::MAX),
+            match_entries: limits::MAX_MATCH_ENTRIES,
             inbox_messages: limits::TABLE_INBOX_MESSAGES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
             queued_bytes: limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT,

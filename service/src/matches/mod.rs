@@ -162,6 +162,15 @@ pub struct Recovered {
     pub damaged: Vec<MatchId>,
 }
 
+/// What became of the matches of a backup that had not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AbortedMatches {
+    /// How many were aborted.
+    pub aborted: usize,
+    /// Those whose end can't be stored. The log says why. They stay in the journal as they are.
+    pub damaged: Vec<MatchId>,
+}
+
 impl Matches {
     /// Opens all matches: those that had not ended go on, with the same hidden state, the same observations and the
     /// same decision numbers (I1).
@@ -207,11 +216,12 @@ impl Matches {
         Incarnations::begin(journal, entropy).await
     }
 
-    /// Ends all matches that run, as those of a backup: unrated and revealed. The answer is how many.
+    /// Ends all matches that run, as those of a backup: unrated and revealed. Those whose end the journal does not take stay as they
+    /// are.
     ///
     /// # Errors
-    /// A [`Rejection`] if one can't be ended.
-    pub async fn abort_restored(&self) -> Result<usize, Rejection> {
+    /// A [`Rejection`] if it can't be known of one whether it has ended.
+    pub async fn abort_restored(&self) -> Result<AbortedMatches, Rejection> {
         let live: Vec<MatchId> = {
             let live = self.live_matches();
             live.ids().collect()
@@ -219,13 +229,15 @@ impl Matches {
         let aborts = live.iter().map(async |match_id| {
             match self.command(*match_id, Command::AbortRestored, self.arrival(None)).await {
                 // Before the deal the matches of a deal set end together.
-                Ok(_) | Err(Rejection::MatchOver) => Ok(()),
+                Ok(_) | Err(Rejection::MatchOver) => Ok(None),
+                Err(Rejection::Damaged | Rejection::MatchDamaged(_)) => Ok(Some(*match_id)),
                 Err(rejection) => Err(rejection),
             }
         });
         let aborts = stream::iter(aborts).buffer_unordered(ABORTS_AT_ONCE);
-        aborts.try_collect::<Vec<()>>().await?;
-        Ok(live.len())
+        let not_aborted: Vec<Option<MatchId>> = aborts.try_collect().await?;
+        let damaged: Vec<MatchId> = not_aborted.into_iter().flatten().collect();
+        Ok(AbortedMatches { aborted: live.len() - damaged.len(), damaged })
     }
 
     /// How many matches run.

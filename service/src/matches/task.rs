@@ -102,7 +102,11 @@ impl TableTask {
         if let Some(retry) = self.storage.retry_at() {
             return self.wait_for_storage(retry, stopped).await;
         }
-        if let Some(changes) = self.table.next_change() {
+        let too_long = self.table.too_long(self.limits.match_entries);
+        if too_long.is_some() {
+            tracing::warn!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a match is too long");
+        }
+        if let Some(changes) = too_long.or_else(|| self.table.next_change()) {
             return match self.write(changes).await {
                 Ok(()) | Err(Rejection::OutcomeUnknown) => Ok(()),
                 Err(_) => Err(Over::Stopped),

@@ -84,6 +84,15 @@ impl Table {
         }
     }
 
+    /// The end of a match that has as many entries as it may have, and no result.
+    pub fn too_long(&self, most_entries: usize) -> Option<Vec<Change>> {
+        let has_result = self.game().is_some_and(|game| game.public().result.is_some());
+        if self.log.len() < most_entries || has_result || self.outcome().is_some() {
+            return None;
+        }
+        Some(vec![Change::Aborted(Abort { reason: AbortReason::TooLong, seats: Vec::new() })])
+    }
+
     fn decide_join(&self, access: SeatAccess, nonce_hash: Option<NonceHash>) -> Result<Decided, Rejection> {
         self.check_access(access)?;
         let over = matches!(self.stage, Stage::Over { .. });

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! command ─► decide ─► changes ─► journal ─► apply ─► effect ─► observe, for each viewer
-//!      now ─► next_change, expired ─┘                    └─► deadline
+//!      now ─► too_long, next_change, expired ─┘          └─► deadline
 //! ```
 //!
 //! What each viewer observes, and its numbers, follow from the entries alone, so a table that replays them shows the

@@ -6,7 +6,7 @@ use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::{decode_record, encode_entry};
 use crate::journal::{MatchId, Owner, Payload, UnixMillis};
-use crate::matches::{CreateError, End, Limits, Matches, Next, Start};
+use crate::matches::{AbortedMatches, CreateError, End, Limits, Matches, Next, Start};
 use crate::table::{
     Change, Choice, DealSpec, Entry, MatchSpec, MatchStage, Observation, Rejection, SeatAccess,
 };
@@ -169,6 +169,31 @@ async fn whatever_becomes_of_its_cancellation_it_comes_once() {
     let refused = matches.cancel(id).await;
     assert!(matches!(refused, Err(Rejection::MatchDamaged(_))), "{refused:?}");
     assert_eq!(matches.lost(), 1);
+}
+
+#[tokio::test]
+async fn of_a_backup_all_matches_are_aborted_but_those_whose_end_the_journal_does_not_take() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let infos = matches.create(vec![spec(Preset::Sackson, 2, DealSpec::Joint); 3], None).await.unwrap();
+    join_all(&matches, &infos[0]).await;
+    journal.doom(&[Fate::Fenced]);
+    let AbortedMatches { aborted, damaged } = matches.abort_restored().await.unwrap();
+    assert_eq!((aborted, damaged.len()), (2, 1));
+    assert_eq!((matches.live(), matches.lost()), (0, 1));
+    for info in infos {
+        let after = matches.get(info.match_id).await;
+        if damaged.contains(&info.match_id) {
+            assert!(matches!(after, Err(Rejection::MatchDamaged(_))), "{after:?}");
+        } else {
+            let restored = Outcome::Aborted { reason: AbortReason::Restored, seats: Vec::new() };
+            assert_eq!(after.unwrap().outcome, Some(restored));
+        }
+    }
+    // What is not known may be tried again, and is no damage of one match.
+    create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    journal.doom(&[Fate::Fails]);
+    assert_eq!(matches.abort_restored().await, Err(Rejection::OutcomeUnknown));
 }
 
 #[tokio::test]

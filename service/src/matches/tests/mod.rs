@@ -8,6 +8,7 @@ mod deal_sets;
 mod failures;
 pub(crate) mod fake;
 pub(crate) mod harness;
+mod length;
 mod lifecycle;
 mod lists;
 mod live_bytes;
