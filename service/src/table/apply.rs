@@ -90,7 +90,8 @@ impl Table {
     pub fn apply(&mut self, entry: &Arc<Entry>, now: Moment) -> Result<Effect, ReplayError> {
         let number = self.log.len() + 1;
         let before = self.decision();
-        let mut logged = Logged { entry: entry.clone(), seq: 0, play: None };
+        let decision = self.game().map_or(0, |game| game.public().decision);
+        let mut logged = Logged { entry: entry.clone(), seq: 0, decision, play: None };
         let mut effect = self.change(entry, &mut logged).map_err(|misfit| match misfit {
             Misfit::Misplaced(why) => ReplayError::Misplaced { number, why },
             Misfit::Play(error) => ReplayError::Play { number, error },
@@ -102,6 +103,11 @@ impl Table {
         }
         if let Some(seat) = entry.change.seat() {
             logged.seq = self.seq(Viewer::Seat(seat));
+        }
+        if let Change::SeatForfeited { seat, .. } = entry.change
+            && let Some(setup) = self.seats.get_mut(seat.index())
+        {
+            setup.forfeited_at = Some(logged.seq);
         }
         self.log.push(logged);
         if matches!(entry.change, Change::Started(_)) {

@@ -196,9 +196,8 @@ impl Table {
     fn decide_resign(&self, access: SeatAccess) -> Result<Decided, Rejection> {
         self.check_access(access)?;
         let seat = access.seat;
-        let resigned = |logged: &&Logged| matches!(logged.entry.change, Change::SeatForfeited { seat: forfeited, .. } if forfeited == seat);
-        if let Some(logged) = self.log.iter().rev().find(resigned) {
-            return Ok(Decided::Already(Done::Resigned { seq: logged.seq }));
+        if let Some(seq) = self.seats[seat.index()].forfeited_at {
+            return Ok(Decided::Already(Done::Resigned { seq }));
         }
         match &self.stage {
             Stage::Joining | Stage::Nonces => Err(Rejection::NotStarted),
@@ -237,46 +236,31 @@ impl Table {
     }
 
     /// What this seat itself sent for a decision, faults included.
-    fn answer(&self, seat: Seat, decision: u32) -> Option<(&Logged, Action)> {
-        // The decisions of the log ascend, so the search from the end is over at the first smaller one.
-        for logged in self.log.iter().rev() {
-            let (by, of, action) = match logged.entry.change {
-                Change::Acted { seat, decision, action, by: PlayedBy::Player, .. } => {
-                    (seat, decision, action)
-                }
-                Change::Faulted { seat, decision, card } => (seat, decision, Action::Discard(card)),
-                _ => continue,
-            };
-            if of < decision {
-                return None;
+    pub(super) fn answer(&self, seat: Seat, decision: u32) -> Option<(&Logged, Action)> {
+        self.logged_at(decision).iter().find_map(|logged| match logged.entry.change {
+            Change::Acted { seat: by, action, by: PlayedBy::Player, .. } if by == seat => {
+                Some((logged, action))
             }
-            if of == decision && by == seat {
-                return Some((logged, action));
-            }
-        }
-        None
+            Change::Faulted { seat: by, card, .. } if by == seat => Some((logged, Action::Discard(card))),
+            _ => None,
+        })
     }
 
     /// Whose decision this was, and how it came to be over; `None` if it is not over, or there was none.
-    fn closed(&self, decision: u32) -> Option<(Seat, ClosedBy)> {
-        let mut played_for = None;
-        for logged in self.log.iter().rev() {
-            match &logged.entry.change {
-                Change::SeatForfeited { seat, ledger: Some(ledger), .. } if ledger.decision == decision => {
-                    return Some((*seat, ClosedBy::Clock));
-                }
-                Change::Acted { decision: of, .. } if *of < decision => break,
-                Change::Acted { seat, decision: of, by, ledger, .. } if *of == decision => match (by, ledger)
-                {
-                    (PlayedBy::Player, _) => return Some((*seat, ClosedBy::Answer)),
-                    (PlayedBy::Autoplay, Some(_)) => return Some((*seat, ClosedBy::Clock)),
-                    // If it forfeited in this decision, that stands before.
-                    (PlayedBy::Autoplay, None) => played_for = Some((*seat, ClosedBy::Forfeit)),
+    pub(super) fn closed(&self, decision: u32) -> Option<(Seat, ClosedBy)> {
+        // A seat whose time is out forfeits first, and then is played for.
+        self.logged_at(decision).iter().find_map(|logged| match &logged.entry.change {
+            Change::SeatForfeited { seat, ledger: Some(_), .. } => Some((*seat, ClosedBy::Clock)),
+            Change::Acted { seat, by, ledger, .. } => Some((
+                *seat,
+                match (by, ledger) {
+                    (PlayedBy::Player, _) => ClosedBy::Answer,
+                    (PlayedBy::Autoplay, Some(_)) => ClosedBy::Clock,
+                    (PlayedBy::Autoplay, None) => ClosedBy::Forfeit,
                 },
-                _ => {}
-            }
-        }
-        played_for
+            )),
+            _ => None,
+        })
     }
 
     fn first_deal(&self, nonces: Vec<Nonce>, entrants: Arc<[Entrant]>) -> Change {

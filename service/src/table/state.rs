@@ -40,6 +40,8 @@ pub(super) struct SeatSetup {
     pub(super) joined: Join,
     pub(super) nonce: Option<Nonce>,
     pub(super) generation: u32,
+    /// The number of the observation that shows the seat its own forfeit.
+    pub(super) forfeited_at: Option<u64>,
 }
 
 /// Whether and how a seat joined.
@@ -82,6 +84,8 @@ pub(super) struct Logged {
     pub(super) entry: Arc<Entry>,
     /// The number of the observation that shows it to the seat that it is about; 0 if it is about none.
     pub(super) seq: u64,
+    /// The decision that was open, or was the last one; 0 before the first. It never falls from one entry to the next.
+    pub(super) decision: u32,
     pub(super) play: Option<LoggedPlay>,
 }
 
@@ -110,14 +114,15 @@ impl Table {
             return Err(ReplayError::Revision { found: created.rules_revision });
         }
         let created = Arc::clone(created);
-        let setup = |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1 };
+        let setup =
+            |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1, forfeited_at: None };
         let seats: Vec<SeatSetup> = created.rules.seats().map(setup).collect();
         Ok(Self {
             shuffler,
             stage: Stage::Joining,
             seqs: vec![0; seats.len() + 1],
             seats,
-            log: vec![Logged { entry: first, seq: 0, play: None }],
+            log: vec![Logged { entry: first, seq: 0, decision: 0, play: None }],
             clock: MatchClock::NEW,
             waits_since_ms: 0,
             interrupted: false,
@@ -171,6 +176,13 @@ impl Table {
     /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.
     pub fn entries_from(&self, first: usize) -> impl Iterator<Item = &Arc<Entry>> {
         self.log.iter().skip(first).map(|logged| &logged.entry)
+    }
+
+    /// What happened while this decision was open, in order.
+    pub(super) fn logged_at(&self, decision: u32) -> &[Logged] {
+        let from = self.log.partition_point(|logged| logged.decision < decision);
+        let of_it = self.log[from..].partition_point(|logged| logged.decision == decision);
+        &self.log[from..from + of_it]
     }
 
     /// The number of the current decision; `None` while none is open.

@@ -9,6 +9,7 @@ use zetema_rules::{
 };
 
 use super::harness::*;
+use super::random::check_found;
 use crate::encoding::{decode_entry, decode_record, encode_entry, encode_record, record_entries};
 use crate::table::{
     Arrival, Choice, ClosedBy, Command, Deals, Done, Entry, FairShuffler, Observation, Receipt, Rejection,
@@ -257,6 +258,7 @@ proptest! {
         let record = table.record().expect("the match has ended");
         prop_assert!(record.verify().is_ok(), "{:?}", record.verify());
         check_ledger(&ledger(table), &options)?;
+        check_found(table)?;
         prop_assert_eq!(&record.clocks.as_ref().unwrap().ledger, &ledger(table));
 
         let stored = table.entries_from(0).map(|entry| {

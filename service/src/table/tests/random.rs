@@ -1,11 +1,15 @@
 //! Whatever is asked, in whatever order: what is decided can be applied, and what was applied replays.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use zetema_rules::{Action, PlayedBy};
 
 use super::harness::*;
-use crate::table::{Arrival, Choice, Command, Deals, Decided, Entry, FairShuffler, SeatAccess, Table};
+use crate::table::{
+    Arrival, Change, Choice, ClosedBy, Command, Deals, Decided, Done, Entry, FairShuffler, SeatAccess, Table,
+};
 
 #[derive(Clone, Debug)]
 enum Ask {
@@ -50,13 +54,60 @@ fn command(ask: &Ask, table: &Table) -> Command {
         }
         Ask::Fault { index, card } => {
             let card = zetema_rules::Card::from_index(card).unwrap();
-            let choice = Choice::Action(zetema_rules::Action::Discard(card));
+            let choice = Choice::Action(Action::Discard(card));
             Command::Act { access: access(index), decision: current, choice }
         }
         Ask::Resign { index } => Command::Resign { access: access(index) },
         Ask::Rotate { index } => Command::RotateToken { seat: seat(index) },
         Ask::Cancel => Command::Cancel,
     }
+}
+
+/// Every decision is found as it is by going through all entries, and so is every forfeit.
+pub(super) fn check_found(table: &Table) -> Result<(), TestCaseError> {
+    let (mut answers, mut closed) = (BTreeMap::new(), BTreeMap::new());
+    let mut forfeited = BTreeSet::new();
+    let mut last = 0;
+    for entry in table.entries_from(0) {
+        match entry.change {
+            Change::Acted { seat, decision, action, by, ledger } => {
+                last = decision;
+                if by == PlayedBy::Player {
+                    answers.insert((decision, seat), action);
+                }
+                let closed_by = match (by, ledger) {
+                    (PlayedBy::Player, _) => ClosedBy::Answer,
+                    (PlayedBy::Autoplay, Some(_)) => ClosedBy::Clock,
+                    (PlayedBy::Autoplay, None) => ClosedBy::Forfeit,
+                };
+                closed.entry(decision).or_insert((seat, closed_by));
+            }
+            Change::Faulted { seat, decision, card } => {
+                answers.insert((decision, seat), Action::Discard(card));
+            }
+            Change::SeatForfeited { seat, ledger, .. } => {
+                forfeited.insert(seat);
+                if let Some(ledger) = ledger {
+                    closed.insert(ledger.decision, (seat, ClosedBy::Clock));
+                }
+            }
+            _ => {}
+        }
+    }
+    let seats = table.info().seats;
+    for decision in 0..last + 3 {
+        prop_assert_eq!(table.closed(decision), closed.get(&decision).copied(), "{}", decision);
+        for seat in seats.iter().map(|info| info.seat) {
+            let found = table.answer(seat, decision).map(|(_, action)| action);
+            prop_assert_eq!(found, answers.get(&(decision, seat)).copied(), "{} {}", decision, seat);
+        }
+    }
+    for info in &seats {
+        let access = SeatAccess { seat: info.seat, generation: info.generation };
+        let resigned = table.done(&Command::Resign { access }, Arrival { at: at_ms(0), round_trip_ms: None });
+        prop_assert_eq!(matches!(resigned, Some(Done::Resigned { .. })), forfeited.contains(&info.seat));
+    }
+    Ok(())
 }
 
 proptest! {
@@ -88,6 +139,7 @@ proptest! {
                 }
             }
         }
+        check_found(&harness.table)?;
         let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
         let again = Table::replay(entries, Arc::new(FairShuffler)).unwrap();
         for (viewer, observed) in &harness.observed {
