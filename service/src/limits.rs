@@ -300,10 +300,18 @@ pub const REPLAYS_AT_WORK: usize = 4;
 /// Entries of a match that are replayed in one go, in some hundred microseconds: then others have their turn.
 pub const ENTRIES_REPLAYED: usize = 256;
 
-/// Replays that are read at once, observation by observation, unless configured: of matches that are over, and of those that run for
-/// spectators who have missed something. Of 1,000 actions one takes some 256 KiB, and a longer one more in proportion, until its
-/// reader has come to the end, or has caught up. Seats that come back to matches that run have as many again, as they have clocks.
+/// Places for replays that are read at once, observation by observation, unless configured: of matches that are over, and of those
+/// that run for spectators who have missed something. One is kept until its reader has come to the end, or has caught up. Seats that
+/// come back to matches that run have as many again, as they have clocks.
 pub const DEFAULT_MAX_REPLAYS: u32 = 512;
+
+/// Entries of a match whose replay takes one place, some 256 KiB of memory. A longer one takes as many places as it has of these, or
+/// all that an address has, if those are fewer: the longest ([`MAX_MATCH_ENTRIES`]) takes 50.
+pub const ENTRIES_PER_REPLAY: usize = 1_000;
+
+/// By so many entries a match that runs may at least grow while a replay of it is read. Who is slower than that is cut, as its replay
+/// would take more memory than its places stand for.
+pub const REPLAY_GROWTH_ENTRIES: usize = 500;
 
 /// Those from one address, unless configured: a quarter of all, so that four addresses are needed to keep the others out.
 pub const DEFAULT_MAX_REPLAYS_PER_ADDRESS: u32 = 128;

@@ -302,14 +302,14 @@ impl Share {
         self.rates.replays.to_make(self.address()).await
     }
 
-    /// Waits for a turn to read a replay, which may be kept as long as that takes.
-    pub(crate) async fn replay_to_read(&self) -> Result<Turn, LongQueue> {
-        self.rates.replays.to_read(self.address()).await
+    /// Waits for a turn to read a replay of so many places, which may be kept as long as that takes.
+    pub(crate) async fn replay_to_read(&self, places: usize) -> Result<Turn, LongQueue> {
+        self.rates.replays.to_read(self.address(), places).await
     }
 
     /// Waits for a turn to read what a seat has missed of its match, which runs.
-    pub(crate) async fn replay_to_read_by_seat(&self) -> Result<Turn, LongQueue> {
-        self.rates.replays.to_read_by_seat(self.address()).await
+    pub(crate) async fn replay_to_read_by_seat(&self, places: usize) -> Result<Turn, LongQueue> {
+        self.rates.replays.to_read_by_seat(self.address(), places).await
     }
 
     /// The room of requests on a Play stream that are not answered. `None`: of one that came by no connection.

@@ -42,22 +42,22 @@ impl Replays {
 
     /// Waits for a turn to have one made.
     pub(super) async fn to_make(&self, address: Address) -> Result<Turn, LongQueue> {
-        self.next(&self.made, address).await
+        self.next(&self.made, address, 1).await
     }
 
-    /// Waits for a turn to read one, observation by observation: it may be kept as long as that takes.
-    pub(super) async fn to_read(&self, address: Address) -> Result<Turn, LongQueue> {
-        self.next(&self.read, address).await
+    /// Waits for a turn to read one of so many places, observation by observation: it may be kept as long as that takes.
+    pub(super) async fn to_read(&self, address: Address, places: usize) -> Result<Turn, LongQueue> {
+        self.next(&self.read, address, places).await
     }
 
     /// The same for a seat of a match that runs.
-    pub(super) async fn to_read_by_seat(&self, address: Address) -> Result<Turn, LongQueue> {
-        self.next(&self.read_by_seats, address).await
+    pub(super) async fn to_read_by_seat(&self, address: Address, places: usize) -> Result<Turn, LongQueue> {
+        self.next(&self.read_by_seats, address, places).await
     }
 
-    async fn next(&self, turns: &Turns, address: Address) -> Result<Turn, LongQueue> {
+    async fn next(&self, turns: &Turns, address: Address, places: usize) -> Result<Turn, LongQueue> {
         let _waits = self.waiting.room(address).map_err(|_| LongQueue)?;
-        timeout(limits::REPLAY_PATIENCE, turns.next(address)).await.map_err(|_| LongQueue)
+        timeout(limits::REPLAY_PATIENCE, turns.next_of(address, places)).await.map_err(|_| LongQueue)
     }
 }
 
@@ -82,36 +82,36 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_reads_as_many_as_it_may_waits_and_is_refused_in_the_end() {
         let (replays, one) = (replays(), address("192.0.2.1"));
-        let mut read = vec![replays.to_read(one).await.unwrap(), replays.to_read(one).await.unwrap()];
-        let mut waits = Box::pin(replays.to_read(one));
+        let mut read = vec![replays.to_read(one, 1).await.unwrap(), replays.to_read(one, 1).await.unwrap()];
+        let mut waits = Box::pin(replays.to_read(one, 1));
         assert!(poll!(&mut waits).is_pending());
         // Another address reads meanwhile, and to make one is another queue.
         let other = (2..9).find_map(|last| {
-            replays.to_read(address(&format!("192.0.2.{last}"))).now_or_never().transpose().unwrap()
+            replays.to_read(address(&format!("192.0.2.{last}")), 1).now_or_never().transpose().unwrap()
         });
         assert!(other.is_some());
         replays.to_make(one).await.unwrap();
-        replays.to_read_by_seat(one).await.unwrap();
+        replays.to_read_by_seat(one, 1).await.unwrap();
         read.pop();
         drop(other);
         read.push(waits.await.unwrap());
-        assert_eq!(replays.to_read(one).await.unwrap_err(), LongQueue);
+        assert_eq!(replays.to_read(one, 1).await.unwrap_err(), LongQueue);
         read.clear();
-        replays.to_read(one).await.unwrap();
+        replays.to_read(one, 1).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn of_an_address_no_more_wait_than_may_and_who_leaves_makes_room() {
         let (replays, one) = (replays(), address("192.0.2.1"));
-        let _read = [replays.to_read(one).await.unwrap(), replays.to_read(one).await.unwrap()];
+        let _read = [replays.to_read(one, 1).await.unwrap(), replays.to_read(one, 1).await.unwrap()];
         let most = limits::MAX_WAITING_FOR_REPLAYS_PER_ADDRESS;
-        let mut waiting: Vec<_> = (0..most).map(|_| Box::pin(replays.to_read(one))).collect();
+        let mut waiting: Vec<_> = (0..most).map(|_| Box::pin(replays.to_read(one, 1))).collect();
         for waits in &mut waiting {
             assert!(poll!(waits).is_pending());
         }
-        assert_eq!(replays.to_read(one).now_or_never().unwrap().unwrap_err(), LongQueue);
+        assert_eq!(replays.to_read(one, 1).now_or_never().unwrap().unwrap_err(), LongQueue);
         waiting.pop();
-        waiting.push(Box::pin(replays.to_read(one)));
+        waiting.push(Box::pin(replays.to_read(one, 1)));
         assert!(join_all(waiting).await.iter().all(Result::is_err), "their patience is over");
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Turns {
     hasher: RandomState,
     slots: Box<[Arc<Semaphore>]>,
     all: Arc<Semaphore>,
+    /// As many as one may take at most.
+    most: usize,
 }
 
 /// What the turn is for may be done as long as this lives. A large answer that takes it along has it until its first piece is made
@@ -31,16 +33,23 @@ impl Turns {
             hasher: RandomState::new(),
             slots: (0..limits::TURN_SLOTS).map(slot).collect(),
             all: Arc::new(Semaphore::new(all)),
+            most: of_address.min(all),
         }
     }
 
     /// Waits for a turn, behind those of the same address that asked before.
     pub(super) async fn next(&self, address: Address) -> Turn {
+        self.next_of(address, 1).await
+    }
+
+    /// The same for what counts as so many, or as all that an address may have at once, if those are fewer.
+    pub(super) async fn next_of(&self, address: Address, count: usize) -> Turn {
+        let count = u32::try_from(count.min(self.most)).unwrap_or(u32::MAX);
         let slots = self.slots.len() as u64;
         let slot = usize::try_from(self.hasher.hash_one(address) % slots).unwrap_or_default();
         // Neither is ever closed.
-        let of_address = Arc::clone(&self.slots[slot]).acquire_owned().await.ok();
-        let of_all = Arc::clone(&self.all).acquire_owned().await.ok();
+        let of_address = Arc::clone(&self.slots[slot]).acquire_many_owned(count).await.ok();
+        let of_all = Arc::clone(&self.all).acquire_many_owned(count).await.ok();
         Turn { _permits: Arc::new([of_address, of_all]) }
     }
 }
@@ -68,6 +77,23 @@ mod tests {
         assert!((2..).find_map(|other| turns.next(address(other)).now_or_never()).is_some());
         taken.pop();
         assert!(turns.next(one).now_or_never().is_some());
+    }
+
+    #[test]
+    fn what_counts_as_several_waits_until_so_many_are_there_and_what_counts_as_too_many_takes_all_of_an_address()
+     {
+        let turns = Turns::new(8, 4);
+        let one = address(1);
+        let small = turns.next(one).now_or_never().unwrap();
+        assert!(turns.next_of(one, 4).now_or_never().is_none());
+        let large = turns.next_of(one, 3).now_or_never().unwrap();
+        assert!(turns.next(one).now_or_never().is_none());
+        drop((small, large));
+        let largest = turns.next_of(one, 1_000_000).now_or_never().unwrap();
+        assert!(turns.next(one).now_or_never().is_none());
+        assert_eq!(turns.all.available_permits(), 4);
+        drop(largest);
+        assert_eq!(turns.all.available_permits(), 8);
     }
 
     #[test]

@@ -95,10 +95,10 @@ numbers! {
     MaxFollowedSeats "max_followed_seats" "seats" 1 10_000_000 limits::DEFAULT_MAX_FOLLOWED_SEATS;
     /// Seats that are followed at once from one address (of IPv6 from one /64)
     MaxFollowedSeatsPerAddress "max_followed_seats_per_address" "seats" 1 10_000_000 limits::DEFAULT_MAX_FOLLOWED_SEATS_PER_ADDRESS;
-    /// Replays of matches that are read at once by who has missed something, and as many again by seats of matches that run
-    MaxReplays "max_replays" "replays" 1 1_000_000 limits::DEFAULT_MAX_REPLAYS;
+    /// Places for replays of matches that are read at once by who has missed something, one for each 1,000 entries of the match, and as many again for seats of matches that run
+    MaxReplays "max_replays" "places" 1 1_000_000 limits::DEFAULT_MAX_REPLAYS;
     /// The same from one address (of IPv6 from one /64)
-    MaxReplaysPerAddress "max_replays_per_address" "replays" 1 1_000_000 limits::DEFAULT_MAX_REPLAYS_PER_ADDRESS;
+    MaxReplaysPerAddress "max_replays_per_address" "places" 1 1_000_000 limits::DEFAULT_MAX_REPLAYS_PER_ADDRESS;
     /// Calls and Play messages by one token
     RequestsPerSecondPerToken "requests_per_second_per_token" "per second" 1 10_000_000 limits::DEFAULT_REQUESTS_PER_SECOND;
     /// Calls and Play messages by one token at once, after a pause

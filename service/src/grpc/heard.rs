@@ -13,9 +13,10 @@ use zetema_rules::{Outcome, Rules, Viewer};
 
 use super::{backend::Backend, drain::Drain, fault::Fault, wire};
 use crate::{
-    admission::{LongQueue, Share, Turn},
+    admission::{Share, Turn},
     journal::MatchId,
-    matches::{Audience, End, Matches, Next, Observed, Start, Subscription},
+    limits,
+    matches::{Audience, End, Kept, Matches, Next, Observed, Start, Subscription},
     metrics::SLOW_READERS,
     own_task::in_own_task,
 };
@@ -59,6 +60,12 @@ pub(super) struct Look {
     pub(super) views: Views,
 }
 
+/// The turn to read a replay, and of how many entries that is at most.
+pub(super) struct ToRead {
+    turn: Turn,
+    entries: usize,
+}
+
 /// Waits for the turn to read what was missed of a match that runs; `None` if nothing was. Nothing is subscribed to.
 ///
 /// A cursor that is ahead is refused.
@@ -66,7 +73,7 @@ pub(super) async fn turn_to_read(
     backend: &Backend,
     share: Option<&Share>,
     look: Look,
-) -> Result<Option<Turn>, Fault> {
+) -> Result<Option<ToRead>, Fault> {
     let Look { match_id, audience, after_seq, views } = look;
     match (backend.matches.subscribe_at_once(match_id, audience, after_seq, views).await?, share.cloned()) {
         (None, Some(share)) => {
@@ -82,7 +89,7 @@ pub(super) async fn follow<T: Send + 'static>(
     backend: &Backend,
     share: Option<&Share>,
     look: Look,
-    turn: Option<Turn>,
+    turn: Option<ToRead>,
     show: Show<T>,
 ) -> Result<Followed<T>, Fault> {
     let Look { match_id, audience, after_seq, views } = look;
@@ -99,8 +106,8 @@ pub(super) async fn follow<T: Send + 'static>(
             let Turns { to_read, to_make: _to_make } =
                 Turns::of(share.as_ref(), &matches, look, turn).await?;
             let mut subscription = matches.subscribe(match_id, audience, after_seq, views).await?;
-            if let Some(turn) = to_read {
-                subscription.keep_while_behind(Box::new(turn));
+            if let Some(ToRead { turn, entries }) = to_read {
+                subscription.keep_while_behind(Kept { entries, _held: Box::new(turn) });
             }
             Ok::<_, Fault>(subscription)
         })
@@ -133,7 +140,7 @@ pub(super) async fn follow<T: Send + 'static>(
 /// The turns that a match is replayed in.
 struct Turns {
     /// Kept until its reader has caught up, or has come to the end, if its observations are read one by one.
-    to_read: Option<Turn>,
+    to_read: Option<ToRead>,
     /// Given up when it is replayed, if it is over: of one that runs nothing is before it is read.
     to_make: Option<Turn>,
 }
@@ -143,8 +150,8 @@ impl Turns {
         share: Option<&Share>,
         matches: &Matches,
         look: Look,
-        to_read: Option<Turn>,
-    ) -> Result<Self, LongQueue> {
+        to_read: Option<ToRead>,
+    ) -> Result<Self, Fault> {
         let Some(share) = share else { return Ok(Self { to_read: None, to_make: None }) };
         let to_read = match (to_read, look.after_seq) {
             (None, Some(_)) => Some(self::to_read(share, matches, look).await?),
@@ -155,13 +162,18 @@ impl Turns {
     }
 }
 
-/// The turn to read a replay. Whoever comes back to a seat of a match that runs has a clock, and waits for others of its kind alone.
-async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<Turn, LongQueue> {
-    if look.audience.access().is_some() && matches.runs(look.match_id) {
-        share.replay_to_read_by_seat().await
+/// The turn to read a replay, which takes the more places the longer the match is. Whoever comes back to a seat of a match that runs
+/// has a clock, and waits for others of its kind alone.
+async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead, Fault> {
+    let runs = matches.runs(look.match_id);
+    let grows = if runs { limits::REPLAY_GROWTH_ENTRIES } else { 0 };
+    let places = (matches.length(look.match_id).await? + grows).div_ceil(limits::ENTRIES_PER_REPLAY).max(1);
+    let turn = if runs && look.audience.access().is_some() {
+        share.replay_to_read_by_seat(places).await?
     } else {
-        share.replay_to_read().await
-    }
+        share.replay_to_read(places).await?
+    };
+    Ok(ToRead { turn, entries: places * limits::ENTRIES_PER_REPLAY })
 }
 
 /// A subscription that is heard.

@@ -277,7 +277,12 @@ pub enum Standing {
     /// It runs.
     Running,
     /// It has ended.
-    Finished(Box<ResultRow>),
+    Finished {
+        /// Its result.
+        result: Box<ResultRow>,
+        /// How many records its journal had.
+        version: Version,
+    },
     /// Damage was found in it: it can't be written to.
     Quarantined {
         /// What was found.
@@ -289,7 +294,9 @@ impl From<StoredMatch> for Standing {
     fn from(stored: StoredMatch) -> Self {
         match stored {
             StoredMatch::Running(_) => Self::Running,
-            StoredMatch::Finished(finished) => Self::Finished(Box::new(finished.result)),
+            StoredMatch::Finished(finished) => {
+                Self::Finished { result: Box::new(finished.result), version: finished.version }
+            }
             StoredMatch::Quarantined { intact: _, damage } => Self::Quarantined { damage },
         }
     }

@@ -1,6 +1,7 @@
 //! What comes into a table's inbox.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -157,12 +158,19 @@ pub(super) struct Handle {
     pub(super) onlookers: Arc<Semaphore>,
     /// When the clock brings something if nothing else comes before: as long as the match waits for its deal.
     pub(super) deadline: watch::Receiver<Option<Moment>>,
+    /// How many entries the match has.
+    pub(super) length: Arc<AtomicUsize>,
 }
 
 impl Handle {
     /// Whether the match is not over. A table is there for a moment longer.
     pub(super) fn runs(&self) -> bool {
         self.info.borrow().outcome.is_none()
+    }
+
+    /// How many entries the match has.
+    pub(super) fn length(&self) -> usize {
+        self.length.load(Ordering::Relaxed)
     }
 
     /// Whether a seat that joins only later may be too late.

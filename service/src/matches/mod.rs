@@ -69,6 +69,7 @@ pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFro
 pub use seat_token::{RotationError, SeatTokenWatch};
 pub use server_clock::ServerClock;
 pub use subscribers::End;
+pub(crate) use subscription::Kept;
 pub use subscription::{Next, Running, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};

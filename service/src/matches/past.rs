@@ -40,6 +40,11 @@ impl PastMatch {
         &self.info
     }
 
+    /// How many entries it has.
+    pub(super) fn length(&self) -> usize {
+        self.entries.len()
+    }
+
     fn end(&self) -> End {
         self.table.outcome().map_or(End::Stopped, |outcome| End::Over(outcome.clone()))
     }
@@ -127,7 +132,22 @@ impl Matches {
     pub(super) async fn ended(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
         match self.journal().standing(match_id).await.map_err(|error| self.not_read(match_id, &error))? {
             None => Err(Rejection::NotFound),
-            Some(Standing::Finished(result)) => self.summary(&result),
+            Some(Standing::Finished { result, version: _ }) => self.summary(&result),
+            Some(Standing::Running) => Err(self.why_not_running(match_id)),
+            Some(Standing::Quarantined { damage }) => Err(self.damaged(match_id, &damage)),
+        }
+    }
+
+    /// How many entries a match has, running or over.
+    pub(crate) async fn length(&self, match_id: MatchId) -> Result<usize, Rejection> {
+        if let Some(handle) = self.handle(match_id) {
+            return Ok(handle.length());
+        }
+        match self.journal().standing(match_id).await.map_err(|error| self.not_read(match_id, &error))? {
+            None => Err(Rejection::NotFound),
+            Some(Standing::Finished { result: _, version }) => {
+                Ok(usize::try_from(version.get()).unwrap_or(usize::MAX))
+            }
             Some(Standing::Running) => Err(self.why_not_running(match_id)),
             Some(Standing::Quarantined { damage }) => Err(self.damaged(match_id, &damage)),
         }

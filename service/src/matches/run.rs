@@ -1,6 +1,7 @@
 //! How tables run: each in a task of its own, which others find as long as it does.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
@@ -53,7 +54,14 @@ impl Matches {
         let (info, info_seen) = watch::channel(begun.clone());
         let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
         let (deadline, deadline_seen) = watch::channel(None);
-        let handle = Handle { inbox: sender, info: info_seen, onlookers, deadline: deadline_seen };
+        let length = Arc::new(AtomicUsize::new(table.entry_count()));
+        let handle = Handle {
+            inbox: sender,
+            info: info_seen,
+            onlookers,
+            deadline: deadline_seen,
+            length: Arc::clone(&length),
+        };
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
         self.shared.bot_seats.add(&begun);
@@ -66,6 +74,7 @@ impl Matches {
             inbox,
             info,
             deadline,
+            length,
             holders,
             faults: self.shared.faults.clone(),
             clock: config.clock.clone(),

@@ -77,8 +77,11 @@ struct Behind {
     kept: Option<Kept>,
 }
 
-/// What is kept as long as something.
-pub(crate) type Kept = Box<dyn Any + Send + Sync>;
+/// What is kept as long as something has to be replayed, and for how many entries of the match it is.
+pub(crate) struct Kept {
+    pub(crate) entries: usize,
+    pub(crate) _held: Box<dyn Any + Send + Sync>,
+}
 
 /// Entries that are replayed, one by one, at a table of their own.
 pub(super) struct Past {
@@ -230,14 +233,15 @@ impl Subscription {
 
     /// Catches up with the table, or with how the match ended meanwhile.
     async fn follow(&mut self) -> Result<(), End> {
-        let Feed::Past(Behind { past, live, .. }) = &mut self.feed else { return Ok(()) };
+        let Feed::Past(Behind { past, live, kept }) = &mut self.feed else { return Ok(()) };
         let (audience, views, entries) = (self.audience, self.views, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
             let follow = move |reply| Message::Follow { audience, entries, views, reply };
             let asked = handle.look(audience, follow);
             match asked.await {
-                Some(Ok(Followed::More(entries))) => {
-                    past.entries = entries.into_iter();
+                Some(Ok(Followed::More(more))) => {
+                    check_room(kept.as_ref(), entries + more.len())?;
+                    past.entries = more.into_iter();
                     return Ok(());
                 }
                 Some(Ok(Followed::Live { missed, live: begun })) => {
@@ -251,9 +255,15 @@ impl Subscription {
         }
         // The record holds the same entries, but not one for one: it is replayed from its start.
         let over = self.matches.past(self.match_id).await.map_err(|rejection| rejected(&rejection))?;
+        check_room(kept.as_ref(), over.length())?;
         *past = over.replay().map_err(|rejection| rejected(&rejection))?;
         Ok(())
     }
+}
+
+/// A match that has outgrown what is kept for its replay: its reader comes back where it is, for what it takes now.
+fn check_room(kept: Option<&Kept>, entries: usize) -> Result<(), End> {
+    if kept.is_some_and(|kept| kept.entries < entries) { Err(End::Lagging) } else { Ok(()) }
 }
 
 /// How a subscription ends that can't go on.

@@ -2,6 +2,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -42,6 +43,7 @@ pub(super) struct TableTask {
     pub(super) inbox: mpsc::Receiver<Box<Message>>,
     pub(super) info: watch::Sender<Arc<MatchInfo>>,
     pub(super) deadline: watch::Sender<Option<Moment>>,
+    pub(super) length: Arc<AtomicUsize>,
     /// Who holds each seat.
     pub(super) holders: Vec<Holder>,
     pub(super) faults: Arc<PlayerFaults>,
@@ -259,6 +261,7 @@ impl TableTask {
                 Rejection::Damaged
             })?;
             self.held.add(entry.bytes());
+            self.length.store(self.table.entry_count(), Ordering::Relaxed);
             if shows {
                 self.info.send_replace(Arc::new(self.table.info()));
             }

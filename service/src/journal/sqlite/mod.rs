@@ -300,7 +300,9 @@ impl Journal for SqliteJournal {
     async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
         let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
             let result = move |conn: &_| records::result(conn, match_id).map_err(read::read_error);
-            return Ok(self.readers.read(result).await?.map(|row| Standing::Finished(Box::new(row))));
+            let finished =
+                |(result, version)| Standing::Finished { result: Box::new(result), version };
+            return Ok(self.readers.read(result).await?.map(finished));
         };
         Ok(Some(match location.damage {
             Some(damage) => Standing::Quarantined { damage },

@@ -92,11 +92,13 @@ pub(super) fn finished(conn: &Connection, match_id: MatchId) -> Result<Option<Fi
     }
 }
 
-/// The result of a finished match, without its record, its seal checked.
-pub(super) fn result(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<ResultRow>> {
-    let sql = format!("SELECT {RESULT_COLUMNS}, {} FROM records WHERE match_id = ?1", RECORDS.holds());
+/// The result of a finished match and its version, without its record, its seal checked.
+pub(super) fn result(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<(ResultRow, Version)>> {
+    let holds = RECORDS.holds();
+    let sql = format!("SELECT {RESULT_COLUMNS}, {holds}, version FROM records WHERE match_id = ?1");
     let mut statement = conn.prepare_cached(&sql)?;
-    statement.query_row([match_id.as_bytes()], sealed_row).optional()
+    let stored = |row: &Row<'_>| Ok((sealed_row(row)?, Version::new(row.get("version")?)));
+    statement.query_row([match_id.as_bytes()], stored).optional()
 }
 
 /// A finished match and the hash that is stored with it.

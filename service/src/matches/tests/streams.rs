@@ -1,5 +1,6 @@
 //! Subscriptions can be cut anywhere (I4), and a slow reader harms nobody (I5).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, poll};
@@ -11,7 +12,7 @@ use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::limits::{MAX_SEAT_TOKENS, TABLE_INBOX_ONLOOKERS};
-use crate::matches::{Audience, End, Limits, Next, Running, Start};
+use crate::matches::{Audience, End, Kept, Limits, Next, Running, Start, Subscription};
 use crate::table::{Choice, DealSpec, MatchSpec, Rejection, SeatAccess};
 
 #[tokio::test]
@@ -85,6 +86,45 @@ async fn while_a_match_is_played_a_stream_resumed_anywhere_has_no_gap() {
     let mut spectator =
         matches.subscribe(id, Audience::Spectator, Some(0), Views::EveryDecision).await.unwrap();
     assert_eq!((all, end), drain(&mut spectator).await);
+}
+
+#[tokio::test]
+async fn a_reader_whose_match_outgrows_what_is_kept_for_its_replay_is_cut_where_it_is() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Quick, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    join_all(&matches, &info).await;
+    let begin = async |entries| {
+        let mut behind = observe(&matches, id, 0, Some(0)).await;
+        let held = Arc::new(());
+        behind.keep_while_behind(Kept { entries, _held: Box::new(Arc::clone(&held)) });
+        (behind, held)
+    };
+    let (mut while_it_runs, mut when_it_is_over, mut with_room) =
+        (begin(10).await, begin(10).await, begin(100_000).await);
+    for decision in 1..=60 {
+        for index in [0, 1] {
+            if matches.act(id, access(index), decision, Choice::LegalIndex(0)).await.is_ok() {
+                break;
+            }
+        }
+    }
+    let check_cut = async |(behind, held): &mut (Subscription, Arc<()>)| {
+        let (seen, end) = drain(behind).await;
+        assert_eq!(end, End::Lagging);
+        assert_eq!(Arc::strong_count(held), 1, "what was kept is given back");
+        assert!(!seen.is_empty());
+        seen
+    };
+    check_cut(&mut while_it_runs).await;
+    let players = [0, 1].map(|index| tokio::spawn(play_joined(matches.clone(), id, index)));
+    for player in players {
+        player.await.unwrap();
+    }
+    let mut seen = check_cut(&mut when_it_is_over).await;
+    let (rest, end) = drain(&mut observe(&matches, id, 0, Some(when_it_is_over.0.last_seq())).await).await;
+    seen.extend(rest);
+    assert_eq!((seen, end), drain(&mut with_room.0).await, "nothing is lost");
 }
 
 #[tokio::test]
