@@ -40,6 +40,17 @@ pub trait Journal: Send + Sync + 'static {
         Ok(self.read(match_id).await?.map(Standing::from))
     }
 
+    /// The first record of a match that has not ended, under quarantine or not: how it was created. However long the match is, none
+    /// of its other records is read. `None` too when it is damaged itself, so that nothing is left of it.
+    async fn first(&self, match_id: MatchId) -> Result<Option<StoredRecord>, ReadError> {
+        Ok(match self.read(match_id).await? {
+            Some(StoredMatch::Running(history) | StoredMatch::Quarantined { intact: history, .. }) => {
+                history.records.into_iter().next()
+            }
+            Some(StoredMatch::Finished(_)) | None => None,
+        })
+    }
+
     /// The matches that have not ended, in no order. Those under quarantine are left out.
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError>;
 

@@ -9,7 +9,7 @@ use zetema_rules::Suit;
 use super::Matches;
 use crate::encoding::decode_entry;
 use crate::incident::Incident;
-use crate::journal::{MatchId, Quarantine, StoredMatch};
+use crate::journal::{MatchId, Quarantine};
 use crate::limits;
 use crate::table::{MatchInfo, Rejection, Table};
 
@@ -50,14 +50,10 @@ impl Matches {
     }
 
     /// A match as it was when it was created, if that much of it can be read: of a damaged one, so that it is known who
-    /// may hear of it.
+    /// may hear of it. Anybody may ask, so no more of it is read than that.
     pub async fn as_created(&self, match_id: MatchId) -> Option<MatchInfo> {
-        let Ok(Some(StoredMatch::Running(history) | StoredMatch::Quarantined { intact: history, .. })) =
-            self.journal().read(match_id).await
-        else {
-            return None;
-        };
-        let first = decode_entry(history.records.first()?.payload.as_bytes(), Suit::Spades).ok()?;
+        let first = self.journal().first(match_id).await.ok()??;
+        let first = decode_entry(first.payload.as_bytes(), Suit::Spades).ok()?;
         Some(Table::new(Arc::new(first), self.shuffler()).ok()?.info())
     }
 }

@@ -49,8 +49,8 @@ use super::{
     Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
     Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredMatch, StoredToken, StoredWebhook,
-    TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredMatch, StoredRecord, StoredToken,
+    StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;
@@ -294,14 +294,26 @@ impl Journal for SqliteJournal {
                 return Ok(Some(stored(history, damage)));
             }
         }
-        Err(ReadError::Unavailable(Cause::new(format!("the records of match {match_id} are being moved"))))
+        Err(being_moved(match_id))
+    }
+
+    async fn first(&self, match_id: MatchId) -> Result<Option<StoredRecord>, ReadError> {
+        for _ in 0..limits::READ_ATTEMPTS {
+            let Some(location) = self.query(|to| Query::LocateFirst(match_id, to)).await? else {
+                return Ok(None);
+            };
+            let history = self.readers.read(move |conn| read::history(conn, match_id, &location)).await?;
+            if let Some(history) = history {
+                return Ok(history.records.into_iter().next());
+            }
+        }
+        Err(being_moved(match_id))
     }
 
     async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
-        let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
+        let Some(location) = self.query(|to| Query::LocateFirst(match_id, to)).await? else {
             let result = move |conn: &_| records::result(conn, match_id).map_err(read::read_error);
-            let finished =
-                |(result, version)| Standing::Finished { result: Box::new(result), version };
+            let finished = |(result, version)| Standing::Finished { result: Box::new(result), version };
             return Ok(self.readers.read(result).await?.map(finished));
         };
         Ok(Some(match location.damage {
@@ -406,6 +418,10 @@ impl WebhookStore for SqliteJournal {
     async fn change_webhooks(&self, change: WebhookChange) -> Outcome<u64, RequestReused> {
         self.write(|to| Write::Webhooks(Box::new(change), to)).await
     }
+}
+
+fn being_moved(match_id: MatchId) -> ReadError {
+    ReadError::Unavailable(Cause::new(format!("the records of match {match_id} are being moved")))
 }
 
 fn stored(history: History, damage: Option<Arc<str>>) -> StoredMatch {

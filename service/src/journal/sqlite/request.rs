@@ -39,6 +39,8 @@ pub(super) enum Write {
 /// What the writer answers out of its memory, after all writes before it.
 pub(super) enum Query {
     Locate(MatchId, Sender<Option<Location>>),
+    /// The same of the first record alone.
+    LocateFirst(MatchId, Sender<Option<Location>>),
     Unfinished(Sender<Vec<MatchId>>),
 }
 

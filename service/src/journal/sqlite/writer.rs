@@ -188,14 +188,16 @@ impl Writer {
 
     fn answer(&self, query: Query) -> Answer {
         match query {
-            Query::Locate(match_id, to) => Answer::Located(to, self.locate(match_id)),
+            Query::Locate(match_id, to) => Answer::Located(to, self.locate(match_id, usize::MAX)),
+            Query::LocateFirst(match_id, to) => Answer::Located(to, self.locate(match_id, 1)),
             Query::Unfinished(to) => Answer::Unfinished(to, self.live.unfinished()),
         }
     }
 
-    fn locate(&self, match_id: MatchId) -> Option<Location> {
+    /// Where the first records of a match are, so many at most.
+    fn locate(&self, match_id: MatchId, most: usize) -> Option<Location> {
         let live = self.live.get(&match_id)?;
-        let places = live.positions.iter();
+        let places = live.positions.iter().take(most);
         let places = places.filter_map(|p| self.live.segment_of(*p).map(|segment| (segment.number, *p)));
         Some(Location { places: places.collect(), damage: live.damage.clone() })
     }

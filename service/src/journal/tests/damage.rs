@@ -268,3 +268,26 @@ async fn a_changed_finished_record_is_not_served() {
         assert!(matches!(f.journal.read(id(2)).await, Err(ReadError::Damaged(_))), "{change}");
     }
 }
+
+#[tokio::test]
+async fn the_first_record_of_a_match_is_read_whatever_became_of_the_others() {
+    let mut f = three().await;
+    let Some(StoredMatch::Running(history)) = f.journal.read(id(2)).await.unwrap() else { panic!() };
+    let first = &history.records[0];
+    assert_eq!(f.journal.first(id(2)).await.unwrap().as_ref(), Some(first));
+    // While it is open, and then at the next opening.
+    flip(&f.database(), 5, 70);
+    assert!(matches!(f.journal.read(id(2)).await, Err(ReadError::Damaged(_))));
+    assert_eq!(f.journal.first(id(2)).await.unwrap().as_ref(), Some(first));
+    f = f.reopen().await;
+    only_match_2_is_quarantined(&f, 1).await;
+    assert_eq!(f.journal.first(id(2)).await.unwrap().as_ref(), Some(first));
+    flip(&f.database(), 2, 70);
+    assert!(matches!(f.journal.first(id(2)).await, Err(ReadError::Damaged(_))));
+    f = f.reopen().await;
+    only_match_2_is_quarantined(&f, 0).await;
+    assert_eq!(f.journal.first(id(2)).await, Ok(None));
+    assert_eq!(f.journal.first(id(9)).await, Ok(None), "there is none");
+    assert!(matches!(f.finish(1, 3).await, Outcome::Done(_)));
+    assert_eq!(f.journal.first(id(1)).await, Ok(None), "it is over");
+}

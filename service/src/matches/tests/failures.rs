@@ -131,6 +131,18 @@ async fn create_another(matches: &Matches) -> Result<usize, CreateError> {
 }
 
 #[tokio::test]
+async fn who_asks_about_a_match_that_can_not_go_on_has_none_of_its_history_read() {
+    let journal = FakeJournal::new();
+    let (matches, id) = lost(&journal).await;
+    let before = journal.reads();
+    let created = matches.as_created(id).await.unwrap();
+    assert_eq!((created.match_id, created.stage), (id, MatchStage::WaitingForSeats));
+    let asked = matches.get(id).await;
+    assert!(matches!(asked, Err(Rejection::MatchDamaged(_))), "{asked:?}");
+    assert_eq!(journal.reads(), before);
+}
+
+#[tokio::test]
 async fn a_match_that_can_not_go_on_keeps_its_place_until_it_is_cancelled() {
     let (matches, id) = lost(&FakeJournal::new()).await;
     assert_eq!((matches.live(), matches.lost()), (0, 1));

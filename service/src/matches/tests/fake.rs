@@ -11,7 +11,7 @@ use crate::journal::{
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
     MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
     Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
-    ResultRow, StoredMatch, StoredRecord, StoredToken, Summary, TokenChange, UnixMillis, Version,
+    ResultRow, Standing, StoredMatch, StoredRecord, StoredToken, Summary, TokenChange, UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -35,6 +35,8 @@ struct Inner {
     tokens: Vec<StoredToken>,
     fates: Vec<Fate>,
     unreadable: usize,
+    reads: usize,
+    quarantined: Vec<MatchId>,
     delay: Option<std::time::Duration>,
     page_delay: Option<std::time::Duration>,
     result_pages: usize,
@@ -72,6 +74,16 @@ impl FakeJournal {
     /// The next page of results takes so long.
     pub(super) fn delay_page(&self, time: std::time::Duration) {
         self.inner.lock().unwrap().page_delay = Some(time);
+    }
+
+    /// How often all of a match was read.
+    pub(super) fn reads(&self) -> usize {
+        self.inner.lock().unwrap().reads
+    }
+
+    /// Damage was found in this match.
+    pub(super) fn quarantine(&self, match_id: MatchId) {
+        self.inner.lock().unwrap().quarantined.push(match_id);
     }
 
     /// The next reads fail.
@@ -156,6 +168,10 @@ impl Inner {
     }
 }
 
+fn record((version, payload): (u32, &Payload)) -> StoredRecord {
+    StoredRecord { version: Version::new(version), epoch: Epoch::new(1), payload: payload.clone() }
+}
+
 #[async_trait]
 impl Journal for FakeJournal {
     fn epoch(&self) -> Epoch {
@@ -219,20 +235,35 @@ impl Journal for FakeJournal {
             inner.unreadable -= 1;
             return Err(ReadError::Unavailable(Cause::new("as told")));
         }
+        inner.reads += 1;
         if let Some(finished) = inner.finished.iter().find(|finished| finished.result.match_id == match_id) {
             return Ok(Some(StoredMatch::Finished(Box::new(finished.clone()))));
         }
-        let record = |(version, payload): (u32, &Payload)| StoredRecord {
-            version: Version::new(version),
-            epoch: Epoch::new(1),
-            payload: payload.clone(),
-        };
         let history = |records: &Vec<Payload>| History { records: (1..).zip(records).map(record).collect() };
-        Ok(inner.running.get(&match_id).map(|records| StoredMatch::Running(history(records))))
+        Ok(inner.running.get(&match_id).map(|records| {
+            if inner.quarantined.contains(&match_id) {
+                StoredMatch::Quarantined { intact: history(records), damage: "as told".into() }
+            } else {
+                StoredMatch::Running(history(records))
+            }
+        }))
+    }
+
+    async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
+        let stored = self.read(match_id).await?;
+        self.inner.lock().unwrap().reads -= 1;
+        Ok(stored.map(Standing::from))
+    }
+
+    async fn first(&self, match_id: MatchId) -> Result<Option<StoredRecord>, ReadError> {
+        let inner = self.inner.lock().unwrap();
+        let first = inner.running.get(&match_id).and_then(|records| records.first());
+        Ok(first.map(|first| record((1, first))))
     }
 
     async fn unfinished(&self) -> Result<Vec<MatchId>, ReadError> {
-        Ok(self.inner.lock().unwrap().running.keys().copied().collect())
+        let inner = self.inner.lock().unwrap();
+        Ok(inner.running.keys().filter(|id| !inner.quarantined.contains(id)).copied().collect())
     }
 
     async fn results_after(
