@@ -35,12 +35,16 @@ impl Incidents {
 
 impl Matches {
     /// Takes in what was found damaged when the journal was opened: it counts now, and not only when somebody asks for it.
-    pub(crate) fn found_damaged(&self, quarantined: &[Quarantine]) {
+    /// The cards of a deal set that it is of are held, if that can be read.
+    pub(crate) async fn found_damaged(&self, quarantined: &[Quarantine]) {
         for Quarantine { match_id, intact, damage } in quarantined {
             let why = format_args!(
                 "{damage}; its records are intact up to version {intact}, and it does not go on"
             );
             self.shared.incidents.of(*match_id, &why);
+            if let Some(set) = self.as_created(*match_id).await.and_then(|info| info.deals.set()) {
+                self.shared.lost.hold(set);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Matches that are not over and can't go on here: they do not replay, or the journal does not take what comes next.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
@@ -13,26 +13,66 @@ use super::storage::{Storage, Stored};
 use super::{Matches, deal_set};
 use crate::journal::{MatchId, ReadError, StoredMatch};
 use crate::own_task::to_its_end;
-use crate::table::{Command, Deals, Decided, Done, Entry, MatchInfo, Rejection};
+use crate::table::{self, Command, DealSetId, Deals, Decided, Done, MatchInfo, Rejection};
 
-/// Such matches, each with its place among those that are not over: the journal keeps it and reads it at every start, so whoever
-/// loses matches has no room for others.
+/// Such matches. They may go on after another start, so they hold the cards of their deal sets as if they ran.
 #[derive(Debug, Default)]
-pub(super) struct LostMatches(Mutex<HashMap<MatchId, Place>>);
+pub(super) struct LostMatches(Mutex<Lost>);
+
+#[derive(Debug, Default)]
+struct Lost {
+    matches: HashMap<MatchId, LostMatch>,
+    /// How many of each deal set there are, those under quarantine counted in, which are none of these matches.
+    of_sets: HashMap<DealSetId, usize>,
+}
+
+#[derive(Debug)]
+struct LostMatch {
+    /// Its place among those that are not over: the journal keeps it and reads it at every start, so whoever loses matches has no
+    /// room for others.
+    _place: Place,
+    set: Option<DealSetId>,
+}
 
 impl LostMatches {
-    fn all(&self) -> MutexGuard<'_, HashMap<MatchId, Place>> {
+    fn all(&self) -> MutexGuard<'_, Lost> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a match is one.
     pub(super) fn has(&self, match_id: MatchId) -> bool {
-        self.all().contains_key(&match_id)
+        self.all().matches.contains_key(&match_id)
+    }
+
+    /// Whether one of them is of this deal set.
+    pub(super) fn has_one_of(&self, set: DealSetId) -> bool {
+        self.all().of_sets.contains_key(&set)
+    }
+
+    /// There is one more.
+    fn add(&self, match_id: MatchId, place: Place, set: Option<DealSetId>) {
+        let mut all = self.all();
+        if let Some(set) = set {
+            *all.of_sets.entry(set).or_default() += 1;
+        }
+        all.matches.insert(match_id, LostMatch { _place: place, set });
+    }
+
+    /// A match of this deal set is under quarantine: it is not over before the journal is repaired.
+    pub(super) fn hold(&self, set: DealSetId) {
+        *self.all().of_sets.entry(set).or_default() += 1;
     }
 
     /// A match is over after all.
     fn end(&self, match_id: MatchId) {
-        self.all().remove(&match_id);
+        let mut all = self.all();
+        let Some(LostMatch { set: Some(set), .. }) = all.matches.remove(&match_id) else { return };
+        if let Entry::Occupied(mut count) = all.of_sets.entry(set) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 }
 
@@ -40,15 +80,21 @@ impl LostMatches {
 type Cancelled = Result<(Done, Arc<MatchInfo>), Rejection>;
 
 impl Matches {
-    /// Notes that a match can't go on here.
-    pub(super) fn lose(&self, match_id: MatchId, place: Place, why: &dyn std::fmt::Display) {
+    /// Notes that a match can't go on here; `set` is its deal set, if it has one that is known.
+    pub(super) fn lose(
+        &self,
+        match_id: MatchId,
+        place: Place,
+        set: Option<DealSetId>,
+        why: &dyn std::fmt::Display,
+    ) {
         self.shared.incidents.of(match_id, &format_args!("it can't go on: {why}"));
-        self.shared.lost.all().insert(match_id, place);
+        self.shared.lost.add(match_id, place, set);
     }
 
     /// How many matches are not over and can't go on here.
     pub(crate) fn lost(&self) -> usize {
-        self.shared.lost.all().len()
+        self.shared.lost.all().matches.len()
     }
 
     /// Cancels a match that can't go on; `None` if it is none. What is stored of it has to replay.
@@ -85,7 +131,7 @@ impl Matches {
             return Err(damaged(&"it is over, and the journal has no end of it"));
         };
         let at = self.wall();
-        let entries = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
+        let entries = changes.into_iter().map(|change| Arc::new(table::Entry { at, change })).collect();
         let limits = &self.shared.config.limits;
         let journal = self.shared.config.journal.clone();
         let mut storage = Storage::new(journal, limits.first_retry, limits.last_retry);

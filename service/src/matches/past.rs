@@ -13,7 +13,7 @@ use super::{Audience, End, Hold, Joined, Matches};
 use crate::encoding::{decode_record, decode_summary, record_entries};
 use crate::journal::{FinishedMatch, MatchId, ReadError, ResultRow, Standing, StoredMatch};
 use crate::limits;
-use crate::table::{DealsKind, Entry, MatchInfo, Moment, Rejection, ReplayError, SeatAccess, Table};
+use crate::table::{Entry, MatchInfo, Moment, Rejection, ReplayError, SeatAccess, Table};
 
 /// The record of a match that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,15 +186,15 @@ impl Matches {
         Ok(RecordFile { info, record: finished.record.into_bytes() })
     }
 
-    /// Whether cards of the match must not be shown yet, since others of its deal set still play with them.
+    /// Whether cards of the match must not be shown yet, since others of its deal set still play with them, or may again when what
+    /// keeps them from it is mended.
     pub fn is_held(&self, info: &MatchInfo) -> bool {
-        match info.deals {
-            DealsKind::Shared(set) => {
-                let live = self.live_matches();
-                live.runs_one_of(set)
-            }
-            DealsKind::Joint | DealsKind::Fixed => false,
-        }
+        let runs_one_of = |set| {
+            let live = self.live_matches();
+            live.runs_one_of(set)
+        };
+        // In this order: a match that runs is lost before it is gone.
+        info.deals.set().is_some_and(|set| runs_one_of(set) || self.shared.lost.has_one_of(set))
     }
 
     pub(super) fn check_watch(&self, audience: Audience, info: &MatchInfo) -> Result<(), Rejection> {

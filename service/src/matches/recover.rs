@@ -82,8 +82,10 @@ impl Matches {
             match self.stored_table(match_id, &mut common).await? {
                 Ok(table) => tables.push(table),
                 Err(why) => {
-                    let owner = self.as_created(match_id).await.and_then(|info| info.owner);
-                    self.lose(match_id, self.shared.places.keep(owner), &why);
+                    let created = self.as_created(match_id).await;
+                    let set = created.as_ref().and_then(|info| info.deals.set());
+                    let place = self.shared.places.keep(created.and_then(|info| info.owner));
+                    self.lose(match_id, place, set, &why);
                     recovered.damaged.push(match_id);
                 }
             }

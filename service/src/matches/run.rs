@@ -120,7 +120,8 @@ impl Drop for Run {
             && !shared.stop.is_cancelled()
             && let Some(place) = place.take()
         {
-            matches.lose(info.match_id, place, &"the log says before why its task has ended");
+            let why = "the log says before why its task has ended";
+            matches.lose(info.match_id, place, info.deals.set(), &why);
         }
         shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(info.match_id);
         shared.bot_seats.remove(info);

@@ -111,3 +111,13 @@ pub enum DealsKind {
     /// By a given seed.
     Fixed,
 }
+
+impl DealsKind {
+    /// The deal set, of shared deals.
+    pub const fn set(self) -> Option<DealSetId> {
+        match self {
+            Self::Shared(set) => Some(set),
+            Self::Joint | Self::Fixed => None,
+        }
+    }
+}

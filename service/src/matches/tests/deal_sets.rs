@@ -8,12 +8,12 @@ use zetema_rules::{NamedTimeControl, TimeControl};
 use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::Payload;
+use crate::journal::{Payload, Quarantine, Version};
 use crate::limits::MAX_DEAL_SET_SEATS;
-use crate::matches::{Audience, CreateError};
+use crate::matches::{Audience, CreateError, Limits, Matches};
 use crate::table::{DealSpec, DealsKind, MatchInfo, MatchStage, Rejection};
 
-async fn create_set(matches: &crate::matches::Matches) -> Vec<MatchInfo> {
+async fn create_set(matches: &Matches) -> Vec<MatchInfo> {
     matches.create(vec![spec(Preset::Sackson, 2, DealSpec::Shared(7)); 2], None).await.unwrap()
 }
 
@@ -54,6 +54,71 @@ async fn the_matches_of_a_set_are_dealt_the_same_cards_and_revealed_together() {
         decks.push((record.dealer, record.deals[0].deck));
     }
     assert!(decks[0] == decks[1]);
+}
+
+/// A set of two that is dealt, of which the first match is over.
+async fn one_over(journal: &FakeJournal) -> (Matches, [MatchInfo; 2]) {
+    let matches = open(journal).await;
+    let infos = create_set(&matches).await;
+    for info in &infos {
+        join_all(&matches, info).await;
+    }
+    for info in &infos {
+        let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
+        // The hashes, then the nonces and the deal.
+        subscription.next().await;
+        subscription.next().await;
+    }
+    matches.resign(infos[0].match_id, access(0)).await.unwrap();
+    (matches, infos.try_into().unwrap())
+}
+
+async fn check_held(matches: &Matches, over: &MatchInfo) {
+    assert_eq!(matches.record(over.match_id).await, Err(Rejection::HeldUntilReveal));
+    let watch = matches.subscribe(over.match_id, Audience::Spectator, None, Views::EveryDecision).await;
+    assert_eq!(watch.unwrap_err(), Rejection::HeldUntilReveal);
+}
+
+#[tokio::test]
+async fn the_cards_of_a_set_are_held_until_a_match_of_it_that_can_not_go_on_is_cancelled() {
+    let journal = FakeJournal::new();
+    let (matches, [over, halts]) = one_over(&journal).await;
+    check_held(&matches, &over).await;
+    journal.doom(&[Fate::Fenced]);
+    assert_eq!(matches.resign(halts.match_id, access(0)).await, Err(Rejection::Damaged));
+    let gone = again(|| matches.get(halts.match_id)).await;
+    assert!(matches!(gone, Err(Rejection::MatchDamaged(_))), "{gone:?}");
+    check_held(&matches, &over).await;
+    matches.cancel(halts.match_id).await.unwrap();
+    for info in [over, halts] {
+        let (record, _) = decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap();
+        record.verify().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_cards_of_a_set_are_held_after_a_start_at_which_a_match_of_it_does_not_replay() {
+    let journal = FakeJournal::new();
+    let (matches, [over, broken]) = one_over(&journal).await;
+    matches.stop().await;
+    journal.sneak(broken.match_id, Payload::new(vec![0xff; 3]).unwrap());
+    let (matches, recovered) = open_damaged(&journal, Limits::default()).await;
+    assert_eq!(recovered.damaged, [broken.match_id]);
+    check_held(&matches, &over).await;
+}
+
+#[tokio::test]
+async fn the_cards_of_a_set_are_held_after_a_start_at_which_a_match_of_it_is_quarantined() {
+    let journal = FakeJournal::new();
+    let (matches, [over, quarantined]) = one_over(&journal).await;
+    matches.stop().await;
+    journal.quarantine(quarantined.match_id);
+    let matches = open(&journal).await;
+    let quarantine =
+        Quarantine { match_id: quarantined.match_id, intact: Version::new(5), damage: "as told".into() };
+    matches.found_damaged(&[quarantine]).await;
+    assert_eq!((matches.live(), matches.lost()), (0, 0));
+    check_held(&matches, &over).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,7 +209,7 @@ async fn a_set_of_too_many_seats_is_refused() {
 }
 
 /// A set of matches of two in which every seat has joined with the longest nonce and sent it, so that all are dealt.
-async fn dealt_set(matches: &crate::matches::Matches, count: usize) -> Vec<MatchInfo> {
+async fn dealt_set(matches: &Matches, count: usize) -> Vec<MatchInfo> {
     let specs = vec![spec(Preset::Sackson, 2, DealSpec::Shared(1)); count];
     let infos = matches.create(specs, None).await.unwrap();
     let nonce = |at: usize, index: usize| Nonce::from([u8::try_from(2 * at + index).unwrap(); 32]);
