@@ -248,7 +248,7 @@ impl From<TooFast> for Fault {
 impl From<LongQueue> for Fault {
     fn from(LongQueue: LongQueue) -> Self {
         Self::limit(
-            "too much is asked of matches that are over, from this address or in all: read what was answered, and ask again later",
+            "too many matches are replayed at once for this address or in all: read what was answered, and ask again later",
         )
     }
 }

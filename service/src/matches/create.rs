@@ -17,8 +17,9 @@ use crate::journal::{
 use crate::limits;
 use crate::metrics::MATCHES_CREATED;
 use crate::own_task::to_its_end;
+use crate::seldom::Seldom;
 use crate::table::{
-    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Table,
+    Change, Created, DealSet, DealSetId, DealSpec, Deals, Entry, MatchInfo, MatchSpec, Rejection, Table,
 };
 
 /// Why matches can't be created. None was, except where it says that this is not known.
@@ -213,17 +214,16 @@ impl Matches {
 
     /// What a request was answered before. Of a token that was replaced since, who asks again needs the new one.
     async fn answered(&self, response: &Response) -> Result<Vec<MatchInfo>, CreateError> {
-        let mut infos = decode_created(response.as_bytes()).map_err(|error| {
-            tracing::error!(%error, "the answer to a creation can't be read");
-            CreateError::Fault
-        })?;
+        let mut infos =
+            decode_created(response.as_bytes()).map_err(|error| unanswered("its answer", &error))?;
         for info in &mut infos {
             let now = match self.get(info.match_id).await {
                 Ok(now) => now,
-                Err(rejection) => {
-                    tracing::warn!(match_id = %info.match_id, %rejection, "a match that was created can't be read");
-                    return Err(CreateError::OutcomeUnknown);
-                }
+                // It was created all the same: who asks for it is told what became of it.
+                Err(Rejection::MatchDamaged(_)) => continue,
+                Err(Rejection::OutcomeUnknown) => return Err(CreateError::OutcomeUnknown),
+                Err(Rejection::Stopping) => return Err(CreateError::Stopping),
+                Err(rejection) => return Err(unanswered(&format!("match {}", info.match_id), &rejection)),
             };
             for (seat, now) in info.seats.iter_mut().zip(&now.seats) {
                 seat.generation = now.generation;
@@ -310,6 +310,15 @@ impl Matches {
             wait = (wait * 2).min(limits.last_retry);
         }
     }
+}
+
+/// Why a creation that comes again can't be answered as before. It may come as often as its client likes.
+fn unanswered(what: &str, why: &dyn std::fmt::Display) -> CreateError {
+    static TOLD: Seldom = Seldom::new();
+    if let Some(times) = TOLD.times() {
+        tracing::error!(what, %why, times, "a creation that comes again can't be answered as before");
+    }
+    CreateError::Fault
 }
 
 fn check_deal_sets(specs: &[MatchSpec]) -> Result<(), CreateError> {

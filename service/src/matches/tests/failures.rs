@@ -5,7 +5,7 @@ use zetema_rules::{AbortReason, Outcome, Preset};
 use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::{decode_record, encode_entry};
-use crate::journal::{MatchId, Owner, Payload, UnixMillis};
+use crate::journal::{BodyHash, Caller, MatchId, Owner, Payload, RequestId, RequestKey, UnixMillis};
 use crate::matches::{AbortedMatches, CreateError, End, Limits, Matches, Next, Start};
 use crate::table::{
     Change, Choice, DealSpec, Entry, MatchSpec, MatchStage, Observation, Rejection, SeatAccess,
@@ -181,6 +181,34 @@ async fn whatever_becomes_of_its_cancellation_it_comes_once() {
     let refused = matches.cancel(id).await;
     assert!(matches!(refused, Err(Rejection::MatchDamaged(_))), "{refused:?}");
     assert_eq!(matches.lost(), 1);
+}
+
+#[tokio::test]
+async fn a_creation_that_comes_again_is_answered_when_one_of_its_matches_is_damaged() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let key = || RequestKey {
+        caller: Caller::new("admin").unwrap(),
+        request_id: RequestId::new("one").unwrap(),
+        body_hash: BodyHash([1; 32]),
+    };
+    let specs = || vec![spec(Preset::Sackson, 2, DealSpec::Joint); 2];
+    let create = || matches.create(specs(), Some(key()));
+    let created = create().await.unwrap();
+    matches.rotate_token(created[1].match_id, seat(1)).await.unwrap();
+    journal.doom(&[Fate::Fenced]);
+    let joined = matches.join(created[0].match_id, access(0), None).await;
+    assert_eq!(joined.map(|_| ()), Err(Rejection::Damaged));
+    let gone = again(|| matches.get(created[0].match_id)).await;
+    assert!(matches!(gone, Err(Rejection::MatchDamaged(_))), "{gone:?}");
+    let answered = create().await.unwrap();
+    assert_eq!(answered[0], created[0], "as it was created");
+    assert_eq!(answered[1].seats[1].generation, 2, "the other as it is now");
+    // What can't be read now can be later.
+    matches.cancel(created[0].match_id).await.unwrap();
+    journal.blind(1);
+    assert_eq!(create().await, Err(CreateError::OutcomeUnknown));
+    assert_eq!(create().await.as_ref(), Ok(&answered));
 }
 
 #[tokio::test]
