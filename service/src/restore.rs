@@ -63,10 +63,10 @@ pub async fn restore(file: &Path, data: &Path) -> Result<Restored, RestoreError>
     let renewed = renew(&journal).await;
     let latest_result = *journal.latest_result().borrow();
     journal.close().await;
-    let Renewed { aborted, not_replayed, not_ended } = renewed?;
-    let not_replayed = not_replayed.iter().map(|id| format!("match {id} does not replay, and is not aborted"));
+    let Renewed { aborted, lost, not_ended } = renewed?;
+    let lost = lost.iter().map(|id| format!("match {id} can't go on, and is not aborted"));
     let not_ended = not_ended.iter().map(|id| format!("match {id} is not aborted: its end can't be stored"));
-    backup.damage.extend(not_replayed.chain(not_ended));
+    backup.damage.extend(lost.chain(not_ended));
     in_background(move || restoring.finish()).await??;
     Ok(Restored { backup, aborted, latest_result })
 }
@@ -74,7 +74,7 @@ pub async fn restore(file: &Path, data: &Path) -> Result<Restored, RestoreError>
 /// What became of the matches that had not ended.
 struct Renewed {
     aborted: usize,
-    not_replayed: Vec<MatchId>,
+    lost: Vec<MatchId>,
     not_ended: Vec<MatchId>,
 }
 
@@ -82,7 +82,7 @@ struct Renewed {
 async fn renew(journal: &Arc<SqliteJournal>) -> Result<Renewed, RestoreError> {
     let entropy = Arc::new(SystemEntropy);
     Matches::begin_incarnation(&**journal, &*entropy).await?;
-    let (matches, Recovered { running: _, damaged: not_replayed }) = Matches::open(matches::Config {
+    let (matches, Recovered { running: _, damaged: lost }) = Matches::open(matches::Config {
         journal: Arc::<SqliteJournal>::clone(journal),
         clock: Arc::new(SystemClock::new()),
         entropy,
@@ -93,7 +93,7 @@ async fn renew(journal: &Arc<SqliteJournal>) -> Result<Renewed, RestoreError> {
     let aborted = matches.abort_restored().await.map_err(RestoreError::Abort);
     matches.stop().await;
     let AbortedMatches { aborted, damaged: not_ended } = aborted?;
-    Ok(Renewed { aborted, not_replayed, not_ended })
+    Ok(Renewed { aborted, lost, not_ended })
 }
 
 async fn in_background<T: Send + 'static>(

@@ -27,6 +27,7 @@ mod live_bytes;
 mod live_matches;
 mod lost;
 mod message;
+mod not_aborted;
 mod observed;
 mod past;
 mod places;
@@ -159,7 +160,8 @@ pub enum OpenError {
 pub struct Recovered {
     /// How many matches go on.
     pub running: usize,
-    /// The matches that can't go on here: they don't replay. The log says why. They stay in the journal as they are.
+    /// The matches that can't go on here: they don't replay, or could not be aborted when a backup was restored. The log says why.
+    /// They stay in the journal as they are.
     pub damaged: Vec<MatchId>,
 }
 
@@ -218,7 +220,7 @@ impl Matches {
     }
 
     /// Ends all matches that run, as those of a backup: unrated and revealed. Those whose end the journal does not take stay as they
-    /// are.
+    /// are, and no later opening lets them go on.
     ///
     /// # Errors
     /// A [`Rejection`] if it can't be known of one whether it has ended.
@@ -238,6 +240,12 @@ impl Matches {
         let aborts = stream::iter(aborts).buffer_unordered(ABORTS_AT_ONCE);
         let not_aborted: Vec<Option<MatchId>> = aborts.try_collect().await?;
         let damaged: Vec<MatchId> = not_aborted.into_iter().flatten().collect();
+        if !damaged.is_empty() {
+            not_aborted::add(self.journal(), &damaged).await.map_err(|cause| {
+                tracing::error!(%cause, "it can't be stored which matches are not aborted");
+                Rejection::OutcomeUnknown
+            })?;
+        }
         Ok(AbortedMatches { aborted: live.len() - damaged.len(), damaged })
     }
 

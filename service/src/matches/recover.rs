@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zetema_rules::Suit;
 
-use super::{Matches, OpenError, Recovered};
+use super::{Matches, OpenError, Recovered, not_aborted};
 use crate::encoding::{DecodeError, decode_entry};
 use crate::journal::{History, MatchId, StoredMatch};
 #[cfg(test)]
@@ -78,8 +78,14 @@ impl Matches {
         let mut recovered = Recovered::default();
         let mut common = Common::default();
         let mut tables = Vec::new();
+        let not_aborted = not_aborted::read(self.journal()).await?;
         for match_id in self.journal().unfinished().await? {
-            match self.stored_table(match_id, &mut common).await? {
+            let stored = if not_aborted.contains(&match_id) {
+                Err("it is of a backup that was restored, and could not be aborted".to_owned())
+            } else {
+                self.stored_table(match_id, &mut common).await?
+            };
+            match stored {
                 Ok(table) => tables.push(table),
                 Err(why) => {
                     let created = self.as_created(match_id).await;

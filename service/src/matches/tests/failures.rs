@@ -230,7 +230,14 @@ async fn of_a_backup_all_matches_are_aborted_but_those_whose_end_the_journal_doe
             assert_eq!(after.unwrap().outcome, Some(restored));
         }
     }
+    matches.stop().await;
+    // The server of the restored journal lets it go on no more than that.
+    let (matches, recovered) = open_damaged(&journal, Limits::default()).await;
+    assert_eq!((recovered.running, recovered.damaged.as_slice()), (0, &damaged[..]));
+    assert_eq!(matches.cancel(damaged[0]).await.unwrap().stage, MatchStage::Aborted);
     // What is not known may be tried again, and is no damage of one match.
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
     create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
     journal.doom(&[Fate::Fails]);
     assert_eq!(matches.abort_restored().await, Err(Rejection::OutcomeUnknown));

@@ -33,6 +33,7 @@ struct Inner {
     finished: Vec<FinishedMatch>,
     requests: HashMap<(String, String), (RequestKey, Response)>,
     tokens: Vec<StoredToken>,
+    meta: HashMap<MetaKey, MetaValue>,
     fates: Vec<Fate>,
     unreadable: usize,
     reads: usize,
@@ -370,15 +371,16 @@ impl Journal for FakeJournal {
         if fate.is_some() { Outcome::Unknown(Cause::new("as told")) } else { Outcome::Done(()) }
     }
 
-    async fn meta(&self, _key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
-        Ok(None)
+    async fn meta(&self, key: MetaKey) -> Result<Option<MetaValue>, ReadError> {
+        Ok(self.inner.lock().unwrap().meta.get(&key).cloned())
     }
 
-    async fn meta_or_insert(&self, _key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
-        Outcome::Done(value)
+    async fn meta_or_insert(&self, key: MetaKey, value: MetaValue) -> Outcome<MetaValue, Never> {
+        Outcome::Done(self.inner.lock().unwrap().meta.entry(key).or_insert(value).clone())
     }
 
-    async fn replace_meta(&self, _key: MetaKey, _value: MetaValue) -> Outcome<(), Never> {
+    async fn replace_meta(&self, key: MetaKey, value: MetaValue) -> Outcome<(), Never> {
+        self.inner.lock().unwrap().meta.insert(key, value);
         Outcome::Done(())
     }
 
