@@ -64,7 +64,14 @@ fn results_of_other_ladders_leave_no_gap() {
 
 #[test]
 fn what_is_not_rated_changes_its_number_alone() {
-    let reasons = [AbortReason::NoShow, AbortReason::NonceMissing, AbortReason::Idle, AbortReason::Cancelled];
+    let reasons = [
+        AbortReason::NoShow,
+        AbortReason::NonceMissing,
+        AbortReason::Idle,
+        AbortReason::Cancelled,
+        AbortReason::Restored,
+        AbortReason::TooLong,
+    ];
     for why in reasons.map(Unrated::Aborted).into_iter().chain([Unrated::FixedDeals]) {
         let mut passed = ladder(season());
         assert_eq!(passed.count(&unrated(12, why)).expect("it is new"), []);
