@@ -5,8 +5,11 @@ use std::str::FromStr;
 
 use zetema_sdk::{Bot, MatchInfo};
 
+use crate::appraiser::Appraiser;
+use crate::budget::Budget;
 use crate::greedy::{Greedy, Zetemas};
 use crate::random::Random;
+use crate::searcher::Searcher;
 
 /// A house bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,19 +18,26 @@ pub enum House {
     Random,
     /// [`Greedy`].
     Greedy,
+    /// [`Appraiser`].
+    Appraiser,
+    /// [`Searcher`], with 200 playouts for each decision.
+    Searcher,
     /// [`Greedy`] that pays no heed to zetemas: what minding them is measured by.
     GreedyWithoutZetemas,
 }
 
 impl House {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Random, Self::Greedy, Self::GreedyWithoutZetemas];
+    pub const ALL: [Self; 5] =
+        [Self::Random, Self::Greedy, Self::Appraiser, Self::Searcher, Self::GreedyWithoutZetemas];
 
     /// The name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
             Self::Greedy => "greedy",
+            Self::Appraiser => "appraiser",
+            Self::Searcher => "searcher",
             Self::GreedyWithoutZetemas => "greedy-without-zetemas",
         }
     }
@@ -37,6 +47,10 @@ impl House {
         match self {
             Self::Random => "chooses any legal action, all equally likely",
             Self::Greedy => "declares what pays best, discards what hurts least, minds zetemas and marriages",
+            Self::Appraiser => "greedy and, between two players, an appraisal of each card by itself",
+            Self::Searcher => {
+                "appraiser, and a tree search over hidden cards dealt at random as the deal nears its end"
+            }
             Self::GreedyWithoutZetemas => "greedy, but pays no heed to zetemas",
         }
     }
@@ -47,6 +61,8 @@ impl House {
         match self {
             Self::Random => Box::new(Random::new(seed_for(info, seed))),
             Self::Greedy => Box::new(Greedy::new(Zetemas::Minded)),
+            Self::Appraiser => Box::new(Appraiser::new()),
+            Self::Searcher => Box::new(Searcher::new(seed_for(info, seed), Budget::playouts(200))),
             Self::GreedyWithoutZetemas => Box::new(Greedy::new(Zetemas::Ignored)),
         }
     }

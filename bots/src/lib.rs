@@ -1,4 +1,5 @@
-//! The house bots, on the SDK alone: `random`, `greedy`, and a form of `greedy` to measure it by.
+//! The house bots, on the SDK alone: `random`, `greedy`, `appraiser`, `searcher`, each stronger than the one before,
+//! and a form of `greedy` to measure it by. [`Duel`] says how much stronger.
 //!
 //! ```
 //! use zetema_bots::House;
@@ -12,10 +13,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod appraiser;
+mod budget;
+mod candidates;
+mod duel;
 mod greedy;
 mod house;
+mod outlook;
+mod playout;
+mod policy;
 mod random;
+mod searcher;
 
+pub use appraiser::Appraiser;
+pub use budget::Budget;
+pub use duel::{Duel, Estimate};
 pub use greedy::{Greedy, Zetemas};
 pub use house::{House, UnknownBot, by_name};
 pub use random::Random;
+pub use searcher::Searcher;

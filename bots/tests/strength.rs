@@ -1,9 +1,9 @@
 //! How strong the house bots are, in figures.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
-use zetema_bots::House;
-use zetema_sdk::rules::{Preset, Rules};
+use zetema_bots::{Duel, House};
+use zetema_sdk::rules::{Options, Preset, Rules};
 use zetema_sdk::{MatchInfo, numbered_seed, simulate};
 
 /// The share of matches that `first` won, a shared first rank counted by halves, with its Wilson
@@ -69,6 +69,41 @@ fn minding_zetemas_pays() {
     let share = duel(rules, House::Greedy, House::GreedyWithoutZetemas, 1000);
     println!("greedy against itself without zetemas, sackson, 2 players, 1000 matches: {share}");
     assert!(share.low > 0.5, "{share}");
+}
+
+/// A match of one deal.
+fn one_deal(preset: Preset, players: usize) -> Rules {
+    let rules = preset.rules(players, None).unwrap();
+    Rules::new(Options { target: None, ..*rules }).unwrap()
+}
+
+fn check_stronger(says: &str, duel: &Duel) {
+    println!("{says}: {duel}");
+    assert_eq!(duel.faults(), 0, "{says}");
+    assert!(duel.margin().low() > 0.0 && duel.wins().low() > duel.chance(), "{says}: {duel}");
+}
+
+#[test]
+fn appraiser_is_stronger_than_greedy() {
+    let (first, second) = (House::Appraiser, House::Greedy);
+    let duel = Duel::play(
+        one_deal(Preset::Sackson, 2),
+        FIRST_SEED..FIRST_SEED + 600,
+        |info| first.make(info, 1),
+        |info| second.make(info, 2),
+    );
+    check_stronger("appraiser against greedy, sackson, 2 players", &duel.unwrap());
+}
+
+#[test]
+fn searcher_is_stronger_than_appraiser() {
+    let duel = Duel::play(
+        one_deal(Preset::Sackson, 2),
+        FIRST_SEED..FIRST_SEED + 200,
+        |info| House::Searcher.make(info, 1),
+        |info| House::Appraiser.make(info, 2),
+    );
+    check_stronger("searcher against appraiser, sackson, 2 players", &duel.unwrap());
 }
 
 #[test]

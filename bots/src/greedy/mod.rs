@@ -5,7 +5,7 @@ mod marriages;
 mod piles;
 
 use zetema_sdk::rules::{Assembly, Card, Cards, MatchEnd};
-use zetema_sdk::{Action, Bot, Decision, Declaration, Seat, View};
+use zetema_sdk::{Action, Bot, Decision, Declaration, LegalActions, Seat, View};
 
 use hand::Prospects;
 use piles::Piles;
@@ -50,6 +50,12 @@ impl Bot for Greedy {
         };
         decision.best(|action| thought.worth(action))
     }
+}
+
+/// What `greedy` holds of each legal action of a view, in their order, in points.
+pub(crate) fn worths(view: &View, seat: Seat, legal: &LegalActions) -> Vec<f64> {
+    let thought = Thought { view, seat, prospects: Prospects::new(view), zetemas: Zetemas::Minded };
+    legal.iter().map(|action| thought.worth(&action)).collect()
 }
 
 /// One decision, thought over.
