@@ -263,6 +263,29 @@ fn a_record_verifies_in_every_form_that_export_writes() {
     check(&["record", "verify", file, file], "", 0, "verified", "");
 }
 
+#[test]
+fn several_records_are_json_lines() {
+    let text = record().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let [one, lines] = ["one.txt", "two.jsonl"].map(|name| folder.path().join(name));
+    fs::write(&one, &text).unwrap();
+    let [one, lines] = [one.to_str().unwrap(), lines.to_str().unwrap()];
+    let both = check(&["record", "export", one, one, "--format", "json-lines"], "", 0, "server_seed", "");
+    assert_eq!(both.lines().count(), 2);
+    let mut changed: Value = serde_json::from_str(both.lines().next().unwrap()).unwrap();
+    changed["steps"][0]["play"]["points"] = Value::from(3);
+    fs::write(lines, format!("{both}{changed}\n")).unwrap();
+    let told = format!("verified record 2 of {lines}: ");
+    let told = check(&["record", "verify", lines, one], "", 1, &told, "1 of 4 records did not verify");
+    assert!(told.contains(&format!("DIFFERS  record 3 of {lines}: step 0: ")), "{told}");
+    assert!(told.contains(&format!("verified {one}: ")), "{told}");
+    check(&["record", "show", lines], "", 1, "", "holds 3 records: give a file that holds one");
+    check(&["record", "export", one, one], "", 1, "", "give --format json-lines");
+    changed["rules"]["hand_size"] = Value::from(60);
+    fs::write(lines, format!("{both}{changed}\n")).unwrap();
+    check(&["record", "verify", lines], "", 1, "", "its record 3: ");
+}
+
 /// The record with a clock. Each decision is published as the last one is answered, after 2 ms; the first takes 5,400 ms,
 /// 70 of which are the network's.
 fn timed() -> Record {

@@ -39,6 +39,10 @@ fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     hash.finalize().into()
 }
 
+fn hexadecimal(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
 /// The server's part of a match's seed: 32 random bytes, a secret until the reveal.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerSeed([u8; 32]);
@@ -66,9 +70,15 @@ impl fmt::Debug for ServerSeed {
     }
 }
 
-/// The hash that binds the server to its seed.
+/// The hash that binds the server to its seed. `Display` is 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commitment(pub [u8; 32]);
+
+impl fmt::Display for Commitment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hexadecimal(&self.0, f)
+    }
+}
 
 /// A seat's part of a match's seed: at most 32 bytes, a secret until all are durable.
 #[derive(Clone, PartialEq, Eq)]
@@ -118,9 +128,15 @@ impl fmt::Debug for Nonce {
     }
 }
 
-/// The hash that binds a seat to its nonce.
+/// The hash that binds a seat to its nonce. `Display` is 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NonceHash(pub [u8; 32]);
+
+impl fmt::Display for NonceHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hexadecimal(&self.0, f)
+    }
+}
 
 /// What all decks of a match follow from, a secret until the reveal.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Whether the deals of a match were fair: the check that each seat makes when the seed is revealed.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use thiserror::Error;
 use zetema_rules::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
 use zetema_rules::{
-    Action, Dealing, DealingKind, Event, Game, Phase, PlayError, Record, ReplayError, Rules, Seat, SeatEvent,
-    Step, Viewer,
+    Action, Dealing, DealingKind, Entrant, Event, Game, Phase, PlayError, Record, ReplayError, Rules, Seat,
+    SeatEvent, Step, Viewer,
 };
 
 /// Whether the deals of a match were those that server and seats had committed to.
@@ -56,6 +56,32 @@ pub enum DealError {
     Nonce {
         /// Whose.
         seat: Seat,
+    },
+    /// What the seat joined with is not what the server shows for it.
+    #[error(
+        "this seat joined with the nonce hash {sent}, and the server shows {} for it",
+        .shown.map_or_else(|| "none".to_owned(), |shown| shown.to_string())
+    )]
+    OwnHash {
+        /// The hash that the server took with the join.
+        sent: NonceHash,
+        /// The one that it showed to the seats, or that the record has; `None`: none for this seat, or of shared deals
+        /// for any.
+        shown: Option<NonceHash>,
+    },
+    /// The server committed to one seed, and later to another.
+    #[error("the server's commitment was {first}, and is {later} now")]
+    OtherCommitment {
+        /// The first that the seat saw.
+        first: Commitment,
+        /// What it saw when it had joined again.
+        later: Commitment,
+    },
+    /// What was settled before the deal is shown otherwise later.
+    #[error("the server shows another {what} than before")]
+    OtherSetup {
+        /// What differs: `set of nonce hashes`, for instance.
+        what: &'static str,
     },
     /// What the seat saw is not what the seed gives.
     #[error("what came {place} is not what the seed gives by the rules")]
@@ -111,6 +137,8 @@ impl fmt::Display for DealCheck {
 pub(crate) struct Transcript {
     pub(crate) kind: DealingKind,
     pub(crate) commitment: Commitment,
+    /// What this seat committed to; `None`: the server took no hash from this session.
+    pub(crate) own_hash: Option<NonceHash>,
     /// What the seats committed to, once that was published.
     pub(crate) hashes: Vec<Option<NonceHash>>,
     pub(crate) nonces: Vec<Nonce>,
@@ -130,6 +158,44 @@ pub(crate) enum From {
 }
 
 impl Transcript {
+    /// Goes on from what the seat saw before it joined anew: what was settled then stays so.
+    pub(crate) fn go_on_from(&mut self, earlier: &Self) -> Result<(), DealError> {
+        self.own_hash = earlier.own_hash.or(self.own_hash);
+        self.hashes.clone_from(&earlier.hashes);
+        if self.commitment != earlier.commitment {
+            return Err(DealError::OtherCommitment { first: earlier.commitment, later: self.commitment });
+        }
+        if self.kind != earlier.kind {
+            return Err(DealError::OtherSetup { what: "kind of deals" });
+        }
+        Ok(())
+    }
+
+    /// Takes what the server shows to every seat as all that was committed to.
+    pub(crate) fn show_hashes(&mut self, seat: Seat, shown: Vec<Option<NonceHash>>) -> Result<(), DealError> {
+        let before = mem::replace(&mut self.hashes, shown);
+        if self.kind == DealingKind::Fixed {
+            return Ok(());
+        }
+        self.check_own_hash(self.hash_of(seat))?;
+        if !before.is_empty() && self.hashes != before {
+            return Err(DealError::OtherSetup { what: "set of nonce hashes" });
+        }
+        Ok(())
+    }
+
+    /// What this seat committed to, as the server shows it.
+    pub(crate) fn hash_of(&self, seat: Seat) -> Option<NonceHash> {
+        self.hashes.get(seat.index()).copied().flatten().filter(|_| self.kind != DealingKind::Fixed)
+    }
+
+    fn check_own_hash(&self, shown: Option<NonceHash>) -> Result<(), DealError> {
+        match self.own_hash {
+            Some(sent) if shown != Some(sent) => Err(DealError::OwnHash { sent, shown }),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks what the seat saw against the seed, and against the record if there is one.
     pub(crate) fn check(&self, rules: &Rules, seat: Seat, record: Option<&Record>) -> DealCheck {
         let Some(seed) = &self.seed else { return DealCheck::Unchecked(Unchecked::NotRevealed) };
@@ -151,7 +217,7 @@ impl Transcript {
             return Err(DealError::Commitment);
         }
         if let Some(record) = record {
-            self.check_record(seed, rules, record)?;
+            self.check_record(seed, rules, seat, record)?;
         }
         match self.from {
             From::Start if self.events.is_empty() => return Ok(Some(Unchecked::NotDealt)),
@@ -187,7 +253,13 @@ impl Transcript {
         Ok(self.nonces.clone())
     }
 
-    fn check_record(&self, seed: &ServerSeed, rules: &Rules, record: &Record) -> Result<(), DealError> {
+    fn check_record(
+        &self,
+        seed: &ServerSeed,
+        rules: &Rules,
+        seat: Seat,
+        record: &Record,
+    ) -> Result<(), DealError> {
         record.verify().map_err(DealError::Record)?;
         let Dealing { kind, commitment, server_seed, entrants } = &record.dealing;
         let nonces = || entrants.iter().map(|entrant| entrant.nonce.as_ref());
@@ -201,6 +273,7 @@ impl Transcript {
         if *commitment != self.commitment || server_seed != seed {
             return other("seed");
         }
+        self.check_recorded_hashes(seat, entrants)?;
         if self.kind == DealingKind::Joint
             && !self.nonces.is_empty()
             && !nonces().eq(self.nonces.iter().map(Some))
@@ -217,6 +290,24 @@ impl Transcript {
             return other("course");
         }
         Ok(())
+    }
+
+    fn check_recorded_hashes(&self, seat: Seat, entrants: &[Entrant]) -> Result<(), DealError> {
+        let mut hashes = entrants.iter().map(|entrant| entrant.hash);
+        match self.kind {
+            DealingKind::Fixed => Ok(()),
+            // The match was aborted before all had joined.
+            _ if entrants.is_empty() => Ok(()),
+            // The record does not say which places are those of this match's seats.
+            DealingKind::Shared => self.check_own_hash(hashes.find(|hash| *hash == self.own_hash).flatten()),
+            DealingKind::Joint => {
+                self.check_own_hash(hashes.clone().nth(seat.index()).flatten())?;
+                if !self.hashes.is_empty() && !hashes.eq(self.hashes.iter().copied()) {
+                    return Err(DealError::OtherRecord { what: "set of nonce hashes" });
+                }
+                Ok(())
+            }
+        }
     }
 }
 

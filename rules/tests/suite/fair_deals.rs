@@ -38,11 +38,11 @@ fn check_deck(seed: &MatchSeed, deal: u32, imperial: Suit, expected: &str) {
 #[test]
 fn commitment_and_hashes_are_the_designs() {
     assert_eq!(
-        hex(&counting_seed().commitment().0),
+        counting_seed().commitment().to_string(),
         "9eac32f1d6b7c64c2c4e7f30f0a05c8d7369836af4a345d19e6baf5b4bb9bf65"
     );
     assert_eq!(
-        hex(&nonce("alice").hash().0),
+        nonce("alice").hash().to_string(),
         "e7770044b365de959564df05179dc95a7ef15bef47b2100bc6d85ce6c6139101"
     );
     assert_eq!(

@@ -34,6 +34,7 @@ fn played(preset: Preset, seed: u64, last: bool) -> (Simulated, Transcript) {
     let transcript = Transcript {
         kind: DealingKind::Fixed,
         commitment: played.seed.commitment(),
+        own_hash: None,
         hashes: Vec::new(),
         nonces: Vec::new(),
         seed: Some(played.seed.clone()),
@@ -130,6 +131,65 @@ fn a_nonce_that_is_not_that_of_its_hash_is_found_out() {
     let forged = Transcript { kind: DealingKind::Joint, hashes: vec![None], ..honest };
     let seats = DealError::Seats { hashes: 1, nonces: 0, players: 2 };
     assert_eq!(check(&forged, None), DealCheck::Failed(seats));
+}
+
+#[test]
+fn the_hashes_of_a_record_are_compared_with_what_the_seat_sent_and_saw() {
+    let (played, honest) = honest();
+    let empty = Nonce::EMPTY.hash();
+    let check = |kind, sent, seen: &[Option<NonceHash>], recorded: [Option<NonceHash>; 2], expected| {
+        let mut record = played.record().unwrap();
+        record.dealing.kind = kind;
+        record.dealing.entrants = recorded.map(|hash| Entrant { hash, nonce: Some(Nonce::EMPTY) }).into();
+        let nonces = vec![Nonce::EMPTY; seen.len()];
+        let transcript = Transcript { kind, own_hash: sent, hashes: seen.to_vec(), nonces, ..honest.clone() };
+        assert_eq!(check(&transcript, Some(&record)), expected, "{kind:?} {sent:?} {seen:?} {recorded:?}");
+    };
+    let own = |shown| DealCheck::Failed(DealError::OwnHash { sent: empty, shown });
+    let others = DealCheck::Failed(DealError::OtherRecord { what: "set of nonce hashes" });
+    let (joint, shared, sent) = (DealingKind::Joint, DealingKind::Shared, Some(empty));
+    check(joint, sent, &[sent, None], [sent, None], DealCheck::Verified);
+    check(joint, None, &[None, sent], [None, sent], DealCheck::Verified);
+    check(joint, sent, &[sent, None], [None, None], own(None));
+    // The other seat's hash is not this seat's.
+    check(joint, sent, &[sent, sent], [None, sent], own(None));
+    check(joint, sent, &[sent, None], [sent, sent], others.clone());
+    check(joint, None, &[None, sent], [None, None], others);
+    // Of a deal set it may stand at any place.
+    check(shared, sent, &[sent, None], [None, sent], DealCheck::Verified);
+    check(shared, sent, &[sent, None], [None, None], own(None));
+    check(shared, None, &[None, None], [None, None], DealCheck::Verified);
+}
+
+#[test]
+fn what_is_shown_again_must_be_what_was_shown_before() {
+    let (_, transcript) = honest();
+    let (seat, ours, other) = (Seat::new(0).unwrap(), NonceHash([1; 32]), NonceHash([2; 32]));
+    let joint = Transcript { kind: DealingKind::Joint, own_hash: Some(ours), ..transcript };
+    let show = |hashes: &[Option<NonceHash>]| joint.clone().show_hashes(seat, hashes.to_vec());
+    assert_eq!(show(&[Some(ours), None]), Ok(()));
+    for shown in [None, Some(other)] {
+        assert_eq!(show(&[shown, Some(ours)]), Err(DealError::OwnHash { sent: ours, shown }));
+    }
+    assert_eq!(show(&[]), Err(DealError::OwnHash { sent: ours, shown: None }));
+
+    let earlier = Transcript { hashes: vec![Some(ours), None], ..joint.clone() };
+    let go_on = |mut later: Transcript, hashes: &[Option<NonceHash>]| {
+        later.own_hash = None;
+        later.go_on_from(&earlier)?;
+        later.show_hashes(seat, hashes.to_vec())
+    };
+    assert_eq!(go_on(joint.clone(), &earlier.hashes), Ok(()));
+    let changed = DealError::OtherSetup { what: "set of nonce hashes" };
+    assert_eq!(go_on(joint.clone(), &[Some(ours), Some(other)]), Err(changed));
+    let own = DealError::OwnHash { sent: ours, shown: None };
+    assert_eq!(go_on(joint.clone(), &[None, None]), Err(own), "what was sent before counts");
+    let fixed = Transcript { kind: DealingKind::Fixed, ..joint.clone() };
+    let kind = DealError::OtherSetup { what: "kind of deals" };
+    assert_eq!(go_on(fixed, &earlier.hashes), Err(kind));
+    let later = Commitment([8; 32]);
+    let commitment = DealError::OtherCommitment { first: joint.commitment, later };
+    assert_eq!(go_on(Transcript { commitment: later, ..joint.clone() }, &earlier.hashes), Err(commitment));
 }
 
 #[test]

@@ -15,28 +15,38 @@ pub(super) enum Encoding {
     Text,
     /// JSON, for programs
     Json,
+    /// JSON, a line for each record
+    JsonLines,
     /// The protobuf message zetema.v1.Record
     Binary,
 }
 
-/// Reads a record in any of the forms.
-pub(super) fn read(bytes: &[u8]) -> Result<Found> {
+/// Reads what was written in any of the forms. JSON may hold several records, one after the other.
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<Found>> {
     let text = std::str::from_utf8(bytes).ok().map(str::trim_start);
     match text {
         Some(text) if text.starts_with('{') => {
-            let json: RecordJson = serde_json::from_str(text).context("it is no JSON of a record")?;
-            let record = json.record().map_err(|error| anyhow!(error))?;
-            Ok(Found { record, header: None })
+            let read: serde_json::Result<Vec<RecordJson>> =
+                serde_json::Deserializer::from_str(text).into_iter().collect();
+            let all = read.context("it is no JSON of a record")?;
+            let found = all.iter().enumerate().map(|(i, json)| {
+                let record = json.record().map_err(|error| match all.len() {
+                    1 => anyhow!(error),
+                    _ => anyhow!("its record {}: {error}", i + 1),
+                });
+                record.map(|record| Found { record, header: None })
+            });
+            found.collect()
         }
         Some(text) if text.starts_with("zetema record") || text.starts_with('#') => {
-            Ok(Found { record: text.parse()?, header: None })
+            Ok(vec![Found { record: text.parse()?, header: None }])
         }
         _ if bytes.is_empty() => bail!("it is empty"),
         _ => {
             let message = v1::Record::decode(bytes).map_err(|_| {
                 anyhow!("it is neither text (zetema record 1 …) nor JSON ({{…}}) nor a zetema.v1.Record")
             })?;
-            Found::from_wire(&message)
+            Ok(vec![Found::from_wire(&message)?])
         }
     }
 }
@@ -53,6 +63,11 @@ pub(super) fn write(found: &Found, encoding: Encoding) -> Result<Vec<u8>> {
             let mut text = serde_json::to_string_pretty(&RecordJson::new(record, header.as_ref()))?;
             text.push('\n');
             text.into_bytes()
+        }
+        Encoding::JsonLines => {
+            let mut line = serde_json::to_string(&RecordJson::new(record, header.as_ref()))?;
+            line.push('\n');
+            line.into_bytes()
         }
         Encoding::Binary => {
             let header = header.as_ref().ok_or_else(|| {

@@ -4,22 +4,23 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::encoding::{self, Encoding};
 use super::source::Finder;
 use crate::args::ServerArgs;
 
-/// Write a record to a file.
+/// Write records to a file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zetema record export MATCH_ID > match.txt
-  zetema record export MATCH_ID --format binary --output match.record")]
+  zetema record export MATCH_ID --format binary --output match.record
+  zetema record export MATCH_ID OTHER_ID --format json-lines | python3 examples/verify/verify.py")]
 pub(crate) struct Export {
-    /// The match's id, or a file; - for stdin
-    #[arg(value_name = "ID|FILE")]
-    record: String,
+    /// The match's id, or a file; - for stdin. Several with --format json-lines
+    #[arg(value_name = "ID|FILE", required = true)]
+    records: Vec<String>,
     /// The form to write it in
     #[arg(long, value_enum, default_value_t)]
     format: Encoding,
@@ -32,8 +33,18 @@ pub(crate) struct Export {
 
 impl Export {
     pub(super) async fn run(self) -> Result<()> {
-        let found = Finder::new(&self.server).find(&self.record).await?;
-        let bytes = encoding::write(&found, self.format)?;
+        let mut finder = Finder::new(&self.server);
+        let mut bytes = Vec::new();
+        let mut count = 0;
+        for name in &self.records {
+            for found in finder.find_all(name).await? {
+                bytes.extend(encoding::write(&found, self.format)?);
+                count += 1;
+            }
+        }
+        if count > 1 && self.format != Encoding::JsonLines {
+            bail!("{count} records don't fit into one file of this form: give --format json-lines");
+        }
         match self.output {
             None => io::stdout().write_all(&bytes).context("stdout can't be written"),
             Some(path) => OpenOptions::new()

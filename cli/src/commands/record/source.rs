@@ -38,8 +38,16 @@ impl<'a> Finder<'a> {
         Self { server, client: None }
     }
 
-    /// The record that a command line names.
+    /// The one record that a command line names.
     pub(super) async fn find(&mut self, name: &str) -> Result<Found> {
+        let [found]: [Found; 1] = self.find_all(name).await?.try_into().map_err(|all: Vec<Found>| {
+            anyhow!("{name} holds {} records: give a file that holds one", all.len())
+        })?;
+        Ok(found)
+    }
+
+    /// The records that a name on a command line stands for: a file of JSON may hold several.
+    pub(super) async fn find_all(&mut self, name: &str) -> Result<Vec<Found>> {
         if name == STDIN || Path::new(name).exists() || is_path(name) {
             let bytes = read_file(name)?;
             return encoding::read(&bytes).with_context(|| format!("{name} holds no record"));
@@ -48,7 +56,7 @@ impl<'a> Finder<'a> {
             Some(client) => client,
             None => self.client.insert(Client::connect(self.server).await?),
         };
-        fetch(client, name).await
+        Ok(vec![fetch(client, name).await?])
     }
 }
 

@@ -31,8 +31,8 @@ pub(crate) struct Verify {
 }
 
 #[derive(Serialize)]
-struct VerifiedJson<'a> {
-    record: &'a str,
+struct VerifiedJson {
+    record: String,
     verified: bool,
     /// What differs first, if it does not verify.
     error: Option<String>,
@@ -45,30 +45,35 @@ struct VerifiedJson<'a> {
 impl Verify {
     pub(super) async fn run(self) -> Result<()> {
         let mut finder = Finder::new(&self.server);
-        let mut failed = 0;
+        let (mut count, mut failed) = (0, 0);
         let mut answers = Vec::new();
-        for name in &self.records {
-            let found = finder.find(name).await?;
-            let error = problem(&found);
-            failed += usize::from(error.is_some());
-            match self.format.format {
-                Format::Table => output::print(line(name, &found, error.as_deref()))?,
-                Format::Json => answers.push(VerifiedJson {
-                    record: name,
-                    verified: error.is_none(),
-                    error,
-                    rules: found.record.rules.to_string(),
-                    deals: found.record.deals.len(),
-                    steps: found.record.steps.len(),
-                    outcome: OutcomeJson::new(&found.record.outcome),
-                }),
+        for source in &self.records {
+            let all = finder.find_all(source).await?;
+            count += all.len();
+            for (i, found) in all.iter().enumerate() {
+                let name =
+                    if all.len() == 1 { source.clone() } else { format!("record {} of {source}", i + 1) };
+                let error = problem(found);
+                failed += usize::from(error.is_some());
+                match self.format.format {
+                    Format::Table => output::print(line(&name, found, error.as_deref()))?,
+                    Format::Json => answers.push(VerifiedJson {
+                        record: name,
+                        verified: error.is_none(),
+                        error,
+                        rules: found.record.rules.to_string(),
+                        deals: found.record.deals.len(),
+                        steps: found.record.steps.len(),
+                        outcome: OutcomeJson::new(&found.record.outcome),
+                    }),
+                }
             }
         }
         if self.format.format == Format::Json {
             output::print_json(&answers)?;
         }
         if failed > 0 {
-            bail!("{failed} of {} did not verify", render::counted(self.records.len(), "record"));
+            bail!("{failed} of {} did not verify", render::counted(count, "record"));
         }
         Ok(())
     }

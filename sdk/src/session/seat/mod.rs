@@ -14,7 +14,7 @@ use super::tag::Asked;
 use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
 use crate::claim::Claim;
-use crate::deal_check::{DealCheck, Transcript, Unchecked};
+use crate::deal_check::{DealCheck, DealError, Transcript, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
@@ -82,6 +82,15 @@ struct Running {
 struct Known {
     info: Arc<MatchInfo>,
     transcript: Transcript,
+    joined: Joined,
+}
+
+/// When a seat was joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joined {
+    WhileItRan,
+    /// When the match was over: nothing but the reveal may follow.
+    AfterItsEnd,
 }
 
 /// What the server has not confirmed yet, and gets again after each join.
@@ -358,11 +367,20 @@ impl SeatCore {
     }
 
     fn check_deal(&mut self, record: Option<&Record>) {
-        if let Some(Known { info, transcript }) = &self.known {
-            self.deal = transcript.check(&info.rules, info.seat, record);
-            if let DealCheck::Failed(error) = &self.deal {
-                tracing::error!(match_id = info.match_id, seat = info.seat.index(), %error, "unfair deal");
-            }
+        let Some(Known { info, transcript, .. }) = &self.known else { return };
+        match transcript.check(&info.rules, info.seat, record) {
+            DealCheck::Failed(error) => self.unfair(error),
+            deal if !matches!(self.deal, DealCheck::Failed(_)) => self.deal = deal,
+            _ => {}
+        }
+    }
+
+    /// The deals have failed a check. What is found first stands, also where the seat does not see the end.
+    fn unfair(&mut self, error: DealError) {
+        if !matches!(self.deal, DealCheck::Failed(_)) {
+            let (match_id, seat) = self.info().map(|info| (&info.match_id, info.seat.index())).unzip();
+            tracing::error!(match_id, seat, %error, "unfair deal");
+            self.deal = DealCheck::Failed(error);
         }
     }
 

@@ -7,7 +7,7 @@ use zetema_proto::{FieldError, Wire, seat_event_from_wire, v1, view_from_wire};
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
 use zetema_rules::{DealingKind, LegalActions, Outcome as MatchOutcome, Rules, Seat, SeatEvent, View};
 
-use super::{Known, Reaction, Resign, Running, SeatCore, SeatLink};
+use super::{Commit, Joined, Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
 use crate::clock::Clock;
 use crate::deal_check::{From, Transcript};
@@ -60,7 +60,7 @@ impl SeatCore {
         seat: Seat,
         snapshot: &v1::Snapshot,
     ) -> Result<(), FieldError> {
-        let v1::Snapshot { seq, decision_number, setup, view, decision, outcome: _, revealed } = snapshot;
+        let v1::Snapshot { seq, decision_number, setup, view, decision, outcome, revealed } = snapshot;
         let rules = described.rules.as_ref().ok_or_else(|| FieldError::missing("match.rules"))?;
         let rules = Rules::from_wire(rules).map_err(|error| error.within("match.rules"))?;
         let setup = setup.as_ref().ok_or_else(|| FieldError::missing("setup"))?;
@@ -69,10 +69,17 @@ impl SeatCore {
         let info = Arc::new(MatchInfo::new(described.match_id.clone(), seat, rules));
         let kind = deals_kind(described.deals)?;
         let v1::Setup { stage: _, commitment, hashes, nonces } = setup;
+        // When the match is over, the server takes any hash and compares it with none.
+        let (joined, own_hash) = match outcome {
+            None => (Joined::WhileItRan, (self.commit == Commit::ToOurs).then(|| self.nonce.hash())),
+            Some(_) => (Joined::AfterItsEnd, None),
+        };
+        let hashes = hashes_from_wire(hashes)?;
         let mut transcript = Transcript {
             kind,
             commitment: Wire::from_wire(commitment).map_err(|error| error.within("setup.commitment"))?,
-            hashes: hashes_from_wire(hashes)?,
+            own_hash,
+            hashes: Vec::new(),
             nonces: nonces_from_wire(nonces)?,
             seed: None,
             events: Vec::new(),
@@ -84,12 +91,26 @@ impl SeatCore {
         self.cursor = Some(*seq);
         self.current = *decision_number;
         self.running = None;
-        if transcript.nonces.is_empty() {
-            self.nonces_wanted(seat, kind, &transcript.hashes);
+        let mut checked = match &self.known {
+            Some(Known { transcript: earlier, .. }) => transcript.go_on_from(earlier),
+            None => Ok(()),
+        };
+        // Before a deal all of them are shown.
+        if !hashes.is_empty() || view.is_some() {
+            checked = checked.and(transcript.show_hashes(seat, hashes));
+            if transcript.nonces.is_empty() {
+                self.nonce_wanted(transcript.own_hash, transcript.hash_of(seat));
+            }
         }
-        self.known = Some(Known { info: Arc::clone(&info), transcript });
+        self.known = Some(Known { info: Arc::clone(&info), transcript, joined });
+        if let Err(error) = checked {
+            self.unfair(error);
+        }
         self.call(Call::Start { info, view: view.map(Box::new) });
         if let Some(decision) = decision {
+            if joined == Joined::AfterItsEnd {
+                return Err(FieldError::invalid("decision", "came after the end of the match"));
+            }
             let view = view.ok_or_else(|| FieldError::missing("view"))?;
             self.decide(now, &view, decision)?;
         }
@@ -97,14 +118,12 @@ impl SeatCore {
     }
 
     /// Every seat has joined: ours is to send its nonce, if that is what it committed to.
-    fn nonces_wanted(&mut self, seat: Seat, kind: DealingKind, hashes: &[Option<NonceHash>]) {
-        if kind == DealingKind::Fixed {
-            return;
-        }
-        match hashes.get(seat.index()).copied().flatten() {
+    fn nonce_wanted(&mut self, sent: Option<NonceHash>, shown: Option<NonceHash>) {
+        match shown {
             Some(hash) if hash == self.nonce.hash() => self.debts.nonce = true,
-            Some(_) => self.fault(Fault::NonceOfAnother),
-            None => {}
+            // Where the server had taken ours, the deals have failed their check.
+            Some(_) if sent.is_none() => self.fault(Fault::NonceOfAnother),
+            Some(_) | None => {}
         }
     }
 
@@ -154,9 +173,12 @@ impl SeatCore {
 
     fn happened(&mut self, event: &v1::Event) -> Result<Reaction, FieldError> {
         use v1::event::Kind;
-        let Some(Known { info, transcript }) = &mut self.known else {
+        let Some(Known { info, transcript, joined }) = &mut self.known else {
             return Err(FieldError::invalid("", "came before the start"));
         };
+        if *joined == Joined::AfterItsEnd && !matches!(event.kind, Some(Kind::Revealed(_)) | None) {
+            return Err(FieldError::invalid("", "came after the end of the match"));
+        }
         if let Some(event) = seat_event_from_wire(event)? {
             transcript.events.push(event);
             let seat = info.seat;
@@ -180,10 +202,12 @@ impl SeatCore {
         }
         match &event.kind {
             Some(Kind::NoncesWanted(v1::NoncesWanted { hashes })) => {
-                let hashes = hashes_from_wire(hashes)?;
-                transcript.hashes.clone_from(&hashes);
-                let (seat, kind) = (info.seat, transcript.kind);
-                self.nonces_wanted(seat, kind, &hashes);
+                let shown = transcript.show_hashes(info.seat, hashes_from_wire(hashes)?);
+                let (sent, ours) = (transcript.own_hash, transcript.hash_of(info.seat));
+                if let Err(error) = shown {
+                    self.unfair(error);
+                }
+                self.nonce_wanted(sent, ours);
                 if self.debts.nonce {
                     return Ok(Reaction::Send(Asked::Nonce));
                 }

@@ -7,6 +7,7 @@
 )]
 
 mod bots;
+mod fraud;
 mod server;
 mod table;
 mod world;

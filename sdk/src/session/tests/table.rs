@@ -1,5 +1,7 @@
 //! One match of the server: what the protocol says about Play, without a clock of its own.
 
+mod lies;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use zetema_proto::{Wire, seat_event_to_wire, v1, view_to_wire};
@@ -27,6 +29,8 @@ pub(super) struct Table {
     seats: Vec<SeatState>,
     game: Option<Game>,
     revealed: bool,
+    /// What it shows as the outcome before there is one.
+    claimed: Option<v1::Outcome>,
     pub(super) steps: Vec<Step>,
     /// What the client is still to receive, on the stream that is open.
     pub(super) outbox: Vec<v1::PlayResponse>,
@@ -57,6 +61,7 @@ impl Table {
             seats: rules.seats().map(|_| SeatState::default()).collect(),
             game: None,
             revealed: false,
+            claimed: None,
             steps: Vec::new(),
             outbox: Vec::new(),
         }
@@ -93,12 +98,6 @@ impl Table {
         for seat in &mut self.seats {
             seat.live = false;
         }
-    }
-
-    /// Loses the last observations of a seat, as after a restored backup.
-    pub(super) fn lose_observations(&mut self, seat: usize, count: usize) {
-        let log = &mut self.seats[seat].log;
-        log.truncate(log.len() - count);
     }
 
     pub(super) fn observations(&self, seat: usize) -> &[v1::Observation] {
@@ -200,7 +199,7 @@ impl Table {
             setup: Some(setup),
             view: self.view(seat),
             decision: self.to_decide(seat, self.clock),
-            outcome: None,
+            outcome: self.claimed.clone(),
             revealed: self.is_over().then(|| v1::Revealed { server_seed: self.seed.to_wire() }),
         }
     }
