@@ -3,10 +3,16 @@
 //! All of it is a pure function of what it is given: no clock, no randomness, no I/O.
 
 pub mod conduct;
+mod honesty;
 pub mod pairing;
 pub mod quota;
 mod ratings;
 
+pub use honesty::{
+    Cause, Choice, Cited, Departure, Ending, Finding, FinishedError, FinishedMatch, FinishedSeat,
+    HonestyOptions, HonestySettings, Lead, SeatDecision, SeatsError, Shortfall, Significance, Suspicion,
+    Taken, finished_seats, suspicions,
+};
 pub use ratings::{
     Certainty, Counted, Deviation, Difference, Entry, HeadToHead, HeadToHeads, Ladder, LadderError,
     LadderResult, Mu, OutOfRange, Played, PlayedError, RankedSide, Rating, RatingChange, RatingOptions,

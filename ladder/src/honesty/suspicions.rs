@@ -1,0 +1,62 @@
+//! All that is suspected in a season.
+
+use super::abandoned::abandoned;
+use super::alike::alike;
+use super::feeding::feeding;
+use super::finished::FinishedMatch;
+use super::losing::losing;
+use super::season::Season;
+use super::season_ratings::SeasonRatings;
+use super::settings::HonestySettings;
+use super::suspicion::Suspicion;
+use super::time_outs::time_outs;
+use crate::ratings::{Ladder, LadderError};
+
+/// All that is suspected in a season of one ladder, given as it stood before, and the rated results since, in any order.
+///
+/// They are listed by kind, in the order of [`Finding`](crate::Finding), feeding of either kind together; then the least likely
+/// first; then by who played first. A bot's name is never looked at, so with other names all else stays.
+///
+/// ```
+/// # use zetema_ladder::{Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Played};
+/// # use zetema_ladder::{RatingSettings, ResultNumber, suspicions};
+/// # use zetema_rules::{EndReason, MatchResult, Seats, Teams};
+/// // Eve wins two of three against ada, and loses to dan forty times, who is no better than ada and bob.
+/// let mut results = Vec::new();
+/// for number in 0..320 {
+///     // The first one wins.
+///     let eve = [["dan", "eve"], ["eve", "ada"], ["ada", "eve"], ["eve", "ada"]];
+///     let dan = [["dan", "ada"], ["ada", "dan"], ["dan", "bob"], ["bob", "dan"]];
+///     let bots = [eve, dan].concat()[number % 8];
+///     let result =
+///         MatchResult { reason: EndReason::Target, ranks: [1, 2, 0, 0, 0, 0], totals: [310, 260, 0, 0, 0, 0] };
+///     let seat = |owner| FinishedSeat { owner, ending: Ending::PlayedOn, decisions: Vec::new() };
+///     let played = Played::new(bots.to_vec(), Teams::Individual, result, Seats::EMPTY)?;
+///     let number = ResultNumber::new(number as u64 + 1);
+///     results.push(FinishedMatch::new(number, 0, played, bots.map(seat).to_vec())?);
+/// }
+/// let found = suspicions(Ladder::new(RatingSettings::default()), &results, &HonestySettings::default())?;
+/// assert_eq!(found.len(), 1);
+/// let line = found[0].to_string();
+/// assert!(line.starts_with("eve loses to dan: behind in 40 of 40 meetings"), "{line}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`LadderError`] names the first result that is there twice, or that the ladder has counted before.
+pub fn suspicions<B: Clone + Ord, O: Eq>(
+    before: Ladder<B>,
+    results: &[FinishedMatch<B, O>],
+    settings: &HonestySettings,
+) -> Result<Vec<Suspicion<B>>, LadderError> {
+    let season = Season::new(results);
+    let ratings = SeasonRatings::new(before, &season)?;
+    Ok([
+        losing(&season, &ratings, settings),
+        feeding(&season, settings),
+        time_outs(&season, settings),
+        abandoned(&season, settings),
+        alike(&season, settings),
+    ]
+    .concat())
+}
