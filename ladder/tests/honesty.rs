@@ -1,9 +1,205 @@
-//! What is suspected of bots by the results of a season.
-#![allow(clippy::expect_used, clippy::cast_possible_truncation)]
+//! Seasons of honest bots, some of them odd, and of cheats among them: who is listed, and who is not.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
 
+#[path = "honesty/bot.rs"]
+mod bot;
 #[path = "honesty/properties.rs"]
 mod properties;
 #[path = "honesty/records.rs"]
 mod records;
 #[path = "honesty/said.rs"]
 mod said;
+#[path = "honesty/season.rs"]
+mod season;
+
+use std::ops::RangeInclusive;
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use zetema_ladder::{Finding, Suspicion};
+use zetema_rules::Teams;
+
+use bot::{Bot, Character, Name};
+use season::{listed, season};
+
+const HONEST: usize = 50;
+
+/// Fifty bots, one standard deviation of which wins 71 of 100 against the middle. The first ones are odd.
+fn honest(seed: u64) -> Vec<Bot> {
+    let mut dice = StdRng::seed_from_u64(seed);
+    let mut bots: Vec<Bot> = (0..HONEST)
+        .map(|owner| {
+            let luck: f64 = StandardNormal.sample(&mut dice);
+            Bot { strength: 0.8 * luck, owner, style: dice.random(), character: Character::Plain }
+        })
+        .collect();
+    bots[0].character = Character::Slow(0.02);
+    bots[1].character = Character::BadConnection(0.04);
+    // Twins of one owner.
+    bots[3] = bots[2].clone();
+    bots[4].strength = -4.0;
+    bots[5].character = Character::ShortAtTheEnd(0.1);
+    // Slow and weak, so that its time is mostly out when it is behind.
+    bots[6].character = Character::Slow(0.02);
+    bots[6].strength = -1.5;
+    bots[7].character = Character::Random;
+    bots[7].strength = -2.0;
+    bots[8].strength = 3.0;
+    bots
+}
+
+/// The bots that a suspicion names.
+fn named(suspicion: &Suspicion<Name>) -> Vec<Name> {
+    match suspicion.finding {
+        Finding::LosesTo { loser, winner, .. } => vec![loser, winner],
+        Finding::FeedsOpponent { feeder, fed, .. } => vec![feeder, fed],
+        Finding::FailPartner { partners, .. } => partners.to_vec(),
+        Finding::TimesOutWhenBehind { bot, .. } | Finding::Abandons { bot, .. } => vec![bot],
+        Finding::SameDecisions { bots, .. } => bots.to_vec(),
+    }
+}
+
+fn lines(suspicions: &[Suspicion<Name>]) -> String {
+    let lines: Vec<String> = suspicions.iter().map(|suspicion| format!("    {suspicion}")).collect();
+    lines.join("\n")
+}
+
+/// How many matches a season has: two bots are opponents in one of 370 matches without teams, and partners in one of 610 with them.
+fn matches(teams: Teams) -> u64 {
+    if teams == Teams::Individual { 10_000 } else { 15_000 }
+}
+
+fn check_nobody_is_listed(seeds: RangeInclusive<u64>, teams: Teams, matches: u64) {
+    for seed in seeds {
+        let found = listed(&season(seed, &honest(seed), teams, matches));
+        assert!(found.is_empty(), "season {seed}, {teams:?}:\n{}", lines(&found));
+    }
+}
+
+#[test]
+fn in_ten_seasons_no_honest_bot_is_listed() {
+    check_nobody_is_listed(1..=10, Teams::Individual, matches(Teams::Individual));
+}
+
+#[test]
+fn in_ten_seasons_of_teams_no_honest_bot_is_listed() {
+    check_nobody_is_listed(1..=10, Teams::Pairs, matches(Teams::Pairs));
+}
+
+/// The more matches there are, the more small faults of the ratings would tell.
+#[test]
+fn in_a_season_of_three_times_the_matches_no_honest_bot_is_listed() {
+    check_nobody_is_listed(1..=1, Teams::Individual, 30_000);
+}
+
+/// A kind of cheat. Whoever is in it comes after the honest bots.
+struct Cheat {
+    name: &'static str,
+    teams: Teams,
+    /// From whole-hearted to half-hearted.
+    shares: [f64; 3],
+    /// Their places among the cheats of a season.
+    places: &'static [usize],
+    character: fn(f64) -> Character,
+    /// Whether a suspicion is that of this cheat.
+    caught: fn(&Finding<Name>) -> bool,
+}
+
+const CHEATS: [Cheat; 6] = [
+    Cheat {
+        name: "loses to a bot of another owner, in this share of their matches",
+        teams: Teams::Individual,
+        shares: [1.0, 0.75, 0.5],
+        places: &[0],
+        character: |share| Character::LosesTo(51, share),
+        caught: |finding| matches!(finding, Finding::LosesTo { loser: 50, winner: 51, .. }),
+    },
+    Cheat {
+        name: "feeds a bot in teams, in this share of their matches",
+        teams: Teams::Pairs,
+        shares: [1.0, 0.75, 0.5],
+        places: &[0],
+        character: |share| Character::LosesTo(51, share),
+        caught: |finding| matches!(finding, Finding::FeedsOpponent { feeder: 50, fed: 51, .. }),
+    },
+    Cheat {
+        name: "fails its partner, in this share of their matches",
+        teams: Teams::Pairs,
+        shares: [1.0, 0.75, 0.5],
+        places: &[2],
+        character: |share| Character::Fails(53, share),
+        caught: |finding| matches!(finding, Finding::FailPartner { partners: [52, 53] | [53, 52], .. }),
+    },
+    Cheat {
+        name: "runs out of time in this share of its decisions when behind",
+        teams: Teams::Individual,
+        shares: [0.05, 0.02, 0.005],
+        places: &[2],
+        character: Character::TimesOutBehind,
+        caught: |finding| matches!(finding, Finding::TimesOutWhenBehind { bot: 52, .. }),
+    },
+    Cheat {
+        name: "abandons this share of its matches",
+        teams: Teams::Individual,
+        shares: [0.3, 0.15, 0.1],
+        places: &[3],
+        character: Character::Abandons,
+        caught: |finding| matches!(finding, Finding::Abandons { bot: 53, .. }),
+    },
+    Cheat {
+        name: "has two names, and each chooses otherwise in this share of the questions",
+        teams: Teams::Individual,
+        shares: [0.0, 0.02, 0.05],
+        places: &[4, 5],
+        character: Character::Copies,
+        caught: |finding| matches!(finding, Finding::SameDecisions { bots: [54, 55] | [55, 54], .. }),
+    },
+];
+
+const SEASONS: u64 = 3;
+
+/// Fifty honest bots, and six that cheat or gain by it, of one owner each.
+fn with_cheats(seed: u64, teams: Teams, level: usize) -> Vec<Bot> {
+    let mut bots = honest(seed);
+    for place in 0..6 {
+        let cheat = CHEATS.iter().find(|cheat| cheat.teams == teams && cheat.places.contains(&place));
+        let character = cheat.map_or(Character::Plain, |cheat| (cheat.character)(cheat.shares[level]));
+        let style = if matches!(character, Character::Copies(_)) { 1_000 } else { 1_001 + place as u64 };
+        // It pays to lose to a weaker bot.
+        let strength = [1.0, -0.5, 0.0, 0.0, 0.0, 0.0][place];
+        bots.push(Bot { strength, owner: HONEST + place, style, character });
+    }
+    bots
+}
+
+#[test]
+fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
+    for teams in [Teams::Individual, Teams::Pairs] {
+        for level in 0..3 {
+            let seasons: Vec<Vec<Suspicion<Name>>> = (1..=SEASONS)
+                .map(|seed| {
+                    listed(&season(100 + seed, &with_cheats(seed, teams, level), teams, matches(teams)))
+                })
+                .collect();
+            println!("{}", lines(&seasons[0]));
+            for suspicion in seasons.iter().flatten() {
+                let cheat = named(suspicion).iter().all(|&name| name >= HONEST);
+                assert!(cheat, "an honest bot: {suspicion}");
+            }
+            for cheat in CHEATS.iter().filter(|cheat| cheat.teams == teams) {
+                let caught =
+                    |found: &&Vec<Suspicion<Name>>| found.iter().any(|one| (cheat.caught)(&one.finding));
+                let found = seasons.iter().filter(caught).count();
+                println!("{}, {}: found in {found} of {SEASONS} seasons", cheat.name, cheat.shares[level]);
+                assert!(level > 0 || found == seasons.len(), "{}: found in {found}", cheat.name);
+            }
+        }
+    }
+}
