@@ -305,8 +305,8 @@ pub const ENTRIES_REPLAYED: usize = 256;
 /// come back to matches that run have as many again, as they have clocks.
 pub const DEFAULT_MAX_REPLAYS: u32 = 512;
 
-/// Entries of a match whose replay takes one place, some 256 KiB of memory. A longer one takes as many places as it has of these, or
-/// all that an address has, if those are fewer: the longest ([`MAX_MATCH_ENTRIES`]) takes 50.
+/// Entries of a match whose replay takes one place, some 256 KiB of memory. A longer one takes as many places as it has of these: the
+/// longest ([`MAX_MATCH_ENTRIES`]) takes 50. Where there are fewer, of its address or of all, it takes all of them.
 pub const ENTRIES_PER_REPLAY: usize = 1_000;
 
 /// By so many entries a match that runs may at least grow while a replay of it is read. Who is slower than that is cut, as its replay

@@ -15,8 +15,8 @@ pub(super) struct Turns {
     hasher: RandomState,
     slots: Box<[Arc<Semaphore>]>,
     all: Arc<Semaphore>,
-    /// As many as one may take at most.
-    most: usize,
+    of_address: usize,
+    of_all: usize,
 }
 
 /// What the turn is for may be done as long as this lives. A large answer that takes it along has it until its first piece is made
@@ -33,7 +33,8 @@ impl Turns {
             hasher: RandomState::new(),
             slots: (0..limits::TURN_SLOTS).map(slot).collect(),
             all: Arc::new(Semaphore::new(all)),
-            most: of_address.min(all),
+            of_address,
+            of_all: all,
         }
     }
 
@@ -42,14 +43,15 @@ impl Turns {
         self.next_of(address, 1).await
     }
 
-    /// The same for what counts as so many, or as all that an address may have at once, if those are fewer.
+    /// The same for what counts as so many: of the address as all that it may have at once, if those are fewer, and of all as all that
+    /// there are. However few an address may have, what it has counts in full among all.
     pub(super) async fn next_of(&self, address: Address, count: usize) -> Turn {
-        let count = u32::try_from(count.min(self.most)).unwrap_or(u32::MAX);
+        let places = |most: usize| u32::try_from(count.min(most)).unwrap_or(u32::MAX);
         let slots = self.slots.len() as u64;
         let slot = usize::try_from(self.hasher.hash_one(address) % slots).unwrap_or_default();
         // Neither is ever closed.
-        let of_address = Arc::clone(&self.slots[slot]).acquire_many_owned(count).await.ok();
-        let of_all = Arc::clone(&self.all).acquire_many_owned(count).await.ok();
+        let of_address = Arc::clone(&self.slots[slot]).acquire_many_owned(places(self.of_address)).await.ok();
+        let of_all = Arc::clone(&self.all).acquire_many_owned(places(self.of_all)).await.ok();
         Turn { _permits: Arc::new([of_address, of_all]) }
     }
 }
@@ -80,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_as_several_waits_until_so_many_are_there_and_what_counts_as_too_many_takes_all_of_an_address()
-     {
+    fn what_counts_as_several_waits_until_so_many_are_there_and_what_counts_as_too_many_takes_all_there_are()
+    {
         let turns = Turns::new(8, 4);
         let one = address(1);
         let small = turns.next(one).now_or_never().unwrap();
@@ -91,9 +93,22 @@ mod tests {
         drop((small, large));
         let largest = turns.next_of(one, 1_000_000).now_or_never().unwrap();
         assert!(turns.next(one).now_or_never().is_none());
-        assert_eq!(turns.all.available_permits(), 4);
+        assert_eq!(turns.all.available_permits(), 0);
         drop(largest);
         assert_eq!(turns.all.available_permits(), 8);
+    }
+
+    #[test]
+    fn what_counts_as_several_counts_so_many_of_all_however_few_an_address_may_have() {
+        for (of_address, count, left) in
+            [(1, 5, 3), (1, 1, 7), (4, 5, 3), (100, 5, 3), (1, 8, 0), (100, 9, 0)]
+        {
+            let turns = Turns::new(8, of_address);
+            let large = turns.next_of(address(1), count).now_or_never().unwrap();
+            assert_eq!(turns.all.available_permits(), left, "{count} of {of_address}");
+            drop(large);
+            assert_eq!(turns.all.available_permits(), 8, "{count} of {of_address}");
+        }
     }
 
     #[test]
