@@ -125,8 +125,9 @@ pub const MAX_DEAL_SET_SEATS: usize = 256;
 
 /// Entries of one match: what was done in it, its setup and the tokens of its seats. A match that has so many and is not over is
 /// aborted as too long, so that its record can be filed ([`RecordBytes`](crate::journal::RecordBytes) has room for one twice as
-/// long) and what it takes in memory is bounded. One with the highest target (10,000) has some 10,000 to 15,000, and of six players
-/// who never declare anything 25,000; by rules of one's own by which nothing scores it would go on for ever.
+/// long) and what it takes in memory is bounded. One of two with the highest target (10,000) has some 10,000 to 15,000, and one of six
+/// who never declare anything up to 43,000: 667 deals, where kings and queens score nothing. Whoever plays to lengthen it, by what
+/// scores nothing or by faults, comes to the bound with such a target; by rules of one's own by which nothing scores any match does.
 pub const MAX_MATCH_ENTRIES: usize = 50_000;
 
 /// Tokens that one seat of a match has one after the other. Each is an entry of the match's journal, which is in memory while it runs
