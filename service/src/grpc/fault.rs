@@ -19,7 +19,7 @@ use crate::{
     admission::{DiskShort, Full, LongQueue, Overloaded, TooFast},
     incident::Incident,
     limits,
-    matches::{CreateError, RotationError},
+    matches::{CreateError, Outgrown, RotationError},
     metrics::{CursorBy, REJECTIONS},
     table::{ClosedBy, Rejection},
     webhooks::WebhookError,
@@ -249,6 +249,14 @@ impl From<LongQueue> for Fault {
     fn from(LongQueue: LongQueue) -> Self {
         Self::limit(
             "too many matches are replayed at once for this address or in all: read what was answered, and ask again later",
+        )
+    }
+}
+
+impl From<Outgrown> for Fault {
+    fn from(Outgrown: Outgrown) -> Self {
+        Self::limit(
+            "the match has grown too much while its replay waited for places that it fits in: ask again",
         )
     }
 }

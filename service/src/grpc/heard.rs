@@ -16,7 +16,7 @@ use crate::{
     admission::{Share, Turn},
     journal::MatchId,
     limits,
-    matches::{Audience, End, Kept, Matches, Next, Observed, Start, Subscription},
+    matches::{Audience, End, Kept, Matches, Next, Observed, Outgrown, Start, Subscription},
     metrics::SLOW_READERS,
     own_task::in_own_task,
 };
@@ -107,7 +107,7 @@ pub(super) async fn follow<T: Send + 'static>(
                 Turns::of(share.as_ref(), &matches, look, turn).await?;
             let mut subscription = matches.subscribe(match_id, audience, after_seq, views).await?;
             if let Some(ToRead { turn, entries }) = to_read {
-                subscription.keep_while_behind(Kept { entries, _held: Box::new(turn) });
+                subscription.keep_while_behind(Kept { entries, _held: Box::new(turn) })?;
             }
             Ok::<_, Fault>(subscription)
         })
@@ -163,7 +163,7 @@ impl Turns {
 }
 
 /// The turn to read a replay, which takes the more places the longer the match is. Whoever comes back to a seat of a match that runs
-/// has a clock, and waits for others of its kind alone.
+/// has a clock, and waits for others of its kind alone. A match that has outgrown its places meanwhile is not read in them.
 async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead, Fault> {
     let runs = matches.runs(look.match_id);
     let grows = if runs { limits::REPLAY_GROWTH_ENTRIES } else { 0 };
@@ -173,7 +173,11 @@ async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead,
     } else {
         share.replay_to_read(places).await?
     };
-    Ok(ToRead { turn, entries: places * limits::ENTRIES_PER_REPLAY })
+    let entries = places * limits::ENTRIES_PER_REPLAY;
+    if matches.length(look.match_id).await? > entries {
+        return Err(Outgrown.into());
+    }
+    Ok(ToRead { turn, entries })
 }
 
 /// A subscription that is heard.

@@ -70,7 +70,7 @@ pub use results::{EndedMatch, ResultCursorAhead, ResultNews, Results, ResultsFro
 pub use seat_token::{RotationError, SeatTokenWatch};
 pub use server_clock::ServerClock;
 pub use subscribers::End;
-pub(crate) use subscription::Kept;
+pub(crate) use subscription::{Kept, Outgrown};
 pub use subscription::{Next, Running, Start, Subscription};
 
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};

@@ -83,6 +83,10 @@ pub(crate) struct Kept {
     pub(crate) _held: Box<dyn Any + Send + Sync>,
 }
 
+/// A match has grown by more than what was to be kept for its replay is for. Whoever asks again asks for what it takes now.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outgrown;
+
 /// Entries that are replayed, one by one, at a table of their own.
 pub(super) struct Past {
     table: Box<Table>,
@@ -94,6 +98,11 @@ pub(super) struct Past {
 impl Past {
     pub(super) fn new(table: Box<Table>, entries: Vec<Arc<Entry>>, end: Option<End>) -> Self {
         Self { table, entries: entries.into_iter(), end }
+    }
+
+    /// How many entries it holds, those that were replayed included.
+    fn length(&self) -> usize {
+        self.table.entry_count() + self.entries.len()
     }
 
     /// The next observation after the one with the number `after`. A call that is dropped before it is done loses nothing.
@@ -169,10 +178,17 @@ impl Subscription {
     }
 
     /// Keeps this until nothing more has to be replayed: not at all, if nothing has.
-    pub(crate) fn keep_while_behind(&mut self, kept: Kept) {
-        if let Feed::Past(behind) = &mut self.feed {
-            behind.kept = Some(kept);
+    ///
+    /// # Errors
+    /// [`Outgrown`] if far more has to be replayed than this is for: the match has grown since it was reckoned. One that is over has
+    /// not, though its record may have a few entries that the journal had not.
+    pub(crate) fn keep_while_behind(&mut self, kept: Kept) -> Result<(), Outgrown> {
+        let Feed::Past(behind) = &mut self.feed else { return Ok(()) };
+        if behind.past.length() > kept.entries.saturating_add(limits::REPLAY_GROWTH_ENTRIES) {
+            return Err(Outgrown);
         }
+        behind.kept = Some(kept);
+        Ok(())
     }
 
     /// For whom it is.

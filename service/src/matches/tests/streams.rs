@@ -11,8 +11,8 @@ use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::limits::{MAX_SEAT_TOKENS, TABLE_INBOX_ONLOOKERS};
-use crate::matches::{Audience, End, Kept, Limits, Next, Running, Start, Subscription};
+use crate::limits::{MAX_SEAT_TOKENS, REPLAY_GROWTH_ENTRIES, TABLE_INBOX_ONLOOKERS};
+use crate::matches::{Audience, End, Kept, Limits, Next, Outgrown, Running, Start, Subscription};
 use crate::table::{Choice, DealSpec, MatchSpec, Rejection, SeatAccess};
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_reader_whose_match_outgrows_what_is_kept_for_its_replay_is_cut_where_
     let begin = async |entries| {
         let mut behind = observe(&matches, id, 0, Some(0)).await;
         let held = Arc::new(());
-        behind.keep_while_behind(Kept { entries, _held: Box::new(Arc::clone(&held)) });
+        behind.keep_while_behind(Kept { entries, _held: Box::new(Arc::clone(&held)) }).unwrap();
         (behind, held)
     };
     let (mut while_it_runs, mut when_it_is_over, mut with_room) =
@@ -125,6 +125,40 @@ async fn a_reader_whose_match_outgrows_what_is_kept_for_its_replay_is_cut_where_
     let (rest, end) = drain(&mut observe(&matches, id, 0, Some(when_it_is_over.0.last_seq())).await).await;
     seen.extend(rest);
     assert_eq!((seen, end), drain(&mut with_room.0).await, "nothing is lost");
+}
+
+#[tokio::test]
+async fn a_replay_of_a_match_that_grew_far_beyond_what_is_kept_for_it_does_not_begin() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Quick, 2, DealSpec::Joint)).await;
+    let id = info.match_id;
+    join_all(&matches, &info).await;
+    let reckoned = matches.length(id).await.unwrap();
+    let begin = async |entries| {
+        let after = Some(0);
+        let mut behind =
+            matches.subscribe(id, Audience::Spectator, after, Views::EveryDecision).await.unwrap();
+        let held = Arc::new(());
+        let kept = behind.keep_while_behind(Kept { entries, _held: Box::new(Arc::clone(&held)) });
+        assert_eq!(
+            Arc::strong_count(&held),
+            if kept.is_ok() { 2 } else { 1 },
+            "who is refused keeps nothing"
+        );
+        kept
+    };
+    for _ in 0..REPLAY_GROWTH_ENTRIES {
+        matches.rotate_token(id, seat(0)).await.unwrap();
+    }
+    assert_eq!(begin(reckoned).await, Ok(()));
+    matches.rotate_token(id, seat(0)).await.unwrap();
+    assert_eq!(begin(reckoned).await, Err(Outgrown));
+    let now = matches.length(id).await.unwrap();
+    assert_eq!((now, begin(now).await), (reckoned + REPLAY_GROWTH_ENTRIES + 1, Ok(())));
+    // One that is over is reckoned as it is.
+    matches.resign(id, access(1)).await.unwrap();
+    assert_eq!(begin(reckoned).await, Err(Outgrown));
+    assert_eq!(begin(matches.length(id).await.unwrap()).await, Ok(()));
 }
 
 #[tokio::test]
