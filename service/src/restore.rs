@@ -64,9 +64,12 @@ pub async fn restore(file: &Path, data: &Path) -> Result<Restored, RestoreError>
     let latest_result = *journal.latest_result().borrow();
     journal.close().await;
     let Renewed { aborted, lost, not_ended } = renewed?;
-    let lost = lost.iter().map(|id| format!("match {id} can't go on, and is not aborted"));
-    let not_ended = not_ended.iter().map(|id| format!("match {id} is not aborted: its end can't be stored"));
-    backup.damage.extend(lost.chain(not_ended));
+    let not_ended = not_ended
+        .iter()
+        .filter(|id| !lost.contains(id))
+        .map(|id| format!("match {id} is not aborted: its end can't be stored"));
+    backup.damage.extend(not_ended);
+    backup.damage.extend(lost.iter().map(|id| format!("match {id} can't go on, and is not aborted")));
     in_background(move || restoring.finish()).await??;
     Ok(Restored { backup, aborted, latest_result })
 }

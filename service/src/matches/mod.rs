@@ -47,6 +47,7 @@ mod task;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -170,7 +171,7 @@ pub struct Recovered {
 pub struct AbortedMatches {
     /// How many were aborted.
     pub aborted: usize,
-    /// Those whose end can't be stored. The log says why. They stay in the journal as they are.
+    /// Those that were not: they can't go on, or their end can't be stored. The log says why. They stay in the journal as they are.
     pub damaged: Vec<MatchId>,
 }
 
@@ -219,11 +220,11 @@ impl Matches {
         Incarnations::begin(journal, entropy).await
     }
 
-    /// Ends all matches that run, as those of a backup: unrated and revealed. Those whose end the journal does not take stay as they
-    /// are, and no later opening lets them go on.
+    /// Ends all matches that run, as those of a backup: unrated and revealed. Those that can't go on here, or whose end the journal
+    /// does not take, stay as they are, and no later opening lets them go on.
     ///
     /// # Errors
-    /// A [`Rejection`] if it can't be known of one whether it has ended.
+    /// A [`Rejection`] if it can't be known of one whether it has ended, or can't be stored which have not.
     pub async fn abort_restored(&self) -> Result<AbortedMatches, Rejection> {
         let live: Vec<MatchId> = {
             let live = self.live_matches();
@@ -238,15 +239,20 @@ impl Matches {
             }
         });
         let aborts = stream::iter(aborts).buffer_unordered(ABORTS_AT_ONCE);
-        let not_aborted: Vec<Option<MatchId>> = aborts.try_collect().await?;
-        let damaged: Vec<MatchId> = not_aborted.into_iter().flatten().collect();
+        let not_ended: Vec<Option<MatchId>> = aborts.try_collect().await?;
+        let not_ended: BTreeSet<MatchId> = not_ended.into_iter().flatten().collect();
+        let aborted = live.len() - not_ended.len();
+        // One that did not replay, or has halted since, has no table that was asked. Another release might play it on.
+        let unfinished = self.journal().unfinished().await.map_err(|error| past::unreadable(&error))?;
+        let damaged: BTreeSet<MatchId> = not_ended.into_iter().chain(unfinished).collect();
+        let damaged: Vec<MatchId> = damaged.into_iter().collect();
         if !damaged.is_empty() {
             not_aborted::add(self.journal(), &damaged).await.map_err(|cause| {
                 tracing::error!(%cause, "it can't be stored which matches are not aborted");
                 Rejection::OutcomeUnknown
             })?;
         }
-        Ok(AbortedMatches { aborted: live.len() - damaged.len(), damaged })
+        Ok(AbortedMatches { aborted, damaged })
     }
 
     /// How many matches run.

@@ -142,7 +142,9 @@ fn what_follows(key: Option<&Value>) -> &'static str {
             }
             "admin_token_sha256" => ": the next start makes another admin token, in the file admin-token",
             "incarnations" => ": cursors of results that were given since the last restore are refused",
-            "not-aborted" => ": matches that the last restore could not abort go on: cancel them",
+            key if key.starts_with("not-aborted") => {
+                ": matches that the last restore could not abort go on: cancel them"
+            }
             _ => "",
         },
         _ => "",

@@ -208,6 +208,7 @@ async fn a_lost_value_is_named_with_what_follows() {
         ("admin_token_sha256", "another admin token"),
         ("incarnations", "cursors of results"),
         ("not-aborted", "could not abort"),
+        ("not-aborted-2", "could not abort"),
     ] {
         let f = mixed().await;
         let meta = (MetaKey::new(key).unwrap(), MetaValue::new("value").unwrap());

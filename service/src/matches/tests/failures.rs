@@ -244,6 +244,38 @@ async fn of_a_backup_all_matches_are_aborted_but_those_whose_end_the_journal_doe
 }
 
 #[tokio::test]
+async fn of_a_backup_no_match_goes_on_that_could_not_be_asked_to_end() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let infos = matches.create(vec![spec(Preset::Sackson, 2, DealSpec::Joint); 3], None).await.unwrap();
+    matches.stop().await;
+    // One does not replay by this release; one halts between the opening and the aborts.
+    let [broken, halted, ended] = [0, 1, 2].map(|index| infos[index].match_id);
+    journal.sneak(broken, Payload::new(vec![0xff; 3]).unwrap());
+    let (matches, recovered) = open_damaged(&journal, Limits::default()).await;
+    assert_eq!(recovered.damaged, [broken]);
+    journal.doom(&[Fate::Fenced]);
+    assert_eq!(matches.join(halted, access(0), None).await.map(|_| ()), Err(Rejection::Damaged));
+    let gone = again(|| matches.get(halted)).await;
+    assert!(matches!(gone, Err(Rejection::MatchDamaged(_))), "{gone:?}");
+    let AbortedMatches { aborted, mut damaged } = matches.abort_restored().await.unwrap();
+    let mut not_aborted = [broken, halted];
+    damaged.sort();
+    not_aborted.sort();
+    assert_eq!((aborted, damaged.as_slice()), (1, &not_aborted[..]));
+    assert_eq!(matches.get(ended).await.unwrap().stage, MatchStage::Aborted);
+    matches.stop().await;
+    // Another release, or a journal that was mended, reads what could not be read: neither goes on.
+    let mended = journal.cut(broken, 1);
+    let (matches, mut recovered) = open_damaged(&mended, Limits::default()).await;
+    recovered.damaged.sort();
+    assert_eq!((recovered.running, recovered.damaged.as_slice()), (0, &not_aborted[..]));
+    for id in not_aborted {
+        assert_eq!(matches.cancel(id).await.unwrap().stage, MatchStage::Aborted);
+    }
+}
+
+#[tokio::test]
 async fn a_match_that_does_not_replay_at_the_start_has_a_place_of_its_owner() {
     let journal = FakeJournal::new();
     let owner = Owner::new("shop").unwrap();

@@ -112,11 +112,17 @@ impl FakeJournal {
     /// Another journal that holds what this one does with the last records of a running match cut off.
     pub(crate) fn cut(&self, match_id: MatchId, records: usize) -> Self {
         let other = Self::new();
-        let mut running = self.inner.lock().unwrap().running.clone();
+        let (mut running, meta) = {
+            let inner = self.inner.lock().unwrap();
+            (inner.running.clone(), inner.meta.clone())
+        };
         if let Some(kept) = running.get_mut(&match_id) {
             kept.truncate(records);
         }
-        other.inner.lock().unwrap().running = running;
+        {
+            let mut inner = other.inner.lock().unwrap();
+            (inner.running, inner.meta) = (running, meta);
+        }
         other
     }
 
