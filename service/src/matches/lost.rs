@@ -58,7 +58,8 @@ impl LostMatches {
         all.matches.insert(match_id, LostMatch { _place: place, set });
     }
 
-    /// A match of this deal set is under quarantine: it is not over before the journal is repaired.
+    /// A match of this deal set is under quarantine: nothing ends it, so its set is held as long as this journal is in use. An older
+    /// backup, restored, may have the match whole.
     pub(super) fn hold(&self, set: DealSetId) {
         *self.all().of_sets.entry(set).or_default() += 1;
     }
