@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zetema_rules::Suit;
 
-use super::Matches;
+use super::{Matches, OpenError};
 use crate::encoding::decode_entry;
 use crate::incident::Incident;
-use crate::journal::{MatchId, Quarantine};
+use crate::journal::{MatchId, Quarantine, ReadError};
 use crate::limits;
 use crate::table::{MatchInfo, Rejection, Table};
 
@@ -36,16 +36,20 @@ impl Incidents {
 impl Matches {
     /// Takes in what was found damaged when the journal was opened: it counts now, and not only when somebody asks for it.
     /// The cards of a deal set that it is of are held, if that can be read.
-    pub(crate) async fn found_damaged(&self, quarantined: &[Quarantine]) {
+    ///
+    /// # Errors
+    /// [`OpenError`] if the journal can't be read now.
+    pub(crate) async fn found_damaged(&self, quarantined: &[Quarantine]) -> Result<(), OpenError> {
         for Quarantine { match_id, intact, damage } in quarantined {
             let why = format_args!(
                 "{damage}; its records are intact up to version {intact}, and it does not go on"
             );
             self.shared.incidents.of(*match_id, &why);
-            if let Some(set) = self.as_created(*match_id).await.and_then(|info| info.deals.set()) {
+            if let Some(set) = self.find_created(*match_id).await?.and_then(|info| info.deals.set()) {
                 self.shared.lost.hold(set);
             }
         }
+        Ok(())
     }
 
     /// What whoever asks for a damaged match is told.
@@ -56,8 +60,19 @@ impl Matches {
     /// A match as it was when it was created, if that much of it can be read: of a damaged one, so that it is known who
     /// may hear of it. Anybody may ask, so no more of it is read than that.
     pub async fn as_created(&self, match_id: MatchId) -> Option<MatchInfo> {
-        let first = self.journal().first(match_id).await.ok()??;
-        let first = decode_entry(first.payload.as_bytes(), Suit::Spades).ok()?;
-        Some(Table::new(Arc::new(first), self.shuffler()).ok()?.info())
+        self.find_created(match_id).await.ok().flatten()
+    }
+
+    /// The same; [`ReadError::Unavailable`] if it can't be told now whether that much can be read.
+    pub(super) async fn find_created(&self, match_id: MatchId) -> Result<Option<MatchInfo>, ReadError> {
+        let first = match self.journal().first(match_id).await {
+            Ok(first) => first,
+            Err(ReadError::Damaged(_)) => None,
+            Err(error @ ReadError::Unavailable(_)) => return Err(error),
+        };
+        Ok(first.and_then(|first| {
+            let first = decode_entry(first.payload.as_bytes(), Suit::Spades).ok()?;
+            Table::info_as_created(Arc::new(first), self.shuffler()).ok()
+        }))
     }
 }

@@ -88,7 +88,7 @@ impl Matches {
             match stored {
                 Ok(table) => tables.push(table),
                 Err(why) => {
-                    let created = self.as_created(match_id).await;
+                    let created = self.find_created(match_id).await?;
                     let set = created.as_ref().and_then(|info| info.deals.set());
                     let place = self.shared.places.keep(created.and_then(|info| info.owner));
                     self.lose(match_id, place, set, &why);

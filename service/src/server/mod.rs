@@ -186,7 +186,7 @@ impl Server {
         let limits = limits_of_matches(&numbers);
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits).await?;
-        matches.found_damaged(&recovery.quarantined).await;
+        matches.found_damaged(&recovery.quarantined).await?;
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
         let pressure = Arc::new(Pressure::new());

@@ -107,12 +107,25 @@ impl Table {
     /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match, [`ReplayError::Revision`] if the
     /// match needs rules of another revision.
     pub fn new(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
+        let table = Self::of_any_revision(first, shuffler)?;
+        match table.created.rules_revision {
+            zetema_rules::RULES_REVISION => Ok(table),
+            found => Err(ReplayError::Revision { found }),
+        }
+    }
+
+    /// What may be known of a match that was just created, from its first entry: of one that needs rules of another revision too.
+    ///
+    /// # Errors
+    /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match.
+    pub fn info_as_created(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<MatchInfo, ReplayError> {
+        Ok(Self::of_any_revision(first, shuffler)?.info())
+    }
+
+    fn of_any_revision(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
         let Change::Created(created) = &first.change else {
             return Err(ReplayError::FirstEntry);
         };
-        if created.rules_revision != zetema_rules::RULES_REVISION {
-            return Err(ReplayError::Revision { found: created.rules_revision });
-        }
         let created = Arc::clone(created);
         let setup =
             |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1, forfeited_at: None };

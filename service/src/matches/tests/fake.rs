@@ -36,6 +36,7 @@ struct Inner {
     meta: HashMap<MetaKey, MetaValue>,
     fates: Vec<Fate>,
     unreadable: usize,
+    first_unreadable: usize,
     reads: usize,
     quarantined: Vec<MatchId>,
     delay: Option<std::time::Duration>,
@@ -90,6 +91,16 @@ impl FakeJournal {
     /// The next reads fail.
     pub(crate) fn blind(&self, reads: usize) {
         self.inner.lock().unwrap().unreadable = reads;
+    }
+
+    /// The next reads of the first record of a match fail.
+    pub(super) fn blind_to_first(&self, reads: usize) {
+        self.inner.lock().unwrap().first_unreadable = reads;
+    }
+
+    /// The first record of a running match is this.
+    pub(super) fn replace_first(&self, match_id: MatchId, payload: Payload) {
+        self.inner.lock().unwrap().running.get_mut(&match_id).unwrap()[0] = payload;
     }
 
     /// What lists and results show of this result can't be read any more.
@@ -263,7 +274,11 @@ impl Journal for FakeJournal {
     }
 
     async fn first(&self, match_id: MatchId) -> Result<Option<StoredRecord>, ReadError> {
-        let inner = self.inner.lock().unwrap();
+        let mut inner = self.inner.lock().unwrap();
+        if inner.first_unreadable > 0 {
+            inner.first_unreadable -= 1;
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
         let first = inner.running.get(&match_id).and_then(|records| records.first());
         Ok(first.map(|first| record((1, first))))
     }
