@@ -4,6 +4,7 @@
 
 pub mod conduct;
 mod honesty;
+mod luck;
 pub mod pairing;
 pub mod quota;
 mod ratings;
@@ -12,6 +13,11 @@ pub use honesty::{
     Cause, Choice, Cited, Departure, Ending, Finding, FinishedError, FinishedMatch, FinishedSeat,
     HonestyOptions, HonestySettings, Lead, SeatDecision, SeatsError, Shortfall, Significance, Suspicion,
     Taken, finished_seats, suspicions,
+};
+pub use luck::{
+    AdjustError, AdjustedScore, Baseline, BaselineComputation, BaselineKey, DealComputation, DealKey,
+    DealValues, Estimate, Interval, PointsPerMatch, Reference, ReferenceVersion, Step, SumsError,
+    UnknownReferenceVersion,
 };
 pub use ratings::{
     Certainty, Counted, Deviation, Difference, Entry, HeadToHead, HeadToHeads, Ladder, LadderError,
