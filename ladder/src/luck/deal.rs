@@ -40,7 +40,7 @@ impl DealValues {
     }
 }
 
-/// Plays one deck out, a playout a step. A step takes well under a millisecond; `docs/luck.md` has the figures.
+/// Plays one deck out, a playout a step. A step takes less than a millisecond; `docs/luck.md` has the figures.
 ///
 /// ```
 /// use zetema_ladder::{Reference, ReferenceVersion, Step};

@@ -101,8 +101,8 @@ fn adjusted_scores_of_two_in_sackson_mean_the_same_and_need_fewer_matches() {
         2,
         &[
             (Player::Suits, Player::Suits, 1.05),
-            (Player::Planner, Player::Suits, 0.97),
-            (Player::Dawdler, Player::Suits, 0.97),
+            (Player::Planner, Player::Suits, 1.0),
+            (Player::Dawdler, Player::Suits, 1.0),
         ],
     );
 }
@@ -115,7 +115,7 @@ fn adjusted_scores_of_three_in_quick_mean_the_same_and_need_fewer_matches() {
         &[
             (Player::Planner, Player::Planner, 1.2),
             (Player::Suits, Player::Suits, 1.2),
-            (Player::Dawdler, Player::Planner, 0.97),
+            (Player::Dawdler, Player::Planner, 1.0),
         ],
     );
 }

@@ -1,7 +1,7 @@
 //! What holds for the values of every deck.
 
 use zetema_ladder::{DealValues, Reference, ReferenceVersion, Step, SumsError};
-use zetema_rules::{Options, Preset, Rules, Seat, Side, Suit};
+use zetema_rules::{Options, Preset, Rules, Seat, Side, Suit, Teams};
 
 use crate::played::seed;
 use crate::sums::{baseline, rules};
@@ -116,6 +116,29 @@ fn keys_are_those_of_one_deck_and_hide_it() {
     assert_ne!(key(1).as_bytes(), reference.baseline_key().as_bytes());
     let computation = reference.deal(&seed(1).deck(0, Suit::Spades)).expect("the pack");
     assert!(format!("{computation:?}").contains("Deck(hidden)"));
+}
+
+#[test]
+fn rules_of_ones_own_have_values_within_the_bound() {
+    for (hand_size, players) in [(3, 2), (3, 6), (6, 5), (10, 2), (10, 6)] {
+        for (preset, score) in [(Preset::Victorian, 0), (Preset::Parlett, 150), (Preset::Quick, 150)] {
+            let options = Options {
+                hand_size,
+                players,
+                teams: Teams::Individual,
+                sequence_score: score,
+                flush_score: score,
+                flush_sequence_score: score,
+                ..*rules(preset, 2)
+            };
+            let rules = Rules::new(options).expect("rules");
+            let values = values(Reference::new(&rules, ReferenceVersion::One), 1);
+            assert_eq!(DealValues::from_sums(values.reference(), values.sums()), Ok(values), "{rules}");
+            let dealer = Seat::new(0).expect("a seat");
+            let sum: f64 = sides(values.reference()).map(|side| values.value(side, dealer)).sum();
+            assert!(sum.abs() < 1e-9, "{rules}: {sum}");
+        }
+    }
 }
 
 #[test]
