@@ -298,7 +298,7 @@ async fn what_the_matches_of_a_set_share_is_in_memory_once_after_a_restart_too()
         let subscription = observe(&again, info.match_id, 0, Some(0)).await;
         entrants.push(subscription.entrants_replayed().unwrap());
     }
-    assert!(entrants.windows(2).all(|two| std::sync::Arc::ptr_eq(&two[0], &two[1])), "one for all");
+    assert!(entrants.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])), "one for all");
     for (left, info) in (0..40).rev().zip(&infos) {
         again.cancel(info.match_id).await.unwrap();
         drain(&mut observe(&again, info.match_id, 0, None).await).await;
