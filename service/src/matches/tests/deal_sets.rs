@@ -142,7 +142,10 @@ async fn the_cards_of_a_set_are_held_after_a_start_at_which_a_match_of_it_is_qua
         Quarantine { match_id: quarantined.match_id, intact: Version::new(5), damage: "as told".into() };
     // It may not be known for now which set that is: then nothing begins.
     journal.blind_to_first(1);
-    assert!(matches!(matches.found_damaged(&[quarantine.clone()]).await, Err(OpenError::Read(_))));
+    assert!(matches!(
+        matches.found_damaged(std::slice::from_ref(&quarantine)).await,
+        Err(OpenError::Read(_))
+    ));
     matches.found_damaged(&[quarantine]).await.unwrap();
     assert_eq!((matches.live(), matches.lost()), (0, 0));
     check_held(&matches, &over).await;
