@@ -2,31 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-use std::sync::Arc;
+mod support;
+
 use std::time::{Duration, Instant};
 
+use support::{decision, position};
 use zetema_bots::{Appraiser, Budget, Searcher};
-use zetema_sdk::rules::fair::{MatchSeed, Nonce};
-use zetema_sdk::rules::{Event, Game, Preset, Seat, Viewer};
-use zetema_sdk::{Action, Bot, Clock, Decision, Declaration, MatchInfo, View, numbered_seed, simulate};
-
-/// Seat 0 to act in a two-player `sackson` match, with this hand and tableau.
-fn position(hand: &str, tableau: &str) -> View {
-    let rules = Preset::Sackson.rules(2, None).unwrap();
-    let decks = MatchSeed::derive(&numbered_seed(1), &[Nonce::EMPTY, Nonce::EMPTY]);
-    let deck = decks.deck(0, rules.imperial_suit);
-    let game = Game::new(rules, Seat::new(1).unwrap(), &deck, &mut Vec::<Event>::new()).unwrap();
-    let mut view = game.view(Viewer::Seat(Seat::new(0).unwrap()));
-    view.hand = hand.parse().unwrap();
-    view.public.tableau = tableau.parse().unwrap();
-    view.public.stock_count = 65 - 12 - u8::try_from(view.public.tableau.len()).unwrap();
-    view
-}
-
-fn decision(view: &View) -> Decision {
-    let info = Arc::new(MatchInfo::new("m", Seat::new(0).unwrap(), view.rules));
-    Decision::new(info, view).unwrap()
-}
+use zetema_sdk::rules::Preset;
+use zetema_sdk::{Action, Bot, Clock, Declaration, MatchInfo, View, numbered_seed, simulate};
 
 /// Each bot chooses such an action. The budget is large enough that `searcher` searches from the first card on.
 fn check(view: &View, says: &str, right: impl Fn(&Action) -> bool) {
@@ -109,7 +92,7 @@ fn every_preset_and_number_of_players_is_played_without_a_fault() {
 #[test]
 fn on_a_clock_a_decision_takes_its_share_and_no_more() {
     let view = position("JS 2C 9D 3H 7C TD", "JC 4D 8H");
-    for (budget, bank) in [(1000, 0), (400, 10_000), (0, 20_000)] {
+    for (budget, bank) in [(1000, 5_000), (400, 10_000), (0, 20_000)] {
         let mut bot = Searcher::new(1, Budget::playouts(u32::MAX));
         let (budget, bank) = (Duration::from_millis(budget), Duration::from_millis(bank));
         let clock = Clock::new(budget, bank, 1, Instant::now());

@@ -5,8 +5,10 @@
 mod season;
 
 use std::num::NonZeroU16;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 use season::{Figures, Season};
 use zetema_ladder::pairing::{
     BotId, Entrant, OwnerId, PairingOptions, PairingSettings, Queue, SameOwner, Strength,
@@ -117,7 +119,16 @@ fn a_season_of_few_bots() {
     );
 }
 
+/// What this thread has taken of the processor.
+#[cfg(target_os = "linux")]
+fn processor_time() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
+    let time = |time: TimeVal| Duration::from_micros(time.num_microseconds().try_into().unwrap());
+    time(usage.user_time()) + time(usage.system_time())
+}
+
 /// The fastest of three calls counts, and the bound is far more than it takes, as other tests run beside it.
+#[cfg(target_os = "linux")]
 #[test]
 fn ten_thousand_bots_are_paired_in_well_under_a_second() {
     let free = |count: u64| (0..count).map(|number| (number, number)).collect::<Vec<_>>();
@@ -143,9 +154,9 @@ fn ten_thousand_bots_are_paired_in_well_under_a_second() {
         }
         let call = || {
             let mut queue = queue.clone();
-            let began = Instant::now();
+            let began = processor_time();
             let matches = queue.pair(now_ms).len();
-            (began.elapsed(), matches)
+            (processor_time().saturating_sub(began), matches)
         };
         let (took, matches) = [call(), call(), call()].into_iter().min().unwrap();
         println!("10,000 bots, {name}: {matches} matches in {:.0} ms", took.as_secs_f64() * 1e3);

@@ -163,6 +163,11 @@ impl SeatCheck {
         }
     }
 
+    /// Whether a unary call has returned the receipt of this decision, or of a later one.
+    pub(crate) fn has_returned(&self, decision: u32) -> bool {
+        self.returned.is_some_and(|(returned, _)| returned >= decision)
+    }
+
     /// The match ended for this seat.
     ///
     /// # Errors

@@ -34,6 +34,12 @@ async fn create(server: &Server) -> (String, Vec<String>) {
     (created.r#match.unwrap().match_id, tokens)
 }
 
+/// Takes a seat before a stream does, so that the stream waits for no disk when it joins.
+async fn take(server: &Server, seat_token: &str) {
+    let join = v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new() };
+    PlayServiceClient::new(channel(server).await).join_seat(join).await.unwrap();
+}
+
 async fn say(requests: &Requests, handle: u32, kind: play_request::Kind) {
     requests.send(v1::PlayRequest { tag: 1, handle, kind: Some(kind) }).await.unwrap();
 }
@@ -145,6 +151,7 @@ async fn a_silent_client_is_cut_after_three_ping_intervals_and_its_next_stream_i
     let config = Config::embedded(folder.path().join("data")).with(Number::PingIntervalMs, millis).unwrap();
     let server = Server::start(config).await.unwrap();
     let (match_id, tokens) = create(&server).await;
+    take(&server, &tokens[0]).await;
     let with_token = |requests| {
         let mut request = tonic::Request::new(ReceiverStream::new(requests).chain(tokio_stream::pending()));
         request.metadata_mut().insert("authorization", format!("Bearer {}", tokens[0]).parse().unwrap());
@@ -189,6 +196,7 @@ async fn a_client_that_sends_and_reads_nothing_is_cut_and_its_author_is_told_why
     let config = Config::embedded(folder.path().join("data")).with(Number::PingIntervalMs, 100).unwrap();
     let server = Server::start(config).await.unwrap();
     let (_, tokens) = create(&server).await;
+    take(&server, &tokens[0]).await;
     let endpoint = Endpoint::from_shared(server.url()).unwrap().initial_stream_window_size(1_024);
     let (requests, answers) = joined(endpoint.connect().await.unwrap(), &tokens[0]).await;
     // Each is answered by a rejection, until there is no room for another; from then on they wait, until the stream ends.

@@ -58,13 +58,16 @@ async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
     let (_folder, server) =
         start_with(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
     let mut rules = RulesServiceClient::new(channel(&server).await);
-    let mut answers = Vec::new();
-    for _ in 0..10 {
-        answers.push(rules.list_presets(presets()).await);
-    }
-    assert!(answers.iter().take(3).all(Result::is_ok), "{answers:?}");
-    let refused = answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many");
-    let wait = check_limit(refused);
+    let mut asked = 0;
+    let refused = loop {
+        match rules.list_presets(presets()).await {
+            Ok(_) => asked += 1,
+            Err(refused) => break refused,
+        }
+    };
+    // On a slow machine some come back meanwhile.
+    assert!((3..1_000).contains(&asked), "{asked}");
+    let wait = check_limit(&refused);
     assert!(wait <= Duration::from_secs(2), "{wait:?}");
     // A wrong token is refused for the same reason, before anything is looked up.
     let matches = MatchServiceClient::new(channel(&server).await);
@@ -73,8 +76,12 @@ async fn who_asks_too_fast_is_told_when_to_ask_again_and_then_answered() {
         let refused = matches.clone().list_matches(list).await.unwrap_err();
         assert!(matches!(refused.code(), Code::ResourceExhausted | Code::Unauthenticated), "{refused:?}");
     }
-    tokio::time::sleep(wait * 2).await;
-    rules.list_presets(presets()).await.unwrap();
+    let again = async {
+        while let Err(refused) = rules.list_presets(presets()).await {
+            tokio::time::sleep(check_limit(&refused)).await;
+        }
+    };
+    timeout(Duration::from_mins(1), again).await.expect("it is answered in the end");
     server.shutdown().await;
 }
 
@@ -104,14 +111,17 @@ async fn a_new_token_of_a_seat_costs_as_much_as_a_match() {
     let mut matches = MatchServiceClient::new(channel(&server).await);
     let created = matches.batch_create_matches(as_admin(&server, batch(990))).await.unwrap().into_inner();
     let match_id = created.matches[0].r#match.clone().unwrap().match_id;
-    let mut answers = Vec::new();
-    for _ in 0..20 {
+    let mut rotated = 0;
+    let refused = loop {
         let rotate = v1::RotateSeatTokenRequest { match_id: match_id.clone(), ..Default::default() };
-        answers.push(matches.rotate_seat_token(as_admin(&server, rotate)).await);
-    }
-    assert!(answers.iter().take(10).all(Result::is_ok), "{answers:?}");
-    let refused = answers.iter().find_map(|answer| answer.as_ref().err()).expect("twenty are too many");
-    check_limit(refused);
+        match matches.rotate_seat_token(as_admin(&server, rotate)).await {
+            Ok(_) => rotated += 1,
+            Err(refused) => break refused,
+        }
+    };
+    // One more comes back each second, and each waits for the disk.
+    assert!((10..900).contains(&rotated), "{rotated}");
+    check_limit(&refused);
     server.shutdown().await;
 }
 
@@ -301,25 +311,28 @@ async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
     server.shutdown().await;
 }
 
+/// The first refusal, which comes after a few calls unless they are a second apart.
+async fn until_refused(mut ask: impl AsyncFnMut() -> Result<(), Status>) -> Status {
+    for _ in 0..1_000 {
+        if let Err(refused) = ask().await {
+            return refused;
+        }
+    }
+    panic!("a thousand are too many")
+}
+
 #[tokio::test]
 async fn who_asks_too_fast_is_still_told_whether_the_server_serves() {
     let (_folder, server) =
         start_with(&[(Number::RequestsPerSecondPerAddress, 1), (Number::RequestBurstPerAddress, 3)]).await;
     let channel = channel(&server).await;
     let mut rules = RulesServiceClient::new(channel.clone());
-    let mut answers = Vec::new();
-    for _ in 0..10 {
-        answers.push(rules.list_presets(presets()).await);
-    }
-    check_limit(answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many"));
+    check_limit(&until_refused(async || rules.list_presets(presets()).await.map(drop)).await);
     let mut health = HealthClient::new(channel);
     health.check(HealthCheckRequest::default()).await.unwrap();
     // That has a bound of its own.
-    let mut answers = Vec::new();
-    for _ in 0..10 {
-        answers.push(health.check(HealthCheckRequest::default()).await);
-    }
-    check_limit(answers.iter().find_map(|answer| answer.as_ref().err()).expect("ten are too many"));
+    let refused = until_refused(async || health.check(HealthCheckRequest::default()).await.map(drop)).await;
+    check_limit(&refused);
     server.shutdown().await;
 }
 
@@ -369,7 +382,7 @@ async fn a_play_stream_without_a_hello_is_cut() {
 
 #[tokio::test]
 async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
-    let (_folder, server) = start_with(&[(Number::WriteStallTimeoutMs, 300)]).await;
+    let (_folder, server) = start_with(&[(Number::WriteStallTimeoutMs, 3_000)]).await;
     let mut tokens = v1::token_service_client::TokenServiceClient::new(channel(&server).await);
     let scope = v1::token_scope::Kind::Bot(v1::BotScope { bot: "lazy".to_owned() });
     let request = v1::CreateTokenRequest {
@@ -400,9 +413,11 @@ async fn a_bot_that_does_not_read_is_cut_and_its_next_welcome_says_why() {
             if let Some(cut) = welcome.previous_cut {
                 return cut;
             }
+            // Each look is another stream, and another connection, which stay open: what ended would be the last one's end.
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let cut = timeout(Duration::from_secs(20), cut).await.expect("the stream is cut");
+    let cut = timeout(Duration::from_mins(1), cut).await.expect("the stream is cut");
     assert_eq!(cut.reason(), ErrorReason::SlowReader);
     assert!(cut.message.contains("took nothing"), "{}", cut.message);
     let [cursor] = &*cut.cursors else { panic!("{cut:?}") };

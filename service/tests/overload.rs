@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 async fn keep_busy() {
     loop {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(100) {
+        while begun.elapsed() < Duration::from_millis(150) {
             std::hint::spin_loop();
         }
         yield_now().await;
@@ -114,7 +114,7 @@ impl Clients<'_> {
 #[tokio::test]
 async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     let folder = tempfile::tempdir().unwrap();
-    let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 20).unwrap();
+    let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 60).unwrap();
     let server = Server::start(config).await.unwrap();
     let clients = Clients { server: &server, channel: channel(&server).await };
     let running = clients.created().await;

@@ -110,7 +110,8 @@ async fn metrics_are_on_the_same_port() {
             .await;
     let page = String::from_utf8(page).unwrap();
     assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
-    assert!(page.contains("\nzetema_live_matches 0\n"), "{page}");
+    // As many as all servers of this process have.
+    assert!(page.contains("\nzetema_live_matches "), "{page}");
     server.shutdown().await;
 }
 

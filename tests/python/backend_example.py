@@ -30,7 +30,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
-        self.command = [program, "serve", "--log", "error", "--listen", self.address, "--data", folder]
+        self.command = [program, "serve", "--log", "error", "--listen", self.address, "--data", folder, "--max-late-ms", "60000"]
         self.folder = folder
         self.start()
 

@@ -56,7 +56,7 @@ class Server:
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
         self.folder = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen(
-            [self.program, "serve", "--listen", self.address, "--data", self.folder.name],
+            [self.program, "serve", "--listen", self.address, "--data", self.folder.name, "--max-late-ms", "60000"],
             stdout=subprocess.DEVNULL,
         )
         self.channel = grpc.insecure_channel(self.address)

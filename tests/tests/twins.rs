@@ -21,7 +21,12 @@ fn check(preset: Preset) {
     let (mut steps, mut moved, mut met) = (0, 0, HashSet::new());
     for seed in 0..pairs as u64 {
         let setting = Setting::new(preset, seed);
-        let pair = play_pair(&lab, setting, None);
+        let mut pair = play_pair(&lab, setting, None);
+        if pair.difference.is_some() {
+            // A measured time may be lost where the page of metrics is made in another thread at that very moment, which shows in
+            // how many were measured. What tells the twins apart does so each time.
+            pair = play_pair(&lab, setting, None);
+        }
         if let Some(difference) = pair.difference {
             panic!("{setting:?}: {difference}");
         }

@@ -126,11 +126,15 @@ fn what_is_no_zetema_server_has_no_status() {
 fn a_server_that_is_full_still_shows_how_full_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let (server, _) = Served::on_with(folder, &["--max-streams", "1"]);
-    let mut follow = server.command(&["match", "results", "--follow"]);
-    let mut following = follow.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // The only stream that there may be.
-    let mut lists = (0..1_000).map(|_| server.output(&["match", "list"]));
-    let refused = lists.find(|list| !list.status.success()).expect("it is full");
+    let created = server.json(&["match", "create"]);
+    server.json(&["match", "cancel", created["match"]["match_id"].as_str().unwrap()]);
+    let mut follow = server.command(&["match", "results", "--follow", "--format", "json"]);
+    let mut following = follow.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // It takes the only place there is: until it has told a result, nobody else asks for one.
+    let mut told = BufReader::new(following.stdout.take().unwrap()).lines();
+    told.next().expect("it follows").unwrap();
+    let refused = server.output(&["match", "list"]);
+    assert!(!refused.status.success(), "{refused:?}");
     assert!(text(&refused.stderr).contains("too many calls and streams are open"), "{refused:?}");
     let status = server.output(&["status"]);
     following.kill().unwrap();

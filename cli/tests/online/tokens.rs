@@ -13,8 +13,9 @@ fn a_server_says_when_its_folder_does_not_hold_the_admin_token() {
     let (first, said) = Served::on(data);
     assert!(said.contains("; the admin token is in "), "{said}");
     let kept = tempfile::tempdir().unwrap();
+    let data = first.stop();
     for name in ["journal.sqlite3", "journal.sqlite3-wal"] {
-        fs::copy(first.data.path().join(name), kept.path().join(name)).unwrap();
+        fs::copy(data.path().join(name), kept.path().join(name)).unwrap();
     }
     let (_second, said) = Served::on(kept);
     assert!(said.contains("does not hold any more"), "{said}");

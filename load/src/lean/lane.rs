@@ -197,7 +197,10 @@ impl Lane {
         // What it had answered when its stream was cut may have come there or not: the same again gets the receipt.
         let again: Vec<u32> =
             seat.acted.iter().filter(|_| cut.is_some()).map(|acted| acted.decision).collect();
-        let is_new = snapshot.decision_number.is_some_and(|number| seat.acted(number).is_none());
+        // A snapshot may have been on its way when the receipt of a unary call came.
+        let is_new = snapshot
+            .decision_number
+            .is_some_and(|number| seat.acted(number).is_none() && !seat.check.has_returned(number));
         let decision = snapshot.decision.filter(|_| is_new);
         if let Err(wrong) = checked {
             self.fault(key, wrong);

@@ -274,21 +274,21 @@ mod tests {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         runtime.block_on(async {
             let pressure = Arc::new(Pressure::new());
-            let watched = tokio::spawn(Arc::clone(&pressure).watch(Duration::from_millis(20)));
-            let busy: Vec<_> = (0..400).map(|_| tokio::spawn(Busy)).collect();
+            let watched = tokio::spawn(Arc::clone(&pressure).watch(Duration::from_millis(50)));
+            let busy: Vec<_> = (0..1_000).map(|_| tokio::spawn(Busy)).collect();
             let late = async {
                 while pressure.check(Work::Join).is_ok() {
                     sleep(limits::PRESSURE_BEAT).await;
                 }
             };
-            timeout(Duration::from_mins(1), late).await.unwrap();
+            timeout(Duration::from_mins(3), late).await.unwrap();
             busy.iter().for_each(JoinHandle::abort);
             let in_time = async {
                 while pressure.check(Work::Create).is_err() {
                     sleep(limits::PRESSURE_BEAT).await;
                 }
             };
-            timeout(Duration::from_mins(1), in_time).await.unwrap();
+            timeout(Duration::from_mins(3), in_time).await.unwrap();
             watched.abort();
             pressure.0.store(Level::Severe as u8, Relaxed);
             let watched = Arc::clone(&pressure).watch(Duration::from_mins(1));

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::meter::{Counts, Meter, Timed};
 use super::server::Server;
-use super::setting::Setting;
+use super::setting::{Scale, Setting};
 use super::{Figure, Figures};
 use crate::floods::processor_time;
 
@@ -20,6 +20,10 @@ pub(super) async fn sample(setting: &Setting, server: &mut Server, meter: &Meter
     meter.measure(true);
     let before = State::now(server, meter);
     wait(setting.lasts, meter).await?;
+    if setting.scale == Scale::Smoke {
+        // It shows that something is done, however long that takes here.
+        meter.until_done(before.counts.done + 1).await?;
+    }
     let after = State::now(server, meter);
     meter.measure(false);
     server.check()?;

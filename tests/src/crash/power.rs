@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::RngExt;
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use zetema_proto::v1;
 use zetema_proto::v1::observe_response::Kind as Observed;
 use zetema_proto::v1::subscription_start::Kind as From;
@@ -181,7 +181,7 @@ async fn reached(clients: &Clients, created: &Created) -> Option<u64> {
     let seat = v1::ObserveSeat { seat_token: created.tokens[0].clone(), after_seq: None, views: None };
     let request = v1::ObserveRequest { seats: vec![seat] };
     let mut stream = soon("Observe", clients.play().observe(request)).await.ok()?.into_inner();
-    let first = timeout(LOST_WITHIN, stream.message()).await.ok()?.ok()??;
+    let first = soon("a snapshot", stream.message()).await.ok()??;
     match first.kind {
         Some(Observed::Start(start)) => match start.kind {
             Some(From::Snapshot(snapshot)) => Some(snapshot.seq),

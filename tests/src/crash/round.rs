@@ -188,7 +188,13 @@ impl Running {
 
     /// A server that finds damage or panics says so.
     pub(super) fn read_log(&mut self, (folder, log): (TempDir, String)) -> TempDir {
-        let bad = |line: &&str| ["ERROR", "panicked", "rror:"].iter().any(|sign| line.contains(sign));
+        // A warning may quote an error.
+        let bad = |line: &&str| {
+            let level = line.split_whitespace().nth(1);
+            level == Some("ERROR")
+                || line.contains("panicked")
+                || ["error:", "Error:"].iter().any(|sign| line.starts_with(sign))
+        };
         self.problems.extend(log.lines().filter(bad).map(|line| format!("the server says: {line}")));
         folder
     }

@@ -28,6 +28,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// How long a silent connection is trusted.
 const SILENCE: Duration = Duration::from_secs(1);
 
+fn endpoint(url: &str) -> Endpoint {
+    Endpoint::from_shared(url.to_owned()).unwrap().tcp_nodelay(true)
+}
+
 /// A seat, and what its player can swear to.
 pub struct Backend {
     endpoint: Endpoint,
@@ -41,12 +45,19 @@ pub struct Backend {
 impl Backend {
     /// A player of this seat, which has a part in the deals if there is a nonce.
     pub fn new(url: &str, token: &str, nonce: Option<Nonce>) -> Self {
-        let endpoint = Endpoint::from_shared(url.to_owned())
-            .unwrap()
-            .tcp_nodelay(true)
+        let endpoint = endpoint(url)
             .http2_keep_alive_interval(SILENCE)
             .keep_alive_timeout(SILENCE)
             .keep_alive_while_idle(true);
+        Self::by(endpoint, token, nonce)
+    }
+
+    /// The same, but it trusts a silent connection: where there is no fault, a busy machine shall not look like one.
+    pub fn unhurried(url: &str, token: &str, nonce: Option<Nonce>) -> Self {
+        Self::by(endpoint(url), token, nonce)
+    }
+
+    fn by(endpoint: Endpoint, token: &str, nonce: Option<Nonce>) -> Self {
         let client = PlayServiceClient::new(endpoint.connect_lazy());
         Self { endpoint, client, token: token.to_owned(), nonce, cursor: None, ledger: Ledger::default() }
     }

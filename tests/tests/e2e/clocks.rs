@@ -25,11 +25,12 @@ const FORFEIT: TimeOut = TimeOut::Forfeit(v1::ForfeitOnTimeOut {});
 /// A match that is dealt.
 async fn dealt(clients: &Clients, players: usize, clock: v1::DecisionClock) -> (Created, Table) {
     let created = clients.create(clocked(preset(Preset::Sackson, players), clock)).await;
-    join_all(clients, &[&created], |_| None).await;
+    // Followed from before the deal: the clock of the first decision may be short.
     let mut table = Table::open(clients, &created.tokens).await;
     while table.seats.iter().any(|log| log.start.is_none()) {
         table.read().await.unwrap();
     }
+    join_all(clients, &[&created], |_| None).await;
     (created, table)
 }
 
@@ -183,12 +184,14 @@ async fn a_seat_that_never_joins_ends_the_match() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_and_a_restart_are_charged_to_nobody() {
     let (process, clients) = Process::start().await;
-    let (created, mut table) = dealt(&clients, 2, clock(1_000, FORFEIT)).await;
+    // The first decision is the one that is open at the kill: the others have time on any machine.
+    let clock = v1::DecisionClock { first_budget_ms: Some(3_000), ..clock(60_000, FORFEIT) };
+    let (created, mut table) = dealt(&clients, 2, clock).await;
     let open = table.decision().await.unwrap();
     let (folder, _) = process.kill();
     // A decision with the same clock, opened after the kill, runs out of time elsewhere.
     let (elsewhere, others) = TestServer::start().await;
-    let (_, mut same) = dealt(&others, 2, clock(1_000, FORFEIT)).await;
+    let (_, mut same) = dealt(&others, 2, clock).await;
     to_the_end(&mut same).await;
     elsewhere.stop().await;
     let (process, clients) = Process::start_in(folder).await;
@@ -233,8 +236,8 @@ async fn a_stall_of_ten_seconds_is_charged_to_nobody() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_of_the_server_cuts_no_stream_and_loses_nothing_that_came_meanwhile() {
     // Silent for longer than a client may be, which is three ping intervals.
-    const STALL: Duration = Duration::from_secs(2);
-    let flags = ["--ping-interval-ms", "500"].map(OsStr::new);
+    const STALL: Duration = Duration::from_secs(6);
+    let flags = ["--ping-interval-ms", "2000"].map(OsStr::new);
     let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
     let clients = process.connect().await;
     let (created, mut table) = dealt(&clients, 2, clock(60_000, FORFEIT)).await;

@@ -54,10 +54,12 @@ async fn what_strangers_do_again_and_again_is_told_once_in_a_second() {
 async fn at_level_debug_the_log_names_the_address_of_who_is_cut_or_refused() {
     let flags = ["--requests-per-second-per-address=1", "--request-burst-per-address=1"];
     let (process, clients) = start(&flags).await;
-    for _ in 0..10 {
-        // Refused from the second on.
-        let _ = soon("ListPresets", clients.rules().list_presets(v1::ListPresetsRequest {})).await;
-    }
+    // At once: refused from the second on.
+    let ask = |_| {
+        let mut rules = clients.rules();
+        async move { soon("ListPresets", rules.list_presets(v1::ListPresetsRequest {})).await }
+    };
+    drop(futures::future::join_all((0..10).map(ask)).await);
     process.logs("a share is used up from=127.0.0.1 what=\"request\" by=\"address\"", 1).await;
     let address = process.url().strip_prefix("http://").unwrap();
     let mut stream = soon("a connection", TcpStream::connect(address)).await.unwrap();

@@ -165,6 +165,23 @@ async fn what_has_no_receipt_when_the_connection_is_cut_is_sent_again_with_the_s
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_snapshot_from_before_a_receipt_opens_no_decision_that_was_answered() {
+    let mut scene = Scene::acted().await;
+    scene.lane.cut(Instant::now());
+    assert!(matches!(scene.lane.output(), Some(Output::Open(0))));
+    scene.lane.returned(Instant::now(), seat(0), 1, &receipt_of(1, 1));
+    scene.start(0, 0, 1, Some(3));
+    scene.start(1, 0, 1, None);
+    scene.after(20 * MS).await;
+    assert_eq!(scene.acts(), []);
+    scene.observe(0, 1, Some(1), 2, None);
+    scene.observe(1, 1, None, 2, Some(2));
+    scene.after(10 * MS).await;
+    assert_eq!(scene.acts(), [(1, 2)]);
+    assert_eq!(scene.outcome().faults().all(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn players_who_leave_and_join_again_are_measured_and_go_on() {
     let mut scene = Scene::new();
     scene.lane.rejoin(Instant::now(), 7);

@@ -58,19 +58,25 @@ async fn the_matches_of_a_set_are_dealt_the_same_cards_and_revealed_together() {
     assert!(decks[0] == decks[1]);
 }
 
-/// A set of two that is dealt, of which the first match is over.
-async fn one_over(journal: &FakeJournal) -> (Matches, [MatchInfo; 2]) {
-    let matches = open(journal).await;
-    let infos = create_set(&matches).await;
+/// A set of two that is dealt.
+async fn two_dealt(matches: &Matches) -> Vec<MatchInfo> {
+    let infos = create_set(matches).await;
     for info in &infos {
-        join_all(&matches, info).await;
+        join_all(matches, info).await;
     }
     for info in &infos {
-        let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
+        let mut subscription = observe(matches, info.match_id, 0, Some(0)).await;
         // The hashes, then the nonces and the deal.
         subscription.next().await;
         subscription.next().await;
     }
+    infos
+}
+
+/// A set of two that is dealt, of which the first match is over.
+async fn one_over(journal: &FakeJournal) -> (Matches, [MatchInfo; 2]) {
+    let matches = open(journal).await;
+    let infos = two_dealt(&matches).await;
     matches.resign(infos[0].match_id, access(0)).await.unwrap();
     (matches, infos.try_into().unwrap())
 }
@@ -176,16 +182,7 @@ async fn a_no_show_in_one_match_aborts_the_set() {
 async fn killed_between_its_matches_a_set_is_dealt_after_the_restart() {
     let journal = FakeJournal::new();
     let matches = open(&journal).await;
-    let infos = create_set(&matches).await;
-    for info in &infos {
-        join_all(&matches, info).await;
-    }
-    for info in &infos {
-        let mut subscription = observe(&matches, info.match_id, 0, Some(0)).await;
-        // The hashes, then the nonces and the deal.
-        subscription.next().await;
-        subscription.next().await;
-    }
+    let infos = two_dealt(&matches).await;
     matches.stop().await;
     // Created, two joins, the set has joined, started.
     assert_eq!(journal.records(infos[1].match_id).len(), 5);

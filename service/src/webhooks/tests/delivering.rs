@@ -23,7 +23,8 @@ async fn a_result_that_cannot_be_read_is_the_webhooks_trouble_once_those_before_
     let id = f.webhook().await;
     f.until("trouble", id, |info| info.trouble.is_some()).await;
     let trouble = f.info(id).trouble.unwrap();
-    assert_eq!((trouble.result, trouble.attempts), (result(2), 1));
+    // On a busy machine it may have been tried again by now.
+    assert!(trouble.result == result(2) && trouble.attempts >= 1, "{trouble:?}");
     assert!(trouble.error.contains("damaged"), "{trouble:?}");
     let heard = f.receiver.heard();
     assert_eq!([1, 2, 3].map(|number| times(&heard, number)), [1, 0, 0]);
