@@ -185,13 +185,16 @@ async fn a_bot_killed_in_the_middle_of_its_matches_finds_them_and_goes_on() {
     let mut opponents = served.oppose(later.iter().map(|(_, token)| token));
     assert!(opponents.0.wait().unwrap().success());
     // It comes after those that were under way, of which the opponent may have ended some on its own.
+    let mut of_the_first = 0;
     loop {
         let seat: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         assert_eq!((&seat["end"], &seat["verified"]), (&"result".into(), &true.into()), "{seat}");
         if seat["match_id"] == later[0].0.as_str() {
             break;
         }
+        of_the_first += 1;
     }
+    assert!(of_the_first > 0, "it went on with none of those that were under way");
     second.interrupt();
     assert_eq!(output(second).status.code(), Some(0));
 }

@@ -21,7 +21,7 @@ use super::{Backend, Bug, Case, Claim, Dealing, Ledger, Logged, Problem, Relay, 
 use crate::harness::{Clients, TestServer, fixed, joint, own, soon};
 use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
 
-/// How long a match may take: a hundred times as long as it does.
+/// How long a match may take, which takes a few seconds where nothing else runs.
 const OVER_WITHIN: Duration = Duration::from_mins(5);
 
 /// A server on which the same match is played again and again.

@@ -28,6 +28,14 @@ pub struct Difference {
     pub answers: [Option<(&'static str, Vec<u8>)>; 2],
 }
 
+impl Difference {
+    /// Whether it is between two pages of metrics.
+    #[must_use]
+    pub fn is_of_metrics_alone(&self) -> bool {
+        self.answers.iter().all(|answer| matches!(answer, Some(("metrics", _))))
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "answer {} tells the twins apart", self.at)?;

@@ -236,8 +236,8 @@ async fn a_stall_of_ten_seconds_is_charged_to_nobody() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_of_the_server_cuts_no_stream_and_loses_nothing_that_came_meanwhile() {
     // Silent for longer than a client may be, which is three ping intervals.
-    const STALL: Duration = Duration::from_secs(6);
-    let flags = ["--ping-interval-ms", "2000"].map(OsStr::new);
+    const STALL: Duration = Duration::from_secs(2);
+    let flags = ["--ping-interval-ms", "500"].map(OsStr::new);
     let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
     let clients = process.connect().await;
     let (created, mut table) = dealt(&clients, 2, clock(60_000, FORFEIT)).await;
@@ -304,8 +304,8 @@ impl Bare {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_of_the_server_closes_no_connection_whose_ping_was_under_way() {
     // Longer than the answer to a ping of HTTP/2 may take, which is two ping intervals.
-    const STALL: Duration = Duration::from_secs(2);
-    let flags = ["--ping-interval-ms", "500"].map(OsStr::new);
+    const STALL: Duration = Duration::from_secs(6);
+    let flags = ["--ping-interval-ms", "2000"].map(OsStr::new);
     let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
     let mut client = Bare::connect(&process).await;
     for _ in 0..2 {

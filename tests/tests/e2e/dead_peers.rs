@@ -12,11 +12,11 @@ use zetema_sdk::{Action, Bot, Decision, Disconnect, End, Fault, Session, Setting
 use zetema_tests::harness::{Clients, Created, PlayStream, Process, Table, preset, soon, unhurried};
 use zetema_tests::proxy::Proxy;
 
-const PING_INTERVAL: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// What docs/server.md says: three ping intervals.
 const NOTICED_WITHIN: Duration = PING_INTERVAL.saturating_mul(3);
-/// What a busy machine may take in a test beyond that.
-const SLACK: Duration = Duration::from_secs(10);
+/// What a busy machine may take in a test beyond that: less than as many intervals again.
+const SLACK: Duration = Duration::from_secs(5);
 
 async fn start() -> (Process, Clients) {
     let interval = PING_INTERVAL.as_millis().to_string();

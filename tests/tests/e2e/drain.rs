@@ -6,11 +6,11 @@ use std::process::Command;
 use futures::future::join_all;
 use tokio::sync::watch;
 use zetema_bots::House;
-use zetema_proto::v1::{self, Preset};
-use zetema_rules::Record;
+use zetema_proto::v1::Preset;
+use zetema_rules::{Record, TimeControl};
 use zetema_sdk::{DealCheck, End, Fault, Outcome, Session, Settings};
 use zetema_tests::fault_runs::{Backend, Ledger, Truth};
-use zetema_tests::harness::{Clients, Created, Process, clocked, preset, soon};
+use zetema_tests::harness::{Clients, Created, Process, preset, soon};
 
 /// Matches that are live at once.
 const MATCHES: usize = 100;
@@ -59,6 +59,7 @@ fn check_seat(outcome: &Outcome) {
 /// Nobody was charged more than what its decision had for free. The answer is how many decisions were interrupted.
 fn check_clocks(record: &Record) -> usize {
     let clocks = record.clocks.as_ref().expect("a server's record has clocks");
+    assert_eq!(clocks.control, TimeControl::default());
     let bank_ms = clocks.ledger[0].charge.bank_ms;
     for entry in &clocks.ledger {
         assert!(entry.received_ms.is_some() && entry.charge.bank_ms == bank_ms, "{entry:?}");
@@ -118,10 +119,7 @@ async fn ledgers(url: String, created: Created) -> Vec<Ledger> {
 
 async fn check(stop: Stop) {
     let (process, clients) = start(stop.drain_timeout_ms()).await;
-    // On a busy machine a decision may take long, and what it takes beyond its budget would be charged.
-    let clock = v1::DecisionClock { budget_ms: 120_000, bank_ms: 1_000, ..v1::DecisionClock::default() };
-    let spec = |players| clocked(preset(Preset::Sackson, players), clock);
-    let specs = [vec![spec(2); MATCHES], vec![spec(4); NOTED]].concat();
+    let specs = [vec![preset(Preset::Sackson, 2); MATCHES], vec![preset(Preset::Sackson, 4); NOTED]].concat();
     let created = clients.create_batch(specs).await;
     let (created, noted) = created.split_at(MATCHES);
     let (begun, mut has_begun) = watch::channel(0);
