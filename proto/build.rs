@@ -2,10 +2,11 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-/// Messages with a token, a nonce, a seed, a hand or the address of a webhook in them: `src/redacted.rs` writes their `Debug`.
-const REDACTED: [&str; 23] = [
+/// Messages with a token, a nonce, a seed, a hand, the address of a webhook or of a bot's owner in them: `src/redacted.rs` writes their `Debug`.
+const REDACTED: [&str; 29] = [
     "zetema.v1.Act",
     "zetema.v1.ActRequest",
+    "zetema.v1.Bot",
     "zetema.v1.CreateTokenResponse",
     "zetema.v1.CreateWebhookRequest",
     "zetema.v1.CreateWebhookResponse",
@@ -19,9 +20,14 @@ const REDACTED: [&str; 23] = [
     "zetema.v1.ListFaultsRequest",
     "zetema.v1.ObserveSeat",
     "zetema.v1.RecordDeal",
+    "zetema.v1.RegisterBotRequest",
+    "zetema.v1.RegisterBotResponse",
+    "zetema.v1.RegisterOwnerResponse",
     "zetema.v1.ResignRequest",
+    "zetema.v1.RotateTokenResponse",
     "zetema.v1.SeatToken",
     "zetema.v1.SendNonceRequest",
+    "zetema.v1.UpdateBotRequest",
     "zetema.v1.View",
     "zetema.v1.Webhook",
     "zetema.journal.v1.Created",

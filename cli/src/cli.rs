@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::demo::Demo;
 use crate::commands::journal::JournalCommand;
+use crate::commands::ladder::LadderCommand;
 use crate::commands::matches::MatchCommand;
 use crate::commands::record::RecordCommand;
 use crate::commands::rules::RulesCommand;
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     /// Create, follow and cancel matches on a server
     #[command(subcommand)]
     Match(MatchCommand),
+    /// See the ladders of a server, and what they say of bots
+    #[command(subcommand)]
+    Ladder(LadderCommand),
     /// Read, verify and replay the records of matches that are over
     #[command(subcommand)]
     Record(RecordCommand),

@@ -1,4 +1,4 @@
-//! Calls to a server's `MatchService`, `TokenService` and `WebhookService`.
+//! Calls to a server's `MatchService`, `BotService`, `TokenService`, `WebhookService` and `LadderService`.
 
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use tonic_types::StatusExt;
 use zetema_proto::v1;
+use zetema_proto::v1::bot_service_client::BotServiceClient;
+use zetema_proto::v1::ladder_service_client::LadderServiceClient;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::token_service_client::TokenServiceClient;
@@ -21,9 +23,13 @@ use crate::args::{AddressArgs, ServerArgs};
 const ADMIN_TOKEN_FILE: &str = "admin-token";
 /// Bytes of an answer that are taken: what a server sends at most.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
-/// What to do where there is no such match, token or webhook.
+/// What to do where there is no such match, token, bot, webhook or ladder.
 const NO_MATCH: &str = ": `zetema match list` shows the matches that this token may see";
 const NO_TOKEN: &str = ": `zetema token list --void` shows the ids of all tokens";
+const NO_BOT: &str =
+    ": `zetema bot list` shows all bots; to change one takes its owner's token, or the admin's";
+const NO_LADDER: &str =
+    ": `zetema ladder list` shows the ladders, and `zetema ladder standings` the bots of one";
 const NO_WEBHOOK: &str = ": `zetema webhook list` shows the ids of the webhooks that this token may see";
 /// How long a server may take to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -32,21 +38,25 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long it may take to answer, so that a dead server is given up after three intervals, as by the SDK.
 const PONG_WITHIN: Duration = Duration::from_secs(40);
 
-/// A connection to a server, authorised by a token.
+/// A connection to a server, authorised by a token, or by none where none is needed.
 #[derive(Clone)]
 pub(crate) struct Client {
+    bots: BotServiceClient<InterceptedService<Channel, Bearer>>,
     matches: MatchServiceClient<InterceptedService<Channel, Bearer>>,
     tokens: TokenServiceClient<InterceptedService<Channel, Bearer>>,
     webhooks: WebhookServiceClient<InterceptedService<Channel, Bearer>>,
+    ladders: LadderServiceClient<InterceptedService<Channel, Bearer>>,
 }
 
-/// Puts the token into every call.
+/// Puts the token, if there is one, into every call.
 #[derive(Clone)]
-struct Bearer(MetadataValue<Ascii>);
+struct Bearer(Option<MetadataValue<Ascii>>);
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        request.metadata_mut().insert("authorization", self.0.clone());
+        if let Some(token) = &self.0 {
+            request.metadata_mut().insert("authorization", token.clone());
+        }
         Ok(request)
     }
 }
@@ -74,18 +84,55 @@ impl Client {
         Self::authorised(channel, token(args)?.expose_secret())
     }
 
+    /// Connects without a token.
+    pub(crate) async fn connect_as_anyone(address: &AddressArgs) -> Result<Self> {
+        Ok(Self::over(channel(address).await?, &Bearer(None)))
+    }
+
+    /// Connects with the token that is given or the admin's, if there is any, to ask for what everybody may know.
+    pub(crate) async fn connect_with_any_token(args: &ServerArgs) -> Result<Self> {
+        match token(args) {
+            Ok(_) => Self::connect(args).await,
+            Err(_) => Self::connect_as_anyone(&args.address).await,
+        }
+    }
+
     fn authorised(channel: Channel, token: &str) -> Result<Self> {
         let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))
             .map_err(|_| anyhow!("the token has characters that no token has: copy it again"))?;
         bearer.set_sensitive(true);
-        let bearer = Bearer(bearer);
+        Ok(Self::over(channel, &Bearer(Some(bearer))))
+    }
+
+    fn over(channel: Channel, bearer: &Bearer) -> Self {
+        let bots = BotServiceClient::with_interceptor(channel.clone(), bearer.clone())
+            .max_decoding_message_size(MAX_ANSWER_BYTES);
         let matches = MatchServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_ANSWER_BYTES);
         let tokens = TokenServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_ANSWER_BYTES);
-        let webhooks = WebhookServiceClient::with_interceptor(channel, bearer)
+        let webhooks = WebhookServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_ANSWER_BYTES);
-        Ok(Self { matches, tokens, webhooks })
+        let ladders = LadderServiceClient::with_interceptor(channel, bearer.clone())
+            .max_decoding_message_size(MAX_ANSWER_BYTES);
+        Self { bots, matches, tokens, webhooks, ladders }
+    }
+
+    calls! { bots, NO_BOT;
+        /// Makes an owner.
+        register_owner(RegisterOwnerRequest) -> RegisterOwnerResponse;
+        /// Registers a bot.
+        register_bot(RegisterBotRequest) -> RegisterBotResponse;
+        /// Reads a bot.
+        get_bot(GetBotRequest) -> GetBotResponse;
+        /// Reads a page of bots.
+        list_bots(ListBotsRequest) -> ListBotsResponse;
+        /// Changes what is said of a bot.
+        update_bot(UpdateBotRequest) -> UpdateBotResponse;
+        /// Gives a bot another token.
+        rotate_token(RotateTokenRequest) -> RotateTokenResponse;
+        /// Ends a bot.
+        retire_bot(RetireBotRequest) -> RetireBotResponse;
     }
 
     calls! { tokens, NO_TOKEN;
@@ -123,6 +170,30 @@ impl Client {
         cancel_match(CancelMatchRequest) -> CancelMatchResponse;
         /// Reads a record.
         get_record(GetRecordRequest) -> GetRecordResponse;
+    }
+
+    calls! { ladders, NO_LADDER;
+        /// Reads the ladders.
+        list_ladders(ListLaddersRequest) -> ListLaddersResponse;
+        /// Reads a page of standings.
+        get_standings(GetStandingsRequest) -> GetStandingsResponse;
+        /// Reads a page of results.
+        list_results(ListResultsRequest) -> ListResultsResponse;
+        /// Reads a page of a bot's ratings.
+        get_rating_history(GetRatingHistoryRequest) -> GetRatingHistoryResponse;
+        /// Reads a page of how a bot did against others.
+        get_head_to_head(GetHeadToHeadRequest) -> GetHeadToHeadResponse;
+        /// Puts a bot back that is benched.
+        reinstate_bot(ReinstateBotRequest) -> ReinstateBotResponse;
+    }
+
+    /// Follows the standings of a ladder.
+    pub(crate) async fn watch_standings(
+        &self,
+        ladder: String,
+    ) -> Result<tonic::Streaming<v1::WatchStandingsResponse>> {
+        let answer = self.ladders.clone().watch_standings(v1::WatchStandingsRequest { ladder }).await;
+        Ok(answer.map_err(|status| explain_or(&status, NO_LADDER))?.into_inner())
     }
 
     /// Watches a match from the start of what can be seen.

@@ -40,6 +40,16 @@ impl Quota {
         }
         Ok(Self { at_once: matches_at_once, a_day: matches_a_day })
     }
+
+    /// How many matches at once, 1 to 10,000.
+    pub const fn matches_at_once(self) -> u32 {
+        self.at_once
+    }
+
+    /// How many matches in any 24 hours, 1 to 10,000,000.
+    pub const fn matches_a_day(self) -> u32 {
+        self.a_day
+    }
 }
 
 /// A number that is no quota.

@@ -1,5 +1,5 @@
-//! `Debug` for the messages that carry a secret: a token, a nonce, a seed, a hand or what gives one away, and the address of a
-//! webhook, which may have one in its path.
+//! `Debug` for the messages that carry a secret: a token, a nonce, a seed, a hand or what gives one away, the address of a
+//! webhook, which may have one in its path, and whom a bot's owner wants to be told of its faults.
 //! Whatever is logged by accident, those are not in it.
 
 use std::fmt;
@@ -40,6 +40,9 @@ impl fmt::Debug for v1::act::Choice {
 redact! {
     v1::Act { decision_number } hides { choice }
     v1::ActRequest { act } hides { seat_token }
+    v1::Bot {
+        name, owner, description, version, state, create_time, retire_time, quota
+    } hides { fault_contact }
     v1::CreateTokenResponse { token } hides { secret }
     v1::CreateWebhookRequest { request_id, owner, from } hides { url }
     v1::CreateWebhookResponse { webhook } hides { secret }
@@ -50,12 +53,17 @@ redact! {
     v1::Join { nonce_hash, after_seq, views } hides { by }
     v1::JoinSeatRequest { nonce_hash } hides { seat_token }
     v1::LegalActions {} hides { discards, declarations }
-    v1::ListFaultsRequest { match_id, page_size, page_token } hides { seat_token }
+    v1::ListFaultsRequest { match_id, page_size, page_token, bot } hides { seat_token }
     v1::ObserveSeat { after_seq, views } hides { seat_token }
     v1::RecordDeal { scores } hides { deck }
+    v1::RegisterBotRequest { request_id, name, owner, description, version } hides { fault_contact }
+    v1::RegisterBotResponse { bot } hides { secret }
+    v1::RegisterOwnerResponse { owner } hides { secret }
     v1::ResignRequest {} hides { seat_token }
+    v1::RotateTokenResponse { bot } hides { secret }
     v1::SeatToken { seat } hides { token }
     v1::SendNonceRequest {} hides { seat_token, nonce }
+    v1::UpdateBotRequest { name, description, version } hides { fault_contact }
     v1::View {
         viewer, deal, dealer, decision_number, phase, stock_count, tableau, zetemas, marriages, removed,
         assemblies, seats, sides, result
@@ -65,7 +73,7 @@ redact! {
     } hides { url }
     journal::Created {
         match_id, rules_revision, rules, seats, time_control, deals, visibility, client_reference, owner,
-        deal_set_id, deal_set_match_ids
+        deal_set_id, deal_set_match_ids, ladder
     } hides { server_seed }
     journal::NonceGiven { seat } hides { nonce }
     journal::Started { dealer } hides { nonces, deck, entrants }

@@ -31,6 +31,8 @@ impl ErrorReason {
             }
             Self::NotSupported => Code::Unimplemented,
             Self::ProtocolRevision
+            | Self::NotAdmitted
+            | Self::NotBenched
             | Self::HelloExpected
             | Self::UnknownHandle
             | Self::MatchNotStarted
@@ -45,7 +47,7 @@ impl ErrorReason {
             | Self::HeldUntilReveal => Code::FailedPrecondition,
             Self::Unauthenticated => Code::Unauthenticated,
             Self::NotFound => Code::NotFound,
-            Self::RequestIdReused => Code::AlreadyExists,
+            Self::RequestIdReused | Self::NameTaken => Code::AlreadyExists,
             Self::DecisionAhead | Self::CursorAhead => Code::OutOfRange,
             Self::Superseded => Code::Aborted,
             Self::Draining | Self::OutcomeUnknown => Code::Unavailable,

@@ -40,6 +40,7 @@ fn the_services_are_those_of_the_design() {
     assert_eq!(
         rpcs,
         [
+            "BotService: RegisterOwner RegisterBot GetBot ListBots UpdateBot RotateToken RetireBot",
             "MatchService: CreateMatch BatchCreateMatches GetMatch ListMatches CancelMatch WatchMatch WatchResults \
              GetRecord ListRecords RotateSeatToken",
             "PlayService: Play JoinSeat SendNonce Observe Act Resign ListFaults",

@@ -26,6 +26,7 @@ fn header(players: usize) -> RecordHeader {
         created_at_ms: 1_795_228_800_123,
         ended_at_ms: 1_795_228_860_000,
         bots,
+        ladder: Some("quick-2".into()),
         deal_set: None,
     }
 }

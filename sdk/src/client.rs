@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::bot::{Bot, MatchInfo};
 use crate::claim::Claim;
-use crate::driver::{Driver, Told};
+use crate::driver::{Driver, Given, Told};
 use crate::error::Error;
+use crate::ladder::{LadderQueue, QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
 use crate::random;
@@ -88,7 +90,7 @@ impl Default for Settings {
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    given: UnboundedSender<SeatToken>,
+    given: UnboundedSender<Given>,
     told: UnboundedReceiver<Told>,
     /// Seats that were given to the session and whose outcome was not handed out.
     open: usize,
@@ -120,8 +122,9 @@ impl Stop {
         self.now.cancel();
     }
 
-    /// Takes no more seats of the bot: the session ends when those that are being played are over. The seats of a session
-    /// that has no bot's token are all given to it, so that this changes nothing.
+    /// Takes no more seats of the bot: the session ends when those that are being played are over. The bot leaves its ladders
+    /// first, and the seats that they gave it up to then are played too. The seats of a session that has no bot's token are
+    /// all given to it, so that this changes nothing.
     pub fn finish(&self) {
         self.finish.cancel();
     }
@@ -243,24 +246,98 @@ impl Session {
     /// # Errors
     /// [`Error::System`] if the runtime of the session was shut down.
     pub fn play(&mut self, token: SeatToken) -> Result<(), Error> {
-        self.given.send(token).map_err(|_| Error::System {
-            what: "task for the session",
-            problem: "its runtime was shut down".to_owned(),
-        })?;
+        self.given.send(Given::Seat(token)).map_err(|_| no_runtime())?;
         self.open += 1;
         Ok(())
     }
 
+    /// Waits on these ladders from now on, and on no others: an empty list leaves them all, and their matches go on. Gives how
+    /// the bot stands on each, once the server has said so. The seats that the ladders give the bot are played as all its seats
+    /// are.
+    ///
+    /// The bot waits as long as the session is connected. When the connection is made again, the session asks for the same
+    /// anew; what the server says then comes by [`Session::next_event`].
+    ///
+    /// A bot that plays day and night, three matches at once:
+    ///
+    /// ```no_run
+    /// # use zetema_sdk::{Action, Bot, Decision, Error, Session, Settings};
+    /// # struct First;
+    /// # impl Bot for First {
+    /// #     fn choose(&mut self, decision: &Decision) -> Action {
+    /// #         decision.first()
+    /// #     }
+    /// # }
+    /// # async fn play(token: &str) -> Result<(), Error> {
+    /// let settings = Settings::default();
+    /// let mut session = Session::open_for_bot("http://127.0.0.1:4680", settings, token.into(), |_| First)?;
+    /// session.queue(["sackson-2:3".parse()?]).await?;
+    /// while let Some(outcome) = session.next().await {
+    ///     println!("{outcome}");
+    /// }
+    /// session.closed()
+    /// # }
+    /// ```
+    ///
+    /// To end it without a forfeit there is [`Stop::finish`]: the bot leaves the ladders, and plays what runs to the end.
+    ///
+    /// A change that is not waited for is made all the same, unless another follows it.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the server refuses, as when there is no such ladder: what was before stands. [`Error::NoBot`] if the
+    /// session was opened without a bot's token; [`Error::Finished`] if it takes no more seats; [`Error::System`] if its runtime
+    /// was shut down; what [`Session::closed`] gives if it can't go on.
+    pub async fn queue(
+        &mut self,
+        queues: impl IntoIterator<Item = LadderQueue>,
+    ) -> Result<Vec<QueueState>, Error> {
+        let (asker, answer) = oneshot::channel();
+        let queues = queues.into_iter().collect();
+        self.given.send(Given::Queues(queues, asker)).map_err(|_| no_runtime())?;
+        answer.await.map_err(|_| no_runtime())?
+    }
+
     /// The next outcome of a seat. `None` when every seat has had its own, until another is played; for a bot's seats when
     /// the session is stopped, or can't go on, as [`Session::closed`] tells.
+    ///
+    /// What else the session tells is in the log alone: see [`Session::next_event`].
     pub async fn next(&mut self) -> Option<Outcome> {
+        loop {
+            if let SessionEvent::Outcome(outcome) = self.next_event().await? {
+                return Some(*outcome);
+            }
+        }
+    }
+
+    /// As [`Session::next`], with what the server says of ladders: that the bot did not come to a match, is not paired for a
+    /// while, or waits no more.
+    ///
+    /// ```no_run
+    /// # use zetema_sdk::{Session, SessionEvent};
+    /// # async fn play(mut session: Session) {
+    /// while let Some(event) = session.next_event().await {
+    ///     match event {
+    ///         SessionEvent::Outcome(outcome) => println!("{outcome}"),
+    ///         SessionEvent::LadderNotice(notice) => eprintln!("{notice}"),
+    ///         SessionEvent::QueuesRefused(refusal) => {
+    ///             eprintln!("{refusal}");
+    ///             session.stopper().finish();
+    ///         }
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub async fn next_event(&mut self) -> Option<SessionEvent> {
         while self.open > 0 || matches!(self.taking, Taking::OfBot) {
             match self.told.recv().await {
-                Some(Told::Outcome(outcome)) => {
-                    if let Claim::Token(_) = outcome.claim {
+                Some(Told::Event(event)) => {
+                    if let SessionEvent::Outcome(outcome) = &event
+                        && let Claim::Token(_) = outcome.claim
+                    {
                         self.open = self.open.saturating_sub(1);
                     }
-                    return Some(*outcome);
+                    return Some(event);
                 }
                 Some(Told::Closed { because }) => self.taking = Taking::No(because),
                 None => {
@@ -287,4 +364,8 @@ impl Session {
     pub fn stopper(&self) -> Stop {
         self.stop.clone()
     }
+}
+
+fn no_runtime() -> Error {
+    Error::System { what: "task for the session", problem: "its runtime was shut down".to_owned() }
 }

@@ -6,21 +6,33 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::oneshot;
 use zetema_rules::Record;
 
 use crate::client::Stop;
 use crate::error::{Error, Refusal};
-use crate::outcome::Outcome;
-use crate::session::{Core, Key, Output};
+use crate::ladder::{LadderQueue, QueueState, SessionEvent};
+use crate::session::{Change, Core, Key, Output};
 use crate::thinkers::Thinkers;
 use crate::token::SeatToken;
 use crate::transport::Transport;
 
+/// What a session is asked by its owner.
+pub(crate) enum Given {
+    /// Play one more seat.
+    Seat(SeatToken),
+    /// Wait on these ladders, and on no others.
+    Queues(Vec<LadderQueue>, oneshot::Sender<Queued>),
+}
+
+/// What came of waiting on ladders.
+pub(crate) type Queued = Result<Vec<QueueState>, Error>;
+
 /// What a session tells its owner.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// A seat is over.
-    Outcome(Box<Outcome>),
+    /// Something happened.
+    Event(SessionEvent),
     /// No more of the bot's seats are taken, and all that were are over.
     Closed { because: Option<Error> },
 }
@@ -33,8 +45,10 @@ pub(crate) struct Driver {
     transport: Transport,
     thinkers: Thinkers,
     records: FuturesUnordered<BoxFuture<'static, Fetched>>,
-    given: UnboundedReceiver<SeatToken>,
+    given: UnboundedReceiver<Given>,
     told: UnboundedSender<Told>,
+    /// Who waits for the answer to a change of queues: of several the last.
+    queuing: Option<(Change, oneshot::Sender<Queued>)>,
     stop: Stop,
     heard: Heard,
 }
@@ -52,7 +66,7 @@ impl Driver {
         core: Core,
         transport: Transport,
         thinkers: Thinkers,
-        given: UnboundedReceiver<SeatToken>,
+        given: UnboundedReceiver<Given>,
         told: UnboundedSender<Told>,
         stop: Stop,
     ) -> Self {
@@ -63,6 +77,7 @@ impl Driver {
             records: FuturesUnordered::new(),
             given,
             told,
+            queuing: None,
             stop,
             heard: Heard::Nothing,
         }
@@ -76,7 +91,11 @@ impl Driver {
             let deadline = self.core.deadline();
             tokio::select! {
                 given = self.given.recv() => match given {
-                    Some(token) => {
+                    Some(Given::Queues(queues, answer)) => {
+                        let change = self.core.queue(Instant::now(), queues);
+                        self.queuing = Some((change, answer));
+                    }
+                    Some(Given::Seat(token)) => {
                         self.core.play(Instant::now(), token.into());
                         if self.heard == Heard::Stop {
                             self.core.stop();
@@ -117,7 +136,17 @@ impl Driver {
             Output::Finished { key, outcome } => {
                 self.thinkers.remove(key);
                 // If the session was dropped, the next turn of the loop ends this task.
-                let _ = self.told.send(Told::Outcome(outcome));
+                let _ = self.told.send(Told::Event(SessionEvent::Outcome(outcome)));
+            }
+            Output::Queued { change, answer } => {
+                if let Some((_, asker)) = self.queuing.take_if(|(asked, _)| *asked == change) {
+                    // Whoever asked may have given up waiting.
+                    let _ = asker.send(answer);
+                }
+            }
+            Output::Event(event) => {
+                // As above.
+                let _ = self.told.send(Told::Event(event));
             }
             Output::Closed { because } => {
                 // As above.

@@ -69,6 +69,20 @@ pub enum Error {
     /// The bot's token can't be sent.
     #[error("the bot's token has characters that no token has: copy it again")]
     BotToken,
+    /// A text is no [`LadderQueue`](crate::LadderQueue).
+    #[error(
+        "{text:?} is no queue of a ladder: give its name, or NAME:MATCHES with at least one match at once"
+    )]
+    Queue {
+        /// What was given.
+        text: String,
+    },
+    /// A session that was opened without a bot's token was to wait on ladders.
+    #[error("only a bot waits on ladders: open the session with a bot's token")]
+    NoBot,
+    /// A session that takes no more seats was to wait on ladders.
+    #[error("the session takes no more seats: it was stopped, or told to finish, or could not go on")]
+    Finished,
     /// The file of a [`NonceSecret`](crate::NonceSecret) is of no use.
     #[error("the nonce secret {}: {problem}", .path.display())]
     NonceSecretFile {

@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! - [`Session`] plays any number of seats at once, over a connection that may be cut anywhere.
+//! - [`Session`] plays any number of seats at once, over a connection that may be cut anywhere, and waits on ladders.
 //! - [`simulate`] plays the same bots in this process, without a server.
 //! - [`Determiniser`] deals the cards that a seat can't see, for bots that search.
 //!
@@ -31,6 +31,7 @@ mod driver;
 mod end;
 mod error;
 mod fault;
+mod ladder;
 mod nonce_secret;
 mod outcome;
 mod random;
@@ -56,6 +57,7 @@ pub use determiniser::Determiniser;
 pub use end::End;
 pub use error::{Disconnect, Error, ErrorReason, Refusal};
 pub use fault::Fault;
+pub use ladder::{Conduct, LadderNotice, LadderQueue, QueueState, SessionEvent};
 pub use nonce_secret::NonceSecret;
 pub use outcome::Outcome;
 pub use reported::{ReportedFault, ReportedKind, list_faults};

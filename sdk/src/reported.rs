@@ -104,6 +104,7 @@ pub async fn list_faults(
             match_id: match_id.unwrap_or_default().to_owned(),
             page_size: u32::try_from(left.min(PAGE)).unwrap_or(u32::MAX),
             page_token,
+            bot: String::new(),
         });
         request.set_timeout(WITHIN);
         if let Some(bot) = &bot {

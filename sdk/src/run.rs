@@ -7,6 +7,7 @@ use crate::bot::{Bot, MatchInfo};
 use crate::client::{Session, Settings};
 use crate::end::End;
 use crate::error::Error;
+use crate::ladder::{LadderQueue, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::tls::Tls;
 use crate::token::PlayerToken;
@@ -14,6 +15,7 @@ use crate::token::PlayerToken;
 const SERVER: &str = "ZETEMA_SERVER";
 const TOKEN: &str = "ZETEMA_TOKEN";
 const NONCE_SECRET: &str = "ZETEMA_NONCE_SECRET";
+const QUEUES: &str = "ZETEMA_QUEUES";
 
 /// Plays the seats that the environment names, and writes a line about each to the standard output:
 /// the whole of a program that is one bot.
@@ -22,11 +24,13 @@ const NONCE_SECRET: &str = "ZETEMA_NONCE_SECRET";
 /// the seat, or those of several, with blanks or commas between; or a bot's token alone: then all its seats are played,
 /// until another program takes one (see [`Session::open_for_bot`]), and the program ends without an error, so that a
 /// supervisor that starts what has failed does not start it again. `ZETEMA_NONCE_SECRET` may name the file of a
-/// [`NonceSecret`]. For TLS there are the variables of [`Tls::from_environment`]. For more than this there is
+/// [`NonceSecret`]. With a bot's token, `ZETEMA_QUEUES` may name the ladders that the bot waits on, such as `sackson-2:3` for three
+/// matches at once (see [`LadderQueue`]), with blanks or commas between. For TLS there are the variables of [`Tls::from_environment`]. For more than this there is
 /// [`Session`].
 ///
 /// # Errors
-/// [`Error`] if a variable is not set, the address is none, or a seat could not be played.
+/// [`Error`] if a variable is not set or of no use, the address is none, a seat could not be played, or the bot can't wait on
+/// its ladders.
 pub fn run<B: Bot + 'static>(factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static) -> Result<(), Error> {
     let server = variable(SERVER, "the server's address, such as http://127.0.0.1:4680")?;
     let tokens = variable(TOKEN, "the seat's token, as the answer to CreateMatch had it, or a bot's")?;
@@ -45,6 +49,11 @@ fn variable(name: &'static str, meaning: &'static str) -> Result<String, Error> 
     value.ok_or(Error::Environment { name, meaning })
 }
 
+/// The words of a variable, with blanks or commas between.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+}
+
 async fn play<B: Bot + 'static>(
     server: &str,
     tokens: &str,
@@ -56,9 +65,9 @@ async fn play<B: Bot + 'static>(
         nonce_secret: nonce_secret.map(NonceSecret::from_file).transpose()?,
         ..Settings::default()
     };
-    let between = |c: char| c.is_whitespace() || c == ',';
-    let tokens: Vec<PlayerToken> =
-        tokens.split(between).filter(|token| !token.is_empty()).map(Into::into).collect();
+    let tokens: Vec<PlayerToken> = words(tokens).map(Into::into).collect();
+    let queues = env::var(QUEUES).unwrap_or_default();
+    let queues: Vec<LadderQueue> = words(&queues).map(str::parse).collect::<Result<_, _>>()?;
     let mut session = if let [PlayerToken::Bot(token)] = &tokens[..] {
         Session::open_for_bot(server, settings, token.clone(), factory)?
     } else {
@@ -73,7 +82,24 @@ async fn play<B: Bot + 'static>(
     };
     let stop = session.stopper();
     let mut failed = None;
-    while let Some(outcome) = session.next().await {
+    if !queues.is_empty()
+        && let Err(error) = session.queue(queues).await
+    {
+        failed = Some(error);
+        // What it has is played to the end all the same.
+        stop.finish();
+    }
+    while let Some(event) = session.next_event().await {
+        let outcome = match event {
+            SessionEvent::Outcome(outcome) => outcome,
+            SessionEvent::QueuesRefused(refusal) => {
+                failed = Some(Error::Refused { asked: "wait on the ladders", refusal });
+                stop.finish();
+                continue;
+            }
+            // The log has it.
+            SessionEvent::LadderNotice(_) | SessionEvent::Queued(_) => continue,
+        };
         // Nobody may be reading; the match counts all the same.
         let _ = writeln!(io::stdout(), "{outcome}");
         match outcome.end {

@@ -2,11 +2,13 @@
 
 pub mod access;
 mod admission;
+mod bots;
 pub mod config;
 pub mod encoding;
 mod grpc;
 mod incident;
 pub mod journal;
+pub mod ladders;
 pub mod limits;
 pub mod matches;
 pub mod metrics;

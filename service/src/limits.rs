@@ -19,7 +19,7 @@ pub const MAX_PLAY_MESSAGE_BYTES: usize = 16 * 1024;
 /// each.
 pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
 
-/// Bytes of one message to `RulesService`, `TokenService`, `WebhookService` and the standard services: a rules record is the largest.
+/// Bytes of one message to `RulesService`, `TokenService`, `BotService`, `WebhookService` and the standard services: a rules record is the largest.
 pub const MAX_SMALL_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Bytes of one answer. A page of a thousand matches is the largest.
@@ -543,7 +543,7 @@ pub const SILENT_PING_INTERVALS: u32 = 3;
 pub const PLAY_BUFFERED_ANSWERS: usize = 16;
 
 /// Bearer tokens that are kept, void ones too, some 400 bytes each in memory. The oldest void ones make room for new
-/// ones.
+/// ones, but for the last of each owner and bot, so there are never more names than this either.
 pub const MAX_TOKENS: usize = 10_000;
 
 /// Bytes of a token's label, as the wire promises.
@@ -551,6 +551,35 @@ pub const MAX_TOKEN_LABEL_BYTES: usize = 64;
 
 /// Characters of an owner's or a bot's name, as the wire promises.
 pub const MAX_ACCOUNT_NAME_CHARS: usize = 64;
+
+/// Bytes of what a bot's owner says of it, as the wire promises.
+pub const MAX_BOT_DESCRIPTION_BYTES: usize = 256;
+
+/// Bytes of a bot's version, as the wire promises.
+pub const MAX_BOT_VERSION_BYTES: usize = 64;
+
+/// Bytes of whom to tell of a bot's faults, as the wire promises.
+pub const MAX_FAULT_CONTACT_BYTES: usize = 256;
+
+/// Bots that were ever registered, some KiB each in memory and on the disk. Their owners get one valid token for each and its last
+/// is kept when it is void, so that the bots and the owners that register themselves leave 3,000 of [`MAX_TOKENS`] to the admin at least.
+pub const MAX_BOTS: usize = 6_000;
+
+/// Bots that one owner may ever register, retired ones too: their names are kept, so who registers and retires without end would use
+/// up [`MAX_BOTS`] alone.
+pub const MAX_BOTS_EVER_PER_OWNER: usize = 200;
+
+/// Bots of one owner that are not retired, unless configured.
+pub const DEFAULT_MAX_BOTS_PER_OWNER: u32 = 20;
+
+/// Owners that may register themselves where that is open, unless configured, each with a token. The admin is not bound by it.
+pub const DEFAULT_MAX_REGISTERED_OWNERS: u32 = 200;
+
+/// Matches that a bot may be paired for at once, unless configured.
+pub const DEFAULT_BOT_MATCHES_AT_ONCE: u32 = 4;
+
+/// Matches that a bot may be paired for in any 24 hours, unless configured.
+pub const DEFAULT_BOT_MATCHES_A_DAY: u32 = 2_000;
 
 /// Webhooks in all. Each has a task, a connection and a page of results, some 100 KiB, and a thread while its receiver's name is
 /// looked up. Of these [`MAX_WEBHOOKS_PER_OWNER`] places are for those of all matches alone, which only the admin can make.
@@ -646,3 +675,43 @@ pub const MAX_REMEMBERED_CURSORS: usize = 32;
 
 /// Round trips of a Play stream that are remembered: the smallest counts.
 pub const ROUND_TRIPS_KEPT: usize = 8;
+
+/// Ladders of one server.
+pub const MAX_LADDERS: usize = 64;
+
+/// Bytes of what a ladder is, for people.
+pub const MAX_LADDER_DESCRIPTION_BYTES: usize = 256;
+
+/// Results of one ladder that can be looked up, some 400 bytes each. Ratings and head-to-heads are of all results; the records of older
+/// ones are in their list.
+pub const MAX_LADDER_RESULTS: usize = 200_000;
+
+/// Results that one answer looks at.
+pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
+
+/// How often the bots that wait on ladders are paired, and what is shown of ladders is made anew.
+pub const PAIRING_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Words of ladders to one bot's author that wait to be read. What has no room is not said: the standings and the log have it.
+pub const LADDER_WORDS: usize = 64;
+
+/// Results that wait for the task of the ladders to count them.
+pub const UNCOUNTED_RESULTS: usize = 64;
+
+/// Ladders that one bot waits on by one stream.
+pub const MAX_QUEUES_PER_STREAM: usize = MAX_LADDERS;
+
+/// How long a bot waits on ladders without a stream, until it says so again.
+pub const QUEUE_LEASE: Duration = Duration::from_mins(1);
+
+/// Matches of one ladder that a bot may want at once by one stream.
+pub const MAX_PLACES_PER_QUEUE: u16 = 1_000;
+
+/// `WatchStandings` streams open at once.
+pub const MAX_STANDINGS_STREAMS: usize = 1_000;
+
+/// Those of one address, so that nobody can keep the others out.
+pub const MAX_STANDINGS_STREAMS_PER_ADDRESS: usize = 50;
+
+/// Standings in one message of such a stream.
+pub const MAX_STANDINGS_IN_MESSAGE: usize = 1_000;

@@ -80,7 +80,13 @@ impl Bot {
         let live_seats_token = live_seats_token.to_owned();
         let capacity = Some(u32::try_from(capacity).unwrap());
         let client_name = "tests".to_owned();
-        let hello = v1::Hello { client_name, protocol_revision: 1, capacity, live_seats_token };
+        let hello = v1::Hello {
+            client_name,
+            protocol_revision: 1,
+            capacity,
+            live_seats_token,
+            ..v1::Hello::default()
+        };
         bot.say(0, play_request::Kind::Hello(hello));
         let Some(play_response::Kind::Welcome(welcome)) = bot.next().await.unwrap().kind else {
             panic!("no welcome")

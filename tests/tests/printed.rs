@@ -88,6 +88,7 @@ fn created() -> Created {
         visibility: Visibility::Public,
         client_reference: None,
         owner: None,
+        ladder: None,
     }
 }
 
@@ -152,6 +153,7 @@ fn what_a_table_is_asked_and_does_prints_nothing() {
         visibility: Visibility::Public,
         client_reference: None,
         owner: None,
+        ladder: None,
     };
     check(&secrets, "MatchSpec", spec);
     let held = game().view(Viewer::Seat(seat(0))).hand.iter().next().unwrap();

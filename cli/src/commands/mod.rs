@@ -4,6 +4,7 @@ pub(crate) mod backup;
 pub(crate) mod bot;
 pub(crate) mod demo;
 pub(crate) mod journal;
+pub(crate) mod ladder;
 pub(crate) mod load;
 pub(crate) mod matches;
 pub(crate) mod play;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command) -> Result<()> {
             Command::Serve(serve) => serve.run().await,
             Command::Bot(bot) => bot.run().await,
             Command::Match(command) => matches::run(command).await,
+            Command::Ladder(command) => ladder::run(command).await,
             Command::Record(command) => record::run(command).await,
             Command::Rules(command) => rules::run(command),
             Command::Journal(command) => journal::run(command).await,

@@ -161,6 +161,7 @@ impl clap::Args for SettingFlags {
                 Setting::Listen => "ADDR",
                 Setting::Data => "DIR",
                 Setting::Plaintext => "WHERE",
+                Setting::OpenRegistration => "ON-OR-OFF",
                 Setting::TlsCert | Setting::TlsKey | Setting::TlsClientCa | Setting::WebhookCa => "FILE",
                 Setting::WebhookAllow => "PLACES",
                 Setting::Log => "FILTER",

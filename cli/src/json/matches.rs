@@ -23,6 +23,8 @@ pub(crate) struct MatchJson {
     /// `private` or `public`.
     pub(crate) visibility: &'static str,
     pub(crate) client_reference: String,
+    /// The ladder that rates it, if one does.
+    pub(crate) ladder: Option<String>,
     /// As in 2026-11-21T03:04:01.250Z, as is the next.
     pub(crate) create_time: Option<String>,
     pub(crate) end_time: Option<String>,
@@ -91,6 +93,7 @@ impl MatchJson {
                 v1::Visibility::Unspecified => UNKNOWN,
             },
             client_reference: message.client_reference.clone(),
+            ladder: Some(message.ladder.clone()).filter(|ladder| !ladder.is_empty()),
             create_time: message.create_time.as_ref().map(ToString::to_string),
             end_time: message.end_time.as_ref().map(ToString::to_string),
             outcome: outcome(message)?.as_ref().map(OutcomeJson::new),

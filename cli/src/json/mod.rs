@@ -5,12 +5,14 @@
 
 mod action;
 mod backup;
+mod bots;
 mod bytes;
 mod clock;
 pub(crate) mod demo;
 mod event;
 mod fault;
 mod journal;
+pub(crate) mod ladders;
 pub(crate) mod matches;
 mod outcome;
 mod record;
@@ -21,11 +23,16 @@ mod webhooks;
 
 pub(crate) use action::ActionJson;
 pub(crate) use backup::{BackupJson, RestoredJson};
+pub(crate) use bots::{BotJson, RegisteredBotJson, RegisteredOwnerJson};
 pub(crate) use bytes::{bytes_from_hex, hex};
 pub(crate) use clock::{ClockJson, TimeControlJson};
 pub(crate) use event::EventJson;
 pub(crate) use fault::FaultJson;
 pub(crate) use journal::{CheckedJson, RepairedJson};
+pub(crate) use ladders::{
+    ConductJson, HeadToHeadJson, LadderJson, LadderResultJson, LadderSeatJson, RatingJson, RatingPointJson,
+    StandingJson, StandingsJson,
+};
 pub(crate) use matches::{CreatedJson, MatchJson};
 pub(crate) use outcome::OutcomeJson;
 pub(crate) use record::RecordJson;

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bot_accounts;
 mod bots;
 mod demo;
 mod joined_load;
+mod ladders;
 mod load;
 mod matches;
 mod person;

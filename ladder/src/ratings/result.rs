@@ -55,6 +55,8 @@ pub enum Counted<B> {
 pub enum Unrated {
     /// It was aborted: there was no deal, or no end, and so no result.
     Aborted(AbortReason),
+    /// The ladder rates none of its matches.
+    UnratedLadder,
     /// Its deals were given by whoever made it, and known before.
     FixedDeals,
 }

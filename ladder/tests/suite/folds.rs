@@ -72,7 +72,8 @@ fn what_is_not_rated_changes_its_number_alone() {
         AbortReason::Restored,
         AbortReason::TooLong,
     ];
-    for why in reasons.map(Unrated::Aborted).into_iter().chain([Unrated::FixedDeals]) {
+    for why in reasons.map(Unrated::Aborted).into_iter().chain([Unrated::FixedDeals, Unrated::UnratedLadder])
+    {
         let mut passed = ladder(season());
         assert_eq!(passed.count(&unrated(12, why)).expect("it is new"), []);
         assert_eq!(passed.last(), ResultNumber::new(12));

@@ -23,6 +23,8 @@ pub struct RecordHeader {
     pub ended_at_ms: i64,
     /// The bot that played each seat, seat 0 first; `None`: it was played by token.
     pub bots: Vec<Option<String>>,
+    /// The ladder that rates the match, if one does.
+    pub ladder: Option<String>,
     /// The deal set, for shared deals only.
     pub deal_set: Option<DealSet>,
 }
@@ -34,8 +36,16 @@ pub struct RecordHeader {
 /// entrant, or if it has one and they are not; and if it does not say of each seat whether a bot played it.
 pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Record, FieldError> {
     let Record { revision, rules, dealing, dealer, deals, steps, outcome, clocks } = record;
-    let RecordHeader { match_id, visibility, client_reference, created_at_ms, ended_at_ms, bots, deal_set } =
-        header;
+    let RecordHeader {
+        match_id,
+        visibility,
+        client_reference,
+        created_at_ms,
+        ended_at_ms,
+        bots,
+        ladder,
+        deal_set,
+    } = header;
     if bots.len() != rules.player_count().count() {
         return Err(FieldError::invalid("seats", "are not those of the rules"));
     }
@@ -56,6 +66,7 @@ pub fn record_to_wire(record: &Record, header: &RecordHeader) -> Result<v1::Reco
         steps: steps.iter().map(Wire::to_wire).collect(),
         outcome: Some(outcome.to_wire()),
         ledger: clocks.iter().flat_map(|clocks| &clocks.ledger).map(Wire::to_wire).collect(),
+        ladder: ladder.clone().unwrap_or_default(),
     })
 }
 
@@ -80,6 +91,7 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         steps,
         outcome,
         ledger,
+        ladder,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     let bots = seats.iter().map(|seat| Some(seat.bot_name.clone()).filter(|name| !name.is_empty()));
@@ -107,6 +119,7 @@ pub fn record_from_wire(message: &v1::Record) -> Result<(Record, RecordHeader), 
         created_at_ms: milliseconds("create_time", create_time.as_ref())?,
         ended_at_ms: milliseconds("end_time", end_time.as_ref())?,
         bots,
+        ladder: Some(ladder.clone()).filter(|name| !name.is_empty()),
         deal_set,
     };
     Ok((record, header))

@@ -7,7 +7,7 @@ use zetema_rules::Seat;
 
 use super::link::Room;
 use super::seat::{SeatLink, end_from_wire};
-use super::tag::{Asked, Key, untag};
+use super::tag::{Asked, Key, untag, untag_queues};
 use super::{Core, LastLoss};
 use crate::claim::Claim;
 use crate::end::End;
@@ -57,7 +57,7 @@ impl Core {
                 self.refusals.remove(&key);
                 self.react_or_fail(key, reaction);
             }
-            Some(Kind::Acknowledgement(acknowledgement)) => self.acknowledged(about, &acknowledgement),
+            Some(Kind::Acknowledgement(acknowledgement)) => self.acknowledged(tag, about, &acknowledgement),
             Some(Kind::Rejection(error)) => self.rejected(now, tag, error),
             Some(Kind::End(end)) => {
                 self.handles.remove(&handle);
@@ -89,6 +89,7 @@ impl Core {
                 }
                 Err(error) => tracing::warn!(%error, "the server assigned what is no seat"),
             },
+            Some(Kind::LadderNotice(notice)) => self.ladder_notice(&notice),
             // The answer to a leave, and what a later version may send.
             Some(Kind::Left(_)) | None => {}
         }
@@ -131,6 +132,7 @@ impl Core {
         self.link.welcomed(now, Duration::from_millis((*ping_interval_ms).into()), room);
         let cut = previous_cut.as_ref().and_then(|cut| self.cut_before(cut));
         self.live_seats(live_seats, usize::try_from(*live_seat_count).unwrap_or(usize::MAX), cut.as_ref());
+        self.queues_welcomed();
         self.join_more();
     }
 
@@ -179,9 +181,15 @@ impl Core {
         }
     }
 
-    fn acknowledged(&mut self, about: Option<Key>, acknowledgement: &v1::Acknowledgement) {
+    fn acknowledged(&mut self, tag: u64, about: Option<Key>, acknowledgement: &v1::Acknowledgement) {
         use v1::acknowledgement::Kind;
         let v1::Acknowledgement { kind } = acknowledgement;
+        if let Some(Kind::Queues(accepted)) = kind {
+            if let Some(change) = untag_queues(tag) {
+                self.queues_acknowledged(change, accepted);
+            }
+            return;
+        }
         let Some((_, seat)) = self.seat_of(about) else { return };
         match kind {
             Some(Kind::Action(v1::Receipt { match_id: _, decision_number, seq: _ })) => {
@@ -189,7 +197,7 @@ impl Core {
             }
             Some(Kind::Nonce(v1::NonceAccepted {})) => seat.nonce_is_settled(),
             Some(Kind::Resignation(v1::ResignationAccepted { seq: _ })) => seat.resignation_is_settled(),
-            None => {}
+            Some(Kind::Queues(_)) | None => {}
         }
     }
 
@@ -199,6 +207,12 @@ impl Core {
         let v1::Error { reason: _, message, violations: _, decision_number, retry_after_ms: _, closed_by } =
             error;
         let refusal = Refusal { reason, message, decision: decision_number };
+        if let Some(change) = untag_queues(tag)
+            && self.link.room().is_some()
+        {
+            self.queues_rejected(change, wait, refusal);
+            return;
+        }
         let Some((key, asked)) = untag(tag) else {
             if self.link.room().is_none() {
                 self.fail_all(&Error::Refused { asked: "open a stream", refusal });
@@ -280,7 +294,7 @@ impl Core {
 }
 
 fn claim_from_wire(message: &v1::LiveSeat) -> Result<Claim, FieldError> {
-    let v1::LiveSeat { match_id, seat, match_state: _, seat_state: _ } = message;
+    let v1::LiveSeat { match_id, seat, match_state: _, seat_state: _, ladder: _ } = message;
     let seat = Seat::from_wire(seat).map_err(|error| error.within("seat"))?;
     Ok(Claim::Assigned { match_id: match_id.clone(), seat })
 }

@@ -8,6 +8,7 @@ mod assigned;
 mod backoff;
 mod link;
 mod messages;
+mod queues;
 mod seat;
 mod sending;
 mod tag;
@@ -25,14 +26,16 @@ use crate::claim::Claim;
 use crate::end::End;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::fault::Fault;
+use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
 use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
 use link::{Link, Room};
+use queues::Queues;
 use seat::{Reaction, SeatCore, SeatLink};
 use tag::Asked;
-pub(crate) use tag::Key;
+pub(crate) use tag::{Change, Key};
 pub(crate) use work::{Answer, Call, Worked};
 
 /// How a session behaves.
@@ -82,6 +85,10 @@ pub(crate) enum Output {
     FetchRecord { key: Key, match_id: String, claim: Claim },
     /// The seat is over.
     Finished { key: Key, outcome: Box<Outcome> },
+    /// What came of a change of the ladders that the bot waits on.
+    Queued { change: Change, answer: Result<Vec<QueueState>, Error> },
+    /// Tell this.
+    Event(SessionEvent),
     /// No more of the bot's seats are taken, and all that were are over.
     Closed { because: Option<Error> },
 }
@@ -99,6 +106,7 @@ pub(crate) struct Core {
     joining: BTreeSet<Key>,
     /// The bot's seats, if the streams are opened with a bot's token.
     assigned: Option<AssignedSeats>,
+    queues: Queues,
     /// When the last cut that the server told of was.
     last_cut: Option<SystemTime>,
     /// Why the last stream was lost, as far as it told.
@@ -135,6 +143,7 @@ impl Core {
             apart: BTreeSet::new(),
             joining: BTreeSet::new(),
             assigned,
+            queues: Queues::new(),
             last_cut: None,
             last_loss: LastLoss::Untold,
             reconnect_after: None,
@@ -158,13 +167,13 @@ impl Core {
     /// When to call [`Core::tick`] if nothing comes in before.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let retry = self.retries.first().map(|&(at, ..)| at);
-        [self.link.deadline(), retry].into_iter().flatten().min()
+        [self.link.deadline(), retry, self.queues.deadline()].into_iter().flatten().min()
     }
 
     /// Whether something is to be sent again.
     #[cfg(test)]
     fn has_retries(&self) -> bool {
-        !self.retries.is_empty()
+        !self.retries.is_empty() || self.queues.deadline().is_some()
     }
 
     // What comes in.
@@ -207,6 +216,7 @@ impl Core {
             self.retries.remove(&(at, key, asked));
             self.send_again(key, asked);
         }
+        self.queues_tick();
     }
 
     /// The stream is gone, or could not be opened.
@@ -296,7 +306,8 @@ impl Core {
 
     /// Ends all seats, at once: a bot that is at work is left to itself.
     pub(crate) fn stop(&mut self) {
-        self.finish();
+        self.drop_change(&Error::Finished);
+        self.take_no_more(None);
         let keys: Vec<Key> = self.seats.keys().copied().collect();
         for key in keys {
             if let Some(seat) = self.seats.get_mut(&key) {
@@ -307,10 +318,16 @@ impl Core {
         }
     }
 
-    /// Takes no more of the bot's seats.
+    /// Takes no more of the bot's seats, once the ladders can give it none.
     pub(crate) fn finish(&mut self) {
+        if !self.leave_ladders() {
+            self.take_no_more(None);
+        }
+    }
+
+    fn take_no_more(&mut self, because: Option<Error>) {
         if let Some(assigned) = &mut self.assigned {
-            assigned.take_no_more(None);
+            assigned.take_no_more(because);
         }
         self.close_if_done();
     }
@@ -419,6 +436,7 @@ impl Core {
     }
 
     fn fail_all(&mut self, error: &Error) {
+        self.drop_change(error);
         if let Some(assigned) = &mut self.assigned {
             assigned.take_no_more(Some(error.clone()));
         }

@@ -6,20 +6,24 @@ use zetema_proto::v1;
 
 use super::link::Room;
 use super::seat::SeatLink;
-use super::tag::{Asked, Key, tag};
+use super::tag::{Asked, Change, Key, tag, tag_queues};
 use super::{Core, Output};
 
 impl Core {
     pub(super) fn connect(&mut self, now: Instant) {
         self.link.connecting(now);
         self.out.push_back(Output::Connect);
+        let queues = self.queues.in_hello();
+        // What the server says to them has the hello's tag.
+        let tag = queues.as_ref().map_or(0, |_| tag_queues(Change::HELLO));
         let hello = v1::Hello {
             client_name: self.settings.client_name.clone(),
             protocol_revision: zetema_proto::PROTOCOL_REVISION,
             capacity: None,
             live_seats_token: String::new(),
+            queues,
         };
-        self.send_now(0, 0, v1::play_request::Kind::Hello(hello));
+        self.send_now(tag, 0, v1::play_request::Kind::Hello(hello));
     }
 
     /// Joins seats that are apart: as many as the server allows on a stream, and so many at once that it can queue the
@@ -36,10 +40,11 @@ impl Core {
 
     /// Opens another stream: the welcome of this one had no room for all the bot's seats, and there is some now.
     pub(super) fn renew(&mut self) {
-        tracing::info!(
-            server = self.settings.server,
-            "opening another stream for the seats that had no room"
-        );
+        self.reopen("opening another stream for the seats that had no room");
+    }
+
+    pub(super) fn reopen(&mut self, why: &'static str) {
+        tracing::info!(server = self.settings.server, "{why}");
         self.out.push_back(Output::Disconnect);
         self.part();
         self.connect(self.now);

@@ -35,7 +35,29 @@ pub(crate) const fn tag(key: Key, asked: Asked) -> u64 {
 /// What a tag stands for.
 pub(crate) fn untag(tag: u64) -> Option<(Key, Asked)> {
     let asked = Asked::ALL[usize::try_from(tag & 3).unwrap_or_default()];
-    (tag >> 2 > 0).then_some((Key(tag >> 2), asked))
+    (tag >> 2 > 0 && tag & QUEUES == 0).then_some((Key(tag >> 2), asked))
+}
+
+/// What tells the tag of a change of queues from those of seats.
+const QUEUES: u64 = 1 << 63;
+
+/// The number of a change of a session's queues, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Change(pub(crate) u64);
+
+impl Change {
+    /// None: the queues of a hello.
+    pub(crate) const HELLO: Self = Self(0);
+}
+
+/// The tag of a change of queues.
+pub(crate) const fn tag_queues(change: Change) -> u64 {
+    QUEUES | change.0
+}
+
+/// The change of queues that a tag stands for.
+pub(crate) fn untag_queues(tag: u64) -> Option<Change> {
+    (tag & QUEUES != 0).then_some(Change(tag & !QUEUES))
 }
 
 #[cfg(test)]
@@ -47,8 +69,13 @@ mod tests {
         for key in [1, 2, 1_000_000].map(Key) {
             for asked in Asked::ALL {
                 assert_eq!(untag(tag(key, asked)), Some((key, asked)));
+                assert_eq!(untag_queues(tag(key, asked)), None);
             }
         }
-        assert_eq!(untag(0), None);
+        for change in [0, 1, 2, 1_000_000].map(Change) {
+            assert_eq!(untag_queues(tag_queues(change)), Some(change));
+            assert_eq!(untag(tag_queues(change)), None);
+        }
+        assert_eq!((untag(0), untag_queues(0)), (None, None));
     }
 }

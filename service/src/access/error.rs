@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::journal::{Cause, OpenError, ReadError};
+use crate::journal::{BotName, Cause, OpenError, ReadError};
 
 /// Why the keys can't be had, or a token is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -45,11 +45,17 @@ pub enum TokenError {
     /// A token is to be replaced by one of another scope.
     #[error("the token that is replaced has another scope: give the same, or none")]
     OtherScope,
+    /// The bot that the token would be for is retired.
+    #[error("the bot `{0}` is retired: it gets no token any more")]
+    BotRetired(BotName),
     /// The token would be void from the start.
     #[error("is not in the future")]
     Expired,
-    /// There are as many tokens as may be, and none of them is void.
-    #[error("there are {limit} tokens that are not void, as many as may be: revoke one")]
+    /// There are as many tokens as may be, and none of them may be forgotten.
+    #[error(
+        "there are {limit} tokens, as many as may be, each valid or the last of its name: replace one, or revoke one of a name that \
+         has several"
+    )]
     TooMany {
         /// The limit.
         limit: usize,

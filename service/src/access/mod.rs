@@ -7,6 +7,7 @@
 //! retried creation returns the same one, and whoever has the key can check it. The first admin token
 //! itself goes to a file that its owner alone can read, never to a log.
 
+mod account_tokens;
 mod admin_token;
 mod bearer;
 mod bearer_token;
@@ -20,6 +21,7 @@ mod tests;
 mod tokens;
 mod webhook_secret;
 
+pub(crate) use account_tokens::AccountTokens;
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};
 pub use bearer::Bearer;
 pub use bearer_token::BearerToken;
@@ -28,6 +30,7 @@ pub use pass::Pass;
 pub(crate) use presented::presented;
 pub use seat_token::{SeatGrant, SeatToken};
 pub use service_key::ServiceKey;
+pub(crate) use tokens::MadeBefore;
 pub use tokens::{TokenFilter, TokenSpec, Tokens, VoidTokens};
 pub use webhook_secret::WebhookSecret;
 

@@ -1,15 +1,20 @@
 //! Stored tokens: what becomes of them when the journal fails, when they expire, and when there are too many.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures::FutureExt;
 use tokio::time::Instant;
 
-use super::{Bearer, Pass, TokenError, TokenFilter, TokenSpec, Tokens, VoidTokens};
+use super::{
+    AccountTokens, Bearer, MadeBefore, Pass, TokenError, TokenFilter, TokenSpec, Tokens, VoidTokens,
+};
 use crate::journal::{
-    BodyHash, Caller, Journal, Owner, RequestId, RequestKey, Scope, SecretHash, StoredToken, TokenChange,
-    TokenId, TokenNumber, UnixMillis,
+    Account, AccountChange, AccountStore, Accounts, BodyHash, BotName, Caller, Journal, Outcome, Owner,
+    ReadError, RequestId, RequestKey, RequestReused, Scope, SecretHash, StoredOwner, StoredToken,
+    TokenChange, TokenId, TokenNumber, UnixMillis,
 };
 use crate::limits;
 use crate::matches::Clock;
@@ -31,12 +36,62 @@ impl Clock for TestClock {
     }
 }
 
+/// A wall clock that a test sets.
+struct SetClock(AtomicU64);
+
+impl SetClock {
+    fn set(&self, ms: u64) {
+        self.0.store(BEGIN + ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Moment {
+        Moment::since_start(Duration::ZERO)
+    }
+
+    fn wall(&self) -> UnixMillis {
+        UnixMillis::new(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Accounts of which only the tokens are kept.
+struct TokensOfAccounts(FakeJournal);
+
+#[async_trait]
+impl AccountStore for TokensOfAccounts {
+    async fn accounts(&self) -> Result<Accounts, ReadError> {
+        Ok(Accounts::default())
+    }
+
+    async fn has_left_traces(&self, _: Owner) -> Result<bool, ReadError> {
+        Ok(false)
+    }
+
+    async fn has_played(&self, _: BotName) -> Result<bool, ReadError> {
+        Ok(false)
+    }
+
+    async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
+        self.0.change_tokens(change.tokens).await
+    }
+}
+
+fn an_account() -> Account {
+    let created_at = UnixMillis::new(BEGIN);
+    Account::Owner(StoredOwner { name: Owner::new("kennel").unwrap(), created_at })
+}
+
 async fn open(journal: &FakeJournal) -> Arc<Tokens> {
     Tokens::open(Arc::new(journal.clone()), Arc::new(TestClock(Instant::now()))).await.unwrap()
 }
 
 fn shop() -> Scope {
     Scope::Owner(Owner::new("shop").unwrap())
+}
+
+fn bot(name: &str) -> Scope {
+    Scope::Bot(BotName::new(name).unwrap())
 }
 
 fn spec() -> TokenSpec {
@@ -114,6 +169,28 @@ async fn of_a_request_that_comes_again_only_the_last_token_holds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_request_made_is_known_after_its_answer_was_lost_too() {
+    let journal = FakeJournal::new();
+    let tokens = open(&journal).await;
+    let key = RequestKey {
+        caller: Caller::new("owner:kennel").unwrap(),
+        request_id: RequestId::new("one").unwrap(),
+        body_hash: BodyHash([1; 32]),
+    };
+    assert_eq!(tokens.before(&key).await.unwrap(), MadeBefore::Nothing);
+    journal.doom(&[Fate::WrittenUnknown]);
+    journal.blind(1);
+    let store = TokensOfAccounts(journal.clone());
+    let given = AccountTokens::Given(bot("rex"));
+    let lost = tokens.change_account(&store, an_account(), given, Some(key.clone())).await;
+    assert!(matches!(lost, Err(TokenError::OutcomeUnknown)));
+    assert_eq!(tokens.before(&key).await.unwrap(), MadeBefore::Held);
+    let [made] = listed(&tokens)[..] else { panic!("one token was made") };
+    tokens.revoke(made).await.unwrap();
+    assert_eq!(tokens.before(&key).await.unwrap(), MadeBefore::Revoked);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_token_holds_until_its_expiry_and_not_a_moment_longer() {
     let tokens = open(&FakeJournal::new()).await;
     let expiring = |ms| TokenSpec { expires_at: Some(UnixMillis::new(BEGIN + ms)), ..spec() };
@@ -133,22 +210,40 @@ async fn a_token_holds_until_its_expiry_and_not_a_moment_longer() {
     assert_eq!(tokens.create(replacing, None).await.unwrap().0.scope, shop());
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_oldest_void_tokens_make_room_and_no_others() {
+#[tokio::test]
+async fn what_voids_the_tokens_of_an_account_voids_those_that_have_expired_too() {
+    for of_account in [AccountTokens::Renewed, AccountTokens::Voided] {
+        let (journal, clock) = (FakeJournal::new(), Arc::new(SetClock(AtomicU64::new(BEGIN))));
+        let tokens = Tokens::open(Arc::new(journal.clone()), Arc::<SetClock>::clone(&clock)).await.unwrap();
+        let expires_at = Some(UnixMillis::new(BEGIN + 10));
+        let expiring = TokenSpec { scope: Some(bot("rex")), expires_at, ..spec() };
+        let (_, secret) = tokens.create(expiring, None).await.unwrap();
+        clock.set(20);
+        let store = TokensOfAccounts(journal.clone());
+        tokens.change_account(&store, an_account(), of_account(bot("rex")), None).await.unwrap();
+        // The machine was ahead, and is set right.
+        clock.set(5);
+        assert!(tokens.pass(secret.expose()).is_none());
+    }
+}
+
+fn id(number: u64) -> TokenId {
+    TokenId::from_bytes(u128::from(number).to_be_bytes())
+}
+
+/// As many tokens as may be: for whom each is, by its number from 1, and which are revoked.
+async fn full(scope: impl Fn(u64) -> Scope, is_revoked: impl Fn(u64) -> bool) -> FakeJournal {
     let journal = FakeJournal::new();
-    let most = u64::try_from(limits::MAX_TOKENS).unwrap();
-    let id = |number: u64| TokenId::from_bytes(u128::from(number).to_be_bytes());
-    let revoked = [7, 5_000];
-    for number in 1..=most {
+    for number in 1..=u64::try_from(limits::MAX_TOKENS).unwrap() {
         let made = StoredToken {
             number: TokenNumber::new(number),
             id: id(number),
             hash: SecretHash([0; 32]),
-            scope: shop(),
+            scope: scope(number),
             label: None,
             created_at: UnixMillis::new(BEGIN),
             expires_at: None,
-            revoked_at: revoked.contains(&number).then_some(UnixMillis::new(BEGIN)),
+            revoked_at: is_revoked(number).then_some(UnixMillis::new(BEGIN)),
         };
         let change = TokenChange {
             now: UnixMillis::new(BEGIN),
@@ -157,17 +252,64 @@ async fn the_oldest_void_tokens_make_room_and_no_others() {
             forgotten: Vec::new(),
             request: None,
         };
-        assert_eq!(journal.change_tokens(change).await, crate::journal::Outcome::Done(()));
+        assert_eq!(journal.change_tokens(change).await, Outcome::Done(()));
     }
-    let tokens = open(&journal).await;
+    journal
+}
+
+fn is_full<T>(made: &Result<T, TokenError>) -> bool {
+    matches!(made, Err(TokenError::TooMany { limit: limits::MAX_TOKENS }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_oldest_void_tokens_make_room_and_no_others() {
+    let revoked = [7, 5_000];
+    let tokens = open(&full(|_| shop(), |number| revoked.contains(&number)).await).await;
     for number in revoked {
         tokens.create(spec(), None).await.unwrap();
         assert!(matches!(tokens.revoke(id(number)).await, Err(TokenError::NotFound)), "token {number}");
     }
-    assert!(matches!(
-        tokens.create(spec(), None).await,
-        Err(TokenError::TooMany { limit: limits::MAX_TOKENS })
-    ));
+    assert!(is_full(&tokens.create(spec(), None).await));
     tokens.revoke(id(1)).await.unwrap();
     tokens.create(spec(), None).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_token_of_a_name_is_never_forgotten() {
+    // The names of another are the oldest, and void; all others are of a bot whose token is changed again and again.
+    let scope = |number| match number {
+        1 => bot("rex"),
+        2 => shop(),
+        3 | 5 => Scope::Admin,
+        _ => bot("hare"),
+    };
+    let journal = full(scope, |number| number <= 6).await;
+    let tokens = open(&journal).await;
+    let made = |scope| tokens.create(TokenSpec { scope: Some(scope), ..spec() }, None);
+    for gone in [3, 4, 5, 6] {
+        made(bot("hare")).await.unwrap();
+        assert!(tokens.scope(&id(gone)).is_none(), "token {gone}");
+    }
+    assert!(is_full(&made(bot("hare")).await));
+    assert!(tokens.know_bot(&BotName::new("rex").unwrap()));
+    assert!(tokens.know_owner(&Owner::new("shop").unwrap()));
+    // Another of the same name takes its place.
+    made(bot("rex")).await.unwrap();
+    assert!(tokens.scope(&id(1)).is_none() && tokens.know_bot(&BotName::new("rex").unwrap()));
+    assert_eq!(journal.tokens().await.unwrap().len(), limits::MAX_TOKENS);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_replaced_also_when_no_other_is_void() {
+    let journal = full(|number| if number == 1 { bot("rex") } else { shop() }, |_| false).await;
+    let tokens = open(&journal).await;
+    assert!(is_full(&tokens.create(spec(), None).await));
+    let replacing = TokenSpec { scope: None, replaces: Some(id(2)), ..spec() };
+    tokens.create(replacing, None).await.unwrap();
+    assert!(tokens.scope(&id(2)).is_none());
+    let store = TokensOfAccounts(journal.clone());
+    let renewed = tokens.change_account(&store, an_account(), AccountTokens::Renewed(bot("rex")), None);
+    let secret = renewed.await.unwrap().unwrap();
+    assert!(tokens.pass(secret.expose()).is_some() && tokens.scope(&id(1)).is_none());
+    assert_eq!(journal.tokens().await.unwrap().len(), limits::MAX_TOKENS);
 }

@@ -3,7 +3,7 @@
 //! The journal has them, and so does memory: there are few, and each call is checked against them. A change is
 //! durable before memory has it, and cuts what the token opened in the moment in which memory does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -14,8 +14,8 @@ use super::bearer_token::{BearerToken, id_of, is_of};
 use super::pass::{Pass, Until};
 use super::{AccessError, TokenError};
 use crate::journal::{
-    BotName, Journal, Outcome, ReadError, Request, RequestKey, RequestState, Response, Scope, StoredToken,
-    TokenChange, TokenId, TokenLabel, TokenNumber, UnixMillis,
+    BotName, Journal, Outcome, Owner, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
+    Scope, StoredToken, TokenChange, TokenId, TokenLabel, TokenNumber, UnixMillis,
 };
 use crate::limits;
 use crate::matches::Clock;
@@ -52,6 +52,17 @@ pub enum VoidTokens {
     Listed,
 }
 
+/// What a request that asks for a token has made before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MadeBefore {
+    /// Nothing: it is new.
+    Nothing,
+    /// A token that was not revoked since.
+    Held,
+    /// A token that was.
+    Revoked,
+}
+
 /// The stored tokens of one server.
 pub struct Tokens {
     journal: Arc<dyn Journal>,
@@ -69,7 +80,7 @@ struct Known {
 
 /// Whether memory has what the journal has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Memory {
+pub(super) enum Memory {
     Fresh,
     /// The outcome of a change is not known, or it was not taken.
     Stale,
@@ -102,6 +113,17 @@ impl Tokens {
     pub fn know_bot(&self, name: &BotName) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.values().any(|known| matches!(&known.token.scope, Scope::Bot(bot) if bot == name))
+    }
+
+    /// Whether a token was ever made for this owner.
+    pub fn know_owner(&self, name: &Owner) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.values().any(|known| matches!(&known.token.scope, Scope::Owner(owner) if owner == name))
+    }
+
+    /// What a token allows, also one that is void.
+    pub(crate) fn scope(&self, id: &TokenId) -> Option<Scope> {
+        self.known(id).map(|known| known.token.scope)
     }
 
     /// Makes a token. When the same request comes again, the token that it made before is void.
@@ -141,7 +163,7 @@ impl Tokens {
             None => None,
         };
         let revoked: Vec<TokenId> = replaces.into_iter().chain(before).collect();
-        let (number, forgotten) = self.room(&revoked, now)?;
+        let (number, forgotten) = self.room(&scope, &revoked, now)?;
         let (id, secret) = BearerToken::draw(&scope)?;
         let hash = secret.hash();
         let token =
@@ -200,8 +222,42 @@ impl Tokens {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
+    /// Those that are made for this and were not revoked. One that has expired is of them, as the wall clock may go back.
+    pub(super) fn not_revoked(&self, scope: &Scope) -> Vec<TokenId> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let tokens = known.values().map(|known| &known.token);
+        let tokens = tokens.filter(|token| token.scope == *scope && token.revoked_at.is_none());
+        tokens.map(|token| token.id).collect()
+    }
+
+    /// The turn of one change, when memory has what the journal has.
+    pub(super) async fn turn(&self) -> Result<OwnedMutexGuard<Memory>, TokenError> {
+        let mut memory = Arc::clone(&self.changing).lock_owned().await;
+        self.refresh(&mut memory).await?;
+        Ok(memory)
+    }
+
+    /// What time it is for tokens.
+    pub(super) fn wall(&self) -> UnixMillis {
+        self.clock.wall()
+    }
+
+    /// What this request has made, if it came before.
+    pub(crate) async fn before(&self, request: &RequestKey) -> Result<MadeBefore, TokenError> {
+        let _turn = self.turn().await?;
+        let Some(id) = self.made_before(request, self.clock.wall()).await? else {
+            return Ok(MadeBefore::Nothing);
+        };
+        let is_held = self.known(&id).is_some_and(|known| known.token.revoked_at.is_none());
+        Ok(if is_held { MadeBefore::Held } else { MadeBefore::Revoked })
+    }
+
     /// The token that this request made when it came before.
-    async fn made_before(&self, key: &RequestKey, now: UnixMillis) -> Result<Option<TokenId>, TokenError> {
+    pub(super) async fn made_before(
+        &self,
+        key: &RequestKey,
+        now: UnixMillis,
+    ) -> Result<Option<TokenId>, TokenError> {
         match self.journal.request(key.clone(), now).await {
             Ok(RequestState::New) => Ok(None),
             Ok(RequestState::Reused) => Err(TokenError::RequestReused),
@@ -219,9 +275,15 @@ impl Tokens {
         }
     }
 
-    /// The number of the next token, and the void tokens that make room for it: the oldest, when there are as many as
-    /// may be.
-    fn room(&self, revoked: &[TokenId], now: UnixMillis) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
+    /// The number of the next token, which is for `scope`, and the void tokens that make room for it: the oldest, when there are as
+    /// many as may be. Those that are revoked for it are void too. The last token of an owner or a bot stays: while it is known,
+    /// nobody else registers by the name.
+    pub(super) fn room(
+        &self,
+        scope: &Scope,
+        revoked: &[TokenId],
+        now: UnixMillis,
+    ) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let last = known.values().map(|known| known.token.number.get()).max().unwrap_or(0);
         let number = TokenNumber::new(last + 1);
@@ -229,10 +291,25 @@ impl Tokens {
         if surplus == 0 {
             return Ok((number, Vec::new()));
         }
+        // The new one counts.
+        let mut left: HashMap<&Scope, usize> = HashMap::from([(scope, 1)]);
+        for known in known.values() {
+            *left.entry(&known.token.scope).or_default() += 1;
+        }
+        let revoked: HashSet<&TokenId> = revoked.iter().collect();
         let mut void: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
-        void.retain(|token| token.is_void(now) && !revoked.contains(&token.id));
+        void.retain(|token| token.is_void(now) || revoked.contains(&token.id));
         void.sort_unstable_by_key(|token| token.number);
-        let forgotten: Vec<TokenId> = void.iter().take(surplus).map(|token| token.id).collect();
+        let may_go = |token: &&StoredToken| match left.get_mut(&token.scope) {
+            _ if token.scope == Scope::Admin => true,
+            Some(left) if *left > 1 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        };
+        let forgotten: Vec<TokenId> =
+            void.into_iter().filter(may_go).take(surplus).map(|token| token.id).collect();
         if forgotten.len() < surplus {
             return Err(TokenError::TooMany { limit: limits::MAX_TOKENS });
         }
@@ -241,12 +318,23 @@ impl Tokens {
 
     /// Makes a change durable, then takes it over.
     async fn change(&self, memory: &mut Memory, change: TokenChange) -> Result<(), TokenError> {
-        match self.journal.change_tokens(change.clone()).await {
+        let outcome = self.journal.change_tokens(change.clone()).await;
+        self.settle(memory, change, outcome).await
+    }
+
+    /// Takes a change over, if the journal has.
+    pub(super) async fn settle(
+        &self,
+        memory: &mut Memory,
+        change: TokenChange,
+        outcome: Outcome<(), RequestReused>,
+    ) -> Result<(), TokenError> {
+        match outcome {
             Outcome::Done(()) => {
                 self.apply(change);
                 Ok(())
             }
-            Outcome::Refused(crate::journal::RequestReused) => Err(TokenError::RequestReused),
+            Outcome::Refused(RequestReused) => Err(TokenError::RequestReused),
             Outcome::Damaged(cause) => Err(AccessError::from(ReadError::Damaged(cause)).into()),
             Outcome::Failed(cause) => {
                 tracing::warn!(%cause, "a change of the tokens could not be stored");

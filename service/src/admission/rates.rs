@@ -322,7 +322,7 @@ impl Share {
         self.rates.seats.room(self.address())
     }
 
-    fn address(&self) -> Address {
+    pub(crate) fn address(&self) -> Address {
         self.origin.as_ref().map_or(Address::NONE, |origin| origin.address)
     }
 

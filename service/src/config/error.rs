@@ -45,6 +45,14 @@ pub enum ConfigError {
         /// The nearest one that there is.
         suggestion: Suggestion,
     },
+    /// A ladder of the file is none.
+    #[error("{}: {problem}", path.display())]
+    Ladder {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with which.
+        problem: String,
+    },
     /// An environment variable has the server's prefix, but is none of its.
     #[error("unknown environment variable `{name}`{suggestion}")]
     UnknownVariable {

@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod ladder;
 mod number;
 mod otlp;
 mod setting;
@@ -36,7 +37,14 @@ pub use setting::{Setting, Source};
 pub use tls::TlsFiles;
 use tls::TlsPaths;
 
+use zetema_ladder::quota::{Quota, QuotaError};
+
+use crate::bots;
+use crate::ladders::LadderSpecs;
 use crate::webhooks::{self, Allowed};
+
+/// The key of the tables of ladders.
+const LADDERS: &str = "ladder";
 
 /// What every variable of the program begins with.
 pub const VARIABLE_PREFIX: &str = "ZETEMA_";
@@ -62,6 +70,15 @@ pub enum Plaintext {
     Anywhere,
 }
 
+/// Whether whoever asks gets an owner's account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenRegistration {
+    /// Nobody does: the admin makes owners.
+    Off,
+    /// Up to [`Number::MaxRegisteredOwners`] do.
+    On,
+}
+
 /// How the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -72,7 +89,7 @@ pub enum LogFormat {
 }
 
 /// What a server is started with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Where it listens; port 0 takes a free one.
     pub listen: SocketAddr,
@@ -82,6 +99,8 @@ pub struct Config {
     pub plaintext: Plaintext,
     /// The files of TLS. If there are any, every connection speaks TLS.
     pub tls: Option<TlsFiles>,
+    /// Whether whoever asks gets an owner's account.
+    pub open_registration: OpenRegistration,
     /// Where webhooks may send to.
     pub webhook_allow: Allowed,
     /// The PEM file of the CAs that webhooks trust in the place of the system's.
@@ -95,6 +114,8 @@ pub struct Config {
     /// Where the program sends traces, if anywhere. Who embeds a server starts [`Traces`](crate::traces::Traces) with
     /// what [`Config::otlp`] gives, and adds their layer to the subscriber.
     pub otlp_endpoint: Option<OtlpEndpoint>,
+    /// The ladders, which only a file can name.
+    pub ladders: LadderSpecs,
 }
 
 impl Default for Config {
@@ -104,12 +125,14 @@ impl Default for Config {
             data: PathBuf::from("zetema-data"),
             plaintext: Plaintext::Loopback,
             tls: None,
+            open_registration: OpenRegistration::Off,
             webhook_allow: Allowed::default(),
             webhook_ca: None,
             numbers: Numbers::default(),
             log: "info".to_owned(),
             log_format: LogFormat::Text,
             otlp_endpoint: None,
+            ladders: ladder::usual(),
         }
     }
 }
@@ -142,7 +165,8 @@ impl Config {
         let changes = [(Number::DrainTimeoutMs, 0), (Number::MaxLateMs, *Number::MaxLateMs.range().end())];
         let change = |numbers: Numbers, (number, value)| numbers.with(number, value).unwrap_or(numbers);
         let numbers = changes.into_iter().fold(defaults.numbers, change);
-        Self { listen, data: data.into(), numbers, ..defaults }
+        // Nobody waits on its ladders, unless the program says so.
+        Self { listen, data: data.into(), numbers, ladders: LadderSpecs::none(), ..defaults }
     }
 
     /// The same, but for one number.
@@ -152,6 +176,19 @@ impl Config {
     pub fn with(self, number: Number, value: u64) -> Result<Self, ConfigError> {
         let numbers = self.numbers.with(number, value)?;
         Ok(Self { numbers, ..self })
+    }
+
+    /// How many accounts there may be, and what they may do.
+    pub(crate) fn account_settings(&self) -> Result<bots::Settings, QuotaError> {
+        let numbers = &self.numbers;
+        let quota =
+            Quota::new(numbers.small(Number::BotMatchesAtOnce), numbers.small(Number::BotMatchesADay))?;
+        Ok(bots::Settings {
+            open_registration: self.open_registration,
+            max_registered_owners: numbers.count(Number::MaxRegisteredOwners),
+            max_bots_per_owner: numbers.count(Number::MaxBotsPerOwner),
+            quota,
+        })
     }
 
     /// How webhooks are delivered.
@@ -184,6 +221,10 @@ impl Config {
             Setting::TlsCert => tls.map(|files| path(&files.cert)),
             Setting::TlsKey => tls.map(|files| path(&files.key)),
             Setting::TlsClientCa => tls.and_then(|files| files.client_ca.as_deref()).map(path),
+            Setting::OpenRegistration => Some(match self.open_registration {
+                OpenRegistration::Off => "off".to_owned(),
+                OpenRegistration::On => "on".to_owned(),
+            }),
             Setting::WebhookAllow => {
                 Some(self.webhook_allow.to_string()).filter(|_| !self.webhook_allow.is_empty())
             }
@@ -243,8 +284,13 @@ impl Given {
             .parse::<toml::Table>()
             .map_err(|cause| ConfigError::Syntax { path: path.to_owned(), cause: Box::new(cause) })?;
         for (key, value) in table {
+            if key == LADDERS {
+                let wrong = |problem| ConfigError::Ladder { path: path.to_owned(), problem };
+                self.config.ladders = ladder::read(value).map_err(wrong)?;
+                continue;
+            }
             let Some(setting) = Setting::from_key(&key) else {
-                let keys = Setting::all().map(|setting| setting.key().to_owned());
+                let keys = Setting::all().map(|setting| setting.key().to_owned()).chain([LADDERS.to_owned()]);
                 let suggestion = Suggestion::nearest(&key, keys);
                 return Err(ConfigError::UnknownKey { path: path.to_owned(), key, suggestion });
             };
@@ -312,6 +358,13 @@ impl Given {
             Setting::TlsCert => tls.cert = Some(PathBuf::from(value)),
             Setting::TlsKey => tls.key = Some(PathBuf::from(value)),
             Setting::TlsClientCa => tls.client_ca = Some(PathBuf::from(value)),
+            Setting::OpenRegistration => {
+                config.open_registration = match value {
+                    "off" => OpenRegistration::Off,
+                    "on" => OpenRegistration::On,
+                    _ => return Err(wrong("`on` or `off`")),
+                }
+            }
             Setting::WebhookAllow => {
                 config.webhook_allow = value.parse().map_err(|_| {
                     wrong(

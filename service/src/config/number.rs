@@ -121,6 +121,14 @@ numbers! {
     ConnectionBurstPerAddress "connection_burst_per_address" "connections" 1 10_000_000 limits::DEFAULT_CONNECTION_BURST;
     /// How often a Play stream is pinged
     PingIntervalMs "ping_interval_ms" "milliseconds" 100 600_000 limits::DEFAULT_PING_INTERVAL_MS;
+    /// Bots of one owner that are not retired
+    MaxBotsPerOwner "max_bots_per_owner" "bots" 1 200 limits::DEFAULT_MAX_BOTS_PER_OWNER;
+    /// Owners that may register themselves where `open_registration` is on, in all
+    MaxRegisteredOwners "max_registered_owners" "owners" 1 1_000 limits::DEFAULT_MAX_REGISTERED_OWNERS;
+    /// Matches that a registered bot may be paired for at once
+    BotMatchesAtOnce "bot_matches_at_once" "matches" 1 10_000 limits::DEFAULT_BOT_MATCHES_AT_ONCE;
+    /// Matches that a registered bot may be paired for in any 24 hours
+    BotMatchesADay "bot_matches_a_day" "matches" 1 10_000_000 limits::DEFAULT_BOT_MATCHES_A_DAY;
     /// How long an attempt to deliver to a webhook may take
     WebhookTimeoutMs "webhook_timeout_ms" "milliseconds" 100 60_000 limits::DEFAULT_WEBHOOK_TIMEOUT_MS;
     /// The most that a webhook waits after its first attempt in vain; it doubles each time

@@ -28,6 +28,8 @@ pub enum Setting {
     TlsKey,
     /// The PEM file of the CAs that sign clients' certificates, which are then demanded of every connection.
     TlsClientCa,
+    /// Whether whoever asks gets an owner's account: `on` or `off`.
+    OpenRegistration,
     /// Where webhooks may send to: hosts and networks.
     WebhookAllow,
     /// The PEM file of the CAs that webhooks trust in the place of the system's.
@@ -43,13 +45,14 @@ pub enum Setting {
 }
 
 /// Those that are no numbers.
-const TEXTS: [Setting; 11] = [
+const TEXTS: [Setting; 12] = [
     Setting::Listen,
     Setting::Data,
     Setting::Plaintext,
     Setting::TlsCert,
     Setting::TlsKey,
     Setting::TlsClientCa,
+    Setting::OpenRegistration,
     Setting::WebhookAllow,
     Setting::WebhookCa,
     Setting::Log,
@@ -92,6 +95,9 @@ impl Setting {
                 "none",
                 "CAs: every connection must show a certificate that one of them signed",
             ),
+            Self::OpenRegistration => {
+                ("open_registration", "on or off", "off", "Whether whoever asks gets an owner's account")
+            }
             Self::WebhookAllow => (
                 "webhook_allow",
                 "hosts and networks",

@@ -10,7 +10,7 @@ use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{Deck, Rules, Seat, Suit};
 
 use super::{DecodeError, id, list, millis_from_wire, millis_to_wire, optional, required, text, value};
-use crate::journal::{BotName, ClientReference, Owner, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, LadderName, Owner, UnixMillis, Visibility};
 use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, SeatSpec, Started};
 
 /// The bytes of an entry.
@@ -123,6 +123,7 @@ fn created_to_wire(created: &Created) -> wire::Created {
         visibility,
         client_reference,
         owner,
+        ladder,
     } = created;
     let (deals, deal_set) = match deals {
         Deals::Joint => (v1::DealsKind::Joint, None),
@@ -144,6 +145,7 @@ fn created_to_wire(created: &Created) -> wire::Created {
         deal_set_match_ids: deal_set
             .map(|set| set.matches.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
+        ladder: ladder.as_ref().map(ToString::to_string).unwrap_or_default(),
     }
 }
 
@@ -161,6 +163,7 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         owner,
         deal_set_id,
         deal_set_match_ids,
+        ladder,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     if seats.len() != rules.player_count().count() {
@@ -194,6 +197,7 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         visibility: visibility_from_wire(*visibility)?,
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
+        ladder: text("ladder", ladder, LadderName::new)?,
     })
 }
 

@@ -8,7 +8,7 @@ use zetema_rules::{Outcome, Rules};
 
 use super::entry::{visibility_from_wire, visibility_to_wire};
 use super::{DecodeError, id, required, text, value};
-use crate::journal::{BotName, ClientReference, Owner, UnixMillis};
+use crate::journal::{BotName, ClientReference, LadderName, Owner, UnixMillis};
 use crate::table::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
 
 /// The bytes of a summary.
@@ -64,6 +64,7 @@ impl From<&MatchInfo> for v1::Match {
             visibility,
             client_reference,
             owner: _,
+            ladder,
             created_at,
             ended_at,
             outcome,
@@ -88,6 +89,7 @@ impl From<&MatchInfo> for v1::Match {
             end_time: ended_at.map(timestamp),
             outcome: outcome.as_ref().map(Wire::to_wire),
             deal_set_id,
+            ladder: ladder.as_ref().map(ToString::to_string).unwrap_or_default(),
         }
     }
 }
@@ -178,6 +180,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         end_time,
         outcome,
         deal_set_id,
+        ladder,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     let players = rules.player_count().count();
@@ -213,6 +216,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         visibility: visibility_from_wire(*visibility)?,
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
+        ladder: text("ladder", ladder, LadderName::new)?,
         created_at: time("create_time", create_time.as_ref())?
             .ok_or_else(|| FieldError::missing("create_time"))?,
         ended_at: time("end_time", end_time.as_ref())?,

@@ -61,6 +61,7 @@ pub fn encode_record(table: &Table) -> Result<Vec<u8>, FieldError> {
         created_at_ms: millis_to_wire(info.created_at),
         ended_at_ms: millis_to_wire(info.ended_at.unwrap_or(info.created_at)),
         bots: info.seats.iter().map(|seat| seat.bot.as_ref().map(ToString::to_string)).collect(),
+        ladder: info.ladder.as_ref().map(ToString::to_string),
         deal_set,
     };
     Ok(record_to_wire(&record, &header)?.encode_to_vec())
@@ -120,6 +121,7 @@ pub fn record_entries(
         visibility: info.visibility,
         client_reference: text("client_reference", &header.client_reference, ClientReference::new)?,
         owner: info.owner.clone(),
+        ladder: info.ladder.clone(),
     }))];
     setup(record, &entrants, match_id, &mut changes)?;
     steps(&record.steps, ledger, &mut changes);

@@ -11,7 +11,9 @@ use super::{drain::Drain, fault::Fault};
 use crate::{
     access::Access,
     admission::{DiskRoom, Pressure, Share, Turn, Work},
+    bots::Bots,
     journal::MatchId,
+    ladders::Ladders,
     matches::Matches,
     table::{Arrival, Command, Done, MatchInfo},
     traces,
@@ -20,6 +22,7 @@ use crate::{
 /// What the adapters share.
 pub(crate) struct Backend {
     pub(crate) access: Arc<Access>,
+    pub(crate) bots: Bots,
     pub(crate) matches: Matches,
     pub(crate) ping_interval: Duration,
     /// How long a Play stream's hello may take.
@@ -28,6 +31,7 @@ pub(crate) struct Backend {
     pub(crate) max_request_bytes: usize,
     /// Observations that wait for a reader before it is cut.
     pub(crate) queued_observations: usize,
+    pub(crate) ladders: Ladders,
     pub(crate) drain: Drain,
     pub(crate) pressure: Arc<Pressure>,
     pub(crate) disk_room: Arc<DiskRoom>,

@@ -7,6 +7,7 @@ use zetema_proto::{FieldError, v1};
 use super::{backend::Backend, fault::Fault};
 use crate::{
     access::{self, Access, Bearer, Pass, SeatGrant},
+    bots::BotAccount,
     encoding::match_of_owner,
     journal::{self, MatchId, Owner, Reader},
     matches::SeatTokenWatch,
@@ -92,6 +93,15 @@ impl Caller {
         match self.bearer() {
             Bearer::Admin => true,
             Bearer::Owner(owner) => info.owner.as_ref() == Some(owner),
+            Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => false,
+        }
+    }
+
+    /// Whether a bot is the caller's own: every bot is the admin's.
+    pub(super) fn keeps(&self, bot: &BotAccount) -> bool {
+        match self.bearer() {
+            Bearer::Admin => true,
+            Bearer::Owner(owner) => bot.owner == *owner,
             Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => false,
         }
     }

@@ -17,7 +17,9 @@ use super::result_streams::ahead;
 use crate::{
     access::{AccessError, TokenError},
     admission::{DiskShort, Full, LongQueue, Overloaded, TooFast},
+    bots::BotError,
     incident::Incident,
+    journal::ReadError,
     limits,
     matches::{CreateError, Outgrown, RotationError},
     metrics::{CursorBy, REJECTIONS},
@@ -372,7 +374,7 @@ impl From<TokenError> for Fault {
         match error {
             TokenError::NotFound => Self::not_found("token"),
             TokenError::NoScope => Self::from(FieldError::missing("scope")),
-            TokenError::OtherScope => Self::field("scope", message),
+            TokenError::OtherScope | TokenError::BotRetired(_) => Self::field("scope", message),
             TokenError::Expired => Self::field("expire_time", message),
             TokenError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
             TokenError::RequestReused => Self::new(ErrorReason::RequestIdReused, message),
@@ -380,6 +382,26 @@ impl From<TokenError> for Fault {
                 Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
             }
             TokenError::Broken(error) => error.into(),
+        }
+    }
+}
+
+impl From<BotError> for Fault {
+    fn from(error: BotError) -> Self {
+        let message = error.to_string();
+        match error {
+            BotError::NotFound => Self::not_found("bot"),
+            BotError::NoOwner | BotError::OtherOwner => Self::field("owner", message),
+            BotError::NameTaken { .. } => Self::new(ErrorReason::NameTaken, message),
+            BotError::Retired(_) => Self::field("name", message),
+            BotError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
+            BotError::Closed => Self::new(ErrorReason::NotSupported, message),
+            BotError::Read(ReadError::Unavailable(_)) => {
+                let message = "the accounts can't be read now: send the same again";
+                Self::new(ErrorReason::OutcomeUnknown, message).retry_after(RETRY_AFTER)
+            }
+            BotError::Token(error) => error.into(),
+            BotError::Read(ReadError::Damaged(_)) | BotError::NoSecret => Self::internal(&message),
         }
     }
 }

@@ -97,6 +97,15 @@ pub(super) fn page_size(size: u32) -> Result<PageSize, Fault> {
     PageSize::new(size).map_err(|error| Fault::internal(&error))
 }
 
+/// The number in the page token of a list that is in memory.
+pub(super) fn place(page_token: &str) -> Result<Option<u64>, Fault> {
+    if page_token.is_empty() {
+        return Ok(None);
+    }
+    let only_digits = page_token.bytes().all(|byte| byte.is_ascii_digit());
+    page_token.parse().ok().filter(|_| only_digits).map(Some).ok_or_else(wrong_token)
+}
+
 /// Where a page of matches begins.
 pub(super) fn cursor(page_token: &str) -> Result<Option<ListCursor>, Fault> {
     match page_token {

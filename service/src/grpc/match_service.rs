@@ -23,6 +23,7 @@ use super::{
 use crate::{
     access::{Bearer, SeatGrant},
     admission::{Share, Work},
+    bots::BotState,
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
@@ -97,21 +98,30 @@ impl MatchAdapter {
         known.ok_or_else(|| Fault::not_found("match"))
     }
 
+    /// Creates matches. `path` names one of the request.
     async fn create(
         &self,
         caller: &Caller,
         share: Option<Share>,
         mut specs: Vec<MatchSpec>,
+        path: fn(usize) -> String,
         key: Option<RequestKey>,
     ) -> Result<Vec<v1::CreatedMatch>, Fault> {
         let owner = caller.creator()?;
-        if let Some(share) = share {
-            share.create(specs.len())?;
-        }
         for spec in &mut specs {
             spec.owner = owner.cloned();
         }
-        let created = self.backend.matches.create(specs, key).await;
+        let (matches, count) = (&self.backend.matches, specs.len());
+        let take_share = || share.map_or(Ok(()), |share| share.create(count));
+        let created = if let Err(refused) = self.check_bots(&specs, path) {
+            // What was answered before is still answered, when a bot has retired since too.
+            let Some(key) = key else { return Err(refused) };
+            take_share()?;
+            matches.created_before(key).await.transpose().ok_or(refused)?
+        } else {
+            take_share()?;
+            matches.create(specs, key).await
+        };
         let created = created.map_err(|error| match error {
             CreateError::Stopping => Fault::draining(self.backend.drain.stops_in()),
             error => error.into(),
@@ -119,8 +129,8 @@ impl MatchAdapter {
         Ok(created.iter().map(|info| self.created(info)).collect())
     }
 
-    /// Refuses seats for bots that no token was ever made for. `path` names a match of the request.
-    fn check_bots(&self, specs: &[MatchSpec], path: impl Fn(usize) -> String) -> Result<(), Fault> {
+    /// Refuses seats for bots that are retired, or that no token was ever made for. `path` names a match of the request.
+    fn check_bots(&self, specs: &[MatchSpec], path: fn(usize) -> String) -> Result<(), Fault> {
         let mut known = HashSet::new();
         for (at, spec) in specs.iter().enumerate() {
             for (seat, spec) in spec.seats.iter().enumerate() {
@@ -128,9 +138,17 @@ impl MatchAdapter {
                 if known.contains(bot) {
                     continue;
                 }
-                if !self.backend.access.tokens().know_bot(bot) {
-                    let problem =
-                        format!("no token was ever made for a bot `{bot}`: make one by CreateToken first");
+                let problem = match self.backend.bots.get(bot).map(|account| account.state) {
+                    Some(BotState::Active) => None,
+                    Some(BotState::Retired(_)) => {
+                        Some(format!("the bot `{bot}` is retired, and plays no more"))
+                    }
+                    None if self.backend.access.tokens().know_bot(bot) => None,
+                    None => Some(format!(
+                        "no token was ever made for a bot `{bot}`: make one by RegisterBot or CreateToken first"
+                    )),
+                };
+                if let Some(problem) = problem {
                     return Err(Fault::field(format!("{}.seats[{seat}].bot.name", path(at)), problem));
                 }
                 known.insert(bot);
@@ -201,9 +219,7 @@ impl MatchService for MatchAdapter {
             let problem = "one match alone shares its deals with none: use BatchCreateMatches";
             return Err(Fault::field("match.deals.shared", problem).into());
         }
-        let specs = vec![spec];
-        self.check_bots(&specs, |_| "match".to_owned())?;
-        let mut created = self.create(&caller, share, specs, key).await?;
+        let mut created = self.create(&caller, share, vec![spec], |_| "match".to_owned(), key).await?;
         let Some(v1::CreatedMatch { r#match, seat_tokens }) = created.pop() else {
             return Err(Fault::internal(&"a creation made no match").into());
         };
@@ -227,10 +243,9 @@ impl MatchService for MatchAdapter {
         let spec = |(i, spec)| wire::match_spec(spec).map_err(|error| error.at(i).within("matches"));
         let specs: Vec<MatchSpec> =
             matches.iter().enumerate().map(spec).collect::<Result<_, _>>().map_err(Fault::from)?;
-        self.check_bots(&specs, |at| format!("matches[{at}]"))?;
         let body = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
         let key = request_key(&caller, &request_id, "BatchCreateMatches", &body)?;
-        let matches = self.create(&caller, share, specs, key).await?;
+        let matches = self.create(&caller, share, specs, |at| format!("matches[{at}]"), key).await?;
         Ok(Response::new(v1::BatchCreateMatchesResponse { matches }))
     }
 

@@ -2,10 +2,12 @@
 //! [`server`](crate::server).
 
 mod backend;
+mod bot_service;
 mod caller;
 mod drain;
 mod fault;
 mod heard;
+mod ladder_service;
 mod lists;
 mod match_service;
 mod play;
@@ -18,8 +20,10 @@ mod webhook_service;
 mod wire;
 
 pub(crate) use backend::Backend;
+pub(crate) use bot_service::BotAdapter;
 pub(crate) use drain::Drain;
 pub(crate) use fault::Fault;
+pub(crate) use ladder_service::LadderAdapter;
 pub(crate) use play::PlayAdapter;
 pub(crate) use rules_service::RulesAdapter;
 pub(crate) use spectators::MatchServer;

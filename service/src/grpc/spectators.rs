@@ -215,6 +215,7 @@ mod tests {
             visibility: Visibility::Public,
             client_reference: None,
             owner: None,
+            ladder: None,
         };
         let id = matches.create(vec![spec], None).await.unwrap()[0].match_id;
         let watch = async |views| matches.subscribe(id, Audience::Spectator, None, views).await.unwrap();

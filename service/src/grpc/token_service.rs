@@ -64,7 +64,7 @@ impl TokenService for TokenAdapter {
                 text => Some(token_id(text)?),
             },
         };
-        let (token, secret) = self.backend.access.tokens().create(spec, key).await.map_err(Fault::from)?;
+        let (token, secret) = self.backend.bots.create_token(spec, key).await.map_err(Fault::from)?;
         let secret = secret.expose().to_owned();
         Ok(Response::new(v1::CreateTokenResponse { token: Some(message(&token)), secret }))
     }
@@ -77,10 +77,7 @@ impl TokenService for TokenAdapter {
         let v1::ListTokensRequest { filter, page_size, page_token } = request.get_ref();
         let filter = filter_of(filter.as_ref()).map_err(|error| Fault::from(error.within("filter")))?;
         let size = usize::from(lists::page_size(*page_size)?.get());
-        let before = match page_token.as_str() {
-            "" => None,
-            text => Some(token_number(text).ok_or_else(lists::wrong_token)?),
-        };
+        let before = lists::place(page_token)?.map(TokenNumber::new);
         let turn = lists::turn(&request).await?;
         let mut tokens = self.backend.access.tokens().list(&filter, before, size);
         let more = tokens.len() > size;
@@ -110,12 +107,6 @@ impl TokenService for TokenAdapter {
 fn token_id(text: &str) -> Result<TokenId, Fault> {
     // What is no id is the id of nothing.
     text.parse().map_err(|_| Fault::not_found("token"))
-}
-
-/// The number in a page token.
-fn token_number(text: &str) -> Option<TokenNumber> {
-    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| only_digits).map(TokenNumber::new)
 }
 
 fn scope_of(scope: &v1::TokenScope) -> Result<Scope, FieldError> {

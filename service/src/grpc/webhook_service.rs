@@ -82,7 +82,7 @@ impl WebhookService for WebhookAdapter {
         let caller = self.caller(&request).await?;
         let v1::ListWebhooksRequest { page_size, page_token } = request.get_ref();
         let size = usize::from(lists::page_size(*page_size)?.get());
-        let before = place(page_token)?.map(WebhookNumber::new);
+        let before = lists::place(page_token)?.map(WebhookNumber::new);
         let turn = lists::turn(&request).await?;
         let mut webhooks = self.webhooks.list(caller.creator()?, before, size);
         let more = webhooks.len() > size;
@@ -113,7 +113,7 @@ impl WebhookService for WebhookAdapter {
         let v1::ListDeadLettersRequest { webhook_id: id, page_size, page_token } = request.get_ref();
         let id = webhook_id(id)?;
         let size = usize::from(lists::page_size(*page_size)?.get());
-        let after = place(page_token)?.map_or(ResultNumber::ZERO, ResultNumber::new);
+        let after = lists::place(page_token)?.map_or(ResultNumber::ZERO, ResultNumber::new);
         let turn = lists::turn(&request).await?;
         let found = self.webhooks.dead_letters(caller.creator()?, id, after, size).await;
         let mut dead = found.map_err(Fault::from)?;
@@ -162,15 +162,6 @@ fn webhook_id(text: &str) -> Result<WebhookId, Fault> {
     }
     // What is no id is the id of nothing.
     text.parse().map_err(|_| Fault::not_found("webhook"))
-}
-
-/// The number in a page token.
-fn place(page_token: &str) -> Result<Option<u64>, Fault> {
-    if page_token.is_empty() {
-        return Ok(None);
-    }
-    let only_digits = page_token.bytes().all(|byte| byte.is_ascii_digit());
-    page_token.parse().ok().filter(|_| only_digits).map(Some).ok_or_else(lists::wrong_token)
 }
 
 fn message(info: &WebhookInfo) -> v1::Webhook {

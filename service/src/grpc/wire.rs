@@ -140,6 +140,8 @@ pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> 
         time_control,
         visibility,
         client_reference: reference(client_reference)?,
+        // A ladder makes its matches itself.
+        ladder: None,
         owner: None,
     })
 }

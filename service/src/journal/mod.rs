@@ -44,6 +44,7 @@
 //! # The files
 //! The form of the files, what is relied on and what damage is found are in `docs/journal.md`.
 
+mod account;
 mod ids;
 mod lists;
 mod outcome;
@@ -56,6 +57,7 @@ mod token;
 mod values;
 mod webhook;
 
+pub use account::{Account, AccountChange, AccountStore, Accounts, BotNumber, StoredBot, StoredOwner};
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
 pub use lists::{FinishedFilter, FinishedPage, PagePosition, Reader, ResultFilter, ResultPage};
 pub use outcome::{
@@ -72,8 +74,9 @@ pub use store::{
 };
 pub use token::{NoTokenId, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};
 pub use values::{
-    BodyHash, BotName, Caller, ClientReference, JournalValueError, MetaKey, MetaValue, NewRecords, Owner,
-    PageSize, Payload, RecordBytes, RequestId, Response, Summary, TokenLabel,
+    BodyHash, BotDescription, BotName, BotVersion, Caller, ClientReference, FaultContact, JournalValueError,
+    LadderName, MetaKey, MetaValue, NewRecords, Owner, PageSize, Payload, RecordBytes, RequestId, Response,
+    Summary, TokenLabel,
 };
 pub use webhook::{
     DeadLetter, DeadLetterFilter, DeadLetterState, NoWebhookId, Resend, StoredWebhook, WebhookChange,

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use super::{
-    AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome, FinishedFilter,
-    FinishedPage, Health, JournalQueue, JournalStats, JournalValueError, MatchId, MetaKey, MetaValue,
-    NewRecords, Outcome, Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes, RequestId,
-    RequestReused, Response, ResultFilter, ResultNumber, ResultPage, StoredToken, Summary, TokenChange,
-    UnixMillis, Version, WebhookStore,
+    AccountStore, AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome,
+    FinishedFilter, FinishedPage, Health, JournalQueue, JournalStats, JournalValueError, MatchId, MetaKey,
+    MetaValue, NewRecords, Outcome, Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes,
+    RequestId, RequestReused, Response, ResultFilter, ResultNumber, ResultPage, StoredToken, Summary,
+    TokenChange, UnixMillis, Version, WebhookStore,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -107,7 +107,7 @@ pub trait Journal: Send + Sync + 'static {
 }
 
 /// All that a server keeps: its matches and its webhooks.
-pub trait ServerJournal: Journal + WebhookStore + fmt::Debug {
+pub trait ServerJournal: Journal + WebhookStore + AccountStore + fmt::Debug {
     /// What waits to be written now.
     fn queue(&self) -> JournalQueue;
 }

@@ -147,6 +147,14 @@ macro_rules! short_text {
             }
         }
 
+        impl TryFrom<String> for $name {
+            type Error = JournalValueError;
+
+            fn try_from(text: String) -> Result<Self, JournalValueError> {
+                Self::new(text)
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
@@ -158,7 +166,7 @@ macro_rules! short_text {
 macro_rules! account_name {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(String);
 
         impl $name {
@@ -204,6 +212,10 @@ account_name!(
     /// The name of a bot's account, which plays the seats that matches have for it.
     BotName, "a bot's name"
 );
+account_name!(
+    /// The name of a ladder.
+    LadderName, "a ladder's name"
+);
 short_text!(
     /// What the creator of a match calls it.
     ClientReference, "a client reference", 64
@@ -215,6 +227,18 @@ short_text!(
 short_text!(
     /// What a token is for, in the words of whoever made it.
     TokenLabel, "a token's label", limits::MAX_TOKEN_LABEL_BYTES
+);
+short_text!(
+    /// What a bot is, in its owner's words.
+    BotDescription, "a bot's description", limits::MAX_BOT_DESCRIPTION_BYTES
+);
+short_text!(
+    /// The version of a bot, in its owner's words.
+    BotVersion, "a bot's version", limits::MAX_BOT_VERSION_BYTES
+);
+short_text!(
+    /// Whom to tell of a bot's faults.
+    FaultContact, "a contact", limits::MAX_FAULT_CONTACT_BYTES
 );
 short_text!(
     /// What a caller names a request by, so that it can be sent again.

@@ -12,11 +12,11 @@ use tokio::sync::watch;
 use zetema_rules::Seat;
 
 use super::Matches;
-use crate::journal::{BotName, MatchId, UnixMillis};
+use crate::journal::{BotName, LadderName, MatchId, UnixMillis};
 use crate::table::{MatchInfo, MatchStage, Rejection, SeatAccess, SeatState};
 
 /// A seat in a match that is not over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveSeat {
     /// The match.
     pub match_id: MatchId,
@@ -26,6 +26,8 @@ pub struct LiveSeat {
     pub stage: MatchStage,
     /// Whether the seat has joined.
     pub state: SeatState,
+    /// The ladder that rates the match, if one does.
+    pub ladder: Option<LadderName>,
 }
 
 /// The place of a seat among all of its bot, the oldest match first.
@@ -158,6 +160,12 @@ impl AllBotSeats {
         }
     }
 
+    /// How many seats a bot has.
+    pub(super) fn count(&self, bot: &BotName) -> usize {
+        let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
+        by_bot.get(bot).map_or(0, |seats| seats.by_age.len())
+    }
+
     /// The number and seat of the first that came after this number; if there is none, the number of the last.
     fn after(&self, bot: &BotName, told: u64) -> (u64, Option<(MatchId, Seat)>) {
         let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +207,8 @@ impl Matches {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow();
         let state = info.seats.get(seat.index())?.state;
-        Some(LiveSeat { match_id, seat, stage: info.stage, state })
+        let ladder = info.ladder.clone();
+        Some(LiveSeat { match_id, seat, stage: info.stage, state, ladder })
     }
 
     /// The seat that a token is of, if it is that token still and the match is not over.
@@ -207,7 +216,8 @@ impl Matches {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow();
         let seat = info.seats.get(access.seat.index()).filter(|seat| seat.generation == access.generation)?;
-        Some(LiveSeat { match_id, seat: seat.seat, stage: info.stage, state: seat.state })
+        let (seat, state, ladder) = (seat.seat, seat.state, info.ladder.clone());
+        Some(LiveSeat { match_id, seat, stage: info.stage, state, ladder })
     }
 
     /// How a bot plays a seat of its own, in a match that runs or is over.

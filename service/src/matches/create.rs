@@ -137,7 +137,7 @@ impl Matches {
         let places = match (places, request.as_ref()) {
             (Ok(places), _) => places,
             // What was answered before is still answered.
-            (Err(refused), Some(key)) => return self.created_before(key.clone(), now).await?.ok_or(refused),
+            (Err(refused), Some(key)) => return self.created_before(key.clone()).await?.ok_or(refused),
             (Err(refused), None) => return Err(refused),
         };
         let entries = self.first_entries(specs, now)?;
@@ -192,13 +192,15 @@ impl Matches {
         }
     }
 
-    /// What this request was answered before; `None` if it is new.
-    async fn created_before(
+    /// What this request was answered before, as [`Self::create`] answers it; `None` if it is new.
+    ///
+    /// # Errors
+    /// [`CreateError`] says why that can't be told.
+    pub(crate) async fn created_before(
         &self,
         key: RequestKey,
-        now: UnixMillis,
     ) -> Result<Option<Vec<MatchInfo>>, CreateError> {
-        match self.journal().request(key, now).await {
+        match self.journal().request(key, self.wall()).await {
             Ok(RequestState::New) => Ok(None),
             Ok(RequestState::Answered(response)) => self.answered(&response).await.map(Some),
             Ok(RequestState::Reused) => Err(CreateError::RequestReused),
@@ -270,6 +272,7 @@ impl Matches {
                 visibility: spec.visibility,
                 client_reference: spec.client_reference,
                 owner: spec.owner,
+                ladder: spec.ladder,
             };
             Ok(Arc::new(Entry { at, change: Change::Created(Arc::new(created)) }))
         };

@@ -1,5 +1,6 @@
 //! Lists of matches, those that run first, then those that are over, the latest first.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -170,6 +171,13 @@ impl Matches {
             read.matches.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;
         let matches = ended.into_iter().filter(|ended| filter.wants(&ended.info)).collect();
         Ok(RecordPage { matches, next: read.next })
+    }
+
+    /// The matches that run and that a ladder rates, by id.
+    pub(crate) async fn rated_and_live(&self) -> BTreeMap<MatchId, Arc<MatchInfo>> {
+        let filter = ListFilter { reader: Reader::Admin, stages: Vec::new(), client_reference: None };
+        let running = self.running(&filter, None, usize::MAX).await;
+        running.into_iter().filter(|info| info.ladder.is_some()).map(|info| (info.match_id, info)).collect()
     }
 
     async fn list_over(

@@ -25,6 +25,7 @@ mod limits;
 mod list;
 mod live_bytes;
 mod live_matches;
+mod live_names;
 mod lost;
 mod message;
 mod not_aborted;
@@ -62,6 +63,7 @@ pub use hold::Hold;
 pub use incarnation::{Incarnation, IncarnationError};
 pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
+pub(crate) use live_names::InLiveMatches;
 pub use message::{Audience, Joined};
 pub use observed::Observed;
 pub use past::RecordFile;
@@ -364,7 +366,7 @@ impl Matches {
         }
     }
 
-    fn journal(&self) -> &dyn Journal {
+    pub(crate) fn journal(&self) -> &dyn Journal {
         &*self.shared.config.journal
     }
 

@@ -49,6 +49,11 @@ impl Places {
         self.give(&mut self.taken(), owner)
     }
 
+    /// How many an owner has taken.
+    pub(super) fn count(&self, owner: &Owner) -> usize {
+        self.taken().of(owner)
+    }
+
     fn give(self: &Arc<Self>, taken: &mut Tally<Owner>, owner: Option<Owner>) -> Place {
         taken.add(owner.clone());
         Place { places: Arc::clone(self), owner }

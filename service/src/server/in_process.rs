@@ -9,8 +9,11 @@ use super::{StartError, direct::Direct, health, metrics_page::MetricsPage, route
 use crate::{
     access::{Access, AdminToken},
     admission::{DiskRoom, Pressure, Rates},
-    config::{Number, Numbers},
+    bots::Bots,
+    config::{Config, Number, Numbers},
     grpc::{Backend, Drain},
+    journal::AccountStore,
+    ladders::Ladders,
     matches::{self, Matches},
     metrics::Rpcs,
 };
@@ -29,13 +32,14 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// Takes up the unfinished matches of the journal, and then answers. The admin token's file is in `folder`; the
+    /// Takes up the unfinished matches of the journal, with the accounts of `accounts`, and then answers. The admin token's file is in `folder`; the
     /// metrics are those of `page`, whose upkeep runs until [`Self::stop`].
     ///
     /// # Errors
     /// A [`StartError`] that says what could not be had.
     pub async fn open(
         config: matches::Config,
+        accounts: Arc<dyn AccountStore>,
         folder: &Path,
         ping_interval: Duration,
         page: PrometheusHandle,
@@ -43,16 +47,20 @@ impl InProcess {
         let journal = Arc::clone(&config.journal);
         let access = Access::open(Arc::clone(&journal), Arc::clone(&config.clock), folder).await?;
         let access = Arc::new(access);
+        let settings = Config::embedded(folder).account_settings()?;
+        let bots = Bots::open(accounts, Arc::clone(&access), Arc::clone(&config.clock), settings).await;
         let queued_observations = config.limits.queued_observations;
         let (matches, _) = Matches::open(config).await?;
         let (drain, numbers) = (Drain::default(), Numbers::default());
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
+            bots: bots.map_err(StartError::Accounts)?,
             matches: matches.clone(),
             ping_interval,
             request_timeout: numbers.millis(Number::RequestTimeoutMs),
             max_request_bytes: numbers.count(Number::MaxRequestBytes),
             queued_observations,
+            ladders: Ladders::none(),
             drain: drain.clone(),
             // Nobody looks: it is driven by its tests.
             pressure: Arc::new(Pressure::new()),

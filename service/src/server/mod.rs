@@ -40,6 +40,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic_health::server::{HealthReporter, HealthService};
+use zetema_ladder::quota::QuotaError;
 
 pub use in_process::InProcess;
 pub use signal::{Hangups, Terminations, termination};
@@ -48,10 +49,12 @@ pub use tls::TlsError;
 use crate::{
     access::{Access, AccessError, AdminToken},
     admission::{DiskRoom, Pressure, Rates},
+    bots::Bots,
     config::{Config, Number, Numbers},
     grpc::{Backend, Drain},
     incident::Incident,
     journal::{self, OpenError, ReadError, Recovery, ServerJournal, SqliteJournal},
+    ladders::{self, Ladders},
     limits,
     matches::{self, Matches, Recovered, ServerClock, SystemEntropy},
     metrics,
@@ -83,6 +86,12 @@ pub enum StartError {
     /// The keys can't be had.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The accounts can't be read.
+    #[error("the accounts can't be read: {0}")]
+    Accounts(#[source] ReadError),
+    /// The quota of the bots is none.
+    #[error(transparent)]
+    Quota(#[from] QuotaError),
     /// The webhooks can't be taken up.
     #[error(transparent)]
     Webhooks(#[from] ReadError),
@@ -105,10 +114,13 @@ impl StartError {
             Self::Journal(error) => error.is_lasting(),
             Self::Matches(matches::OpenError::Read(ReadError::Damaged(_)))
             | Self::Access(AccessError::Damaged(_) | AccessError::Read(ReadError::Damaged(_)))
+            | Self::Accounts(ReadError::Damaged(_))
             | Self::Webhooks(ReadError::Damaged(_)) => true,
             Self::Listen { .. }
             | Self::Matches(_)
             | Self::Access(_)
+            | Self::Accounts(_)
+            | Self::Quota(_)
             | Self::Webhooks(_)
             | Self::Trust(_)
             | Self::Tls(_)
@@ -163,7 +175,7 @@ impl Server {
         // Before anything counts: what has no recorder yet is lost.
         let page = metrics::page().cloned();
         metrics::starts();
-        let webhook_settings = config.webhook_settings();
+        let (webhook_settings, account_settings) = (config.webhook_settings(), config.account_settings()?);
         let (listen, numbers) = (config.listen, config.numbers);
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = Listener::bind(listen, &numbers).map_err(listen_error)?;
@@ -182,6 +194,8 @@ impl Server {
         let clock = Arc::new(ServerClock::new());
         let access = Access::open(journal.clone(), Arc::<ServerClock>::clone(&clock), &config.data);
         let access = Arc::new(access.await?);
+        let accounts = Bots::open(journal.clone(), Arc::clone(&access), clock.clone(), account_settings);
+        let bots = accounts.await.map_err(StartError::Accounts)?;
 
         let limits = limits_of_matches(&numbers);
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
@@ -191,9 +205,21 @@ impl Server {
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
         let pressure = Arc::new(Pressure::new());
         let disk_room = Arc::new(DiskRoom::new(numbers.get(Number::MinFreeDiskBytes)));
+        let ladders = ladders::Config {
+            specs: config.ladders,
+            matches: matches.clone(),
+            accounts: Arc::new(bots.clone()),
+            clock: Arc::<ServerClock>::clone(&clock),
+            pressure: Arc::clone(&pressure),
+            disk_room: Arc::clone(&disk_room),
+        };
+        // A server that drains makes no matches.
+        let ladders = Ladders::open(ladders, &tasks, drain.closing().clone());
         let backend = Arc::new(Backend {
             access: Arc::clone(&access),
+            bots,
             matches: matches.clone(),
+            ladders,
             ping_interval: numbers.millis(Number::PingIntervalMs),
             request_timeout: numbers.millis(Number::RequestTimeoutMs),
             max_request_bytes: numbers.count(Number::MaxRequestBytes),

@@ -13,6 +13,7 @@ use tower_http::cors::{Any, CorsLayer};
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
+        bot_service_server::BotServiceServer, ladder_service_server::LadderServiceServer,
         rules_service_server::RulesServiceServer, token_service_server::TokenServiceServer,
         webhook_service_server::WebhookServiceServer,
     },
@@ -28,7 +29,10 @@ use super::{
 };
 use crate::{
     admission::Rates,
-    grpc::{Backend, RulesAdapter, TokenAdapter, WebhookAdapter, explain, unknown_method},
+    grpc::{
+        Backend, BotAdapter, LadderAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
+        unknown_method,
+    },
     limits,
     metrics::Rpcs,
     webhooks::Webhooks,
@@ -87,6 +91,16 @@ pub(super) fn ours(backend: &Arc<Backend>, direct: &Direct, page: Option<Metrics
         .add_service(play)
         .add_service(
             RulesServiceServer::new(RulesAdapter)
+                .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+        )
+        .add_service(
+            LadderServiceServer::new(LadderAdapter::new(Arc::clone(backend)))
+                .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
+                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
+        )
+        .add_service(
+            BotServiceServer::new(BotAdapter::new(Arc::clone(backend)))
                 .max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES)
                 .max_encoding_message_size(limits::MAX_RESPONSE_BYTES),
         )

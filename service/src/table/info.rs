@@ -4,7 +4,7 @@ use zetema_rules::fair::Commitment;
 use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
 use super::{DealSetId, Rejection, SeatAccess};
-use crate::journal::{BotName, ClientReference, MatchId, Owner, Reader, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, LadderName, MatchId, Owner, Reader, UnixMillis, Visibility};
 
 /// What everyone who may see a match may know of it besides the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct MatchInfo {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
+    /// The ladder that rates it, if one does.
+    pub ladder: Option<LadderName>,
     /// When it was created.
     pub created_at: UnixMillis,
     /// When it ended, once it has.

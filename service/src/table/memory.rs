@@ -44,7 +44,8 @@ fn elsewhere(change: &Change) -> usize {
             let seats: usize = created.seats.iter().map(seat).sum();
             let reference = created.client_reference.as_ref().map_or(0, |reference| reference.as_str().len());
             let owner = created.owner.as_ref().map_or(0, |owner| owner.as_str().len());
-            COUNTS + size_of::<Created>() + seats + reference + owner
+            let ladder = created.ladder.as_ref().map_or(0, |ladder| ladder.as_str().len());
+            COUNTS + size_of::<Created>() + seats + reference + owner + ladder
         }
         Change::Started(started) => {
             size_of::<Started>() + started.nonces.len() * (size_of::<Nonce>() + NONCE_BYTES)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{Rules, Seat, TimeControl};
 
-use crate::journal::{BotName, ClientReference, MatchId, Owner, UnixMillis, Visibility};
+use crate::journal::{BotName, ClientReference, LadderName, MatchId, Owner, UnixMillis, Visibility};
 
 /// A match that someone asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct MatchSpec {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
+    /// The ladder that rates it, if one does.
+    pub ladder: Option<LadderName>,
 }
 
 /// Who takes a seat.
@@ -73,6 +75,8 @@ pub struct Created {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
+    /// The ladder that rates it, if one does.
+    pub ladder: Option<LadderName>,
 }
 
 impl Created {

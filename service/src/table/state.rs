@@ -274,6 +274,7 @@ impl Table {
             visibility: created.visibility,
             client_reference: created.client_reference.clone(),
             owner: created.owner.clone(),
+            ladder: created.ladder.clone(),
             created_at: created.at,
             ended_at,
             outcome: self.outcome().cloned(),

@@ -35,6 +35,8 @@ struct Match {
     seats: Vec<Seat>,
     deals: &'static str,
     deal_set_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ladder: Option<String>,
     visibility: &'static str,
     client_reference: String,
     create_time: String,
@@ -95,6 +97,7 @@ impl Match {
             visibility,
             client_reference,
             owner: _,
+            ladder,
             created_at,
             ended_at,
             outcome,
@@ -119,6 +122,7 @@ impl Match {
                 DealsKind::Shared(set) => Some(set.to_string()),
                 DealsKind::Joint | DealsKind::Fixed => None,
             },
+            ladder: ladder.as_ref().map(ToString::to_string),
             visibility: match visibility {
                 Visibility::Private => "private",
                 Visibility::Public => "public",

@@ -9,11 +9,12 @@ use async_trait::async_trait;
 use clap::ValueEnum;
 use tokio::sync::{Mutex, oneshot, watch};
 use zetema_service::journal::{
-    Append, AppendOutcome, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
-    FinishedFilter, FinishedPage, Health, Journal, JournalQueue, JournalStats, MatchId, MetaKey, MetaValue,
-    Never, NewMatches, NewRecords, Outcome, PagePosition, PageSize, ReadError, Request, RequestKey,
-    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ServerJournal,
-    StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis, WebhookChange, WebhookStore,
+    AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, CreateOutcome, DeadLetter,
+    DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health, Journal,
+    JournalQueue, JournalStats, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Owner,
+    PagePosition, PageSize, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
+    ResultFilter, ResultNumber, ResultPage, ServerJournal, StoredMatch, StoredToken, StoredWebhook,
+    TokenChange, UnixMillis, WebhookChange, WebhookStore,
 };
 
 /// How long the thread of the server is kept by each append.
@@ -203,6 +204,25 @@ impl<J: ServerJournal> WebhookStore for Slowed<J> {
 
     async fn change_webhooks(&self, change: WebhookChange) -> Outcome<u64, RequestReused> {
         self.inner.change_webhooks(change).await
+    }
+}
+
+#[async_trait]
+impl<J: ServerJournal> AccountStore for Slowed<J> {
+    async fn accounts(&self) -> Result<Accounts, ReadError> {
+        self.inner.accounts().await
+    }
+
+    async fn has_left_traces(&self, owner: Owner) -> Result<bool, ReadError> {
+        self.inner.has_left_traces(owner).await
+    }
+
+    async fn has_played(&self, bot: BotName) -> Result<bool, ReadError> {
+        self.inner.has_played(bot).await
+    }
+
+    async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
+        self.inner.change_account(change).await
     }
 }
 

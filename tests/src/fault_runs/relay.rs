@@ -250,6 +250,13 @@ impl PlayService for Relayed {
     ) -> Result<Response<v1::ListFaultsResponse>, Status> {
         self.client.clone().list_faults(request.into_inner()).await
     }
+
+    async fn update_queues(
+        &self,
+        request: Request<v1::UpdateQueuesRequest>,
+    ) -> Result<Response<v1::UpdateQueuesResponse>, Status> {
+        self.client.clone().update_queues(request.into_inner()).await
+    }
 }
 
 /// Answers the decision that is open, if it is the seat's.

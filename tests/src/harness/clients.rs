@@ -9,6 +9,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Error};
 use tonic::{Request, Status};
 use zetema_proto::record_from_wire;
 use zetema_proto::v1;
+use zetema_proto::v1::bot_service_client::BotServiceClient;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::rules_service_client::RulesServiceClient;
@@ -126,6 +127,20 @@ impl Clients {
     pub fn tokens(&self) -> TokenServiceClient<InterceptedService<Channel, Bearer>> {
         let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
         TokenServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// Accounts of bots, as the admin.
+    pub fn bots(&self) -> BotServiceClient<InterceptedService<Channel, Bearer>> {
+        let token = MetadataValue::try_from(format!("Bearer {}", self.admin_token)).unwrap();
+        BotServiceClient::with_interceptor(self.channel.clone(), Bearer(token))
+    }
+
+    /// Registers a bot, of this owner: it and its token.
+    pub async fn register_bot(&self, name: &str, owner: &str) -> (v1::Bot, String) {
+        let (name, owner) = (name.to_owned(), owner.to_owned());
+        let request = v1::RegisterBotRequest { name, owner, ..v1::RegisterBotRequest::default() };
+        let answer = soon("RegisterBot", self.bots().register_bot(request)).await.unwrap().into_inner();
+        (answer.bot.unwrap(), answer.secret)
     }
 
     /// Webhooks, as the admin.

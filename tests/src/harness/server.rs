@@ -28,7 +28,8 @@ impl TestServer {
 
     /// The same with the data of this folder.
     pub async fn start_allowing_in(folder: TempDir, webhook_allow: &str) -> (Self, Clients) {
-        let mut config = Config::embedded(folder.path().join("data"));
+        let mut config =
+            Config { ladders: Config::default().ladders, ..Config::embedded(folder.path().join("data")) };
         config.webhook_allow = webhook_allow.parse().unwrap();
         Self::start_as(config, folder).await
     }
@@ -54,7 +55,8 @@ impl TestServer {
 
     /// A server whose data is in the folder `data` of this one, and a connection to it.
     pub async fn start_in(folder: TempDir) -> (Self, Clients) {
-        let config = Config::embedded(folder.path().join("data"));
+        let config =
+            Config { ladders: Config::default().ladders, ..Config::embedded(folder.path().join("data")) };
         Self::start_as(config, folder).await
     }
 

@@ -231,6 +231,7 @@ fn specs(random: &mut Random) -> Vec<MatchSpec> {
         visibility: Visibility::Public,
         client_reference: None,
         owner: None,
+        ladder: None,
     };
     vec![spec; count]
 }

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio::sync::watch;
 use zetema_service::journal::{
-    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, DeadLetter,
-    DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health,
-    History, Journal, JournalQueue, JournalStats, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome,
-    PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredMatch, StoredRecord, StoredToken,
-    StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    AccountChange, AccountStore, Accounts, Append, AppendOutcome, AppendRefusal, BotName, Cause,
+    CreateOutcome, CreateRefusal, Created, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
+    FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalQueue, JournalStats,
+    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner, PagePosition, PageSize, Payload,
+    ReadError, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber,
+    ResultPage, ResultRow, ServerJournal, StoredMatch, StoredRecord, StoredToken, StoredWebhook, TokenChange,
+    UnixMillis, Version, WebhookChange, WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -323,6 +324,26 @@ impl WebhookStore for MemoryJournal {
 
     async fn change_webhooks(&self, _change: WebhookChange) -> Outcome<u64, RequestReused> {
         Outcome::Failed(Cause::new("a journal in memory keeps no webhooks"))
+    }
+}
+
+/// It keeps no accounts: who wants one is told so.
+#[async_trait]
+impl AccountStore for MemoryJournal {
+    async fn accounts(&self) -> Result<Accounts, ReadError> {
+        Ok(Accounts::default())
+    }
+
+    async fn has_left_traces(&self, _owner: Owner) -> Result<bool, ReadError> {
+        Ok(false)
+    }
+
+    async fn has_played(&self, _bot: BotName) -> Result<bool, ReadError> {
+        Ok(false)
+    }
+
+    async fn change_account(&self, _change: AccountChange) -> Outcome<(), RequestReused> {
+        Outcome::Failed(Cause::new("a journal in memory keeps no accounts"))
     }
 }
 

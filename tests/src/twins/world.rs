@@ -124,7 +124,9 @@ impl Lab {
             shuffler,
             limits: Limits::default(),
         };
-        let server = InProcess::open(config, self.folder.path(), PING_INTERVAL, page).await.unwrap();
+        let server =
+            InProcess::open(config, Arc::new(journal.clone()), self.folder.path(), PING_INTERVAL, page);
+        let server = server.await.unwrap();
         World { server, journal }
     }
 }

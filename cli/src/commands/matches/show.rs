@@ -14,8 +14,8 @@ use crate::render::{self, Names};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The JSON is one object: match_id, state, rules, rules_revision, time_control (join_timeout_ms,
-idle_timeout_ms, clock), seats (seat, side, state), deals, commitment, visibility, client_reference, create_time,
-end_time and outcome, which is null, or has the key result (reason, sides) or aborted (reason, seats).")]
+idle_timeout_ms, clock), seats (seat, side, state), deals, commitment, visibility, client_reference, ladder (or null),
+create_time, end_time and outcome, which is null, or has the key result (reason, sides) or aborted (reason, seats).")]
 pub(crate) struct Show {
     /// The match's id
     #[arg(value_name = "ID")]
@@ -60,6 +60,7 @@ fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
         ("commitment", json.commitment),
         ("visibility", json.visibility.to_owned()),
         ("reference", output::plain(&json.client_reference)),
+        ("ladder", json.ladder.unwrap_or_default()),
         ("created", json.create_time.unwrap_or_default()),
         ("ended", json.end_time.unwrap_or_default()),
         ("outcome", outcome.unwrap_or_default()),

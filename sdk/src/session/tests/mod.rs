@@ -8,6 +8,7 @@
 
 mod bots;
 mod fraud;
+mod queues;
 mod server;
 mod table;
 mod world;

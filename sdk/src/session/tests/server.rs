@@ -23,6 +23,23 @@ pub(super) struct Server {
     pub(super) previous_cut: Option<v1::StreamCut>,
     /// Reasons with which the next messages of a kind are refused.
     pub(super) refuse: Vec<(crate::session::tag::Asked, v1::ErrorReason)>,
+    /// The ladders that there are.
+    pub(super) ladders: Vec<&'static str>,
+    /// The errors with which the next queues are refused.
+    pub(super) refuse_queues: Vec<v1::Error>,
+    /// Whether the client may leave its ladders.
+    pub(super) leaving: Leaving,
+    /// The ladders that the client waits on, as texts.
+    pub(super) waiting: Vec<String>,
+    /// Those of each hello.
+    pub(super) hellos: Vec<Vec<String>>,
+}
+
+/// Whether a client may leave its ladders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    Allowed,
+    Refused,
 }
 
 impl Server {
@@ -37,6 +54,11 @@ impl Server {
             max_queued_messages: 0,
             previous_cut: None,
             refuse: Vec::new(),
+            ladders: Vec::new(),
+            refuse_queues: Vec::new(),
+            leaving: Leaving::Allowed,
+            waiting: Vec::new(),
+            hellos: Vec::new(),
         };
         server.create(|table| table);
         server
@@ -73,6 +95,7 @@ impl Server {
 
     pub(super) fn cut(&mut self) {
         self.outbox.clear();
+        self.waiting.clear();
         for table in &mut self.tables {
             table.outbox.clear();
             table.cut();
@@ -97,8 +120,13 @@ impl Server {
         match kind.unwrap() {
             Request::Hello(hello) => {
                 assert_eq!(hello.protocol_revision, 1);
+                let queues = hello.queues.unwrap_or_default();
+                self.hellos.push(texts(&queues));
                 let welcome = self.welcome();
-                self.say(0, Response::Welcome(Box::new(welcome)));
+                self.say(tag, Response::Welcome(Box::new(welcome)));
+                if !queues.queues.is_empty() {
+                    self.answer_queues(tag, &queues);
+                }
             }
             Request::Join(join) => {
                 self.join(tag, &join);
@@ -108,8 +136,44 @@ impl Server {
                 assert!(queued == 0 || answers.count() <= queued, "more answers to joins than can be queued");
             }
             Request::Pong(_) => {}
+            Request::Queues(queues) if queues.queues.is_empty() && self.leaving == Leaving::Refused => {
+                self.say(tag, Response::Rejection(v1::Error::new(v1::ErrorReason::Internal, "no")));
+            }
+            Request::Queues(queues) => self.answer_queues(tag, &queues),
             kind => self.about_seat(tag, handle, kind),
         }
+    }
+
+    fn answer_queues(&mut self, tag: u64, queues: &v1::Queues) {
+        let answer = match self.queue(queues) {
+            Ok(accepted) => {
+                let kind = Some(v1::acknowledgement::Kind::Queues(accepted));
+                Response::Acknowledgement(v1::Acknowledgement { kind })
+            }
+            Err(error) => Response::Rejection(error),
+        };
+        self.say(tag, answer);
+    }
+
+    /// The client waits on these ladders, if there are such.
+    fn queue(&mut self, queues: &v1::Queues) -> Result<v1::QueuesAccepted, v1::Error> {
+        if !self.refuse_queues.is_empty() && !queues.queues.is_empty() {
+            return Err(self.refuse_queues.remove(0));
+        }
+        let conduct = v1::bot_conduct::Kind::Free(v1::FreeToPlay {});
+        let mut accepted = Vec::new();
+        for v1::LadderQueue { ladder, matches_at_once } in &queues.queues {
+            if !self.ladders.contains(&ladder.as_str()) {
+                return Err(v1::Error::new(v1::ErrorReason::NotFound, "no such ladder"));
+            }
+            accepted.push(v1::QueueState {
+                ladder: ladder.clone(),
+                matches_at_once: *matches_at_once,
+                conduct: Some(v1::BotConduct { kind: Some(conduct) }),
+            });
+        }
+        self.waiting = texts(queues);
+        Ok(v1::QueuesAccepted { queues: accepted })
     }
 
     /// Takes what the matches have to say.
@@ -172,10 +236,17 @@ impl Server {
             Request::Act(act) => table.act(tag, seat, act),
             Request::Resign(v1::Resign {}) => table.resign(tag, seat),
             Request::Leave(_) => table.leave(seat),
-            Request::Hello(_) | Request::Join(_) | Request::Pong(_) => panic!("about no seat"),
+            Request::Hello(_) | Request::Join(_) | Request::Pong(_) | Request::Queues(_) => {
+                panic!("about no seat")
+            }
         }
         self.outbox.extend(table.outbox.drain(..));
     }
+}
+
+/// Queues as texts.
+fn texts(queues: &v1::Queues) -> Vec<String> {
+    queues.queues.iter().map(|queue| format!("{}:{}", queue.ladder, queue.matches_at_once)).collect()
 }
 
 fn live_seat(table: &Table, seat: Seat) -> v1::LiveSeat {
@@ -185,5 +256,6 @@ fn live_seat(table: &Table, seat: Seat) -> v1::LiveSeat {
         seat: u32::try_from(seat.index()).unwrap(),
         match_state: v1::MatchState::Playing.into(),
         seat_state: joined.into(),
+        ladder: String::new(),
     }
 }

@@ -9,9 +9,10 @@ use zetema_rules::{Rules, Seat, SeatEvent};
 use super::server::Server;
 use crate::clock::Clock;
 use crate::error::{Disconnect, Error};
+use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
-use crate::session::{Answer, Call, Core, CoreSettings, Key, Output, Records, Seats, Worked};
+use crate::session::{Answer, Call, Change, Core, CoreSettings, Key, Output, Records, Seats, Worked};
 use crate::token::SeatToken;
 
 /// Everything, step by step.
@@ -20,6 +21,10 @@ pub(super) struct World {
     pub(super) settings: CoreSettings,
     /// How often the session said that it takes no more seats, and why.
     pub(super) closed: Vec<Option<Error>>,
+    /// What the session answered to changes of its queues.
+    pub(super) queued: Vec<(Change, Result<Vec<QueueState>, Error>)>,
+    /// What else it told.
+    pub(super) events: Vec<SessionEvent>,
     pub(super) server: Server,
     pub(super) now: Instant,
     uplink: VecDeque<v1::PlayRequest>,
@@ -73,6 +78,8 @@ impl World {
             settings,
             server: Server::new(rules, seats),
             closed: Vec::new(),
+            queued: Vec::new(),
+            events: Vec::new(),
             now,
             uplink: VecDeque::new(),
             connected: false,
@@ -123,6 +130,8 @@ impl World {
                     let record = Box::new(table.record());
                     self.core.record(key, Ok(record));
                 }
+                Output::Queued { change, answer } => self.queued.push((change, answer)),
+                Output::Event(event) => self.events.push(event),
                 Output::Closed { because } => self.closed.push(because),
                 Output::Finished { key, outcome } => {
                     assert!(self.outcomes.insert(key, *outcome).is_none(), "one outcome for each seat");
@@ -166,7 +175,7 @@ impl World {
     /// Does the next thing; `false` when nothing is left but to wait for ever.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
-        assert!(self.steps < 100_000 * self.server.tables.len(), "it goes on for ever");
+        assert!(self.steps < 100_000 * self.server.tables.len().max(1), "it goes on for ever");
         self.perform();
         if self.server.outbox.is_empty() {
             self.server.collect();

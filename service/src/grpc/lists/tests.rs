@@ -10,7 +10,7 @@ use tonic::Status;
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
-        match_service_server::MatchService, play_service_server::PlayService,
+        bot_service_server::BotService, match_service_server::MatchService, play_service_server::PlayService,
         token_service_server::TokenService, webhook_service_server::WebhookService,
     },
 };
@@ -20,12 +20,16 @@ use super::*;
 use crate::{
     access::{Access, SeatGrant},
     admission::{DiskRoom, Pressure, Rates},
-    config::Numbers,
-    grpc::{Backend, Drain, PlayAdapter, TokenAdapter, WebhookAdapter, match_service::MatchAdapter},
+    bots::Bots,
+    config::{self, Numbers},
+    grpc::{
+        Backend, BotAdapter, Drain, PlayAdapter, TokenAdapter, WebhookAdapter, match_service::MatchAdapter,
+    },
     journal::{
         Options, Outcome, ResultNumber, SqliteJournal, StoredWebhook, UnixMillis, WebhookChange, WebhookId,
         WebhookNumber, WebhookStore, WebhookUrl,
     },
+    ladders::Ladders,
     matches::{
         SystemClock,
         tests::harness::{create_one, open_over, spec},
@@ -64,13 +68,23 @@ impl World {
         let access =
             Access::open(Arc::<SqliteJournal>::clone(&journal), Arc::<SystemClock>::clone(&clock), folder);
         let access = Arc::new(access.await.unwrap());
+        let accounts = config::Config::embedded(folder).account_settings().unwrap();
+        let bots = Bots::open(
+            Arc::<SqliteJournal>::clone(&journal),
+            Arc::clone(&access),
+            Arc::<SystemClock>::clone(&clock),
+            accounts,
+        );
+        let bots = bots.await.unwrap();
         let backend = Backend {
+            bots,
             access: Arc::clone(&access),
             matches: matches.clone(),
             ping_interval: Duration::from_secs(10),
             request_timeout: Duration::from_secs(10),
             max_request_bytes: limits::DEFAULT_MAX_REQUEST_BYTES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
+            ladders: Ladders::none(),
             drain: Drain::default(),
             pressure: Arc::new(Pressure::new()),
             disk_room: Arc::new(DiskRoom::new(0)),
@@ -131,6 +145,8 @@ async fn every_list_takes_its_turn_along() {
     seen.has("GetRecord", matches.get_record(world.ask(v1::GetRecordRequest { match_id })).await);
     let tokens = TokenAdapter::new(backend());
     seen.has("ListTokens", tokens.list_tokens(world.ask(v1::ListTokensRequest::default())).await);
+    let bots = BotAdapter::new(backend());
+    seen.has("ListBots", bots.list_bots(world.ask(v1::ListBotsRequest::default())).await);
     let play = PlayAdapter::new(backend());
     let faults = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };
     seen.has("ListFaults", play.list_faults(world.ask(faults)).await);

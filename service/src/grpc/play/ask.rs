@@ -19,7 +19,9 @@ use zetema_rules::{
 use super::{
     faults,
     handles::{Held, SeatKey},
+    hello::assigned_to_wire,
     opener::Opener,
+    queues,
     session::Session,
 };
 use crate::{
@@ -32,6 +34,8 @@ use crate::{
         wire,
     },
     journal::{BotName, MatchId},
+    ladders::Queued,
+    limits,
     matches::{self, Audience, Hold},
     table::{Command, Done, Receipt, SeatAccess},
 };
@@ -51,6 +55,8 @@ pub(super) struct Answer {
 enum Told {
     /// A seat is joined, and from here on followed.
     Joined { match_id: MatchId, access: SeatAccess, hold: Hold, followed: Box<Followed> },
+    /// The bot waits where it wanted to.
+    Queued(Vec<Queued>),
     /// A table has done it. The stream had shown `shown` when it was asked.
     Done { done: Done, shown: u64 },
 }
@@ -74,9 +80,12 @@ impl Session {
             let message = "the first message must be hello, and no other may be: send hello once, first";
             return Err(Fault::new(ErrorReason::HelloExpected, message));
         }
-        let about_none = matches!(kind, Asked::Hello(_) | Asked::Join(_) | Asked::Pong(_));
+        let about_none = matches!(kind, Asked::Hello(_) | Asked::Join(_) | Asked::Pong(_) | Asked::Queues(_));
         if about_none && handle != 0 {
-            return Err(Fault::field("handle", "hello, join and pong are about no handle: leave it 0"));
+            return Err(Fault::field(
+                "handle",
+                "hello, join, pong and queues are about no handle: leave it 0",
+            ));
         }
         match kind {
             Asked::Hello(hello) => self.hello(tag, &hello),
@@ -96,11 +105,30 @@ impl Session {
                 self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
+            Asked::Queues(queues) => self.wait_on(tag, &queues),
             Asked::Pong(v1::Pong { number }) => {
                 self.round_trips.pong(number, Instant::now());
                 Ok(())
             }
         }
+    }
+
+    /// Waits for matches on these ladders, from now on and as long as the stream is open.
+    pub(super) fn wait_on(&mut self, tag: u64, queues: &v1::Queues) -> Result<(), Fault> {
+        let Opener::Bot(bot) = &self.opener else {
+            let problem = "are for streams that a bot's token opened: send one in the metadata";
+            return Err(Fault::field("queues", problem));
+        };
+        let queues = queues::queues(queues)?;
+        let presence = self.presence.get_or_insert_with(|| self.backend.ladders.enter(bot.clone()));
+        let waits = presence.wait_on(queues);
+        let answer = async move {
+            let result = waits.await.map(Told::Queued);
+            let result = result.map_err(|(at, refused)| queues::refused(at, &refused));
+            Answer { tag, handle: 0, joined: None, room: None, result }
+        };
+        self.asked.push(answer.boxed());
+        Ok(())
     }
 
     fn join(&mut self, tag: u64, join: &v1::Join) -> Result<(), Fault> {
@@ -210,6 +238,17 @@ impl Session {
             }
         };
         let kind = match told {
+            Told::Queued(states) => {
+                // A bot that leaves its ladders knows by this that no seat follows that they made before.
+                for _ in 0..limits::MAX_SEATS_PER_STREAM {
+                    let next = tokio::task::coop::unconstrained(self.assigned.next());
+                    let Some(Some(seat)) = next.now_or_never() else { break };
+                    self.said.push_back(assigned_to_wire(&seat));
+                }
+                let accepted = v1::QueuesAccepted { queues: queues::accepted(&states) };
+                let kind = acknowledgement::Kind::Queues(accepted);
+                return Some(acknowledgement(tag, 0, kind));
+            }
             Told::Joined { match_id, access, hold, followed } => {
                 return Some(self.joined(tag, match_id, access, hold, *followed, room));
             }

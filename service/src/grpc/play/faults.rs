@@ -6,8 +6,13 @@ use zetema_proto::v1::{self, ErrorReason, player_fault::Kind};
 use super::handles::SeatKey;
 use crate::{
     encoding::timestamp,
-    grpc::{backend::Backend, caller, fault::Fault, lists},
-    journal::MatchId,
+    grpc::{
+        backend::Backend,
+        caller::{self, Caller},
+        fault::Fault,
+        lists,
+    },
+    journal::{BotName, MatchId},
     matches::{FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault},
 };
 
@@ -58,6 +63,14 @@ pub(super) fn page(match_id: &str, page_size: u32, page_token: &str) -> Result<P
         }
     };
     Ok(Page { match_id, before, size: lists::page_size(page_size)?.get().into() })
+}
+
+/// Whose faults a caller may see who names a bot: its own bot's. To others there is none, registered or not.
+pub(super) fn of_bot(backend: &Backend, caller: &Caller, name: &str) -> Result<FaultsOf, Fault> {
+    let owner = caller.creator()?;
+    let name = BotName::new(name).map_err(|error| Fault::field("bot", error.to_string()))?;
+    let own = backend.bots.own(owner, &name).ok_or_else(|| Fault::not_found("bot"))?;
+    Ok(FaultsOf::Bot(own.name.clone()))
 }
 
 /// A page of what went wrong for a seat or a bot.

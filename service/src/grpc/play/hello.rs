@@ -19,7 +19,7 @@ impl Session {
     /// Takes the client in: a welcome, and the first ping behind it, so that there is a round trip to go by from the
     /// start.
     pub(super) fn hello(&mut self, tag: u64, hello: &v1::Hello) -> Result<(), Fault> {
-        let v1::Hello { client_name, protocol_revision, capacity, live_seats_token } = hello;
+        let v1::Hello { client_name, protocol_revision, capacity, live_seats_token, queues } = hello;
         if *protocol_revision != PROTOCOL_REVISION {
             let message = format!(
                 "this server speaks revision {PROTOCOL_REVISION} of the protocol, not {protocol_revision}: use a \
@@ -64,7 +64,8 @@ impl Session {
         });
         self.ping_at = Instant::now() + self.backend.ping_interval;
         self.say_ping();
-        Ok(())
+        // It is in: what is wrong with its queues is a rejection of these alone.
+        queues.as_ref().map_or(Ok(()), |queues| self.wait_on(tag, queues))
     }
 
     /// The live seats of whoever opened the stream. From here on a bot is told of new ones.
@@ -106,11 +107,17 @@ struct Listed {
 
 /// A live seat as the client is told of it.
 pub(super) fn live_seat_to_wire(live: &LiveSeat) -> v1::LiveSeat {
-    let LiveSeat { match_id, seat, stage, state } = live;
+    let LiveSeat { match_id, seat, stage, state, ladder } = live;
     v1::LiveSeat {
         match_id: match_id.to_string(),
         seat: seat.to_wire(),
         match_state: stage_to_wire(*stage).into(),
         seat_state: seat_state_to_wire(*state).into(),
+        ladder: ladder.as_ref().map(ToString::to_string).unwrap_or_default(),
     }
+}
+
+/// What a bot is told of a seat that it has got.
+pub(super) fn assigned_to_wire(live: &LiveSeat) -> v1::PlayResponse {
+    v1::PlayResponse { tag: 0, handle: 0, kind: Some(Kind::SeatAssigned(live_seat_to_wire(live))) }
 }

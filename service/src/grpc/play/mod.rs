@@ -8,6 +8,7 @@ mod hello;
 mod intake;
 mod observe;
 mod opener;
+mod queues;
 mod round_trips;
 mod session;
 
@@ -37,6 +38,8 @@ use crate::{
     table::{Command, Done, SeatAccess},
 };
 use opener::{Cuts, Opener, TokenKey};
+use queues::Leases;
+pub(super) use queues::conduct_to_wire;
 use session::{Outgoing, Session};
 
 /// The adapter of `PlayService`.
@@ -44,12 +47,13 @@ use session::{Outgoing, Session};
 pub(crate) struct PlayAdapter {
     backend: Arc<Backend>,
     cuts: Arc<Cuts>,
+    leases: Leases,
 }
 
 impl PlayAdapter {
     /// An adapter over these matches.
     pub(crate) fn new(backend: Arc<Backend>) -> Self {
-        Self { backend, cuts: Arc::default() }
+        Self { backend, cuts: Arc::default(), leases: Leases::default() }
     }
 
     /// Asks the table of a seat, by its token.
@@ -164,15 +168,39 @@ impl PlayService for PlayAdapter {
         }
     }
 
+    async fn update_queues(
+        &self,
+        request: Request<v1::UpdateQueuesRequest>,
+    ) -> Result<Response<v1::UpdateQueuesResponse>, Status> {
+        let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let Opener::Bot(bot) = Opener::from(caller.bearer()) else {
+            return Err(Fault::unauthenticated().into());
+        };
+        let v1::UpdateQueuesRequest { queues } = request.into_inner();
+        let queues = queues::queues(&queues.unwrap_or_default()).map_err(Fault::from)?;
+        let states = self.leases.renew(&self.backend.ladders, bot.clone(), queues).await;
+        let states = states.map_err(|(at, refused)| queues::refused(at, &refused))?;
+        let seats = self.backend.matches.bot_seats(&bot, None, limits::MAX_SEATS_PER_STREAM).seats;
+        Ok(Response::new(v1::UpdateQueuesResponse {
+            queues: queues::accepted(&states),
+            live_seats: seats.iter().map(hello::live_seat_to_wire).collect(),
+            waits_ms: u32::try_from(limits::QUEUE_LEASE.as_millis()).unwrap_or(u32::MAX),
+        }))
+    }
+
     async fn list_faults(
         &self,
         request: Request<v1::ListFaultsRequest>,
     ) -> Result<Response<v1::ListFaultsResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token } = request.get_ref();
-        let of = match (Opener::from(caller.bearer()), seat_token.as_str()) {
-            (Opener::Bot(bot), "") => FaultsOf::Bot(bot),
-            (_, token) => {
+        let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token, bot } = request.get_ref();
+        let of = match (Opener::from(caller.bearer()), seat_token.as_str(), bot.as_str()) {
+            (Opener::Bot(bot), "", "") => FaultsOf::Bot(bot),
+            (_, "", bot) if !bot.is_empty() => faults::of_bot(&self.backend, &caller, bot)?,
+            (_, _, bot) if !bot.is_empty() => {
+                return Err(Fault::field("bot", "stands beside seat_token: give one of them").into());
+            }
+            (_, token, _) => {
                 let (match_id, access) = caller::seat(&self.backend.access, token, "seat_token")?;
                 self.backend.matches.check_access(match_id, access).await.map_err(Fault::from)?;
                 FaultsOf::Seat(match_id, access.seat)

@@ -23,14 +23,16 @@ use super::{
     events::{Due, Event, Events},
     faults,
     handles::Handles,
-    hello::live_seat_to_wire,
+    hello::assigned_to_wire,
     intake::Intake,
     opener::{Cuts, Opener, TokenKey},
+    queues,
     round_trips::RoundTrips,
 };
 use crate::{
     admission::{Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
+    ladders::{Presence, Word},
     limits,
     matches::LiveSeat,
     table::Moment,
@@ -64,6 +66,8 @@ pub(super) struct Session {
     pub(super) heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
     /// The seats that a bot gets while its stream is open.
     pub(super) assigned: BoxStream<'static, LiveSeat>,
+    /// What the bot waits on ladders by, once it does.
+    pub(super) presence: Option<Presence>,
     pub(super) round_trips: RoundTrips,
     /// When the client is pinged next.
     pub(super) ping_at: Instant,
@@ -99,6 +103,7 @@ impl Session {
             said: VecDeque::new(),
             heard: SelectAll::new(),
             assigned: stream::pending().boxed(),
+            presence: None,
             round_trips: RoundTrips::default(),
             ping_at,
             pings_said: 0,
@@ -187,7 +192,7 @@ impl Session {
                 },
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
                 Some(answer) = self.asked.next() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
+                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned, &mut self.presence) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
@@ -266,10 +271,11 @@ impl Session {
         let response = match next {
             Next::Said(response) => Some(response),
             Next::Heard(handle, heard) => self.tell(handle, heard)?,
-            Next::Assigned(seat) => {
-                let kind = Some(Kind::SeatAssigned(live_seat_to_wire(&seat)));
+            Next::Word(word) => {
+                let kind = Some(Kind::LadderNotice(queues::notice(&word)));
                 Some(v1::PlayResponse { tag: 0, handle: 0, kind })
             }
+            Next::Assigned(seat) => Some(assigned_to_wire(&seat)),
         };
         if let Some(response) = response {
             if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
@@ -337,6 +343,8 @@ impl Session {
 
     /// The client will say no more: what it asked is answered, then the stream ends. It has to read that in time.
     async fn answer_the_rest(&mut self, out: &Sender<Outgoing>, events: Events<'_>) -> End {
+        // It joins nothing any more.
+        self.presence = None;
         timeout(self.silence(), self.answer_all(out, events)).await.unwrap_or(End::Closed)
     }
 
@@ -350,7 +358,7 @@ impl Session {
                     Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
                 Some(answer) = self.asked.next() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned) => {
+                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned, &mut self.presence) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
@@ -394,6 +402,7 @@ enum Next {
     Said(v1::PlayResponse),
     Heard(u32, Heard),
     Assigned(LiveSeat),
+    Word(Word),
 }
 
 /// Waits for room and for something to fill it with. `None`: nobody reads any more. Dropped, it loses nothing.
@@ -402,6 +411,7 @@ async fn next<'out>(
     said: &mut VecDeque<v1::PlayResponse>,
     heard: &mut SelectAll<BoxStream<'static, (u32, Heard)>>,
     assigned: &mut BoxStream<'static, LiveSeat>,
+    presence: &mut Option<Presence>,
 ) -> Option<(Permit<'out, Outgoing>, Next)> {
     let permit = out.reserve().await.ok()?;
     if let Some(response) = said.pop_front() {
@@ -411,6 +421,15 @@ async fn next<'out>(
         biased;
         Some((handle, heard)) = heard.next() => Some((permit, Next::Heard(handle, heard))),
         Some(seat) = assigned.next() => Some((permit, Next::Assigned(seat))),
+        word = word(presence) => Some((permit, Next::Word(word))),
         else => std::future::pending().await,
+    }
+}
+
+/// What a ladder has to say next; nothing, without end, to who waits on none.
+async fn word(presence: &mut Option<Presence>) -> Word {
+    match presence {
+        Some(presence) => presence.word().await,
+        None => std::future::pending().await,
     }
 }

@@ -5,13 +5,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::live::{Head, Live, LiveMatch};
 use super::read::{self, RecordColumns};
 use super::recover::table;
-use super::request::{Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write};
-use super::{bots, schema, segments, tokens, webhooks};
+use super::request::{
+    AccountOutcome, Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write,
+};
+use super::{bots, registered, schema, segments, tokens, webhooks};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
-    Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
-    FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload, Request,
-    RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version, WebhookChange,
+    AccountChange, Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch,
+    Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload,
+    Request, RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version, WebhookChange,
 };
 
 /// How many forgotten requests are deleted with each new one: more than come in.
@@ -40,6 +42,7 @@ impl Commit<'_> {
                 Answer::Remember(to, self.attempt(|c| c.remember_first(&request, now)))
             }
             Write::Tokens(change, to) => Answer::Tokens(to, self.attempt(|c| c.change_tokens(&change))),
+            Write::Account(change, to) => Answer::Account(to, self.attempt(|c| c.change_account(&change))),
             Write::Webhooks(change, to) => Answer::Webhooks(to, self.attempt(|c| c.change_webhooks(&change))),
             Write::ReplaceMeta(key, value, to) => {
                 Answer::ReplaceMeta(to, self.attempt(|c| c.replace_meta(&key, &value)))
@@ -139,6 +142,15 @@ impl Commit<'_> {
             tokens::insert(self.conn, token)?;
         }
         Ok(Outcome::Done(()))
+    }
+
+    fn change_account(&mut self, change: &AccountChange) -> rusqlite::Result<AccountOutcome> {
+        let AccountChange { account, tokens } = change;
+        let outcome = self.change_tokens(tokens)?;
+        if matches!(outcome, Outcome::Done(())) {
+            registered::put(self.conn, account)?;
+        }
+        Ok(outcome)
     }
 
     fn change_webhooks(&mut self, change: &WebhookChange) -> rusqlite::Result<WebhooksOutcome> {

@@ -16,6 +16,7 @@ mod read;
 mod readers;
 mod records;
 mod recover;
+mod registered;
 mod repair;
 mod request;
 mod salvage;
@@ -46,11 +47,12 @@ pub use stats::{JournalQueue, JournalStats};
 pub use wal::{WalContent, WalDamage};
 
 use super::{
-    Append, AppendOutcome, Cause, CreateOutcome, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
-    FinishedFilter, FinishedPage, Health, History, Journal, MatchId, MetaKey, MetaValue, Never, NewMatches,
-    Outcome, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredMatch, StoredRecord, StoredToken,
-    StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, Cause, CreateOutcome, DeadLetter,
+    DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health, History, Journal,
+    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner, PagePosition, PageSize, ReadError,
+    RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ServerJournal,
+    Standing, StoredMatch, StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version,
+    WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;
@@ -417,6 +419,27 @@ impl WebhookStore for SqliteJournal {
 
     async fn change_webhooks(&self, change: WebhookChange) -> Outcome<u64, RequestReused> {
         self.write(|to| Write::Webhooks(Box::new(change), to)).await
+    }
+}
+
+#[async_trait]
+impl AccountStore for SqliteJournal {
+    async fn accounts(&self) -> Result<Accounts, ReadError> {
+        self.readers.read(move |conn| registered::all(conn).map_err(read::read_error)).await
+    }
+
+    async fn has_left_traces(&self, owner: Owner) -> Result<bool, ReadError> {
+        self.readers
+            .read(move |conn| registered::has_left_traces(conn, &owner).map_err(read::read_error))
+            .await
+    }
+
+    async fn has_played(&self, bot: BotName) -> Result<bool, ReadError> {
+        self.readers.read(move |conn| registered::has_played(conn, &bot).map_err(read::read_error)).await
+    }
+
+    async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
+        self.write(|to| Write::Account(Box::new(change), to)).await
     }
 }
 

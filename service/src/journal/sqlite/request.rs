@@ -8,14 +8,15 @@ use tokio::sync::oneshot::Sender;
 use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
-    Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never,
-    NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey, RequestReused, Response,
-    ResultNumber, TokenChange, UnixMillis, WebhookChange,
+    AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey,
+    MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey, RequestReused,
+    Response, ResultNumber, TokenChange, UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
 pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
 pub(super) type TokensOutcome = Outcome<(), RequestReused>;
+pub(super) type AccountOutcome = Outcome<(), RequestReused>;
 pub(super) type WebhooksOutcome = Outcome<u64, RequestReused>;
 
 pub(super) enum Request {
@@ -31,6 +32,7 @@ pub(super) enum Write {
     Finish(Box<Finish>, Sender<FinishOutcome>),
     Remember(NamedRequest, UnixMillis, Sender<RememberOutcome>),
     Tokens(Box<TokenChange>, Sender<TokensOutcome>),
+    Account(Box<AccountChange>, Sender<AccountOutcome>),
     Webhooks(Box<WebhookChange>, Sender<WebhooksOutcome>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
     ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
@@ -60,6 +62,7 @@ impl Write {
             Self::Finish(_, to) => Answer::Finish(to, by.outcome()),
             Self::Remember(_, _, to) => Answer::Remember(to, by.outcome()),
             Self::Tokens(_, to) => Answer::Tokens(to, by.outcome()),
+            Self::Account(_, to) => Answer::Account(to, by.outcome()),
             Self::Webhooks(_, to) => Answer::Webhooks(to, by.outcome()),
             Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
             Self::ReplaceMeta(_, _, to) => Answer::ReplaceMeta(to, by.outcome()),
@@ -72,6 +75,10 @@ impl Write {
             Self::Create(new, _) => new.request.as_ref().map(|request| (&request.key, new.now)),
             Self::Remember(request, now, _) => Some((&request.key, *now)),
             Self::Tokens(change, _) => change.request.as_ref().map(|request| (&request.key, change.now)),
+            Self::Account(change, _) => {
+                let TokenChange { request, now, .. } = &change.tokens;
+                request.as_ref().map(|request| (&request.key, *now))
+            }
             Self::Webhooks(change, _) => match &**change {
                 WebhookChange::Made { webhook, request } => {
                     request.as_ref().map(|request| (&request.key, webhook.created_at))
@@ -90,6 +97,7 @@ impl Write {
             Self::Finish(finish, _) => row_bytes(&finish.last.records) + finish.record.as_bytes().len(),
             Self::Remember(request, ..) => request.response.as_bytes().len(),
             Self::Tokens(..) => TOKEN_BYTES,
+            Self::Account(..) => ACCOUNT_BYTES,
             Self::Webhooks(..) => WEBHOOK_BYTES,
             Self::Meta(_, value, _) | Self::ReplaceMeta(_, value, _) => value.as_bytes().len(),
         }
@@ -98,6 +106,8 @@ impl Write {
 
 /// About how many bytes a change of the tokens takes.
 const TOKEN_BYTES: usize = 512;
+/// About how many bytes a change of an account and its tokens takes.
+const ACCOUNT_BYTES: usize = 1_536;
 /// About how many bytes a change of a webhook takes.
 const WEBHOOK_BYTES: usize = 512;
 
@@ -112,6 +122,7 @@ pub(super) enum Answer {
     Finish(Sender<FinishOutcome>, FinishOutcome),
     Remember(Sender<RememberOutcome>, RememberOutcome),
     Tokens(Sender<TokensOutcome>, TokensOutcome),
+    Account(Sender<AccountOutcome>, AccountOutcome),
     Webhooks(Sender<WebhooksOutcome>, WebhooksOutcome),
     Meta(Sender<MetaOutcome>, MetaOutcome),
     ReplaceMeta(Sender<Outcome<(), Never>>, Outcome<(), Never>),
@@ -136,7 +147,7 @@ impl Answer {
             Self::Append(_, outcome) => *outcome = by.outcome(),
             Self::Finish(_, outcome) => *outcome = by.outcome(),
             Self::Remember(_, outcome) => *outcome = by.outcome(),
-            Self::Tokens(_, outcome) => *outcome = by.outcome(),
+            Self::Tokens(_, outcome) | Self::Account(_, outcome) => *outcome = by.outcome(),
             Self::Webhooks(_, outcome) => *outcome = by.outcome(),
             Self::Meta(_, outcome) => *outcome = by.outcome(),
             Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
@@ -151,7 +162,7 @@ impl Answer {
             Self::Append(to, outcome) => drop(to.send(outcome)),
             Self::Finish(to, outcome) => drop(to.send(outcome)),
             Self::Remember(to, outcome) => drop(to.send(outcome)),
-            Self::Tokens(to, outcome) => drop(to.send(outcome)),
+            Self::Tokens(to, outcome) | Self::Account(to, outcome) => drop(to.send(outcome)),
             Self::Webhooks(to, outcome) => drop(to.send(outcome)),
             Self::Meta(to, outcome) => drop(to.send(outcome)),
             Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),

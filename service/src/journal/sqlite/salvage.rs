@@ -8,8 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use super::chain::Rows;
 use super::live::Segment;
 use super::recover::{self, Log, table};
-use super::schema::{Found, HOOKED, LISTED, SEALED};
-use super::seal::{DEAD_LETTERS, META, QUARANTINE, REQUESTS, Sealed, TOKENS, WEBHOOKS};
+use super::schema::{Found, HOOKED, LISTED, REGISTERED, SEALED};
+use super::seal::{
+    DEAD_LETTERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS, Sealed, TOKENS, WEBHOOKS,
+};
 use super::{Quarantine, bots, limits, records, schema, segments, webhooks};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
@@ -28,6 +30,11 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
         }
         // Nobody could ask for them any more.
         tx.execute("DELETE FROM dead_letters WHERE webhook_id NOT IN (SELECT webhook_id FROM webhooks)", [])?;
+    }
+    if from.schema >= REGISTERED {
+        for sealed in [REGISTERED_BOTS, REGISTERED_OWNERS] {
+            small_table(from, &tx, sealed, &mut lost)?;
+        }
     }
     let mut results = finished(from, &tx, &mut lost)?;
     for (found, _) in &known {
@@ -109,44 +116,68 @@ fn small_table(
     let Sealed { table, columns } = sealed;
     let holds = if from.schema >= SEALED { sealed.holds() } else { "1".to_owned() };
     let (rows, error) = readable(&from.conn, &format!("SELECT {holds}, {columns} FROM {table}"), []);
-    lost.extend(error.map(|error| format!("rows of the table {table}: {error}")));
+    lost.extend(
+        error.map(|error| format!("rows of the table {table}: {error}{}", what_follows(sealed, None))),
+    );
     let places = vec!["?"; columns.split(',').count()].join(", ");
     let sql = format!("INSERT OR REPLACE INTO {table} ({columns}) VALUES ({places})");
     for row in rows {
         if let Some((Value::Integer(1), values)) = row.split_first() {
             to.execute(&sql, params_from_iter(values))?;
         } else {
-            let key = row.get(1).filter(|_| sealed == META);
-            lost.push(format!("{} that is not as it was written{}", row_of(table, key), what_follows(key)));
+            let name = name_of(sealed, row.get(1..).unwrap_or_default());
+            let (row, follows) = (row_of(table, name), what_follows(sealed, name));
+            lost.push(format!("{row} that is not as it was written{follows}"));
         }
     }
     to.execute(&sealed.seal_where("true"), [])?;
     Ok(())
 }
 
-/// A row in words. Those of `meta` are named by their key, as little else follows from one than from another.
-fn row_of(table: &str, key: Option<&Value>) -> String {
-    match key {
-        Some(Value::Text(key)) => format!("the row {key:?} of the table {table}"),
-        _ => format!("a row of the table {table}"),
+/// What whoever reads of a lost row knows it by: the key of a value of `meta`, and the name of an account.
+fn name_of(sealed: Sealed, values: &[Value]) -> Option<&str> {
+    let column = match sealed {
+        META | REGISTERED_OWNERS => 0,
+        REGISTERED_BOTS => 1,
+        _ => return None,
+    };
+    match values.get(column) {
+        Some(Value::Text(name)) => Some(name),
+        _ => None,
     }
 }
 
-/// What follows when a value of `meta` is lost.
-fn what_follows(key: Option<&Value>) -> &'static str {
-    match key {
-        Some(Value::Text(key)) => match key.as_str() {
-            "service_key" => {
-                ": the next start makes another key, every seat token is void, and webhooks have other secrets. Give the \
-                 seats new ones, and make the webhooks anew"
-            }
-            "admin_token_sha256" => ": the next start makes another admin token, in the file admin-token",
-            "incarnations" => ": cursors of results that were given since the last restore are refused",
-            key if key.starts_with("not-aborted") => {
-                ": matches that the last restore could not abort go on: cancel them"
-            }
-            _ => "",
-        },
+/// A row in words.
+fn row_of(table: &str, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("the row {name:?} of the table {table}"),
+        None => format!("a row of the table {table}"),
+    }
+}
+
+/// What follows when such a row is lost.
+fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
+    match (sealed, name) {
+        (META, Some("service_key")) => {
+            ": the next start makes another key, every seat token is void, and webhooks have other secrets. Give the \
+             seats new ones, and make the webhooks anew"
+        }
+        (META, Some("admin_token_sha256")) => {
+            ": the next start makes another admin token, in the file admin-token"
+        }
+        (META, Some("incarnations")) => {
+            ": cursors of results that were given since the last restore are refused"
+        }
+        (META, Some(key)) if key.starts_with("not-aborted") => {
+            ": matches that the last restore could not abort go on: cancel them"
+        }
+        (REGISTERED_BOTS, _) => {
+            ": the bot has no owner, and is not retired any more. The admin has to register it again, and to retire it if it was \
+             retired"
+        }
+        (REGISTERED_OWNERS, _) => {
+            ": the owner's tokens hold, and it does not count any more among those that registered themselves"
+        }
         _ => "",
     }
 }

@@ -19,8 +19,8 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
-/// list. A later one is a later release's.
-pub(super) const SCHEMA: u64 = 6;
+/// list, 6 no accounts. A later one is a later release's.
+pub(super) const SCHEMA: u64 = 7;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
@@ -29,6 +29,8 @@ pub(super) const LISTED: u64 = 4;
 pub(super) const HOOKED: u64 = 5;
 /// The first layout with an index for every list of finished matches.
 pub(super) const INDEXED: u64 = 6;
+/// The first layout with accounts.
+pub(super) const REGISTERED: u64 = 7;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -135,6 +137,26 @@ CREATE TABLE bots (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bots_by_client_reference ON bots (bot, client_reference, result_number)
     WHERE client_reference IS NOT NULL;
+";
+
+/// What version 7 added.
+const ACCOUNTS: &str = "
+CREATE TABLE registered_bots (
+    bot_number INTEGER PRIMARY KEY,
+    bot TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    description TEXT,
+    version TEXT,
+    fault_contact TEXT,
+    created_ms INTEGER NOT NULL,
+    retired_ms INTEGER,
+    seal BLOB
+) STRICT;
+CREATE TABLE registered_owners (
+    owner TEXT PRIMARY KEY,
+    created_ms INTEGER NOT NULL,
+    seal BLOB
+) STRICT, WITHOUT ROWID;
 ";
 
 /// A database that was looked at.
@@ -267,7 +289,15 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
 
 /// Takes the tables from one version to another.
 pub(super) fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
-    for (version, tables) in [(1, TABLES), (2, TOKENS), (3, SEALS), (HOOKED, WEBHOOKS), (INDEXED, INDEXES)] {
+    let added = [
+        (1, TABLES),
+        (2, TOKENS),
+        (3, SEALS),
+        (HOOKED, WEBHOOKS),
+        (INDEXED, INDEXES),
+        (REGISTERED, ACCOUNTS),
+    ];
+    for (version, tables) in added {
         if (from + 1..=to).contains(&version) {
             conn.execute_batch(tables)?;
         }

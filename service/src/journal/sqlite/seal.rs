@@ -60,6 +60,12 @@ pub(super) const WEBHOOKS: Sealed =
     Sealed { table: "webhooks", columns: "webhook_number, webhook_id, owner, url, created_ms, settled" };
 pub(super) const DEAD_LETTERS: Sealed =
     Sealed { table: "dead_letters", columns: "webhook_id, result_number, attempts, error, died_ms, state" };
+pub(super) const REGISTERED_BOTS: Sealed = Sealed {
+    table: "registered_bots",
+    columns: "bot_number, bot, owner, description, version, fault_contact, created_ms, retired_ms",
+};
+pub(super) const REGISTERED_OWNERS: Sealed =
+    Sealed { table: "registered_owners", columns: "owner, created_ms" };
 /// Those whose rows had no seal in the first layouts.
 pub(super) const FIRST: [Sealed; 5] = [META, REQUESTS, QUARANTINE, TOKENS, RECORDS];
 

@@ -8,6 +8,10 @@ use super::schema::{self, Found, Object};
 use super::{OpenError, Recovery, bots, limits, records, seal};
 use crate::journal::ReadError;
 
+/// The tables of which a start reads every row, beside the log. Their pages are looked at however large the database is.
+const SMALL: [&str; 7] =
+    ["meta", "tokens", "quarantine", "webhooks", "dead_letters", "registered_bots", "registered_owners"];
+
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
@@ -41,6 +45,11 @@ pub(super) fn database(found: &Found, depth: Depth) -> Result<(), OpenError> {
     }
     if *schema >= schema::HOOKED {
         for sealed in [seal::WEBHOOKS, seal::DEAD_LETTERS] {
+            broken_seals(conn, sealed)?;
+        }
+    }
+    if *schema >= schema::REGISTERED {
+        for sealed in [seal::REGISTERED_BOTS, seal::REGISTERED_OWNERS] {
             broken_seals(conn, sealed)?;
         }
     }
@@ -90,7 +99,7 @@ fn pages(conn: &Connection, depth: Depth) -> Result<(), OpenError> {
         return integrity(conn, "PRAGMA quick_check(8)");
     }
     integrity(conn, "PRAGMA integrity_check(sqlite_schema)")?;
-    let mut small = ["meta", "tokens", "quarantine", "webhooks", "dead_letters"].map(str::to_owned).to_vec();
+    let mut small = SMALL.map(str::to_owned).to_vec();
     let objects = schema::objects(conn)?.into_iter().map(|(name, ..)| name);
     small.extend(objects.filter(|name| name.starts_with("log_")));
     for table in small {
@@ -142,4 +151,18 @@ pub(super) fn results(found: &Found, depth: Depth, recovery: &mut Recovery) -> R
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_very_large_database_every_table_is_looked_at_but_those_that_grow_with_its_matches() {
+        let objects = schema::expected_objects(schema::SCHEMA).unwrap();
+        let tables = objects.iter().filter(|(name, of, _)| name == of).map(|(name, ..)| name.as_str());
+        let left_out: Vec<&str> = tables.filter(|table| !SMALL.contains(table)).collect();
+        assert_eq!(left_out, ["bots", "records", "requests"]);
+    }
 }

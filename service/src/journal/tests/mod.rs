@@ -1,5 +1,6 @@
 //! The journal through its trait, and its files through SQLite.
 
+mod accounts;
 mod crashed;
 mod damage;
 mod finishing;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::journal::{
-    BotName, ClientReference, FinishedFilter, OpenError, PagePosition, PageSize, Reader, WebhookStore,
+    AccountStore, Accounts, BotName, ClientReference, FinishedFilter, OpenError, PagePosition, PageSize,
+    Reader, WebhookStore,
 };
 
 async fn refused(f: &Fixture) -> String {
@@ -26,9 +27,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000007' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000008' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 7, and this release knows version 6: \
+    let error = "FOLDER/journal.sqlite3 has schema version 8, and this release knows version 7: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -43,6 +44,7 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
             database
                 .execute_batch("DROP TABLE tokens; DROP TABLE webhooks; DROP TABLE dead_letters")
                 .unwrap();
+            without_accounts(database);
             without_indexes(database);
             for table in ["meta", "requests", "records", "quarantine"] {
                 database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN seal")).unwrap();
@@ -56,8 +58,14 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     assert_eq!(f.recovery.unfinished, 1);
     assert_eq!(f.journal.tokens().await.unwrap(), []);
     assert_eq!(f.journal.webhooks().await.unwrap(), []);
+    assert_eq!(f.journal.accounts().await.unwrap(), Accounts::default());
     let f = f.reopen().await;
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
+}
+
+/// Takes away what the seventh layout added.
+pub(super) fn without_accounts(database: &Connection) {
+    database.execute_batch("DROP TABLE registered_bots; DROP TABLE registered_owners").unwrap();
 }
 
 /// Takes away what the sixth layout added.
@@ -86,6 +94,7 @@ async fn a_journal_without_lists_of_bots_gets_them() {
     assert!(matches!(f.finish(4, 1).await, Outcome::Done(_)));
     let f = f
         .reopen_after(|database| {
+            without_accounts(database);
             without_indexes(database);
             let changed = "UPDATE records SET summary = x'ff' WHERE result_number = 4";
             assert_eq!(database.execute(changed, []).unwrap(), 1);

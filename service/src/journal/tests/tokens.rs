@@ -33,7 +33,7 @@ pub(super) fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
     }
 }
 
-fn request(body: u8, response: &'static str) -> Request {
+pub(super) fn request(body: u8, response: &'static str) -> Request {
     let key = RequestKey {
         caller: Caller::new("admin").unwrap(),
         request_id: RequestId::new("one").unwrap(),

@@ -5,8 +5,8 @@ use zetema_rules::Preset;
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::BotName;
-use crate::matches::{LiveSeat, Matches};
+use crate::journal::{BotName, Owner};
+use crate::matches::{InLiveMatches, LiveSeat, Matches};
 use crate::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
 
 fn bot(name: &str) -> BotName {
@@ -108,4 +108,29 @@ async fn the_record_and_what_is_kept_of_a_match_name_its_bots() {
     assert_eq!(header.bots, [None, Some("ann".to_owned())]);
     assert_eq!(names(&matches.get(info.match_id).await.unwrap()), expected);
     assert_eq!(matches.bot_access(info.match_id, seat(1), &bot("ann")).await, Ok(access(1)));
+}
+
+#[tokio::test]
+async fn the_names_of_a_match_are_live_until_it_is_over_after_a_restart_too() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let shop = Owner::new("shop").unwrap();
+    let of_shop = MatchSpec { owner: Some(shop.clone()), ..spec_for("ann") };
+    let live = |matches: &Matches, name| {
+        (matches.has_live_bot(&bot(name)), matches.has_live_owner(&Owner::new(name).unwrap()))
+    };
+    assert_eq!(live(&matches, "ann"), (InLiveMatches::No, InLiveMatches::No));
+    let created = create_one(&matches, of_shop).await;
+    assert_eq!(live(&matches, "ann"), (InLiveMatches::Yes, InLiveMatches::No));
+    matches.stop().await;
+    let matches = open(&journal).await;
+    assert_eq!(live(&matches, "shop"), (InLiveMatches::No, InLiveMatches::Yes));
+    assert_eq!(live(&matches, "ann"), (InLiveMatches::Yes, InLiveMatches::No));
+    matches.cancel(created.match_id).await.unwrap();
+    // The task of a match that is over leaves a moment after its end.
+    while matches.live() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(matches.has_live_bot(&bot("ann")), InLiveMatches::No);
+    assert_eq!(matches.has_live_owner(&shop), InLiveMatches::No);
 }

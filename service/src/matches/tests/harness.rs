@@ -84,6 +84,7 @@ pub(crate) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec
         visibility: Visibility::Public,
         client_reference: None,
         owner: None,
+        ladder: None,
     }
 }
 

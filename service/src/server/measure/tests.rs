@@ -57,15 +57,17 @@ impl Clock for Breaking {
 /// A server whose clock breaks when it is told to, and what it counts.
 async fn server(folder: &std::path::Path, page: PrometheusHandle) -> (InProcess, Arc<Breaking>) {
     let (journal, _) = SqliteJournal::open(folder, journal::Options::default()).await.unwrap();
+    let journal = Arc::new(journal);
     let clock = Arc::new(Breaking { clock: SystemClock::new(), broken: AtomicBool::new(false) });
     let config = matches::Config {
-        journal: Arc::new(journal) as Arc<dyn Journal>,
+        journal: Arc::<SqliteJournal>::clone(&journal) as Arc<dyn Journal>,
         clock: Arc::<Breaking>::clone(&clock),
         entropy: Arc::new(SystemEntropy),
         shuffler: Arc::new(FairShuffler),
         limits: matches::Limits::default(),
     };
-    (InProcess::open(config, folder, Duration::from_secs(20), page).await.unwrap(), clock)
+    let server = InProcess::open(config, journal, folder, Duration::from_secs(20), page);
+    (server.await.unwrap(), clock)
 }
 
 /// What a stream ends with, if not well.

@@ -43,6 +43,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeCo
         visibility: Visibility::Private,
         client_reference: None,
         owner: None,
+        ladder: None,
     };
     Arc::new(Entry { at, change: Change::Created(Arc::new(created)) })
 }

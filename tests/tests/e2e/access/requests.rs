@@ -24,14 +24,18 @@ pub(super) enum Door {
     Open,
     /// The admin.
     Admin,
+    /// Everyone, but by no token that is void.
+    Everyone,
     /// The admin and every owner.
     Creators,
     /// Everyone: it lists what the token may see.
     Lists,
     /// Whoever may see the match.
     Viewers,
-    /// The admin and the owner of the match or the webhook.
+    /// The admin and the owner of the match, the bot or the webhook.
     Owners,
+    /// Bots.
+    Bots,
     /// Whoever has the seat's token, in a field.
     Seat,
 }
@@ -42,16 +46,57 @@ pub(super) struct Target<'a> {
     pub(super) seat_token: &'a str,
     pub(super) token_id: &'a str,
     pub(super) webhook_id: &'a str,
+    pub(super) bot: &'a str,
 }
 
 /// Who may call a method, and a request for it. A method without a line here fails the table.
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>) {
     let match_id = target.match_id.to_owned();
     let seat_token = target.seat_token.to_owned();
     let token_id = target.token_id.to_owned();
     let webhook_id = target.webhook_id.to_owned();
+    let name = target.bot.to_owned();
     let spec = || preset(v1::Preset::Sackson, 2);
+    let quick = || "quick-2".to_owned();
     let (door, body) = match method {
+        "BotService/RegisterOwner" => {
+            (Door::Everyone, v1::RegisterOwnerRequest { owner: "stable".to_owned() }.encode_to_vec())
+        }
+        "BotService/RegisterBot" => {
+            let request = v1::RegisterBotRequest { name: "fido".to_owned(), ..Default::default() };
+            (Door::Creators, request.encode_to_vec())
+        }
+        "BotService/GetBot" => {
+            // There is one for everyone: what is absent is told to all alike.
+            (Door::Everyone, v1::GetBotRequest { name: "rex".to_owned() }.encode_to_vec())
+        }
+        "BotService/ListBots" => (Door::Everyone, v1::ListBotsRequest::default().encode_to_vec()),
+        "BotService/UpdateBot" => {
+            (Door::Owners, v1::UpdateBotRequest { name, ..Default::default() }.encode_to_vec())
+        }
+        "BotService/RotateToken" => (Door::Owners, v1::RotateTokenRequest { name }.encode_to_vec()),
+        "BotService/RetireBot" => (Door::Owners, v1::RetireBotRequest { name }.encode_to_vec()),
+        "LadderService/ListLadders" => (Door::Open, v1::ListLaddersRequest {}.encode_to_vec()),
+        "LadderService/GetStandings" => {
+            (Door::Open, v1::GetStandingsRequest { ladder: quick(), ..Default::default() }.encode_to_vec())
+        }
+        "LadderService/ListResults" => {
+            (Door::Open, v1::ListResultsRequest { ladder: quick(), ..Default::default() }.encode_to_vec())
+        }
+        // No bot is named, which is said to all alike.
+        "LadderService/GetRatingHistory" => (
+            Door::Open,
+            v1::GetRatingHistoryRequest { ladder: quick(), ..Default::default() }.encode_to_vec(),
+        ),
+        "LadderService/GetHeadToHead" => {
+            (Door::Open, v1::GetHeadToHeadRequest { ladder: quick(), ..Default::default() }.encode_to_vec())
+        }
+        // It has no end, so it is asked of no ladder.
+        "LadderService/WatchStandings" => (Door::Open, v1::WatchStandingsRequest::default().encode_to_vec()),
+        "LadderService/ReinstateBot" => {
+            (Door::Owners, v1::ReinstateBotRequest { ladder: String::new(), bot_name: name }.encode_to_vec())
+        }
         "RulesService/ListPresets" => (Door::Open, v1::ListPresetsRequest {}.encode_to_vec()),
         "RulesService/ListTimeControls" => (Door::Open, v1::ListTimeControlsRequest {}.encode_to_vec()),
         "RulesService/GetPreset" => {
@@ -122,6 +167,7 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
             (Door::Seat, v1::ActRequest { seat_token, act: Some(act) }.encode_to_vec())
         }
         "PlayService/Resign" => (Door::Seat, v1::ResignRequest { seat_token }.encode_to_vec()),
+        "PlayService/UpdateQueues" => (Door::Bots, v1::UpdateQueuesRequest { queues: None }.encode_to_vec()),
         "PlayService/ListFaults" => {
             let request = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };
             (Door::Seat, request.encode_to_vec())

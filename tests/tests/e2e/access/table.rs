@@ -19,8 +19,12 @@ const ABSENT: &str = "00000000000000000000000000000000";
 const TWO_TOKENS: [&str; 2] = ["PlayService/Play", "PlayService/ListFaults"];
 
 /// Calls that change what the others are about, so that they come last.
-const DONE_ONCE: [&str; 3] =
-    ["MatchService/CancelMatch", "MatchService/RotateSeatToken", "WebhookService/DeleteWebhook"];
+const DONE_ONCE: [&str; 4] = [
+    "BotService/RetireBot",
+    "MatchService/CancelMatch",
+    "MatchService/RotateSeatToken",
+    "WebhookService/DeleteWebhook",
+];
 /// Calls whose answer has nothing in it here: a webhook without dead letters.
 const EMPTY_ANSWERS: [&str; 2] = ["WebhookService/ListDeadLetters", "WebhookService/ResendDeadLetters"];
 
@@ -89,6 +93,7 @@ fn expected(door: Door, fault: Fault) -> Expected {
     let void = is_void(fault);
     match (door, fault) {
         (Door::Open, _) => Answered,
+        (Door::Everyone, _) | (Door::Bots, Fault::Bot) if !void => Answered,
         // In a field the token is the seat, of this match or of another. An owner creates and follows its own. A seat
         // may see its match, in lists too.
         (Door::Seat | Door::Lists, Fault::AnotherMatch | Fault::AnotherSeat)
@@ -130,6 +135,7 @@ impl Scene {
             v1::CreateWebhookRequest { url: "http://127.0.0.1:9/".to_owned(), ..Default::default() };
         let webhook = soon("CreateWebhook", shop.webhooks().create_webhook(webhook)).await.unwrap();
         let webhook_id = webhook.into_inner().webhook.unwrap().webhook_id;
+        clients.register_bot("rex", "shop").await;
         let another = clients.create(spec()).await;
         let wrong = wrong_tokens(&clients, &target, &another).await;
         Self { server, clients, owner_secret, owner_id: owner.token_id, webhook_id, target, over, wrong }
@@ -142,7 +148,8 @@ impl Scene {
         let match_id = if absent { ABSENT } else { created.id() };
         let token_id = if absent { ABSENT } else { &self.owner_id };
         let webhook_id = if absent { ABSENT } else { &self.webhook_id };
-        Target { match_id, seat_token: &wrong.text, token_id, webhook_id }
+        let bot = if absent { ABSENT } else { "rex" };
+        Target { match_id, seat_token: &wrong.text, token_id, webhook_id, bot }
     }
 
     async fn call(&self, method: &str, wrong: &Wrong, absent: bool) -> Outcome {
@@ -327,6 +334,8 @@ async fn check_right_tokens(scene: &Scene) {
         let right = |token: &str| Wrong { text: seat.clone(), ..Wrong::new(Fault::None, token) };
         let (door, _) = request(&method, &scene.target(&method, &right(admin), false));
         let tokens: &[&str] = match door {
+            // The bot of the table is none of them.
+            Door::Bots => &[],
             Door::Admin | Door::Seat => &[admin],
             _ => &[&scene.owner_secret, admin],
         };
@@ -349,6 +358,7 @@ async fn check_right_tokens(scene: &Scene) {
                     Some(
                         ErrorReason::NonceNotWanted
                             | ErrorReason::MatchNotStarted
+                            | ErrorReason::NotSupported
                             | ErrorReason::InvalidField
                             | ErrorReason::InvalidRules
                     )

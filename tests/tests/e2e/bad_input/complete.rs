@@ -13,18 +13,20 @@ use super::Met;
 use super::case::{Caller, Case, Expected};
 
 /// Reasons that no row can meet, and why.
-const NOT_BY_INPUT: [(ErrorReason, &str); 7] = [
+const NOT_BY_INPUT: [(ErrorReason, &str); 8] = [
     (ErrorReason::Unspecified, "is never sent"),
     (ErrorReason::Superseded, "comes to a stream whose seat another takes: see takeover"),
     (ErrorReason::SlowReader, "comes to a client that does not read, not to an input"),
     (ErrorReason::Draining, "comes when the server stops: see restart"),
     (ErrorReason::OutcomeUnknown, "comes when the disk fails"),
     (ErrorReason::Overloaded, "comes when the server is late, whatever is asked: see its tests"),
+    (ErrorReason::NotBenched, "needs a bot that has played on a ladder: see those of the service"),
     (ErrorReason::Internal, "is a fault of the server, which no input may cause"),
 ];
 
 /// RPCs whose requests have no field that could be wrong.
-const WITHOUT_FIELDS: [&str; 2] = ["RulesService/ListPresets", "RulesService/ListTimeControls"];
+const WITHOUT_FIELDS: [&str; 3] =
+    ["LadderService/ListLadders", "RulesService/ListPresets", "RulesService/ListTimeControls"];
 
 /// Every method of the protocol, as `MatchService/GetMatch`.
 fn methods() -> Vec<&'static str> {
@@ -45,7 +47,10 @@ pub(crate) fn of_every_method() -> Vec<Case> {
         let long = vec![0; limits::DEFAULT_MAX_REQUEST_BYTES + 1];
         cases.push(case("what is no message", vec![garbage()], Expected::reason(Undecodable)));
         cases.push(case("too large a message", vec![long], Expected::reason(MessageTooLarge)));
-        if ["MatchService/", "TokenService/", "WebhookService/"].iter().any(|of| method.starts_with(of)) {
+        if ["BotService/", "MatchService/", "TokenService/", "WebhookService/"]
+            .iter()
+            .any(|of| method.starts_with(of))
+        {
             let unknown = Caller::Token("nobody's".to_owned());
             let by = |name, caller| case(name, vec![vec![]], Expected::reason(Unauthenticated)).by(caller);
             cases.push(by("a token of nobody's", unknown));

@@ -1,8 +1,10 @@
 //! Bad input: a table of what must be refused, each with its typed error, after which every match goes on
 //! and nothing is lost.
 
+mod bot_cases;
 mod case;
 mod complete;
+mod ladder_cases;
 mod match_cases;
 mod play_cases;
 mod rules_cases;
@@ -75,7 +77,11 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
     let answer = soon("GetPreset", scene.clients.rules().get_preset(request)).await.unwrap();
     let rules = answer.into_inner().rules.unwrap();
     let (token, _) = scene.clients.owner_token("shop").await;
+    scene.clients.register_bot("rex", "kennel").await;
+    let (_, stray) = scene.clients.bot_token("stray").await;
     [
+        bot_cases::cases(scene),
+        ladder_cases::cases(&stray),
         rules_cases::cases(),
         spec_cases::cases(rules),
         match_cases::cases(scene),

@@ -1,4 +1,4 @@
-//! `zetema bot`.
+//! `zetema bot HOUSE_BOT`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,25 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use zetema_bots::House;
 use zetema_sdk::{
-    BotToken, Claim, DealCheck, End, ErrorReason, NonceSecret, Outcome, PlayerToken, SeatToken, Session,
-    Settings,
+    BotToken, Claim, DealCheck, End, ErrorReason, LadderQueue, NonceSecret, Outcome, PlayerToken, SeatToken,
+    Session, SessionEvent, Settings, Stop,
 };
-use zetema_service::server::termination;
+use zetema_service::server::Terminations;
 
 use crate::args::{AddressArgs, FormatArgs, house};
 use crate::failure::{Superseded, TokenVoid, Usage};
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
-/// Let a house bot take seats on a server: those whose tokens are given, until their matches are over, or all of a bot
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-With a bot's token it plays every seat that matches have for the bot, those of matches under way and each new
-one as it comes, until it is stopped. The connection is made again when it is lost, and the deals and the
-record are checked at the end. Ctrl-C leaves the seats as they are: the same command takes them up again,
-and with --nonce-secret even those that are not dealt yet. With --format json each seat is a line when it is
-done: match_id, seat, end, outcome, verified, faults, message.
+/// What `zetema bot --help` says beneath.
+pub(super) const HELP: &str = "\
+With the name of a house bot it takes seats on a server: those whose tokens are given, until their matches are
+over, or all of a bot. With a bot's token it plays every seat that matches have for the bot, those of matches
+under way and each new one as it comes, until it is stopped. The connection is made again when it is lost, and
+the deals and the record are checked at the end. Ctrl-C leaves the seats as they are: the same command takes them up again,
+and with --nonce-secret even those that are not dealt yet. With --queue the first Ctrl-C leaves the ladders and
+plays what runs to the end, and the second leaves the seats as they are. With --format json each seat is a line
+when it is done: match_id, seat, end, outcome, verified, faults, message. What a ladder has to say is on stderr.
 
 Exit codes: 3 if another program took a seat, 4 if a token is not valid any more, 1 if a seat could not be
 played to the end. A supervisor must not start it again after 3, as two that are started again would take the
@@ -32,11 +33,16 @@ seats from each other for ever, nor after 4.
 Examples:
   zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1
   zetema bot random --token-file seat-tokens.txt
-  zetema bot greedy --token TOKEN_OF_A_BOT --nonce-secret nonce-secret")]
-pub(crate) struct Bot {
+  zetema bot greedy --token TOKEN_OF_A_BOT --nonce-secret nonce-secret
+  zetema bot greedy --token TOKEN_OF_A_BOT --queue sackson-2:3 --queue fosdick-4
+  zetema bot register rex";
+
+/// Which house bot takes which seats on a server: those whose tokens are given, until their matches are over, or all of a bot.
+#[derive(Debug, clap::Args)]
+pub(super) struct HouseArgs {
     /// Which house bot
-    #[arg(value_name = "NAME", value_parser = house())]
-    name: House,
+    #[arg(value_name = "NAME", value_parser = house(), required = true)]
+    name: Option<House>,
     #[command(flatten)]
     address: AddressArgs,
     /// The token of a bot, or of a seat; of seats it is repeatable
@@ -52,6 +58,9 @@ pub(crate) struct Bot {
     /// A file with tokens, one on each line, instead
     #[arg(long, value_name = "FILE", conflicts_with = "tokens")]
     token_file: Option<PathBuf>,
+    /// A ladder that the bot waits on, and how many of its matches it plays at once at most, 1 unless given; repeatable
+    #[arg(long = "queue", env = "ZETEMA_QUEUES", value_name = "LADDER[:MATCHES]", value_delimiter = ',')]
+    queues: Vec<LadderQueue>,
     /// The file of the secret from which nonces follow, so that they outlive the process; it is made if it is not there
     #[arg(long, env = "ZETEMA_NONCE_SECRET", value_name = "FILE")]
     nonce_secret: Option<PathBuf>,
@@ -148,14 +157,18 @@ fn is_void(error: &zetema_sdk::Error) -> bool {
     matches!(error, zetema_sdk::Error::Refused { refusal, .. } if refusal.reason == ErrorReason::Unauthenticated)
 }
 
-impl Bot {
+impl HouseArgs {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("warn")?;
-        let (house, seed) = (self.name, self.seed);
+        let house = self.name.ok_or_else(|| Usage::new("name a house bot"))?;
+        let seed = self.seed;
         let played = Played::new(match &self.token_file {
             Some(file) => read_tokens(file)?,
             None => self.tokens,
         })?;
+        if let (Played::Given(_), false) = (&played, self.queues.is_empty()) {
+            return Err(Usage::new("--queue (ZETEMA_QUEUES) is for a bot: give --token a bot's token").into());
+        }
         let AddressArgs { server, tls } = self.address;
         let settings = Settings {
             client_name: format!("zetema-{house}"),
@@ -175,14 +188,32 @@ impl Bot {
             }
         };
         let stop = session.stopper();
-        let until = stop.clone();
-        tokio::spawn(async move {
-            if termination().await.is_ok() {
-                until.stop();
+        let signals = Terminations::listen().context("signals can't be had")?;
+        tokio::spawn(stop_when_told(signals, stop.clone(), self.queues.len()));
+        let mut refused = None;
+        if !self.queues.is_empty() {
+            match session.queue(self.queues).await {
+                Ok(states) => states.iter().for_each(output::note),
+                Err(zetema_sdk::Error::Finished) => {}
+                // What it has is played to the end all the same.
+                Err(error) => {
+                    refused = Some(error);
+                    stop.finish();
+                }
             }
-        });
+        }
         let mut count = Count::default();
-        while let Some(outcome) = session.next().await {
+        while let Some(event) = session.next_event().await {
+            let outcome = match event {
+                SessionEvent::Outcome(outcome) => outcome,
+                SessionEvent::QueuesRefused(refusal) => {
+                    refused = Some(zetema_sdk::Error::Refused { asked: "wait on the ladders", refusal });
+                    stop.finish();
+                    continue;
+                }
+                // The log has it.
+                _ => continue,
+            };
             count.seats += 1;
             match outcome.end {
                 End::Superseded => {
@@ -194,7 +225,7 @@ impl Bot {
                 _ => count.failed += usize::from(!is_right(&outcome)),
             }
             match self.format.format {
-                Format::Table => output::print(&outcome)?,
+                Format::Table => output::print(&*outcome)?,
                 Format::Json => output::print_json_line(&SeatJson::new(&outcome))?,
             }
         }
@@ -206,11 +237,25 @@ impl Bot {
             return Err(TokenVoid(error).into());
         }
         session.closed()?;
+        if let Some(error) = refused {
+            return Err(error.into());
+        }
         if failed > 0 {
             bail!("{failed} of {seats} seats were not played to the end, or their deals don't verify");
         }
         Ok(())
     }
+}
+
+/// Stops the session at the first signal; where the bot waits on ladders, it finishes at the first and stops at the second.
+async fn stop_when_told(mut signals: Terminations, stop: Stop, ladders: usize) {
+    signals.next().await;
+    if ladders > 0 {
+        output::note("leaving the ladders, and playing what runs to the end; once more to stop at once");
+        stop.finish();
+        signals.next().await;
+    }
+    stop.stop();
 }
 
 /// The tokens of a file, one on each line.

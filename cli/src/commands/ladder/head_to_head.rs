@@ -1,0 +1,84 @@
+//! `zetema ladder head-to-head`.
+
+use anyhow::Result;
+use comfy_table::Table;
+use zetema_proto::v1;
+
+use crate::args::{AddressArgs, FormatArgs};
+use crate::client::Client;
+use crate::json::HeadToHeadJson;
+use crate::output::{self, Format};
+use crate::pages::pages;
+
+/// Show how a bot did against each that it met, by name.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+No token is needed. The JSON is a list of objects: opponent, matches (those in which both were on different sides),
+ahead, level, behind, margin (points, summed; not rated).
+
+Examples:
+  zetema ladder head-to-head sackson-2 --bot greedy
+  zetema ladder head-to-head sackson-2 --bot greedy --opponent random")]
+pub(crate) struct HeadToHead {
+    /// The ladder's name
+    #[arg(value_name = "LADDER")]
+    ladder: String,
+    /// The bot's name
+    #[arg(long, value_name = "NAME")]
+    bot: String,
+    /// Only against this one
+    #[arg(long, value_name = "NAME")]
+    opponent: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    address: AddressArgs,
+}
+
+impl HeadToHead {
+    pub(super) async fn run(self) -> Result<()> {
+        let client = Client::connect_as_anyone(&self.address).await?;
+        let opponent = self.opponent.unwrap_or_default();
+        let page = async |page_size, page_token| {
+            let request = v1::GetHeadToHeadRequest {
+                ladder: self.ladder.clone(),
+                bot_name: self.bot.clone(),
+                opponent_name: opponent.clone(),
+                page_size,
+                page_token,
+            };
+            let answer = client.get_head_to_head(request).await?;
+            Ok((answer.opponents, answer.next_page_token))
+        };
+        let (met, more) = pages(self.limit, page).await?;
+        let met: Vec<_> = met.iter().map(HeadToHeadJson::new).collect();
+        match self.format.format {
+            Format::Json => output::print_json(&met)?,
+            Format::Table => output::print(table(&met))?,
+        }
+        if more {
+            output::note(format!("there are more: give a --limit over {}", self.limit));
+        }
+        Ok(())
+    }
+}
+
+/// How a bot did, for people.
+pub(super) fn table(met: &[HeadToHeadJson]) -> Table {
+    let mut table = output::table(["opponent", "matches", "ahead", "level", "behind", "margin"]);
+    for one in met {
+        table.add_row([
+            one.opponent.clone(),
+            one.matches.to_string(),
+            one.ahead.to_string(),
+            one.level.to_string(),
+            one.behind.to_string(),
+            format!("{:+}", one.margin),
+        ]);
+    }
+    output::align_right(&mut table, 1..=5);
+    table
+}

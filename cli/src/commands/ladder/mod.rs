@@ -1,0 +1,60 @@
+//! `zetema ladder`: the ladders of a server.
+
+mod head_to_head;
+mod history;
+mod list;
+mod reinstate;
+mod results;
+mod standings;
+#[cfg(test)]
+mod tests;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::json::{ConductJson, RatingJson};
+
+/// What to do with ladders.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LadderCommand {
+    /// List the ladders of a server, by name
+    List(list::List),
+    /// Show the standings of a ladder, the best first
+    Standings(standings::Standings),
+    /// List the results of a ladder, the latest first
+    Results(results::Results),
+    /// Show how the rating of a bot went, the latest match first
+    History(history::History),
+    /// Show how a bot did against each that it met, by name
+    HeadToHead(head_to_head::HeadToHead),
+    /// Put a bot back that is benched until its owner does so
+    Reinstate(reinstate::Reinstate),
+}
+
+pub(super) async fn run(command: LadderCommand) -> Result<()> {
+    match command {
+        LadderCommand::List(list) => list.run().await,
+        LadderCommand::Standings(standings) => standings.run().await,
+        LadderCommand::Results(results) => results.run().await,
+        LadderCommand::History(history) => history.run().await,
+        LadderCommand::HeadToHead(met) => met.run().await,
+        LadderCommand::Reinstate(reinstate) => reinstate.run().await,
+    }
+}
+
+/// A rating for people: what the standings go by, and how unsure it is. One that says little yet has a question mark.
+fn rating(rating: &RatingJson) -> String {
+    let mark = if rating.provisional { "?" } else { "" };
+    format!("{:.2}{mark} ± {:.2}", rating.shown, rating.sigma)
+}
+
+/// A bot's conduct for people; nothing if it is free to play.
+fn conduct(conduct: &ConductJson) -> String {
+    match (conduct.state, &conduct.until) {
+        ("free", _) => String::new(),
+        ("cooling-down", Some(until)) => format!("cooling down until {until}"),
+        ("benched", Some(until)) => format!("benched until {until}"),
+        ("benched", None) => "benched until its owner puts it back".to_owned(),
+        (state, _) => state.to_owned(),
+    }
+}

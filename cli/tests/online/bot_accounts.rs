@@ -1,0 +1,124 @@
+//! Accounts of bots: registered, listed, played with, given another token and retired.
+
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use tonic::{Request, Status};
+use zetema_proto::v1;
+use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::seat_spec::Kind;
+
+use crate::server::{Served, parse, text, zetema};
+
+/// A house bot that plays all seats of a bot.
+fn start(server: &Served, token: &str) -> Child {
+    let mut command = server.command(&["bot", "greedy", "--format", "json", "--token", token]);
+    command.arg("--nonce-secret").arg(server.data.path().join("nonce-secret"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Creates a match between two bots: its id.
+#[tokio::main(flavor = "current_thread")]
+async fn create(server: &Served, bots: [&str; 2]) -> Result<String, Status> {
+    let preset = v1::PresetRules { preset: v1::Preset::Fosdick.into(), teams: None, imperial_suit: None };
+    let seat = |name: &str| v1::SeatSpec { kind: Some(Kind::Bot(v1::BotSeat { name: name.to_owned() })) };
+    let spec = v1::MatchSpec {
+        rules: Some(v1::match_spec::Rules::Preset(preset)),
+        seats: bots.map(seat).to_vec(),
+        ..v1::MatchSpec::default()
+    };
+    let mut request = Request::new(v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) });
+    let admin = std::fs::read_to_string(server.data.path().join("admin-token")).unwrap();
+    request.metadata_mut().insert("authorization", format!("Bearer {}", admin.trim()).parse().unwrap());
+    let mut client = MatchServiceClient::connect(server.url.clone()).await.unwrap();
+    Ok(client.create_match(request).await?.into_inner().r#match.unwrap().match_id)
+}
+
+fn show(server: &Served, match_id: &str) -> Value {
+    server.json(&["match", "show", match_id])
+}
+
+#[test]
+fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
+    let (server, _) = Served::on_with(tempfile::tempdir().unwrap(), &["--open-registration", "on"]);
+    let mut register = zetema();
+    register.args(["bot", "register-owner", "kennel", "--server", &server.url]);
+    let owner = register.output().unwrap();
+    assert!(owner.status.success(), "{}", text(&owner.stderr));
+    let owner = text(&owner.stdout).trim().to_owned();
+    assert!(owner.starts_with("zto_"), "the token alone");
+    let as_owner = |args: &[&str]| server.command(args).env("ZETEMA_TOKEN", &owner).output().unwrap();
+
+    let registered =
+        as_owner(&["bot", "register", "rex", "--bot-version", "1.0", "--contact", "rex@example.com"]);
+    let first = text(&registered.stdout).trim().to_owned();
+    assert!(registered.status.success() && first.starts_with("ztb_"), "{}", text(&registered.stderr));
+    let again = as_owner(&["bot", "register", "rex"]);
+    assert!(text(&again.stderr).contains("NAME_TAKEN"), "{}", text(&again.stderr));
+    let tom = parse(&as_owner(&["bot", "register", "tom", "--format", "json"]));
+    let updated = parse(&as_owner(&["bot", "update", "rex", "--description", "careful", "--format", "json"]));
+    let said = |field: &str| updated[field].as_str().unwrap().to_owned();
+    assert_eq!([said("description"), said("version")], ["careful", "1.0"]);
+
+    // Whoever asks reads bots, but not whom to tell of their faults.
+    let anyone = |args: &[&str]| {
+        let mut command = zetema();
+        command.args(args).args(["--format", "json", "--server", &server.url]);
+        parse(&command.env("ZETEMA_DATA", "/nowhere").output().unwrap())
+    };
+    let listed = anyone(&["bot", "list", "--owner", "kennel"]);
+    let names: Vec<&Value> = listed.as_array().unwrap().iter().map(|bot| &bot["name"]).collect();
+    assert_eq!(names, ["tom", "rex"]);
+    assert_eq!(anyone(&["bot", "show", "rex"])["fault_contact"], "");
+    assert_eq!(server.json(&["bot", "show", "rex"])["fault_contact"], "rex@example.com");
+
+    // A match that is played with the first token goes on with the second.
+    let match_id = &create(&server, ["rex", "tom"]).unwrap();
+    let before = start(&server, &first);
+    while show(&server, match_id)["seats"][0]["state"] != "joined" {}
+    let rotated = as_owner(&["bot", "rotate", "rex"]);
+    let second = text(&rotated.stdout).trim().to_owned();
+    assert!(rotated.status.success() && second != first, "{}", text(&rotated.stderr));
+    let ended = before.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(4), "its token is void: {}", text(&ended.stderr));
+    let (mut rex, mut other) = (start(&server, &second), start(&server, tom["secret"].as_str().unwrap()));
+    while show(&server, match_id)["state"] != "finished" {}
+
+    let retired = parse(&as_owner(&["bot", "retire", "rex", "--format", "json"]));
+    assert_eq!((&retired["state"], retired["retire_time"].is_string()), (&json!("retired"), true));
+    assert_eq!(rex.wait().unwrap().code(), Some(4));
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let refused = create(&server, ["rex", "tom"]).unwrap_err();
+    assert!(refused.message().contains("retired"), "{refused:?}");
+    let refused = server.output(&["token", "create", "--bot", "rex"]);
+    assert!(text(&refused.stderr).contains("retired"), "{}", text(&refused.stderr));
+
+    let (server, _) = Served::on(server.stop());
+    assert_eq!(server.json(&["bot", "show", "rex"]), retired);
+    assert_eq!(server.json(&["bot", "list", "--state", "active"])[0]["name"], "tom");
+    assert_eq!(show(&server, match_id)["state"], "finished");
+}
+
+#[test]
+fn nobody_registers_as_an_owner_unless_the_server_lets_everybody() {
+    let server = Served::start();
+    let mut register = zetema();
+    let refused =
+        register.args(["bot", "register-owner", "kennel", "--server", &server.url]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("ask whoever runs this server"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn an_account_needs_what_it_is_about() {
+    for args in [
+        &["bot"][..],
+        &["bot", "greedy"],
+        &["bot", "update", "rex"],
+        &["bot", "list", "--state", "asleep"],
+        &["bot", "register"],
+    ] {
+        assert_eq!(zetema().args(args).output().unwrap().status.code(), Some(2), "{args:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The tokens of an account, changed together with it: both, or neither, are durable.
+
+use super::tokens::Tokens;
+use super::{AccessError, BearerToken, TokenError};
+use crate::journal::{
+    Account, AccountChange, AccountStore, Request, RequestKey, Response, Scope, StoredToken, TokenChange,
+};
+
+/// What becomes of the tokens of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AccountTokens {
+    /// They stay as they are.
+    Kept,
+    /// It gets one, beside those that it has.
+    Given(Scope),
+    /// It gets one, and all that it had are void.
+    Renewed(Scope),
+    /// All that it had are void.
+    Voided(Scope),
+}
+
+impl AccountTokens {
+    /// For what one is made, and of what all others are void.
+    fn parts(self) -> (Option<Scope>, Option<Scope>) {
+        match self {
+            Self::Kept => (None, None),
+            Self::Given(scope) => (Some(scope), None),
+            Self::Renewed(scope) => (Some(scope.clone()), Some(scope)),
+            Self::Voided(scope) => (None, Some(scope)),
+        }
+    }
+}
+
+impl Tokens {
+    /// Changes an account and its tokens. When the same request comes again, the token that it made before is void. Whoever calls sees
+    /// to it that it comes to its end.
+    pub(crate) async fn change_account(
+        &self,
+        store: &dyn AccountStore,
+        account: Account,
+        tokens: AccountTokens,
+        request: Option<RequestKey>,
+    ) -> Result<Option<BearerToken>, TokenError> {
+        let mut memory = self.turn().await?;
+        let now = self.wall();
+        let before = match &request {
+            Some(key) => self.made_before(key, now).await?,
+            None => None,
+        };
+        let (given, voided) = tokens.parts();
+        let voided = voided.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
+        let revoked: Vec<_> = voided.into_iter().chain(before).collect();
+        let mut change = TokenChange { now, made: None, revoked, forgotten: Vec::new(), request: None };
+        let mut secret = None;
+        if let Some(scope) = given {
+            let (number, forgotten) = self.room(&scope, &change.revoked, now)?;
+            let (id, token) = BearerToken::draw(&scope)?;
+            let answer =
+                |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
+            change.request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
+            change.forgotten = forgotten;
+            change.made = Some(StoredToken {
+                number,
+                id,
+                hash: token.hash(),
+                scope,
+                label: None,
+                created_at: now,
+                expires_at: None,
+                revoked_at: None,
+            });
+            secret = Some(token);
+        }
+        let outcome = store.change_account(AccountChange { account, tokens: change.clone() }).await;
+        self.settle(&mut memory, change, outcome).await?;
+        Ok(secret)
+    }
+}

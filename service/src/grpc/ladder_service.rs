@@ -1,0 +1,485 @@
+//! `LadderService`: ladders and what they say of bots, for everyone.
+
+use std::{
+    collections::{HashMap, hash_map::Entry as MapEntry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures::{StreamExt, stream, stream::BoxStream};
+use tokio::sync::watch;
+use tonic::{Request, Response, Status, async_trait};
+use zetema_ladder::{Certainty, Entry, HeadToHead, Rating, Tally, pairing::SameOwner};
+use zetema_proto::{
+    FieldError, Wire,
+    v1::{self, ErrorReason, ladder_service_server::LadderService, watch_standings_response::Kind},
+};
+
+use super::{
+    backend::Backend, caller::Caller, drain::Drain, fault::Fault, lists, play::conduct_to_wire, wire,
+};
+use crate::{
+    access::Bearer,
+    admission::{Address, Share},
+    encoding::timestamp,
+    journal::{BotName, UnixMillis},
+    ladders::{
+        self, LadderFault, LadderSpec, LoggedResult, LoggedSeat, Met, Page, PageFrom, Picture, RatingAt,
+        Reason, ResultsFilter, Row, SeatEnd,
+    },
+    limits,
+};
+
+/// The adapter of `LadderService`.
+#[derive(Clone)]
+pub(crate) struct LadderAdapter {
+    backend: Arc<Backend>,
+    streams: StandingsStreams,
+}
+
+impl LadderAdapter {
+    /// An adapter over the ladders of this server.
+    pub(crate) fn new(backend: Arc<Backend>) -> Self {
+        Self { backend, streams: StandingsStreams::default() }
+    }
+
+    fn picture(&self, name: &str) -> Result<(Arc<LadderSpec>, watch::Receiver<Arc<Picture>>), Fault> {
+        if name.is_empty() {
+            return Err(FieldError::missing("ladder").into());
+        }
+        let (spec, picture) = self.backend.ladders.picture(name).map_err(LadderFault::from)?;
+        Ok((Arc::clone(spec), picture))
+    }
+}
+
+#[async_trait]
+impl LadderService for LadderAdapter {
+    type WatchStandingsStream = BoxStream<'static, Result<v1::WatchStandingsResponse, Status>>;
+
+    async fn list_ladders(
+        &self,
+        request: Request<v1::ListLaddersRequest>,
+    ) -> Result<Response<v1::ListLaddersResponse>, Status> {
+        let v1::ListLaddersRequest {} = request.into_inner();
+        let ladders = self.backend.ladders.all().map(|(spec, picture)| ladder_to_wire(spec, &picture));
+        Ok(Response::new(v1::ListLaddersResponse { ladders: ladders.collect() }))
+    }
+
+    async fn get_standings(
+        &self,
+        request: Request<v1::GetStandingsRequest>,
+    ) -> Result<Response<v1::GetStandingsResponse>, Status> {
+        let v1::GetStandingsRequest { ladder, page_size, page_token } = request.get_ref();
+        let (_, picture) = self.picture(ladder)?;
+        let size = usize::from(lists::page_size(*page_size)?.get());
+        let from = match page_token.as_str() {
+            "" => 0,
+            token => token.parse().map_err(|_| lists::wrong_token())?,
+        };
+        let turn = lists::turn(&request).await?;
+        let picture = Arc::clone(&picture.borrow());
+        let rows = picture.rows.get(from..).unwrap_or_default();
+        let next = (rows.len() > size).then(|| (from + size).to_string());
+        let answer = v1::GetStandingsResponse {
+            standings: rows.iter().take(size).map(standing_to_wire).collect(),
+            next_page_token: next.unwrap_or_default(),
+            result_number: picture.result_number.get(),
+        };
+        Ok(lists::in_turn(answer, turn))
+    }
+
+    async fn list_results(
+        &self,
+        request: Request<v1::ListResultsRequest>,
+    ) -> Result<Response<v1::ListResultsResponse>, Status> {
+        let v1::ListResultsRequest { ladder, filter, page_size, page_token } = request.get_ref();
+        self.picture(ladder)?;
+        let filter = results_filter(filter.as_ref()).map_err(|error| Fault::from(error.within("filter")))?;
+        let of = numbered(*page_size, page_token)?;
+        let turn = lists::turn(&request).await?;
+        let page = self.backend.ladders.results(ladder, &filter, &of);
+        let Page { items, next } = page.map_err(Fault::from)?;
+        let certain = |rating| self.rating(ladder, rating);
+        let answer = v1::ListResultsResponse {
+            results: items.iter().map(|result| result_to_wire(result, &certain)).collect(),
+            next_page_token: next.unwrap_or_default(),
+        };
+        Ok(lists::in_turn(answer, turn))
+    }
+
+    async fn get_rating_history(
+        &self,
+        request: Request<v1::GetRatingHistoryRequest>,
+    ) -> Result<Response<v1::GetRatingHistoryResponse>, Status> {
+        let v1::GetRatingHistoryRequest { ladder, bot_name, page_size, page_token } = request.get_ref();
+        self.picture(ladder)?;
+        let (bot, of) = (bot("bot_name", bot_name)?, numbered(*page_size, page_token)?);
+        let turn = lists::turn(&request).await?;
+        let page = self.backend.ladders.history(ladder, &bot, &of);
+        let Page { items, next } = page.map_err(Fault::from)?;
+        let point = |RatingAt { number, match_id, ended_at, rating }: &RatingAt| v1::RatingPoint {
+            result_number: number.get(),
+            match_id: match_id.to_string(),
+            time: Some(timestamp(*ended_at)),
+            rating: Some(self.rating(ladder, *rating)),
+        };
+        let answer = v1::GetRatingHistoryResponse {
+            points: items.iter().map(point).collect(),
+            next_page_token: next.unwrap_or_default(),
+        };
+        Ok(lists::in_turn(answer, turn))
+    }
+
+    async fn get_head_to_head(
+        &self,
+        request: Request<v1::GetHeadToHeadRequest>,
+    ) -> Result<Response<v1::GetHeadToHeadResponse>, Status> {
+        let v1::GetHeadToHeadRequest { ladder, bot_name, opponent_name, page_size, page_token } =
+            request.get_ref();
+        self.picture(ladder)?;
+        let own = bot("bot_name", bot_name)?;
+        let only = Some(opponent_name.as_str()).filter(|name| !name.is_empty());
+        let only = only.map(|name| bot("opponent_name", name)).transpose()?;
+        let after = match page_token.as_str() {
+            "" => None,
+            token => Some(BotName::new(token).map_err(|_| lists::wrong_token())?),
+        };
+        let most = usize::from(lists::page_size(*page_size)?.get());
+        let turn = lists::turn(&request).await?;
+        let of = PageFrom { after, most };
+        let page = self.backend.ladders.head_to_head(ladder, &own, only.as_ref(), &of);
+        let Page { items, next } = page.map_err(Fault::from)?;
+        let answer = v1::GetHeadToHeadResponse {
+            opponents: items.iter().map(met_to_wire).collect(),
+            next_page_token: next.unwrap_or_default(),
+        };
+        Ok(lists::in_turn(answer, turn))
+    }
+
+    async fn watch_standings(
+        &self,
+        request: Request<v1::WatchStandingsRequest>,
+    ) -> Result<Response<Self::WatchStandingsStream>, Status> {
+        let address = request.extensions().get::<Share>().map(Share::address);
+        let v1::WatchStandingsRequest { ladder } = request.into_inner();
+        let (_, picture) = self.picture(&ladder)?;
+        let room = self.streams.room(address)?;
+        let drain = self.backend.drain.clone();
+        let watching = Watching { picture, drain, drain_told: false, shown: None, _room: room };
+        Ok(Response::new(stream::unfold(Some(watching), next).boxed()))
+    }
+
+    async fn reinstate_bot(
+        &self,
+        request: Request<v1::ReinstateBotRequest>,
+    ) -> Result<Response<v1::ReinstateBotResponse>, Status> {
+        let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let v1::ReinstateBotRequest { ladder, bot_name } = request.get_ref();
+        let bot = bot("bot_name", bot_name)?;
+        let owns = match caller.bearer() {
+            Bearer::Admin => true,
+            Bearer::Owner(owner) => self.backend.bots.own(Some(owner), &bot).is_some(),
+            Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => false,
+        };
+        if !owns {
+            return Err(Fault::not_found("bot").into());
+        }
+        self.picture(ladder)?;
+        let conduct = self.backend.ladders.reinstate(ladder, bot).await.map_err(Fault::from)?;
+        Ok(Response::new(v1::ReinstateBotResponse { conduct: Some(conduct_to_wire(conduct)) }))
+    }
+}
+
+impl LadderAdapter {
+    fn rating(&self, ladder: &str, rating: Rating) -> v1::Rating {
+        let certainty = self.backend.ladders.picture(ladder).map(|(spec, _)| spec.rating.certainty(rating));
+        rating_to_wire(rating, certainty.unwrap_or(Certainty::Provisional))
+    }
+}
+
+impl From<LadderFault> for Fault {
+    fn from(fault: LadderFault) -> Self {
+        match &fault {
+            LadderFault::NoLadder(_) => Self::field("ladder", fault.to_string()),
+            LadderFault::NoBot(_) => Self::new(ErrorReason::NotFound, fault.to_string()),
+            LadderFault::Reinstate(_) => Self::new(ErrorReason::NotBenched, fault.to_string()),
+            LadderFault::NotStored => Self::new(ErrorReason::OutcomeUnknown, fault.to_string()),
+            LadderFault::Stopping => Self::draining(Duration::ZERO),
+        }
+    }
+}
+
+/// The streams of standings that are open, counted by the addresses that follow them. `None`: no connection is behind it.
+#[derive(Debug, Clone, Default)]
+struct StandingsStreams(Arc<Mutex<HashMap<Option<Address>, usize>>>);
+
+/// The room of one of them.
+#[derive(Debug)]
+struct Room {
+    streams: StandingsStreams,
+    address: Option<Address>,
+}
+
+impl StandingsStreams {
+    fn room(&self, address: Option<Address>) -> Result<Room, Fault> {
+        let mut open = self.open();
+        let (all, own) = (open.values().sum::<usize>(), open.get(&address).copied().unwrap_or(0));
+        if own >= limits::MAX_STANDINGS_STREAMS_PER_ADDRESS {
+            return Err(Fault::limit(format!(
+                "you have {own} streams of standings open, the limit: close some"
+            )));
+        }
+        if all >= limits::MAX_STANDINGS_STREAMS {
+            return Err(Fault::limit(format!(
+                "{all} streams of standings are open, the limit: try again later"
+            )));
+        }
+        open.insert(address, own + 1);
+        Ok(Room { streams: self.clone(), address })
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Option<Address>, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let mut open = self.streams.open();
+        if let MapEntry::Occupied(mut own) = open.entry(self.address) {
+            *own.get_mut() -= 1;
+            if *own.get() == 0 {
+                own.remove();
+            }
+        }
+    }
+}
+
+/// One who follows the standings of a ladder.
+struct Watching {
+    picture: watch::Receiver<Arc<Picture>>,
+    drain: Drain,
+    drain_told: bool,
+    /// What it was shown last.
+    shown: Option<Arc<Picture>>,
+    _room: Room,
+}
+
+async fn next(
+    watching: Option<Watching>,
+) -> Option<(Result<v1::WatchStandingsResponse, Status>, Option<Watching>)> {
+    let mut watching = watching?;
+    loop {
+        if watching.shown.is_some() {
+            let Watching { picture, drain, drain_told, .. } = &mut watching;
+            tokio::select! {
+                biased;
+                () = drain.draining().cancelled(), if !*drain_told => {
+                    *drain_told = true;
+                    let v1::Draining { reconnect_after_ms, stops_in_ms } = drain.message();
+                    let kind = Kind::Draining(v1::StandingsDraining { reconnect_after_ms, stops_in_ms });
+                    let result_number = watching.shown.as_ref().map_or(0, |shown| shown.result_number.get());
+                    let message = v1::WatchStandingsResponse { result_number, kind: Some(kind) };
+                    return Some((Ok(message), Some(watching)));
+                }
+                () = drain.closing().cancelled() => {
+                    return Some((Err(Fault::draining(Duration::ZERO).into()), None));
+                }
+                changed = picture.changed() => if changed.is_err() {
+                    return Some((Err(Fault::draining(Duration::ZERO).into()), None));
+                },
+            }
+        }
+        let now = Arc::clone(&watching.picture.borrow_and_update());
+        if let Some(kind) = difference(watching.shown.as_deref(), &now) {
+            let message =
+                v1::WatchStandingsResponse { result_number: now.result_number.get(), kind: Some(kind) };
+            watching.shown = Some(now);
+            return Some((Ok(message), Some(watching)));
+        }
+        watching.shown = Some(now);
+    }
+}
+
+/// What somebody is told who was shown this before; `None` if no standing has changed.
+fn difference(before: Option<&Picture>, now: &Picture) -> Option<Kind> {
+    let all = || {
+        let shown = now.rows.iter().take(limits::MAX_STANDINGS_IN_MESSAGE);
+        Kind::All(v1::AllStandings { standings: shown.map(standing_to_wire).collect() })
+    };
+    let Some(before) = before else { return Some(all()) };
+    if Arc::ptr_eq(&before.rows, &now.rows) {
+        return None;
+    }
+    let known: HashMap<&BotName, &Row> = before.rows.iter().map(|row| (&row.bot, row)).collect();
+    let changed: Vec<&Row> = now.rows.iter().filter(|row| known.get(&row.bot) != Some(row)).collect();
+    match changed.len() {
+        0 => None,
+        1..=limits::MAX_STANDINGS_IN_MESSAGE => {
+            let standings = changed.into_iter().map(standing_to_wire).collect();
+            Some(Kind::Changed(v1::ChangedStandings { standings }))
+        }
+        _ => Some(all()),
+    }
+}
+
+fn bot(field: &'static str, name: &str) -> Result<BotName, Fault> {
+    if name.is_empty() {
+        return Err(FieldError::missing(field).into());
+    }
+    BotName::new(name).map_err(|error| Fault::field(field, error.to_string()))
+}
+
+/// A page by the numbers of results.
+fn numbered(page_size: u32, page_token: &str) -> Result<PageFrom<u64>, Fault> {
+    let after = match page_token {
+        "" => None,
+        token => Some(token.parse().map_err(|_| lists::wrong_token())?),
+    };
+    Ok(PageFrom { after, most: usize::from(lists::page_size(page_size)?.get()) })
+}
+
+fn results_filter(filter: Option<&v1::LadderResultFilter>) -> Result<ResultsFilter, FieldError> {
+    let Some(filter) = filter else { return Ok(ResultsFilter::default()) };
+    let v1::LadderResultFilter { bot_name, opponent_name, since, before, reasons } = filter;
+    let name = |field: &'static str, text: &str| match text {
+        "" => Ok(None),
+        text => BotName::new(text).map(Some).map_err(|error| FieldError::invalid(field, error.to_string())),
+    };
+    let (bot, opponent) = (name("bot_name", bot_name)?, name("opponent_name", opponent_name)?);
+    if bot.is_none() && opponent.is_some() {
+        return Err(FieldError::invalid("bot_name", "is missing: give it with opponent_name"));
+    }
+    let time = |field: &'static str, time: Option<&prost_types::Timestamp>| {
+        time.map(wire::millis).transpose().map_err(|error| error.within(field))
+    };
+    let reason = |(at, &reason): (usize, &i32)| {
+        use v1::LadderResultReason as R;
+        match R::try_from(reason) {
+            Ok(R::Target) => Ok(Reason::Target),
+            Ok(R::DealOver) => Ok(Reason::DealOver),
+            Ok(R::Forfeit) => Ok(Reason::Forfeit),
+            Ok(R::Aborted) => Ok(Reason::Aborted),
+            Ok(R::Unspecified) => Err(FieldError::missing("").at(at).within("reasons")),
+            Err(_) => {
+                let problem = format!("{reason} is no value of this enum that this version knows");
+                Err(FieldError::invalid("", problem).at(at).within("reasons"))
+            }
+        }
+    };
+    let since: Option<UnixMillis> = time("since", since.as_ref())?;
+    let before: Option<UnixMillis> = time("before", before.as_ref())?;
+    let reasons = reasons.iter().enumerate().map(reason).collect::<Result<_, _>>()?;
+    Ok(ResultsFilter { bot, opponent, since, before, reasons })
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn ladder_to_wire(spec: &LadderSpec, picture: &Picture) -> v1::Ladder {
+    use v1::ladder_entry::Kind as Entering;
+    let entry = match &spec.entry {
+        ladders::Entry::Registered => Entering::Registered(v1::RegisteredBots {}),
+        ladders::Entry::Owners(owners) => {
+            Entering::Owners(v1::EntryOwners { owners: owners.iter().map(ToString::to_string).collect() })
+        }
+    };
+    v1::Ladder {
+        name: spec.name.to_string(),
+        description: spec.description.clone(),
+        rules: Some(spec.rules.to_wire()),
+        time_control: Some(spec.time_control.to_wire()),
+        rating: Some(v1::RatingSettings {
+            mu: spec.rating.mu,
+            sigma: spec.rating.sigma,
+            beta: spec.rating.beta,
+            kappa: spec.rating.kappa,
+            tau: spec.rating.tau,
+            provisional_sigma: spec.rating.provisional_sigma,
+        }),
+        same_owner: match spec.pairing.same_owner {
+            SameOwner::Apart => v1::SameOwner::Apart,
+            SameOwner::Opponents => v1::SameOwner::Opponents,
+            SameOwner::Anywhere => v1::SameOwner::Anywhere,
+        }
+        .into(),
+        entry: Some(v1::LadderEntry { kind: Some(entry) }),
+        queued_bots: number(picture.queued),
+        live_matches: number(picture.live),
+        rated_bots: number(picture.rows.len()),
+        rated_matches: picture.rated_matches,
+        result_number: picture.result_number.get(),
+    }
+}
+
+fn rating_to_wire(rating: Rating, certainty: Certainty) -> v1::Rating {
+    v1::Rating {
+        mu: rating.mu.get(),
+        sigma: rating.sigma.get(),
+        shown: rating.shown(),
+        certainty: match certainty {
+            Certainty::Provisional => v1::RatingCertainty::Provisional,
+            Certainty::Established => v1::RatingCertainty::Established,
+        }
+        .into(),
+    }
+}
+
+fn standing_to_wire(row: &Row) -> v1::Standing {
+    let Row { rank, bot, entry: Entry { rating, tally }, certainty, conduct } = row;
+    let Tally { matches, wins, draws, forfeits, opponents, margin } = *tally;
+    v1::Standing {
+        rank: number(*rank),
+        bot_name: bot.to_string(),
+        rating: Some(rating_to_wire(*rating, *certainty)),
+        tally: Some(v1::Tally { matches, wins, draws, forfeits, sides_met: opponents, margin }),
+        conduct: Some(conduct_to_wire(*conduct)),
+    }
+}
+
+fn met_to_wire(met: &Met) -> v1::HeadToHead {
+    let Met { opponent, between: HeadToHead { matches, ahead, behind, level, margin } } = met;
+    v1::HeadToHead {
+        opponent_name: opponent.to_string(),
+        matches: *matches,
+        ahead: *ahead,
+        level: *level,
+        behind: *behind,
+        margin: *margin,
+    }
+}
+
+fn result_to_wire(result: &LoggedResult, rating: &impl Fn(Rating) -> v1::Rating) -> v1::LadderResult {
+    let LoggedResult { number, match_id, ended_at, reason, seats } = result;
+    let seat = |seat: &LoggedSeat| {
+        let LoggedSeat { bot, side, rank, total, end, rating: moved } = seat;
+        v1::LadderSeat {
+            bot_name: bot.to_string(),
+            side: self::number(side.index()),
+            rank: (*rank).into(),
+            total: *total,
+            end: match end {
+                SeatEnd::Played => v1::LadderSeatEnd::Played,
+                SeatEnd::Forfeited => v1::LadderSeatEnd::Forfeited,
+                SeatEnd::NoShow => v1::LadderSeatEnd::NoShow,
+            }
+            .into(),
+            before: moved.map(|(before, _)| rating(before)),
+            after: moved.map(|(_, after)| rating(after)),
+        }
+    };
+    v1::LadderResult {
+        result_number: number.get(),
+        match_id: match_id.to_string(),
+        time: Some(timestamp(*ended_at)),
+        seats: seats.iter().map(seat).collect(),
+        reason: match reason {
+            Reason::Target => v1::LadderResultReason::Target,
+            Reason::DealOver => v1::LadderResultReason::DealOver,
+            Reason::Forfeit => v1::LadderResultReason::Forfeit,
+            Reason::Aborted => v1::LadderResultReason::Aborted,
+        }
+        .into(),
+    }
+}

@@ -1,0 +1,380 @@
+//! One ladder: who waits, who plays whom, and what came of it. It knows no clock and no matches: times and results are told.
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU16;
+use std::sync::Arc;
+
+use zetema_ladder::conduct::{Conduct, Status};
+use zetema_ladder::pairing::{Entrant, Member, Pairing, Queue, Strength};
+use zetema_ladder::quota::Usage;
+use zetema_ladder::{Counted, Ladder};
+
+use super::accounts::Accounts;
+use super::archive::Archive;
+use super::ended::{Dealt, Ended};
+use super::names::Names;
+use super::picture::{Picture, Row};
+use super::presence::Word;
+use super::results::{LoggedResult, LoggedSeat, SeatEnd};
+use super::spec::LadderSpec;
+use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis, Visibility};
+use crate::matches::EndedMatch;
+use crate::table::{DealSpec, MatchInfo, MatchSpec, SeatSpec};
+
+/// How much each bot has used of its quota, on all ladders together.
+pub(super) type Usages = HashMap<BotName, Usage>;
+
+/// One ladder.
+pub(super) struct State {
+    pub(super) spec: Arc<LadderSpec>,
+    names: Names,
+    queue: Queue,
+    /// Who wants to play, and how many matches at once, by what each is there by.
+    wanted: BTreeMap<BotName, BTreeMap<u64, NonZeroU16>>,
+    ratings: Ladder<BotName>,
+    conduct: BTreeMap<BotName, Conduct>,
+    /// The matches that are not over.
+    live: HashMap<MatchId, Pairing>,
+    archive: Arc<Archive>,
+    rated_matches: u64,
+    seen: ResultNumber,
+}
+
+/// What came of a result: what its bots' authors are told.
+pub(super) type Told = Vec<(BotName, Word)>;
+
+impl State {
+    pub(super) fn new(spec: Arc<LadderSpec>, archive: Arc<Archive>) -> Self {
+        Self {
+            names: Names::default(),
+            queue: Queue::new(spec.pairing),
+            wanted: BTreeMap::new(),
+            ratings: Ladder::new(spec.rating),
+            conduct: BTreeMap::new(),
+            live: HashMap::new(),
+            archive,
+            rated_matches: 0,
+            seen: ResultNumber::ZERO,
+            spec,
+        }
+    }
+
+    /// A bot wants so many matches at once by this way of being there, or none any more.
+    pub(super) fn want(&mut self, bot: &BotName, by: u64, places: Option<NonZeroU16>) {
+        if let Some(places) = places {
+            self.wanted.entry(bot.clone()).or_default().insert(by, places);
+            return;
+        }
+        let Some(ways) = self.wanted.get_mut(bot) else { return };
+        ways.remove(&by);
+        if ways.is_empty() {
+            self.wanted.remove(bot);
+            let id = self.names.bot(bot);
+            self.queue.leave(id);
+        }
+    }
+
+    /// How many matches at once a bot wants here.
+    pub(super) fn places(&self, bot: &BotName) -> u32 {
+        self.wanted.get(bot).map_or(0, |ways| ways.values().map(|places| u32::from(places.get())).sum())
+    }
+
+    /// Whether a bot is known here: it has played, or it waits.
+    pub(super) fn knows(&self, bot: &BotName) -> bool {
+        self.ratings.bots().contains_key(bot)
+            || self.conduct.contains_key(bot)
+            || self.wanted.contains_key(bot)
+    }
+
+    /// Whether a bot is paired.
+    pub(super) fn status(&self, bot: &BotName, now: UnixMillis) -> Status {
+        self.conduct.get(bot).map_or(Status::Free, |conduct| conduct.status(now.get()))
+    }
+
+    /// Makes the matches of this moment: each with what is asked of the server.
+    pub(super) fn pair(
+        &mut self,
+        accounts: &dyn Accounts,
+        usages: &mut Usages,
+        now: UnixMillis,
+    ) -> Vec<(Pairing, MatchSpec)> {
+        self.line_up(accounts, usages, now);
+        let pairings = self.queue.pair(now.get());
+        let mut made = Vec::with_capacity(pairings.len());
+        for pairing in pairings {
+            let bots: Option<Vec<BotName>> =
+                pairing.members().iter().map(|member| self.names.name(member.bot).cloned()).collect();
+            let Some(bots) = bots else { continue };
+            for bot in &bots {
+                // It was checked as it lined up, and has one match more since.
+                usages.entry(bot.clone()).or_default().resume(now.get());
+            }
+            let spec = MatchSpec {
+                rules: self.spec.rules,
+                seats: bots.into_iter().map(SeatSpec::Bot).collect(),
+                deals: DealSpec::Joint,
+                time_control: self.spec.time_control,
+                visibility: Visibility::Public,
+                client_reference: None,
+                owner: None,
+                ladder: Some(self.spec.name.clone()),
+            };
+            made.push((pairing, spec));
+        }
+        made
+    }
+
+    /// Takes those into the queue who may be paired now, and the others out of it. Who stays in it has waited on.
+    fn line_up(&mut self, accounts: &dyn Accounts, usages: &mut Usages, now: UnixMillis) {
+        let Self { spec, names, queue, wanted, ratings, conduct, .. } = self;
+        for (bot, ways) in wanted {
+            let id = names.bot(bot);
+            let account = accounts.account(bot).filter(|account| spec.admit(bot, Some(account)).is_ok());
+            let is_free = conduct.get(bot).is_none_or(|conduct| conduct.status(now.get()) == Status::Free);
+            let mut within = |quota| match usages.get_mut(bot) {
+                Some(usage) => usage.check(quota, now.get()).is_ok(),
+                None => true,
+            };
+            let Some(account) = account.filter(|account| is_free && within(account.quota)) else {
+                queue.leave(id);
+                continue;
+            };
+            let rating = ratings.entry(bot).rating;
+            let Ok(strength) = Strength::new(rating.mu.get(), rating.sigma.get()) else { continue };
+            let places: u32 = ways.values().map(|places| u32::from(places.get())).sum();
+            let places =
+                NonZeroU16::new(u16::try_from(places).unwrap_or(u16::MAX)).unwrap_or(NonZeroU16::MIN);
+            let owner = names.owner(bot, Some(&account.owner));
+            if let Err(error) = queue.join(Entrant { bot: id, owner, strength, places }, now.get()) {
+                tracing::error!(%bot, %error, "a bot can't wait");
+            }
+        }
+    }
+
+    /// Whether anybody could be paired.
+    pub(super) fn has_anybody(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// The match of a pairing begins.
+    pub(super) fn begun(&mut self, match_id: MatchId, pairing: Pairing) {
+        self.live.insert(match_id, pairing);
+    }
+
+    /// No match came of a pairing: its members wait on.
+    pub(super) fn not_begun(&mut self, pairing: &Pairing, usages: &mut Usages, now: UnixMillis) {
+        self.give_back(pairing, usages, now);
+        if let Err(error) = self.queue.abandon(pairing, now.get()) {
+            tracing::error!(%error, "a pairing can't be given up");
+        }
+    }
+
+    fn give_back(&self, pairing: &Pairing, usages: &mut Usages, made: UnixMillis) {
+        for member in pairing.members() {
+            let Some(bot) = self.names.name(member.bot) else { continue };
+            if let Some(usage) = usages.get_mut(bot)
+                && let Err(error) = usage.take_back(made.get())
+            {
+                tracing::error!(%bot, %error, "a match can't be taken back from a quota");
+            }
+        }
+    }
+
+    /// A match that was made before the server was started, and goes on.
+    pub(super) fn resume(&mut self, info: &MatchInfo, accounts: &dyn Accounts, usages: &mut Usages) {
+        let Some(pairing) = self.pairing_of(info, accounts) else { return };
+        for seat in &info.seats {
+            if let Some(bot) = &seat.bot {
+                usages.entry(bot.clone()).or_default().resume(info.created_at.get());
+            }
+        }
+        self.queue.resume(&pairing);
+        self.live.insert(info.match_id, pairing);
+    }
+
+    fn pairing_of(&mut self, info: &MatchInfo, accounts: &dyn Accounts) -> Option<Pairing> {
+        let mut members = Vec::with_capacity(info.seats.len());
+        for seat in &info.seats {
+            let bot = seat.bot.as_ref()?;
+            let owner = accounts.account(bot).map(|account| account.owner);
+            members.push(Member {
+                bot: self.names.bot(bot),
+                owner: self.names.owner(bot, owner.as_ref()),
+                since_ms: info.created_at.get(),
+            });
+        }
+        Pairing::new(info.rules.teams, members)
+            .inspect_err(|error| tracing::error!(match_id = %info.match_id, %error, "a match has no pairing"))
+            .ok()
+    }
+
+    /// All results up to here were looked at.
+    pub(super) fn saw(&mut self, number: ResultNumber) {
+        self.seen = self.seen.max(number);
+    }
+
+    /// Counts a result of this ladder, which comes after all that were counted.
+    pub(super) fn count(
+        &mut self,
+        ended: &EndedMatch,
+        accounts: &dyn Accounts,
+        usages: &mut Usages,
+        now: UnixMillis,
+    ) -> Told {
+        let Some(over) = Ended::of(&self.spec, ended) else { return Told::new() };
+        let changes = match self.ratings.count(&over.result) {
+            Ok(changes) => changes,
+            Err(error) => {
+                tracing::error!(match_id = %ended.info.match_id, %error, "a result is not counted");
+                return Told::new();
+            }
+        };
+        if let Counted::Rated(played) = &over.result.counted {
+            self.archive.rated(played);
+            self.rated_matches += 1;
+        }
+        let rating = |seat: usize| {
+            let change = changes.iter().find(|change| change.seat.index() == seat)?;
+            Some((change.before.rating, change.after.rating))
+        };
+        let info = &ended.info;
+        let score = |side: zetema_rules::Side| match &info.outcome {
+            Some(zetema_rules::Outcome::Result(result)) => {
+                (result.ranks[side.index()], u32::from(result.totals[side.index()]))
+            }
+            _ => (0, 0),
+        };
+        let seats = info.seats.iter().zip(&over.bots).zip(&over.ends).map(|((seat, bot), end)| {
+            let (rank, total) = score(seat.side);
+            let rating = rating(seat.seat.index());
+            LoggedSeat { bot: bot.clone(), side: seat.side, rank, total, end: *end, rating }
+        });
+        let ended_at = info.ended_at.unwrap_or(info.created_at);
+        self.archive.keep(LoggedResult {
+            number: ended.number,
+            match_id: info.match_id,
+            ended_at,
+            reason: over.reason,
+            seats: seats.collect(),
+        });
+        let told = self.judge(&over, info, ended_at, now);
+        self.free(&over, info, accounts, usages, now);
+        told
+    }
+
+    /// What the match says of how its bots behave.
+    fn judge(&mut self, over: &Ended, info: &MatchInfo, ended_at: UnixMillis, now: UnixMillis) -> Told {
+        let settings = &self.spec.conduct;
+        let (paired_ms, ended_ms) = (info.created_at.get(), ended_at.get());
+        let is_result = over.reason != super::query::Reason::Aborted;
+        let mut told = Told::new();
+        for (bot, end) in over.bots.iter().zip(&over.ends) {
+            let conduct = self.conduct.entry(bot.clone()).or_default();
+            let notice = match end {
+                SeatEnd::NoShow => conduct.no_show(settings, paired_ms, ended_ms),
+                SeatEnd::Forfeited => {
+                    conduct.came(settings);
+                    conduct.forfeited(settings, paired_ms, ended_ms)
+                }
+                SeatEnd::Played if is_result => {
+                    conduct.came(settings);
+                    conduct.finished();
+                    None
+                }
+                SeatEnd::Played => None,
+            };
+            if let Some(notice) = notice {
+                let (ladder, conduct) = (self.spec.name.clone(), conduct.status(now.get()));
+                told.push((bot.clone(), Word { ladder, match_id: info.match_id, notice, conduct }));
+            }
+        }
+        told
+    }
+
+    /// The match takes no places any more.
+    fn free(
+        &mut self,
+        over: &Ended,
+        info: &MatchInfo,
+        accounts: &dyn Accounts,
+        usages: &mut Usages,
+        now: UnixMillis,
+    ) {
+        let Some(pairing) = self.live.remove(&info.match_id) else {
+            // It was over before the server was started.
+            if over.dealt == Dealt::Yes
+                && let Some(pairing) = self.pairing_of(info, accounts)
+            {
+                self.queue.remember(&pairing);
+                for bot in &over.bots {
+                    usages.entry(bot.clone()).or_default().remember(info.created_at.get());
+                }
+            }
+            return;
+        };
+        let ended = if over.dealt == Dealt::Yes {
+            for bot in &over.bots {
+                if let Some(Err(error)) = usages.get_mut(bot).map(Usage::end) {
+                    tracing::error!(%bot, %error, "a match can't be taken off a quota");
+                }
+            }
+            self.queue.finish(&pairing, now.get())
+        } else {
+            self.give_back(&pairing, usages, info.created_at);
+            for (bot, end) in over.bots.iter().zip(&over.ends) {
+                if *end == SeatEnd::NoShow {
+                    let id = self.names.bot(bot);
+                    self.queue.leave(id);
+                }
+            }
+            self.queue.abandon(&pairing, now.get())
+        };
+        if let Err(error) = ended {
+            tracing::error!(match_id = %info.match_id, %error, "a match does not end for who waits");
+        }
+    }
+
+    /// How a bot behaved until now.
+    pub(super) fn conduct_of(&self, bot: &BotName) -> Conduct {
+        self.conduct.get(bot).copied().unwrap_or_default()
+    }
+
+    /// A bot is put back.
+    pub(super) fn reinstate(
+        &mut self,
+        bot: &BotName,
+        at: UnixMillis,
+    ) -> Result<Status, zetema_ladder::conduct::ReinstateError> {
+        let conduct = self.conduct.entry(bot.clone()).or_default();
+        conduct.reinstate(at.get())?;
+        Ok(conduct.status(at.get()))
+    }
+
+    /// Whether what is shown of anybody's conduct changes by itself.
+    pub(super) fn anybody_waits_for_time(&self, now: UnixMillis) -> bool {
+        self.conduct.values().any(|conduct| conduct.status(now.get()) != Status::Free)
+    }
+
+    /// The standings, the best first.
+    pub(super) fn rows(&self, now: UnixMillis) -> Arc<[Row]> {
+        let rows = self.ratings.standings().into_iter().map(|standing| Row {
+            rank: standing.rank,
+            bot: standing.bot.clone(),
+            entry: standing.entry,
+            certainty: standing.certainty,
+            conduct: self.status(standing.bot, now),
+        });
+        rows.collect()
+    }
+
+    /// What everyone may read, with these standings.
+    pub(super) fn picture(&self, rows: Arc<[Row]>) -> Picture {
+        Picture {
+            result_number: self.seen,
+            queued: self.wanted.len(),
+            live: self.live.len(),
+            rated_matches: self.rated_matches,
+            rows,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Ladders on matches in memory, on paused time.
+
+use std::collections::HashMap;
+use std::num::NonZeroU16;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use zetema_ladder::conduct::Status;
+use zetema_ladder::quota::Quota;
+use zetema_rules::Preset;
+
+use super::*;
+use crate::config::Config as ServerConfig;
+use crate::journal::{MatchId, Owner, UnixMillis};
+use crate::limits;
+use crate::matches::tests::fake::{FakeJournal, Fate};
+use crate::matches::{self, SystemClock, SystemEntropy};
+use crate::table::{Command as Ask, FairShuffler, Moment};
+
+/// A wall clock that goes with tokio's own time.
+struct Wall(SystemClock, tokio::time::Instant);
+
+impl Clock for Wall {
+    fn now(&self) -> Moment {
+        self.0.now()
+    }
+
+    fn wall(&self) -> UnixMillis {
+        UnixMillis::new(1_700_000_000_000 + u64::try_from(self.1.elapsed().as_millis()).unwrap())
+    }
+}
+
+#[derive(Default)]
+struct Registered(Mutex<HashMap<BotName, Account>>);
+
+impl Accounts for Registered {
+    fn account(&self, bot: &BotName) -> Option<Account> {
+        self.0.lock().unwrap().get(bot).cloned()
+    }
+}
+
+struct Scene {
+    journal: FakeJournal,
+    matches: Matches,
+    accounts: Arc<Registered>,
+    clock: Arc<Wall>,
+    ladders: Ladders,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+const LADDER: &str = "quick-2";
+
+fn bot(name: &str) -> BotName {
+    BotName::new(name).unwrap()
+}
+
+fn specs() -> LadderSpecs {
+    ServerConfig::default().ladders
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let journal = FakeJournal::new();
+        let clock = Arc::new(Wall(SystemClock::new(), tokio::time::Instant::now()));
+        Self::on(journal, Arc::default(), clock).await
+    }
+
+    async fn on(journal: FakeJournal, accounts: Arc<Registered>, clock: Arc<Wall>) -> Self {
+        let config = matches::Config {
+            journal: Arc::new(journal.clone()),
+            clock: Arc::<Wall>::clone(&clock),
+            entropy: Arc::new(SystemEntropy),
+            shuffler: Arc::new(FairShuffler),
+            limits: matches::Limits::default(),
+        };
+        let (matches, _) = Matches::open(config).await.unwrap();
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let config = Config {
+            specs: specs(),
+            matches: matches.clone(),
+            accounts: Arc::<Registered>::clone(&accounts),
+            clock: Arc::<Wall>::clone(&clock),
+            pressure: Arc::new(Pressure::new()),
+            disk_room: Arc::new(DiskRoom::new(0)),
+        };
+        let ladders = Ladders::open(config, &tasks, stop.clone());
+        Self { journal, matches, accounts, clock, ladders, tasks, stop }
+    }
+
+    /// The same server after a stop and a start.
+    async fn restart(self) -> Self {
+        let Self { journal, matches, accounts, clock, ladders, tasks, stop } = self;
+        drop(ladders);
+        stop.cancel();
+        tasks.close();
+        tasks.wait().await;
+        matches.stop().await;
+        Self::on(journal, accounts, clock).await
+    }
+
+    fn register(&self, name: &str, owner: &str, quota: Quota) {
+        let owner = Owner::new(owner).unwrap();
+        let account = Account { owner, quota, standing: AccountStanding::Active };
+        self.accounts.0.lock().unwrap().insert(bot(name), account);
+    }
+
+    /// A bot of an owner of its own, which waits with one place.
+    async fn comes(&self, name: &str) -> Presence {
+        self.register(name, name, Quota::new(10, 1_000).unwrap());
+        self.waits(name, 1).await
+    }
+
+    async fn waits(&self, name: &str, places: u16) -> Presence {
+        let mut presence = self.ladders.enter(bot(name));
+        presence.wait_on(queue(LADDER, places)).await.unwrap();
+        presence
+    }
+
+    fn seats(&self, name: &str) -> Vec<(MatchId, zetema_rules::Seat)> {
+        let seats = self.matches.bot_seats(&bot(name), None, 100).seats;
+        seats.into_iter().map(|seat| (seat.match_id, seat.seat)).collect()
+    }
+
+    /// Waits until a bot has this many live seats.
+    async fn seated(&self, name: &str, count: usize) -> Vec<(MatchId, zetema_rules::Seat)> {
+        let seats = async {
+            loop {
+                let seats = self.seats(name);
+                if seats.len() == count {
+                    return seats;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(5), seats).await.expect("the bot is paired")
+    }
+
+    async fn join(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
+        let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        self.matches.join(match_id, access, None).await.unwrap();
+    }
+
+    async fn resign(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
+        let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        let arrival = self.matches.arrival(None);
+        self.matches.command(match_id, Ask::Resign { access }, arrival).await.unwrap();
+    }
+
+    /// Plays the next match of two bots: the loser resigns.
+    async fn play(&self, winner: &str, loser: &str) {
+        let seats = [self.seated(winner, 1).await[0], self.seated(loser, 1).await[0]];
+        self.join(winner, seats[0]).await;
+        self.join(loser, seats[1]).await;
+        self.resign(loser, seats[1]).await;
+    }
+
+    /// What is shown once it is so.
+    async fn shows(&self, wanted: impl Fn(&Picture) -> bool) -> Arc<Picture> {
+        let (_, mut picture) = self.ladders.picture(LADDER).unwrap();
+        let shown = picture.wait_for(|picture| wanted(picture));
+        if let Ok(shown) = tokio::time::timeout(Duration::from_hours(12), shown).await {
+            return Arc::clone(&*shown.unwrap());
+        }
+        let (_, picture) = self.ladders.picture(LADDER).unwrap();
+        panic!("it is not shown, but {:?}", picture.borrow())
+    }
+}
+
+fn queue(ladder: &str, places: u16) -> Vec<(LadderName, NonZeroU16)> {
+    vec![(LadderName::new(ladder).unwrap(), NonZeroU16::new(places).unwrap())]
+}
+
+fn names(picture: &Picture) -> Vec<(usize, &str)> {
+    picture.rows.iter().map(|row| (row.rank, row.bot.as_str())).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_who_wait_play_are_rated_and_wait_again() {
+    let scene = Scene::new().await;
+    let (_ann, _bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    let picture = scene.shows(|picture| picture.rated_matches == 1).await;
+    assert_eq!(names(&picture), [(1, "ann"), (2, "bob")]);
+    assert_eq!(picture.rows[1].entry.tally.forfeits, 1);
+    let (match_id, _) = scene.seated("ann", 1).await[0];
+    let info = scene.matches.get(match_id).await.unwrap();
+    assert_eq!(info.ladder.as_ref().map(LadderName::as_str), Some(LADDER));
+    assert_eq!((info.owner, info.rules), (None, Preset::Quick.rules(2, None).unwrap()));
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    let [result] = &results.items[..] else { panic!("{results:?}") };
+    assert_eq!(result.reason, Reason::Forfeit);
+    let lost = result.seats.iter().find(|seat| seat.end == SeatEnd::Forfeited).unwrap();
+    assert_eq!((lost.bot.as_str(), lost.rank), ("bob", 2));
+    let (before, after) = lost.rating.unwrap();
+    assert!(after.mu < before.mu);
+    let history = scene.ladders.history(LADDER, &bot("bob"), &first(10)).unwrap();
+    assert_eq!(history.items[0].rating, after);
+    let met = scene.ladders.head_to_head(LADDER, &bot("bob"), None, &first(10)).unwrap();
+    assert_eq!((met.items[0].opponent.as_str(), met.items[0].between.behind), ("ann", 1));
+}
+
+const fn first<C>(most: usize) -> PageFrom<C> {
+    PageFrom { after: None, most }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_gives_the_same_ratings_and_counts_what_ended_meanwhile_once() {
+    let scene = Scene::new().await;
+    let (ann, bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    // Who forfeits three times is benched.
+    for (winner, loser) in [("ann", "bob"), ("bob", "ann"), ("ann", "bob")] {
+        scene.play(winner, loser).await;
+    }
+    let before = scene.shows(|picture| picture.rated_matches == 3).await;
+    // A match that goes on over the restart.
+    let seats = [scene.seated("ann", 1).await[0], scene.seated("bob", 1).await[0]];
+    drop((ann, bob));
+    let scene = scene.restart().await;
+    let after = scene.shows(|picture| picture.rated_matches == 3).await;
+    assert_eq!(after.rows, before.rows);
+    assert_eq!((after.live, after.queued), (1, 0));
+    let _waiting = (scene.waits("ann", 1).await, scene.waits("bob", 1).await);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(scene.seats("ann").len(), 1, "its place is taken by the match that goes on");
+    scene.join("ann", seats[0]).await;
+    scene.join("bob", seats[1]).await;
+    scene.resign("ann", seats[0]).await;
+    let now = scene.shows(|picture| picture.rated_matches == 4).await;
+    assert_eq!(now.rows.iter().map(|row| row.entry.tally.matches).collect::<Vec<_>>(), [4, 4]);
+    assert!(scene.seated("ann", 1).await[0] != seats[0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_come_is_told_and_not_paired_for_a_while_and_the_other_waits_on() {
+    let scene = Scene::new().await;
+    let (ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    let seat = scene.seated("ann", 1).await[0];
+    scene.join("ann", seat).await;
+    // Bob does not come: the join timeout aborts the match.
+    let word = tokio::time::timeout(Duration::from_mins(1), bob.word()).await.expect("it is told");
+    assert_eq!(word.match_id, seat.0);
+    assert!(word.notice.to_string().contains("strike 1"), "{}", word.notice);
+    assert!(matches!(word.conduct, Status::CoolingDown { .. }), "{word:?}");
+    let _cyd = scene.comes("cyd").await;
+    let next = scene.seated("cyd", 1).await[0];
+    assert_eq!(scene.seated("ann", 1).await[0].0, next.0);
+    assert_eq!(scene.seats("bob"), []);
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    let ends: Vec<_> = results.items[0].seats.iter().map(|seat| (seat.bot.as_str(), seat.end)).collect();
+    assert!(ends.contains(&("bob", SeatEnd::NoShow)) && ends.contains(&("ann", SeatEnd::Played)), "{ends:?}");
+    assert_eq!(results.items[0].seats[0].rating, None);
+    // Half a minute later bob is free again.
+    let _dan = scene.comes("dan").await;
+    assert_eq!(scene.seated("bob", 1).await[0].0, scene.seated("dan", 1).await[0].0);
+    drop(ann);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bots_of_one_owner_never_meet_and_a_quota_bounds_how_many_matches_are_played_at_once() {
+    let scene = Scene::new().await;
+    for name in ["ann-1", "ann-2"] {
+        scene.register(name, "ann", Quota::new(10, 1_000).unwrap());
+    }
+    let _waiting = [scene.waits("ann-1", 5).await, scene.waits("ann-2", 5).await];
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    assert_eq!((scene.seats("ann-1").len(), scene.seats("ann-2").len()), (0, 0));
+    scene.register("bob", "bob", Quota::new(3, 1_000).unwrap());
+    let _bob = scene.waits("bob", 5).await;
+    scene.seated("bob", 3).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(scene.seats("bob").len(), 3, "its quota is three");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_not_wait_is_told_why_and_waits_where_it_did() {
+    let scene = Scene::new().await;
+    let mut ann = scene.comes("ann").await;
+    let mut stranger = scene.ladders.enter(bot("stranger"));
+    let refused = stranger.wait_on(queue(LADDER, 1)).await.unwrap_err();
+    assert_eq!(refused, (0, QueueRefused::NotRegistered(bot("stranger"))));
+    let nowhere = [queue(LADDER, 1), queue("nowhere", 1)].concat();
+    let (at, refused) = ann.wait_on(nowhere).await.unwrap_err();
+    assert_eq!(at, 1);
+    assert!(refused.to_string().contains("no ladder nowhere"), "{refused}");
+    let _bob = scene.comes("bob").await;
+    scene.seated("ann", 1).await;
+    // It leaves, and its match goes on.
+    assert_eq!(ann.wait_on(Vec::new()).await, Ok(Vec::new()));
+    scene.play("bob", "ann").await;
+    scene.shows(|picture| picture.rated_matches == 1 && picture.queued == 1).await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!(scene.seats("ann").len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_forfeits_again_and_again_is_benched_until_its_author_puts_it_back_and_a_restart_knows() {
+    let scene = Scene::new().await;
+    let (_ann, bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    let status =
+        |picture: &Picture| picture.rows.iter().find(|row| row.bot == bot("bob")).map(|row| row.conduct);
+    // Three forfeits each: ten minutes, an hour, six hours, and then until its author acts.
+    let by_author = Status::Benched(zetema_ladder::conduct::Until::Author);
+    for bench in 1..=4 {
+        for _ in 0..3 {
+            scene.play("ann", "bob").await;
+        }
+        scene.shows(|picture| matches!(status(picture), Some(Status::Benched(_)))).await;
+        if bench < 4 {
+            scene.shows(|picture| status(picture) == Some(Status::Free)).await;
+        }
+    }
+    scene.shows(|picture| status(picture) == Some(by_author)).await;
+    assert_eq!(scene.seats("bob"), []);
+    let none = scene.ladders.reinstate(LADDER, bot("ann")).await.unwrap_err();
+    assert!(matches!(none, LadderFault::Reinstate(_)), "{none}");
+    assert_eq!(scene.ladders.reinstate(LADDER, bot("bob")).await, Ok(Status::Free));
+    scene.seated("bob", 1).await;
+    drop(bob);
+    let scene = scene.restart().await;
+    let picture = scene.shows(|picture| picture.rated_matches == 12).await;
+    assert_eq!(status(&picture), Some(Status::Free));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_that_may_have_been_made_is_made_once() {
+    for fate in [Fate::WrittenUnknown, Fate::LostUnknown, Fate::Fails] {
+        let scene = Scene::new().await;
+        scene.shows(|picture| picture.queued == 0).await;
+        scene.journal.doom(&[fate]);
+        let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+        let seat = scene.seated("ann", 1).await[0];
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(scene.seats("ann"), [seat], "{fate:?}");
+        scene.play("ann", "bob").await;
+        let picture = scene.shows(|picture| picture.rated_matches == 1).await;
+        assert_eq!(picture.rows.iter().map(|row| row.entry.tally.matches).collect::<Vec<_>>(), [1, 1]);
+        // Its place is free again, and no more than that.
+        scene.seated("ann", 1).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_looks_up_holds_up_no_result() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let mut presence = scene.ladders.enter(bot("ann"));
+    for round in 0..200 {
+        presence.wait_on(Vec::new()).await.unwrap();
+        scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+        if round == 100 {
+            scene.play("ann", "bob").await;
+        }
+    }
+    scene.shows(|picture| picture.rated_matches == 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on() {
+    let archive = Archive::default();
+    let result = |number: u64, name: &str| LoggedResult {
+        number: crate::journal::ResultNumber::new(number),
+        match_id: MatchId::from_bytes([0; 16]),
+        ended_at: UnixMillis::new(number),
+        reason: Reason::Aborted,
+        seats: vec![LoggedSeat {
+            bot: bot(name),
+            side: zetema_rules::Side::new(0).unwrap(),
+            rank: 0,
+            total: 0,
+            end: SeatEnd::NoShow,
+            rating: None,
+        }],
+    };
+    let count = 2 * limits::LADDER_RESULTS_LOOKED_AT as u64;
+    for number in 1..=count {
+        archive.keep(result(2 * number, if number == 1 { "ann" } else { "bob" }));
+    }
+    let of_ann = ResultsFilter { bot: Some(bot("ann")), ..ResultsFilter::default() };
+    let first_page = archive.results(&of_ann, &first(10));
+    assert_eq!(
+        (first_page.items.len(), first_page.next.as_deref()),
+        (0, Some((count + 2).to_string().as_str()))
+    );
+    let after = Some(first_page.next.unwrap().parse().unwrap());
+    let second = archive.results(&of_ann, &PageFrom { after, most: 10 });
+    assert_eq!((second.items[0].number.get(), second.next), (2, None));
+    let two = archive.results(&ResultsFilter::default(), &first(2));
+    assert_eq!((two.items.len(), two.next.as_deref()), (2, Some((2 * count - 2).to_string().as_str())));
+}
