@@ -82,25 +82,25 @@ impl SeatCheck {
     ///
     /// # Errors
     /// If it has another number than was due, or a receipt that was not.
-    pub(crate) fn observed(&mut self, match_id: &str, observation: &v1::Observation) -> Result<(), Wrong> {
+    pub(crate) fn observed(&mut self, observation: &v1::Observation) -> Result<(), Wrong> {
         let seq = observation.seq;
         let expected = self.seen.map_or(1, |seen| seen + 1);
         self.seen = Some(seq);
         if seq != expected {
             return Err(Wrong::Sequence { expected, found: seq });
         }
-        let Some(receipt) = &observation.receipt else { return self.shown_without(observation) };
-        let decision = receipt.decision_number;
+        let Some(decision) = observation.answered_decision_number else {
+            return self.shown_without(observation);
+        };
         let Some(pending) = self.take(decision) else {
             return Err(Wrong::ExtraReceipt { decision });
         };
         self.owed.extend(std::iter::repeat_n((decision, seq), pending.again));
         self.shown = Some((decision, seq));
-        of_match(match_id, receipt)?;
-        if let Some((_, named)) = self.returned.filter(|(returned, _)| *returned == decision) {
-            elsewhere(decision, named, seq)?;
+        match self.returned.filter(|(returned, _)| *returned == decision) {
+            Some((_, named)) => elsewhere(decision, named, seq),
+            None => Ok(()),
         }
-        elsewhere(decision, receipt.seq, seq)
     }
 
     /// Something that was no action of this seat.

@@ -160,7 +160,7 @@ async fn watch(matches: &mut Matches, recorder: &Recorder, match_id: &str, pace:
             },
             Some(Kind::Observation(observation)) => {
                 recorder.count(Count::SpectatorObservation);
-                check.observed(match_id, &observation)
+                check.observed(&observation)
             }
             Some(Kind::End(_)) => return Ok(()),
             Some(Kind::Draining(_)) | None => Ok(()),

@@ -206,8 +206,8 @@ async fn play(
                 assert_eq!(observation.seq, place.seq + 1, "a gap or a repeat");
                 place.seq = observation.seq;
                 place.open = observation.decision_number.filter(|_| observation.decision.is_some());
-                let receipt = observation.receipt.map(|receipt| receipt.decision_number);
-                if receipt.is_some() && receipt == place.sent {
+                let answered = observation.answered_decision_number;
+                if answered.is_some() && answered == place.sent {
                     place.sent = None;
                     place.acted += 1;
                     left -= usize::from(place.acted == acts);

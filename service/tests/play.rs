@@ -111,7 +111,7 @@ impl Player {
         let seq = self.seqs.get_mut(&handle).unwrap();
         assert_eq!(observation.seq, *seq + 1, "no gap");
         *seq = observation.seq;
-        self.receipts += usize::from(observation.receipt.is_some());
+        self.receipts += usize::from(observation.answered_decision_number.is_some());
         if let Some(decision) = &observation.decision {
             self.acted += 1;
             return Some(play_request::Kind::Act(Self::choose(

@@ -4,9 +4,8 @@ use super::*;
 
 const MATCH: &str = "m";
 
-fn observation(seq: u64, receipt: Option<(u32, u64)>) -> v1::Observation {
-    let receipt = receipt.map(|(decision_number, seq)| receipt_of(MATCH, decision_number, seq));
-    v1::Observation { seq, receipt, decision_number: Some(3), ..v1::Observation::default() }
+fn observation(seq: u64, answered_decision_number: Option<u32>) -> v1::Observation {
+    v1::Observation { seq, answered_decision_number, decision_number: Some(3), ..v1::Observation::default() }
 }
 
 fn receipt_of(match_id: &str, decision_number: u32, seq: u64) -> v1::Receipt {
@@ -25,7 +24,7 @@ enum Step {
     Send(u32),
     Cut,
     Refuse,
-    Observe(u64, Option<(u32, u64)>),
+    Observe(u64, Option<u32>),
     Advance(u64),
     TimeOut(u64),
     Acknowledge(u32, u64),
@@ -39,16 +38,16 @@ fn check(steps: impl IntoIterator<Item = Step>, expected: impl Into<Option<Wrong
     let mut seat = SeatCheck::default();
     let told = |step, seat: &mut SeatCheck| match step {
         Start(seq) => seat.started(seq),
-        Observe(seq, receipt) => seat.observed(MATCH, &observation(seq, receipt)),
+        Observe(seq, answered) => seat.observed(&observation(seq, answered)),
         Advance(seq) => {
             let advanced = v1::Observation { decision_number: Some(4), ..observation(seq, None) };
-            seat.observed(MATCH, &advanced)
+            seat.observed(&advanced)
         }
         TimeOut(seq) => {
             let timed_out = v1::event::Kind::TimedOut(v1::TimedOut::default());
             let events = vec![v1::Event { kind: Some(timed_out) }];
             let advanced = v1::Observation { decision_number: Some(4), events, ..observation(seq, None) };
-            seat.observed(MATCH, &advanced)
+            seat.observed(&advanced)
         }
         Acknowledge(decision, seq) => seat.acknowledged(MATCH, &receipt_of(MATCH, decision, seq)),
         Return(decision, seq) => seat.returned(MATCH, 1, &receipt_of(MATCH, decision, seq)),
@@ -74,33 +73,23 @@ fn check(steps: impl IntoIterator<Item = Step>, expected: impl Into<Option<Wrong
 
 #[test]
 fn what_a_right_server_sends_is_no_fault() {
-    check([Start(0), Observe(1, None), Send(1), Observe(2, Some((1, 2))), Observe(3, None), End], None);
+    check([Start(0), Observe(1, None), Send(1), Observe(2, Some(1)), Observe(3, None), End], None);
     check([Start(7), Send(4), Refuse, Observe(8, None), End], None);
     // Out of time before the answer came there.
     check([Start(0), Send(3), TimeOut(1), End], None);
     check([Start(0), Send(3), Cut, Start(1), Advance(2), End], None);
     // Cut before the action came there, and after.
-    check([Start(0), Send(1), Cut, Start(1), Send(1), Observe(2, Some((1, 2))), End], None);
+    check([Start(0), Send(1), Cut, Start(1), Send(1), Observe(2, Some(1)), End], None);
     check([Start(0), Send(1), Cut, Start(2), Send(1), Acknowledge(1, 2), Observe(3, None), End], None);
     // Cut after the action came there, and the seat is to act again before the receipt comes.
     check(
-        [
-            Start(0),
-            Send(1),
-            Cut,
-            Start(2),
-            Send(1),
-            Send(3),
-            Acknowledge(1, 2),
-            Observe(3, Some((3, 3))),
-            End,
-        ],
+        [Start(0), Send(1), Cut, Start(2), Send(1), Send(3), Acknowledge(1, 2), Observe(3, Some(3)), End],
         None,
     );
     // Sent again on the same stream: the one is shown, the other acknowledged.
-    check([Start(0), Send(1), Send(1), Observe(1, Some((1, 1))), Acknowledge(1, 1), End], None);
-    check([Start(0), Send(1), Observe(1, Some((1, 1))), Return(1, 1)], None);
-    check([Start(0), Send(1), Return(1, 1), Observe(1, Some((1, 1))), End], None);
+    check([Start(0), Send(1), Send(1), Observe(1, Some(1)), Acknowledge(1, 1), End], None);
+    check([Start(0), Send(1), Observe(1, Some(1)), Return(1, 1)], None);
+    check([Start(0), Send(1), Return(1, 1), Observe(1, Some(1)), End], None);
 }
 
 #[test]
@@ -115,20 +104,19 @@ fn a_gap_or_an_observation_that_comes_twice_is_found() {
 #[test]
 fn a_receipt_that_comes_twice_or_is_another_s_or_does_not_come_is_found() {
     let extra = |decision| Some(Wrong::ExtraReceipt { decision });
-    check([Start(0), Send(1), Observe(1, Some((1, 1))), Observe(2, Some((1, 2)))], extra(1));
-    check([Start(0), Send(1), Observe(1, Some((1, 1))), Acknowledge(1, 1)], extra(1));
+    check([Start(0), Send(1), Observe(1, Some(1)), Observe(2, Some(1))], extra(1));
+    check([Start(0), Send(1), Observe(1, Some(1)), Acknowledge(1, 1)], extra(1));
     check([Start(0), Send(1), Acknowledge(1, 1)], extra(1));
     check([Start(0), Send(1), Cut, Send(1), Acknowledge(1, 1), Acknowledge(1, 1)], extra(1));
-    check([Start(0), Observe(1, Some((1, 1)))], extra(1));
-    check([Start(0), Send(1), Observe(1, Some((2, 1)))], extra(2));
+    check([Start(0), Observe(1, Some(1))], extra(1));
+    check([Start(0), Send(1), Observe(1, Some(2))], extra(2));
     check([Start(0), Send(1), Return(2, 1)], extra(2));
     check([Start(0), Send(3), Observe(1, None), End], Some(Wrong::MissingReceipt { decision: 3 }));
     check([Start(0), Send(3), Advance(1)], Some(Wrong::MissingReceipt { decision: 3 }));
     let elsewhere = |named, shown| Some(Wrong::ReceiptElsewhere { decision: 1, named, shown });
-    check([Start(0), Send(1), Observe(1, Some((1, 2)))], elsewhere(2, 1));
-    check([Start(0), Send(1), Observe(1, Some((1, 1))), Return(1, 2)], elsewhere(2, 1));
-    check([Start(0), Send(1), Return(1, 2), Observe(1, Some((1, 1)))], elsewhere(2, 1));
-    check([Start(0), Send(1), Send(1), Observe(1, Some((1, 1))), Acknowledge(1, 3)], elsewhere(3, 1));
+    check([Start(0), Send(1), Observe(1, Some(1)), Return(1, 2)], elsewhere(2, 1));
+    check([Start(0), Send(1), Return(1, 2), Observe(1, Some(1))], elsewhere(2, 1));
+    check([Start(0), Send(1), Send(1), Observe(1, Some(1)), Acknowledge(1, 3)], elsewhere(3, 1));
     let mut seat = SeatCheck::default();
     seat.sent(1);
     let wrong = seat.returned(MATCH, 1, &receipt_of("other", 1, 1)).unwrap_err();

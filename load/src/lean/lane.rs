@@ -216,14 +216,14 @@ impl Lane {
 
     /// Something was observed.
     pub(super) fn observed(&mut self, now: Instant, key: SeatKey, observation: v1::Observation) {
-        let Some((match_id, _, seat)) = self.parts(key) else { return };
-        if let Err(wrong) = seat.check.observed(match_id, &observation) {
+        let Some((_, _, seat)) = self.parts(key) else { return };
+        if let Err(wrong) = seat.check.observed(&observation) {
             self.fault(key, wrong);
         }
         self.recorder.count(Count::Observation);
-        let v1::Observation { receipt, decision_number, decision, .. } = observation;
-        if let Some(receipt) = receipt {
-            self.receipt(now, key, receipt.decision_number);
+        let v1::Observation { answered_decision_number, decision_number, decision, .. } = observation;
+        if let Some(answered) = answered_decision_number {
+            self.receipt(now, key, answered);
         }
         self.decide(now, key, decision_number, decision);
     }

@@ -18,14 +18,14 @@ use crate::{
 
 /// One thing that changed a match.
 pub(crate) fn observation(observation: &Observation, rules: &Rules) -> v1::Observation {
-    let Observation { seq, decision, events, view, to_decide, clock, receipt: proof } = observation;
+    let Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
     v1::Observation {
         seq: *seq,
         decision_number: *decision,
         events: events.iter().map(|event| table_event(event, rules)).collect(),
         view: view.as_deref().map(|view| Box::new(view_to_wire(view))),
         decision: to_decide.as_deref().map(|legal| decision_of(legal, *clock)),
-        receipt: proof.map(receipt),
+        answered_decision_number: receipt.map(|receipt| receipt.decision),
     }
 }
 

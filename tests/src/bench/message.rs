@@ -110,8 +110,8 @@ pub(super) struct Observation {
     pub(super) decision_number: Option<u32>,
     #[prost(message, optional, tag = "5")]
     pub(super) decision: Option<Decision>,
-    #[prost(message, optional, tag = "6")]
-    pub(super) receipt: Option<Receipt>,
+    #[prost(uint32, optional, tag = "6")]
+    pub(super) answered_decision_number: Option<u32>,
 }
 
 /// Of a `Decision`.
@@ -136,8 +136,6 @@ pub(super) struct LegalActions {
 pub(super) struct Receipt {
     #[prost(uint32, tag = "2")]
     pub(super) decision_number: u32,
-    #[prost(uint64, tag = "3")]
-    pub(super) seq: u64,
 }
 
 /// Of an `ActResponse`.
@@ -169,15 +167,13 @@ mod tests {
             discards: vec![1, 7, 52],
             declarations: vec![v1::Declaration::default(), v1::Declaration::default()],
         };
-        let receipt =
-            v1::Receipt { match_id: "00112233445566778899aabbccddeeff".into(), decision_number: 7, seq: 9 };
         let observation = v1::Observation {
             seq: 9,
             decision_number: Some(8),
             events: vec![v1::Event::default(); 3],
             view: Some(Box::default()),
             decision: Some(v1::Decision { legal_actions: Some(legal), ..v1::Decision::default() }),
-            receipt: Some(receipt),
+            answered_decision_number: Some(7),
         };
         let whole = v1::PlayResponse {
             tag: 3,
@@ -191,7 +187,7 @@ mod tests {
             seq: 9,
             decision_number: Some(8),
             decision: Some(Decision { legal_actions: Some(legal) }),
-            receipt: Some(Receipt { decision_number: 7, seq: 9 }),
+            answered_decision_number: Some(7),
         };
         assert_eq!(lean, PlayResponse { tag: 3, handle: 5, kind: Some(Played::Observation(observation)) });
     }

@@ -13,7 +13,7 @@ use zetema_rules::fair::Nonce;
 use zetema_rules::{MatchEnd, Options, Preset, Rules};
 use zetema_sdk::Records;
 
-use crate::fault_runs::{Backend, Ledger, Problem, play};
+use crate::fault_runs::{Backend, Ledger, Problem, Receipted, play};
 use crate::harness::{Clients, Created, joint, own, preset, unhurried};
 use crate::proxy::{Proxy, calls};
 
@@ -55,7 +55,7 @@ impl Crew {
     }
 
     /// Sends the bots away, and gives the matches with what seat 0 of each had acknowledged.
-    pub fn dismiss(self) -> Vec<(Created, Vec<v1::Receipt>)> {
+    pub fn dismiss(self) -> Vec<(Created, Vec<Receipted>)> {
         drop(self.tables);
         let begun = self.begun.lock().unwrap();
         let receipts = |(created, proxy): &(Created, Arc<Proxy>)| {

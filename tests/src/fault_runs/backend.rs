@@ -19,7 +19,7 @@ use zetema_rules::LegalActions;
 use zetema_rules::fair::Nonce;
 
 use super::choice::choose;
-use super::{Chosen, Ledger, Subscription, game_events};
+use super::{Chosen, Ledger, Receipted, Subscription, game_events};
 
 /// How long an answer may take.
 const ANSWER_WITHIN: Duration = Duration::from_millis(250);
@@ -191,7 +191,7 @@ impl Backend {
         let request = v1::ActRequest { seat_token: self.token.clone(), act: Some(act) };
         self.ledger.sent.push(chosen);
         match self.ask(request, |mut client, request| async move { client.act(request).await }).await {
-            Ok(answer) => self.ledger.receipts.extend(answer.receipt),
+            Ok(answer) => self.ledger.receipts.extend(answer.receipt.map(Receipted::from)),
             Err(error) => self.ledger.refused.push((number, error.reason())),
         }
     }

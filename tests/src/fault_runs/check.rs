@@ -5,7 +5,7 @@ use zetema_proto::{Wire, record_from_wire, v1};
 use zetema_rules::{Outcome, PlayedBy, Record, Seat, SeatEvent, Step};
 use zetema_sdk::PlayerToken;
 
-use super::{Chosen, Ledger, Problem, Subscription, game_events};
+use super::{Chosen, Ledger, Problem, Receipted, Subscription, game_events};
 use crate::harness::{Clients, Created, PlayStream, Table};
 
 /// What is known of a match that is over from elsewhere than its player.
@@ -120,15 +120,19 @@ impl Truth {
     }
 
     fn check_receipts(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
-        let due: Vec<&v1::Receipt> =
-            self.observations.iter().filter_map(|observation| observation.receipt.as_ref()).collect();
+        let due = |receipt: &Receipted| {
+            let Receipted { decision_number, seq } = *receipt;
+            self.observations.iter().any(|observation| {
+                (observation.answered_decision_number, observation.seq) == (Some(decision_number), seq)
+            })
+        };
         for Chosen { decision, .. } in self.recorded() {
             if !ledger.receipts.iter().any(|receipt| receipt.decision_number == decision) {
                 problems.push(Problem::NoReceipt { decision });
             }
         }
-        for receipt in ledger.receipts.iter().filter(|receipt| !due.contains(receipt)) {
-            let v1::Receipt { match_id: _, decision_number: decision, seq } = *receipt;
+        for receipt in ledger.receipts.iter().filter(|receipt| !due(receipt)) {
+            let Receipted { decision_number: decision, seq } = *receipt;
             problems.push(Problem::WrongReceipt { decision, seq });
         }
         problems

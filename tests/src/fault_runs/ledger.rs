@@ -23,6 +23,22 @@ pub struct Chosen {
     pub action: Action,
 }
 
+/// A receipt that came, in an observation or by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipted {
+    /// The number of the decision that was answered.
+    pub decision_number: u32,
+    /// The number of the observation that shows it.
+    pub seq: u64,
+}
+
+impl std::convert::From<v1::Receipt> for Receipted {
+    fn from(receipt: v1::Receipt) -> Self {
+        let v1::Receipt { match_id: _, decision_number, seq } = receipt;
+        Self { decision_number, seq }
+    }
+}
+
 /// One stream of observations, as the server sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
@@ -40,7 +56,7 @@ pub struct Ledger {
     /// What was sent, as often as it was.
     pub sent: Vec<Chosen>,
     /// The receipts that came.
-    pub receipts: Vec<v1::Receipt>,
+    pub receipts: Vec<Receipted>,
     /// The answers that were refused.
     pub refused: Vec<(u32, ErrorReason)>,
     /// The streams of observations.
@@ -87,7 +103,7 @@ impl Ledger {
                     Some(Answer::Observation(observation)) => self.observed(&observation),
                     Some(Answer::Acknowledgement(v1::Acknowledgement {
                         kind: Some(Acknowledged::Action(receipt)),
-                    })) => self.receipts.push(receipt),
+                    })) => self.receipts.push(receipt.into()),
                     Some(Answer::End(_)) => over = true,
                     // What crosses the end of the match meets a handle that is void.
                     Some(Answer::Rejection(error))
@@ -124,7 +140,9 @@ impl Ledger {
 
     fn observed(&mut self, observation: &v1::Observation) {
         self.numbered(observation.seq);
-        self.receipts.extend(observation.receipt.clone());
+        let seq = observation.seq;
+        let receipt = |decision_number| Receipted { decision_number, seq };
+        self.receipts.extend(observation.answered_decision_number.map(receipt));
     }
 
     pub(super) fn numbered(&mut self, seq: u64) {

@@ -24,7 +24,7 @@ mod scene;
 pub use backend::Backend;
 pub use case::{Case, Claim, Dealing, Terms, Transport, every_case, name};
 pub use check::Truth;
-pub use ledger::{Chosen, Ledger, Subscription, game_events};
+pub use ledger::{Chosen, Ledger, Receipted, Subscription, game_events};
 pub use logged::Logged;
 pub use problem::Problem;
 pub use relay::{Bug, Relay};

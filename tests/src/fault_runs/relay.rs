@@ -159,20 +159,19 @@ impl PlayService for Relayed {
         let mut followed = Followed::default();
         let said = responses.map(move |response| {
             let Ok(mut response) = response else { return vec![response] };
-            let forgets = |receipt: &v1::Receipt| {
-                state.bug == Bug::ReceiptNotRepeated
-                    && !fresh.lock().unwrap().contains(&receipt.decision_number)
+            let forgets = |decision: u32| {
+                state.bug == Bug::ReceiptNotRepeated && !fresh.lock().unwrap().contains(&decision)
             };
             match &mut response.kind {
                 Some(Answer::Joined(start)) => followed.resumed = resumes(start),
                 Some(Answer::Observation(observation)) => {
-                    observation.receipt.take_if(|receipt| forgets(receipt));
+                    observation.answered_decision_number.take_if(|decision| forgets(*decision));
                     let times = state.times(&mut followed, observation);
                     return vec![Ok(response); times];
                 }
                 Some(Answer::Acknowledgement(v1::Acknowledgement {
                     kind: Some(Acknowledged::Action(receipt)),
-                })) if forgets(receipt) => {
+                })) if forgets(receipt.decision_number) => {
                     response.kind = Some(Answer::Rejection(decision_over(receipt.decision_number)));
                 }
                 _ => {}

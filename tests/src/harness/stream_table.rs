@@ -71,12 +71,14 @@ impl StreamTable {
         if observation.events.iter().any(wanted) {
             self.give_nonce(stream, seat).await;
         }
-        if let Some(receipt) = &observation.receipt {
+        if let Some(decision_number) = observation.answered_decision_number {
             // Another seat may have been shown its decision before this one was shown its action.
-            let answered = |acted: &&mut Acted| acted.receipt.decision_number == receipt.decision_number;
+            let answered = |acted: &&mut Acted| acted.receipt.decision_number == decision_number;
             let acted = self.acted.iter_mut().rev().find(answered).expect("a receipt answers an action");
-            assert_eq!((acted.seat, observation.seq), (seat, receipt.seq));
-            acted.receipt = receipt.clone();
+            assert_eq!(acted.seat, seat);
+            let started = self.seats[seat].start.as_ref().and_then(|start| start.r#match.as_ref());
+            let match_id = started.expect("a start names its match").match_id.clone();
+            acted.receipt = v1::Receipt { match_id, decision_number, seq: observation.seq };
         }
         self.open = self.seats[seat].observe(seat, observation).or(self.open.take());
     }

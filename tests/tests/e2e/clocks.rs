@@ -255,7 +255,7 @@ async fn a_stall_of_the_server_cuts_no_stream_and_loses_nothing_that_came_meanwh
     loop {
         let message = stream.next().await.unwrap().expect("the stream goes on");
         let Some(v1::play_response::Kind::Observation(observation)) = message.kind else { continue };
-        if observation.receipt.is_some() {
+        if observation.answered_decision_number.is_some() {
             break;
         }
     }

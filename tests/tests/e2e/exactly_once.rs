@@ -164,15 +164,15 @@ async fn playing(clients: &Clients) -> (PlayStream, u32) {
 async fn is_receipted(stream: &mut PlayStream) -> bool {
     let mut is_receipted = false;
     while let Some(message) = stream.next().await.unwrap() {
-        let receipt = match message.kind {
-            Some(v1::play_response::Kind::Observation(observation)) => observation.receipt,
+        let answered = match message.kind {
+            Some(v1::play_response::Kind::Observation(observation)) => observation.answered_decision_number,
             Some(v1::play_response::Kind::Acknowledgement(acknowledgement)) => match acknowledgement.kind {
-                Some(v1::acknowledgement::Kind::Action(receipt)) => Some(receipt),
+                Some(v1::acknowledgement::Kind::Action(receipt)) => Some(receipt.decision_number),
                 _ => None,
             },
             _ => None,
         };
-        is_receipted |= receipt.is_some_and(|receipt| receipt.decision_number == 1);
+        is_receipted |= answered == Some(1);
     }
     is_receipted
 }

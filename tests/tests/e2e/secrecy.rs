@@ -85,14 +85,14 @@ async fn seen_by_the_others(number: u32, common: Card) -> Vec<Vec<u8>> {
     late.decision().await.unwrap();
     for log in [&table.seats[0], &late.seats[0]] {
         seen.extend(log.start.clone().map(start_bytes));
-        seen.extend(log.observations.iter().map(observation_bytes));
+        seen.extend(log.observations.iter().map(Message::encode_to_vec));
     }
 
     loop {
         match soon("a spectator's message", watch.message()).await.unwrap().unwrap().kind.unwrap() {
             Watched::Start(start) => seen.push(start_bytes(start)),
             Watched::Observation(observation) => {
-                seen.push(observation_bytes(&observation));
+                seen.push(observation.encode_to_vec());
                 if observation.decision_number == Some(third.number) {
                     break;
                 }
@@ -149,14 +149,6 @@ fn start_bytes(mut start: v1::SubscriptionStart) -> Vec<u8> {
         }
     }
     start.encode_to_vec()
-}
-
-fn observation_bytes(observation: &v1::Observation) -> Vec<u8> {
-    let mut observation = observation.clone();
-    if let Some(receipt) = &mut observation.receipt {
-        receipt.match_id.clear();
-    }
-    observation.encode_to_vec()
 }
 
 pub(crate) async fn metrics(clients: &Clients) -> String {

@@ -59,11 +59,10 @@ impl Scene {
     }
 
     /// The seat observes something: the receipt of its answer to a decision, its own next decision, or another's action.
-    fn observe(&mut self, of: u8, seq: u64, receipt: Option<u32>, number: u32, choices: Option<usize>) {
-        let receipt = receipt.map(|decision_number| receipt_of(decision_number, seq));
+    fn observe(&mut self, of: u8, seq: u64, answered: Option<u32>, number: u32, choices: Option<usize>) {
         let observation = v1::Observation {
             seq,
-            receipt,
+            answered_decision_number: answered,
             decision_number: Some(number),
             decision: choices.map(decision),
             ..v1::Observation::default()

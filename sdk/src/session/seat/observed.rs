@@ -132,7 +132,8 @@ impl SeatCore {
         now: Instant,
         observation: &v1::Observation,
     ) -> Result<Reaction, FieldError> {
-        let v1::Observation { seq, decision_number, events, view, decision, receipt } = observation;
+        let v1::Observation { seq, decision_number, events, view, decision, answered_decision_number } =
+            observation;
         let Some(cursor) = self.cursor else { return Err(FieldError::invalid("", "came before the start")) };
         if *seq != cursor + 1 {
             // What came before stands; one that comes again is passed over.
@@ -151,8 +152,8 @@ impl SeatCore {
         }
         self.cursor = Some(*seq);
         self.current = *decision_number;
-        if let Some(v1::Receipt { match_id: _, decision_number, seq: _ }) = receipt {
-            self.answer_is_settled(Some(*decision_number));
+        if answered_decision_number.is_some() {
+            self.answer_is_settled(*answered_decision_number);
         }
         // An answer to a decision that is over can't be taken any more, unless it was: then its receipt
         // came above.

@@ -391,15 +391,13 @@ impl Table {
             let seen = game.iter().map(|event| event.seen_by(Viewer::Seat(seat)));
             let seen = seen.map(|event| seat_event_to_wire(&event, &self.rules));
             let seq = self.seats[seat.index()].log.len() as u64 + 1;
-            let receipt =
-                |(_, number)| v1::Receipt { match_id: self.id.clone(), decision_number: number, seq };
             let observation = v1::Observation {
                 seq,
                 decision_number: self.decision(),
                 events: about.chain(seen).collect(),
                 view: self.view(seat).map(Box::new),
                 decision: self.to_decide(seat, fresh),
-                receipt: actor.filter(|&(actor, _)| actor == seat).map(receipt),
+                answered_decision_number: actor.filter(|&(actor, _)| actor == seat).map(|(_, number)| number),
             };
             self.seats[seat.index()].log.push(observation.clone());
             if self.seats[seat.index()].live {
