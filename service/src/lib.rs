@@ -10,6 +10,7 @@ mod incident;
 pub mod journal;
 pub mod ladders;
 pub mod limits;
+mod mailbox;
 pub mod matches;
 pub mod metrics;
 mod own_task;

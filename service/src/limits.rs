@@ -43,6 +43,12 @@ pub const MAX_REQUEST_ID_CHARS: usize = 64;
 /// Characters of a client's name in hello: it goes to the log.
 pub const MAX_CLIENT_NAME_CHARS: usize = 64;
 
+/// Observations for which a player's queue keeps room when it is empty: those of a turn and of its answer.
+pub const QUEUE_KEPT: usize = 4;
+
+/// Letters for which a mailbox keeps room when it is empty.
+pub const MAILBOX_KEPT: usize = 64;
+
 /// Seats that one Play or Observe stream carries. Each costs a queue in its table.
 pub const MAX_SEATS_PER_STREAM: usize = 1_000;
 

@@ -15,7 +15,7 @@ use crate::{
     journal::MatchId,
     ladders::Ladders,
     matches::Matches,
-    table::{Arrival, Command, Done, MatchInfo},
+    table::{Arrival, Command, Done, MatchInfo, Rejection},
     traces,
 };
 
@@ -35,6 +35,53 @@ pub(crate) struct Backend {
     pub(crate) drain: Drain,
     pub(crate) pressure: Arc<Pressure>,
     pub(crate) disk_room: Arc<DiskRoom>,
+}
+
+/// What is asked of a table, as it is counted, traced and logged.
+pub(super) struct Commanded {
+    match_id: MatchId,
+    seat: Option<Seat>,
+    begun: Instant,
+    pub(super) span: Span,
+}
+
+impl Commanded {
+    /// What has just come in by this RPC, in a call with this metadata.
+    pub(super) fn new(
+        rpc: &'static str,
+        metadata: Option<&MetadataMap>,
+        match_id: MatchId,
+        command: &Command,
+    ) -> Self {
+        let span = traces::of_command(rpc, metadata, match_id, command);
+        Self { match_id, seat: command.seat(), begun: Instant::now(), span }
+    }
+
+    /// The table has answered.
+    pub(super) fn answered(
+        self,
+        matches: &Matches,
+        answered: Result<(Done, Arc<MatchInfo>), Rejection>,
+    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
+        let Self { match_id, seat, begun, span } = self;
+        let seat = seat.map(tracing::field::display);
+        match answered {
+            Ok((done, info)) => {
+                if let Done::Acted(receipt) = done {
+                    let measures = matches.measures();
+                    measures.actions.increment(1);
+                    measures.action_seconds.record(begun.elapsed().as_secs_f64());
+                    tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
+                }
+                Ok((done, info))
+            }
+            Err(rejection) => {
+                span.record("rejection", rejection.kind());
+                tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
+                Err(rejection.into())
+            }
+        }
+    }
 }
 
 impl Backend {
@@ -57,55 +104,28 @@ impl Backend {
         command: Command,
     ) -> Result<(Done, Arc<MatchInfo>), Fault> {
         let arrival = self.matches.arrival(None);
-        let span = traces::of_command(rpc, Some(metadata), match_id, &command);
-        self.traced(share, match_id, command, arrival, span).await
+        let asked = Commanded::new(rpc, Some(metadata), match_id, &command);
+        self.commanded(share, asked, command, arrival).await
     }
 
-    /// Asks a table what came in then on a Play stream.
-    pub(super) async fn command_at(
+    /// Asks a table what is to be asked.
+    pub(super) async fn commanded(
         &self,
         share: Option<&Share>,
-        match_id: MatchId,
+        asked: Commanded,
         command: Command,
         arrival: Arrival,
     ) -> Result<(Done, Arc<MatchInfo>), Fault> {
-        let span = traces::of_command("Play", None, match_id, &command);
-        self.traced(share, match_id, command, arrival, span).await
-    }
-
-    async fn traced(
-        &self,
-        share: Option<&Share>,
-        match_id: MatchId,
-        command: Command,
-        arrival: Arrival,
-        span: Span,
-    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
-        let begun = Instant::now();
-        let seat = command.seat().map(tracing::field::display);
-        let asked = async {
+        let match_id = asked.match_id;
+        let answered = async {
             if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {
                 return Ok(done);
             }
             let _turn = self.turn(share, match_id).await?;
             Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
         };
-        match asked.instrument(span.clone()).await? {
-            Ok((done, info)) => {
-                if let Done::Acted(receipt) = done {
-                    let measures = self.matches.measures();
-                    measures.actions.increment(1);
-                    measures.action_seconds.record(begun.elapsed().as_secs_f64());
-                    tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
-                }
-                Ok((done, info))
-            }
-            Err(rejection) => {
-                span.record("rejection", rejection.kind());
-                tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
-                Err(rejection.into())
-            }
-        }
+        let answered = answered.instrument(asked.span.clone()).await?;
+        asked.answered(&self.matches, answered)
     }
 
     /// Whether there is time for a join. Refused is only who begins: a seat that has joined is let in again whatever comes, as is

@@ -1,8 +1,11 @@
 //! What a subscription of the core says, as messages of the wire: the same for Play, Observe and `WatchMatch`.
 
-use std::time::Duration;
+use std::{
+    task::{Context, Poll},
+    time::Duration,
+};
 
-use futures::{StreamExt, stream, stream::BoxStream};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
 use metrics::counter;
 use tonic::Status;
 use zetema_proto::{
@@ -39,8 +42,8 @@ pub(super) struct Followed<T = v1::Observation> {
     pub(super) start: v1::SubscriptionStart,
     /// The number of the last observation that the start includes.
     pub(super) seq: u64,
-    /// What comes after: it ends with the first that is no observation.
-    pub(super) heard: BoxStream<'static, Heard<T>>,
+    /// What comes after.
+    pub(super) following: Following<T>,
 }
 
 /// What is made of an observation for a match with these rules.
@@ -129,12 +132,7 @@ pub(super) async fn follow<T: Send + 'static>(
         }),
     };
     let seq = subscription.last_seq();
-    let following = Following { subscription, show };
-    Ok(Followed {
-        start,
-        seq,
-        heard: stream::unfold(Some(Box::new(following)), async |next| next?.next().await).boxed(),
-    })
+    Ok(Followed { start, seq, following: Following { doing: Doing::Listens(Box::new(subscription)), show } })
 }
 
 /// The turns that a match is replayed in.
@@ -180,22 +178,71 @@ async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead,
     Ok(ToRead { turn, entries })
 }
 
-/// A subscription that is heard.
-struct Following<T> {
-    subscription: Subscription,
+/// A subscription that is heard. It ends with the first that is no observation.
+pub(super) struct Following<T = v1::Observation> {
+    doing: Doing,
     show: Show<T>,
 }
 
-impl<T> Following<T> {
-    /// The next thing that is heard, and the subscription while it goes on.
-    async fn next(mut self: Box<Self>) -> Option<(Heard<T>, Option<Box<Self>>)> {
-        match self.subscription.next().await {
-            Next::Observation(observation) => {
-                let shown = (self.show)(&observation, &self.subscription.info().rules);
-                Some((Heard::Observation(shown), Some(self)))
+enum Doing {
+    Listens(Box<Subscription>),
+    /// For something else than what comes into a player's own queue.
+    Waits(BoxFuture<'static, (Next, Box<Subscription>)>),
+    Ended,
+}
+
+impl<T: Send + 'static> Following<T> {
+    /// All of it.
+    pub(super) fn heard(self) -> BoxStream<'static, Heard<T>> {
+        let Self { doing, show } = self;
+        let Doing::Listens(subscription) = doing else { return stream::empty().boxed() };
+        let next = move |subscription: Option<Box<Subscription>>| async move {
+            let mut subscription = subscription?;
+            let next = subscription.next().await;
+            let goes_on = matches!(next, Next::Observation(_));
+            Some((told(&next, show, &subscription), goes_on.then_some(subscription)))
+        };
+        stream::unfold(Some(subscription), next).boxed()
+    }
+
+    /// The next thing that is heard; `None` after the last. A player's own queue is looked at as it is.
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard<T>>> {
+        loop {
+            let (next, subscription) = match std::mem::replace(&mut self.doing, Doing::Ended) {
+                Doing::Listens(mut subscription) => match subscription.poll_queue(context) {
+                    Some(Poll::Ready(next)) => (next, subscription),
+                    Some(Poll::Pending) => {
+                        self.doing = Doing::Listens(subscription);
+                        return Poll::Pending;
+                    }
+                    None => {
+                        let waits = async move { (subscription.next().await, subscription) };
+                        self.doing = Doing::Waits(waits.boxed());
+                        continue;
+                    }
+                },
+                Doing::Waits(mut waits) => match waits.as_mut().poll(context) {
+                    Poll::Ready(done) => done,
+                    Poll::Pending => {
+                        self.doing = Doing::Waits(waits);
+                        return Poll::Pending;
+                    }
+                },
+                Doing::Ended => return Poll::Ready(None),
+            };
+            let told = told(&next, self.show, &subscription);
+            if matches!(next, Next::Observation(_)) {
+                self.doing = Doing::Listens(subscription);
             }
-            Next::End(end) => Some((ended(&end), None)),
+            return Poll::Ready(Some(told));
         }
+    }
+}
+
+fn told<T>(next: &Next, show: Show<T>, subscription: &Subscription) -> Heard<T> {
+    match next {
+        Next::Observation(observation) => Heard::Observation(show(observation, &subscription.info().rules)),
+        Next::End(end) => ended(end),
     }
 }
 

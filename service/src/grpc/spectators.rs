@@ -115,8 +115,8 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
     let views = wire::views(*views).map_err(Fault::from)?;
     let share = request.extensions().get::<Share>();
     let look = Look { match_id: info.match_id, audience: Audience::Spectator, after_seq: *after_seq, views };
-    let Followed { start, seq: _, heard } = heard::follow(backend, share, look, None, encoded).await?;
-    let told = heard.map(|heard| match heard {
+    let Followed { start, seq: _, following } = heard::follow(backend, share, look, None, encoded).await?;
+    let told = following.heard().map(|heard| match heard {
         Heard::Observation(encoded) => Ok(Told::Encoded(encoded)),
         Heard::End(end) => Ok(told(Kind::End(end))),
         Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),

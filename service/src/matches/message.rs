@@ -80,7 +80,11 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn now() -> Self {
-        let whole = traces::current();
+        Self::of(traces::current())
+    }
+
+    /// Now, for what this is the span of.
+    pub(super) fn of(whole: Span) -> Self {
         let inbox = traces::stage!(whole, "inbox");
         Self { at: Instant::now(), whole, _inbox: inbox }
     }
@@ -94,12 +98,38 @@ impl Asked {
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
+/// What a table has answered to a command; `None`: it does not run any more.
+pub(crate) type Answered = Option<Result<(Done, Arc<MatchInfo>), Rejection>>;
+
+/// An answer that somebody is told, whatever becomes of whoever owes it.
+pub(crate) struct Promise(Option<Box<dyn FnOnce(Answered) + Send>>);
+
+impl Promise {
+    pub(crate) fn new(told: impl FnOnce(Answered) + Send + 'static) -> Self {
+        Self(Some(Box::new(told)))
+    }
+
+    pub(super) fn keep(mut self, answered: Result<(Done, Arc<MatchInfo>), Rejection>) {
+        if let Some(told) = self.0.take() {
+            told(Some(answered));
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if let Some(told) = self.0.take() {
+            told(None);
+        }
+    }
+}
+
 pub(super) enum Message {
     Command {
         command: Command,
         arrival: Arrival,
         asked: Asked,
-        reply: Reply<(Done, Arc<MatchInfo>)>,
+        reply: Promise,
     },
     Join {
         join: JoinSeat,

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+use tracing::Span;
 use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::message::{Asked, JoinSeat, Message, Reply, Subscribed};
+use super::message::{Answered, Asked, JoinSeat, Message, Promise, Reply, Subscribed};
 use super::{Audience, Hold, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
@@ -224,15 +226,36 @@ impl Matches {
             Decided::Write(_) | Decided::TimedOut(_) => Err(Rejection::MatchOver),
         }
     }
+
     /// Asks the table of a match that runs; `None` if it does not.
     pub(crate) async fn command_running(
         &self,
         match_id: MatchId,
         command: &Command,
         arrival: Arrival,
-    ) -> Option<Result<(Done, Arc<MatchInfo>), Rejection>> {
+    ) -> Answered {
         let handle = self.handle(match_id)?;
         let (command, asked) = (command.clone(), Asked::now());
-        handle.ask(|reply| Message::Command { command, arrival, asked, reply }).await
+        let (answer, answered) = oneshot::channel();
+        // Whoever asked may be gone.
+        let reply = Promise::new(|answered| drop(answer.send(answered)));
+        handle.inbox.send(Box::new(Message::Command { command, arrival, asked, reply })).await.ok()?;
+        answered.await.ok()?
+    }
+
+    /// The same without waiting. What is promised is told nothing where the match does not run, and where its table has no room.
+    pub(crate) fn command_at_once(
+        &self,
+        match_id: MatchId,
+        command: Command,
+        arrival: Arrival,
+        span: Span,
+        reply: Promise,
+    ) {
+        if let Some(handle) = self.live_matches().handle(match_id) {
+            let asked = Asked::of(span);
+            // What is not taken is dropped, and its promise with it.
+            let _ = handle.inbox.try_send(Box::new(Message::Command { command, arrival, asked, reply }));
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The subscribers of one table.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
-use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
 use zetema_proto::Views;
 use zetema_rules::{Outcome, Seat, Viewer};
 
@@ -12,6 +12,7 @@ use super::backlog::Backlog;
 use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::{Shown, observe};
 use super::{Audience, Limits};
+use crate::limits;
 use crate::table::{Effect, Rejection, Table};
 
 /// Why a subscription is over: nothing comes after it.
@@ -41,90 +42,146 @@ impl Live {
     /// The next observation, or why there will be no more.
     pub(super) async fn next(&mut self) -> Result<Arc<Shown>, End> {
         match self {
-            Self::Played(queue) => queue.next().await,
+            Self::Played(queue) => poll_fn(|context| queue.poll_next(context)).await,
             Self::LookedOn(reader) => reader.next().await,
         }
     }
 }
 
-/// A player's own queue. What is in it comes before the end.
-pub(super) struct Queue {
-    waiting: mpsc::Receiver<Arc<Shown>>,
-    queued: Arc<Queued>,
-    end: Arc<OnceLock<End>>,
-}
+/// The reader's side of a player's own queue. What is in it comes before the end.
+pub(super) struct Queue(Arc<Line>);
 
-/// What waits in one queue, and in all.
-struct Queued {
-    bytes: AtomicUsize,
+/// A player's own queue, which its table fills and one reader empties.
+struct Line {
+    waiting: Mutex<Waiting>,
     backlog: Arc<Backlog>,
 }
 
-impl Queued {
-    /// Adds so much. The answer is what was there.
-    fn add(&self, bytes: usize) -> usize {
-        self.backlog.add(bytes);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed)
+/// What waits for one reader.
+#[derive(Default)]
+struct Waiting {
+    shown: VecDeque<Arc<Shown>>,
+    bytes: usize,
+    end: Option<End>,
+    reader: Reading,
+}
+
+/// Whether anybody reads.
+#[derive(Default)]
+enum Reading {
+    /// Whoever does has not asked yet, or has been woken.
+    #[default]
+    Awake,
+    /// It waits for more.
+    Asleep(Waker),
+    /// Nobody any more.
+    Gone,
+}
+
+impl Line {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // It is whole, whatever panicked.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remove(&self, bytes: usize) {
-        self.backlog.remove(bytes);
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    /// Changes it, and wakes the reader.
+    fn change(&self, change: impl FnOnce(&mut Waiting)) {
+        let mut waiting = self.lock();
+        change(&mut waiting);
+        let reader = waiting.wake();
+        drop(waiting);
+        reader.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Waiting {
+    fn is_read(&self) -> bool {
+        !matches!(self.reader, Reading::Gone)
+    }
+
+    /// The reader, if it is to be woken.
+    fn wake(&mut self) -> Option<Waker> {
+        match std::mem::take(&mut self.reader) {
+            Reading::Asleep(reader) => Some(reader),
+            reader @ (Reading::Awake | Reading::Gone) => {
+                self.reader = reader;
+                None
+            }
+        }
     }
 }
 
 impl Queue {
-    async fn next(&mut self) -> Result<Arc<Shown>, End> {
-        let Some(shown) = self.waiting.recv().await else {
-            // A queue that is closed without a reason is that of a table whose task is gone.
-            return Err(self.end.get().cloned().unwrap_or(End::Stopped));
-        };
-        self.queued.remove(shown.bytes());
-        Ok(shown)
+    /// The next observation, or why there will be no more.
+    pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Result<Arc<Shown>, End>> {
+        let mut waiting = self.0.lock();
+        if let Some(shown) = waiting.shown.pop_front() {
+            waiting.bytes -= shown.bytes();
+            self.0.backlog.remove(shown.bytes());
+            return Poll::Ready(Ok(shown));
+        }
+        if let Some(end) = &waiting.end {
+            return Poll::Ready(Err(end.clone()));
+        }
+        waiting.shown.shrink_to(limits::QUEUE_KEPT);
+        waiting.reader = Reading::Asleep(context.waker().clone());
+        Poll::Pending
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        self.waiting.close();
-        while let Ok(shown) = self.waiting.try_recv() {
-            self.queued.remove(shown.bytes());
-        }
+        let mut waiting = self.0.lock();
+        waiting.reader = Reading::Gone;
+        waiting.shown = VecDeque::new();
+        self.0.backlog.remove(std::mem::take(&mut waiting.bytes));
     }
 }
 
-/// The table's side of a player's queue.
+/// The table's side of a player's queue. Dropped without an end, it is that of a table whose task is gone.
 struct Player {
     seat: Seat,
     views: Views,
-    queue: mpsc::Sender<Arc<Shown>>,
-    queued: Arc<Queued>,
-    end: Arc<OnceLock<End>>,
+    line: Arc<Line>,
 }
 
 impl Player {
-    fn send(&self, shown: Arc<Shown>, most_bytes: usize) -> Result<(), Unsent> {
+    fn send(&self, shown: Arc<Shown>, most: Most) -> Result<(), Unsent> {
         let bytes = shown.bytes();
-        let queued = self.queued.add(bytes);
-        // One alone is always let through.
-        let sent = if queued > 0 && queued.saturating_add(bytes) > most_bytes {
-            Err(Unsent::Full)
-        } else {
-            self.queue.try_send(shown).map_err(|error| match error {
-                TrySendError::Full(_) => Unsent::Full,
-                TrySendError::Closed(_) => Unsent::Gone,
-            })
-        };
-        if sent.is_err() {
-            self.queued.remove(bytes);
+        let mut waiting = self.line.lock();
+        if !waiting.is_read() {
+            return Err(Unsent::Gone);
         }
-        sent
+        // One alone is always let through.
+        if waiting.shown.len() >= most.observations
+            || waiting.bytes > 0 && waiting.bytes.saturating_add(bytes) > most.bytes
+        {
+            return Err(Unsent::Full);
+        }
+        waiting.shown.push_back(shown);
+        waiting.bytes += bytes;
+        self.line.backlog.add(bytes);
+        let reader = waiting.wake();
+        drop(waiting);
+        reader.into_iter().for_each(Waker::wake);
+        Ok(())
     }
 
-    /// Ends it: the queue is closed behind what is in it.
-    fn finish(self, end: End) {
-        // It is set once, here, where the player is given up.
-        let _ = self.end.set(end);
+    fn is_here(&self) -> bool {
+        self.line.lock().is_read()
+    }
+
+    /// Ends it, behind what is in it.
+    fn finish(&self, end: End) {
+        self.line.change(|waiting| {
+            waiting.end.get_or_insert(end);
+        });
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.finish(End::Stopped);
     }
 }
 
@@ -162,12 +219,10 @@ impl Subscribers {
     }
 
     fn add_player(&mut self, seat: Seat, views: Views) -> Queue {
-        self.players.retain(|player| !player.queue.is_closed());
-        let (queue, waiting) = mpsc::channel(self.most_observations);
-        let end = Arc::new(OnceLock::new());
-        let queued = Arc::new(Queued { bytes: AtomicUsize::new(0), backlog: Arc::clone(&self.backlog) });
-        self.players.push(Player { seat, views, queue, queued: queued.clone(), end: end.clone() });
-        Queue { waiting, queued, end }
+        self.players.retain(Player::is_here);
+        let line = Arc::new(Line { waiting: Mutex::default(), backlog: Arc::clone(&self.backlog) });
+        self.players.push(Player { seat, views, line: Arc::clone(&line) });
+        Queue(line)
     }
 
     fn add_onlooker(&mut self, viewer: Viewer) -> Result<Live, Rejection> {
@@ -204,7 +259,7 @@ impl Subscribers {
             tracing::info!(match_id = %table.match_id(), readers, "cut readers that fell behind");
         };
         let unsent = |(index, player): (usize, &Player)| {
-            let sent = player.send(shown(Viewer::Seat(player.seat))?, most.bytes);
+            let sent = player.send(shown(Viewer::Seat(player.seat))?, most);
             sent.err().map(|unsent| (index, unsent))
         };
         let unsent: Vec<_> = players.iter().enumerate().filter_map(unsent).collect();
@@ -226,7 +281,7 @@ impl Subscribers {
 
     /// Whether the player of a seat is here.
     pub(super) fn has_player(&self, seat: Seat) -> bool {
-        self.players.iter().any(|player| player.seat == seat && !player.queue.is_closed())
+        self.players.iter().any(|player| player.seat == seat && player.is_here())
     }
 
     /// Ends the player of a seat, whom another join replaces.

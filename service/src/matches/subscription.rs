@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::task::yield_now;
@@ -214,7 +215,19 @@ impl Subscription {
 
     /// What comes next. After an end it is that end again. A call that is dropped before it is done loses nothing.
     pub async fn next(&mut self) -> Next {
-        match self.step().await {
+        let step = self.step().await;
+        self.took(step)
+    }
+
+    /// The same without waiting, where a player has a queue of its own. `None`: elsewhere.
+    pub(crate) fn poll_queue(&mut self, context: &Context<'_>) -> Option<Poll<Next>> {
+        let Feed::Live(Live::Played(queue)) = &self.feed else { return None };
+        let polled = queue.poll_next(context);
+        Some(polled.map(|step| self.took(step)))
+    }
+
+    fn took(&mut self, step: Result<Arc<Shown>, End>) -> Next {
+        match step {
             Ok(shown) => {
                 self.last_seq = shown.seq();
                 Next::Observation(Observed::new(shown, self.views))

@@ -169,7 +169,7 @@ impl TableTask {
                 self.span = asked.taken(&self.measures);
                 let done = self.settle(&command, arrival).await;
                 self.span = Span::none();
-                let _ = reply.send(done.map(|done| (done, self.info.borrow().clone())));
+                reply.keep(done.map(|done| (done, self.info.borrow().clone())));
             }
             Message::Join { join, arrival, asked, reply } => {
                 self.span = asked.taken(&self.measures);

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::{
-    FutureExt, StreamExt,
-    stream::{AbortHandle, Abortable},
-};
+use futures::FutureExt;
 use tokio::time::Instant;
 use zetema_proto::{
     FieldError, Views, Wire,
@@ -27,7 +24,7 @@ use super::{
 use crate::{
     admission::{Room, Share},
     grpc::{
-        backend::Backend,
+        backend::{Backend, Commanded},
         caller,
         fault::Fault,
         heard::{self, Followed, Look},
@@ -36,9 +33,20 @@ use crate::{
     journal::{BotName, MatchId},
     ladders::Queued,
     limits,
-    matches::{self, Audience, Hold},
-    table::{Command, Done, Receipt, SeatAccess},
+    matches::{self, Answered, Audience, Hold, Promise},
+    table::{Arrival, Command, Done, Receipt, SeatAccess},
 };
+
+/// Something that a table is asked.
+pub(super) struct Asked {
+    tag: u64,
+    handle: u32,
+    /// What the stream had shown of the seat.
+    shown: u64,
+    command: Command,
+    arrival: Arrival,
+    commanded: Commanded,
+}
 
 /// What became of something that was asked.
 pub(super) struct Answer {
@@ -73,14 +81,14 @@ impl Session {
     }
 
     fn take(&mut self, tag: u64, handle: u32, kind: Option<play_request::Kind>) -> Result<(), Fault> {
-        use play_request::Kind as Asked;
+        use play_request::Kind as Ask;
         let kind = kind.ok_or_else(|| FieldError::missing("kind"))?;
-        let is_hello = matches!(kind, Asked::Hello(_));
+        let is_hello = matches!(kind, Ask::Hello(_));
         if is_hello == self.capacity.is_some() {
             let message = "the first message must be hello, and no other may be: send hello once, first";
             return Err(Fault::new(ErrorReason::HelloExpected, message));
         }
-        let about_none = matches!(kind, Asked::Hello(_) | Asked::Join(_) | Asked::Pong(_) | Asked::Queues(_));
+        let about_none = matches!(kind, Ask::Hello(_) | Ask::Join(_) | Ask::Pong(_) | Ask::Queues(_));
         if about_none && handle != 0 {
             return Err(Fault::field(
                 "handle",
@@ -88,25 +96,25 @@ impl Session {
             ));
         }
         match kind {
-            Asked::Hello(hello) => self.hello(tag, &hello),
-            Asked::Join(join) => self.join(tag, &join),
-            Asked::Nonce(v1::GiveNonce { nonce }) => {
+            Ask::Hello(hello) => self.hello(tag, &hello),
+            Ask::Join(join) => self.join(tag, &join),
+            Ask::Nonce(v1::GiveNonce { nonce }) => {
                 let nonce = Nonce::from_wire(&nonce).map_err(|error| error.within("nonce.nonce"))?;
                 self.ask(tag, handle, |access| Command::GiveNonce { access, nonce })
             }
-            Asked::Act(act) => {
+            Ask::Act(act) => {
                 let (decision, choice) = wire::act(&act).map_err(|error| error.within("act"))?;
                 self.ask(tag, handle, |access| Command::Act { access, decision, choice })
             }
-            Asked::Resign(v1::Resign {}) => self.ask(tag, handle, |access| Command::Resign { access }),
-            Asked::Leave(v1::Leave {}) => {
+            Ask::Resign(v1::Resign {}) => self.ask(tag, handle, |access| Command::Resign { access }),
+            Ask::Leave(v1::Leave {}) => {
                 self.held(handle)?;
                 self.give_up(handle);
                 self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
-            Asked::Queues(queues) => self.wait_on(tag, &queues),
-            Asked::Pong(v1::Pong { number }) => {
+            Ask::Queues(queues) => self.wait_on(tag, &queues),
+            Ask::Pong(v1::Pong { number }) => {
                 self.round_trips.pong(number, Instant::now());
                 Ok(())
             }
@@ -200,17 +208,36 @@ impl Session {
     ) -> Result<(), Fault> {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
-        let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
-        let arrival = backend.matches.arrival(self.round_trips.smallest_ms());
-        let done = async move {
-            let result = backend
-                .command_at(share.as_ref(), match_id, command, arrival)
-                .await
-                .map(|(done, _)| Told::Done { done, shown });
+        let arrival = self.backend.matches.arrival(self.round_trips.smallest_ms());
+        let commanded = Commanded::new("Play", None, match_id, &command);
+        let (span, again) = (commanded.span.clone(), command.clone());
+        let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
+        let answers = Arc::clone(&self.answers);
+        let told = Promise::new(move |answered| answers.put((asked, answered)));
+        self.backend.matches.command_at_once(match_id, command, arrival, span, told);
+        self.awaited += 1;
+        Ok(())
+    }
+
+    /// Takes in what a table has answered. One that did not take what was asked is asked again, by a call that waits for it, or finds
+    /// how its match has ended.
+    pub(super) fn told(&mut self, (asked, answered): (Asked, Answered)) {
+        self.awaited -= 1;
+        let Asked { tag, handle, shown, command, arrival, commanded } = asked;
+        let answer = move |result: Result<(Done, _), Fault>| {
+            let result = result.map(|(done, _)| Told::Done { done, shown });
             Answer { tag, handle, joined: None, room: None, result }
         };
-        self.asked.push(done.boxed());
-        Ok(())
+        match answered {
+            Some(answered) => self.keep(answer(commanded.answered(&self.backend.matches, answered))),
+            None => {
+                let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
+                let asked = async move {
+                    answer(backend.commanded(share.as_ref(), commanded, command, arrival).await)
+                };
+                self.asked.push(asked.boxed());
+            }
+        }
     }
 
     /// What the client hears of an answer; `None` where an observation is the answer.
@@ -275,6 +302,7 @@ impl Session {
     /// Voids a handle. Actions that an observation would have answered are answered now.
     pub(super) fn give_up(&mut self, handle: u32) -> Option<Held> {
         let held = self.handles.remove(handle)?;
+        self.hearing.leave(handle);
         self.said.extend(held.owed.iter().map(|&(tag, receipt)| acted(tag, handle, receipt)));
         Some(held)
     }
@@ -296,18 +324,12 @@ impl Session {
         followed: Followed,
         room: Option<Room>,
     ) -> v1::PlayResponse {
-        let Followed { start, seq, heard } = followed;
-        let (subscription, registration) = AbortHandle::new_pair();
+        let Followed { start, seq, following } = followed;
         let owed = Vec::new();
-        let seat = Held { match_id, access, hold, start: seq, shown: seq, owed, subscription, lost: false };
+        let seat = Held { match_id, access, hold, start: seq, shown: seq, owed, lost: false };
         let (handle, untold) = self.handles.put(seat);
         self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
-        let heard = Abortable::new(heard, registration).map(move |heard| {
-            // It is taken until the subscription is gone, also one that has ended and that nobody has come to hear of.
-            let _room = &room;
-            (handle, heard)
-        });
-        self.heard.push(heard.boxed());
+        self.hearing.listen(handle, following, room);
         v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(Box::new(start))) }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use futures::stream::AbortHandle;
 use tokio::sync::Mutex;
 use zetema_proto::{Wire, v1};
 use zetema_rules::Seat;
@@ -51,8 +50,6 @@ pub(super) struct Held {
     pub(super) shown: u64,
     /// Actions that are answered by observations still to come: the tag of each and its receipt.
     pub(super) owed: Vec<(u64, Receipt)>,
-    /// Ends the subscription.
-    pub(super) subscription: AbortHandle,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
 }
@@ -165,10 +162,7 @@ impl Handles {
             self.last
         });
         let start = held.start;
-        let earlier = self.held.insert(handle, held).map(|earlier| {
-            earlier.subscription.abort();
-            earlier.owed
-        });
+        let earlier = self.held.insert(handle, held).map(|earlier| earlier.owed);
         let (owed, untold): (Vec<_>, Vec<_>) =
             earlier.into_iter().flatten().partition(|(_, receipt)| receipt.seq > start);
         self.owed -= untold.len();
@@ -183,7 +177,6 @@ impl Handles {
         let held = self.held.remove(&handle)?;
         self.of_seat.remove(&(held.match_id, held.access.seat));
         self.owed -= held.owed.len();
-        held.subscription.abort();
         Some(held)
     }
 }

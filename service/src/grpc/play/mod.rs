@@ -4,6 +4,7 @@ mod ask;
 mod events;
 mod faults;
 mod handles;
+mod hearing;
 mod hello;
 mod intake;
 mod observe;

@@ -136,8 +136,8 @@ impl Observing {
 
     /// Follows a seat. The answer is its first message.
     fn follow(&mut self, started: Started) -> v1::ObserveResponse {
-        let Started { handle, room, followed: Followed { start, seq: _, heard } } = started;
-        let heard = heard.map(move |heard| {
+        let Started { handle, room, followed: Followed { start, seq: _, following } } = started;
+        let heard = following.heard().map(move |heard| {
             let _room = &room;
             (handle, heard)
         });

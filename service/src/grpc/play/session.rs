@@ -4,12 +4,12 @@
 //! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
 //! are as many as there are requests in flight.
 
-use std::{collections::VecDeque, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{collections::VecDeque, future::poll_fn, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
-    stream::{self, BoxStream, FuturesUnordered, SelectAll},
+    stream::{self, BoxStream, FuturesUnordered},
 };
 use tokio::{
     sync::mpsc::{Permit, Sender},
@@ -19,10 +19,11 @@ use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
-    ask::Answer,
+    ask::{Answer, Asked},
     events::{Due, Event, Events},
     faults,
     handles::Handles,
+    hearing::Hearing,
     hello::assigned_to_wire,
     intake::Intake,
     opener::{Cuts, Opener, TokenKey},
@@ -34,7 +35,8 @@ use crate::{
     grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
     ladders::{Presence, Word},
     limits,
-    matches::LiveSeat,
+    mailbox::Mailbox,
+    matches::{Answered, LiveSeat},
     table::Moment,
 };
 
@@ -58,12 +60,16 @@ pub(super) struct Session {
     pub(super) handles: Handles,
     /// Seats that the client may have at once. `None`: it has not said hello.
     pub(super) capacity: Option<usize>,
-    /// What is asked of tables now.
+    /// What tables that run have answered.
+    pub(super) answers: Arc<Mailbox<(Asked, Answered)>>,
+    /// How many answers of these are still to come, or to be taken out.
+    pub(super) awaited: usize,
+    /// What else is asked now.
     pub(super) asked: FuturesUnordered<BoxFuture<'static, Answer>>,
     /// What the session itself has to say.
     pub(super) said: VecDeque<v1::PlayResponse>,
-    /// What the seats hear, by handle.
-    pub(super) heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
+    /// What the seats hear.
+    pub(super) hearing: Hearing,
     /// The seats that a bot gets while its stream is open.
     pub(super) assigned: BoxStream<'static, LiveSeat>,
     /// What the bot waits on ladders by, once it does.
@@ -99,9 +105,11 @@ impl Session {
             token,
             handles: Handles::default(),
             capacity: None,
+            answers: Arc::default(),
+            awaited: 0,
             asked: FuturesUnordered::new(),
             said: VecDeque::new(),
-            heard: SelectAll::new(),
+            hearing: Hearing::default(),
             assigned: stream::pending().boxed(),
             presence: None,
             round_trips: RoundTrips::default(),
@@ -166,7 +174,7 @@ impl Session {
             if drains && self.has_to_tell_drain() {
                 self.tell_drain();
             }
-            let unanswered = self.asked.len() + self.said.len() + self.handles.owed();
+            let unanswered = self.in_flight() + self.said.len() + self.handles.owed();
             if self.said.is_empty() {
                 self.said.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
             }
@@ -191,8 +199,9 @@ impl Session {
                     },
                 },
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
+                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
                 Some(answer) = self.asked.next() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned, &mut self.presence) => {
+                next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
@@ -243,6 +252,11 @@ impl Session {
         }
     }
 
+    /// How much is asked and not answered.
+    fn in_flight(&self) -> usize {
+        self.awaited + self.asked.len()
+    }
+
     /// How long a client may be silent.
     fn silence(&self) -> Duration {
         self.backend.ping_interval * limits::SILENT_PING_INTERVALS
@@ -262,7 +276,7 @@ impl Session {
 
     /// Keeps what became of a request until there is room for it. Tables are asked whether there is room or not: what
     /// came in time must not be late because its sender reads slowly.
-    fn keep(&mut self, answer: Answer) {
+    pub(super) fn keep(&mut self, answer: Answer) {
         let response = self.answered(answer);
         self.said.extend(response);
     }
@@ -349,7 +363,7 @@ impl Session {
     }
 
     async fn answer_all(&mut self, out: &Sender<Outgoing>, mut events: Events<'_>) -> End {
-        while !(self.said.is_empty() && self.asked.is_empty()) || self.handles.owed() > 0 {
+        while !self.said.is_empty() || self.in_flight() > 0 || self.handles.owed() > 0 {
             tokio::select! {
                 biased;
                 Some(event) = events.next() => match event {
@@ -357,8 +371,9 @@ impl Session {
                     Event::Unread => return End::Closed,
                     Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
+                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
                 Some(answer) = self.asked.next() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.heard, &mut self.assigned, &mut self.presence) => {
+                next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some((permit, next)) = next else { return End::Closed };
                     if let Err(end) = self.send(permit, next) {
                         return end;
@@ -409,7 +424,7 @@ enum Next {
 async fn next<'out>(
     out: &'out Sender<Outgoing>,
     said: &mut VecDeque<v1::PlayResponse>,
-    heard: &mut SelectAll<BoxStream<'static, (u32, Heard)>>,
+    hearing: &mut Hearing,
     assigned: &mut BoxStream<'static, LiveSeat>,
     presence: &mut Option<Presence>,
 ) -> Option<(Permit<'out, Outgoing>, Next)> {
@@ -419,7 +434,9 @@ async fn next<'out>(
     }
     tokio::select! {
         biased;
-        Some((handle, heard)) = heard.next() => Some((permit, Next::Heard(handle, heard))),
+        (handle, heard) = poll_fn(|context| hearing.poll_next(context)) => {
+            Some((permit, Next::Heard(handle, heard)))
+        }
         Some(seat) = assigned.next() => Some((permit, Next::Assigned(seat))),
         word = word(presence) => Some((permit, Next::Word(word))),
         else => std::future::pending().await,

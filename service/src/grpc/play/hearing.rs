@@ -1,0 +1,94 @@
+//! What the seats of a stream hear, each by its handle.
+//!
+//! Who has heard something is on a list, so that a stream of a thousand seats looks at those alone that were told something.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use crate::{
+    admission::Room,
+    grpc::heard::{Following, Heard},
+    mailbox::Mailbox,
+};
+
+/// The seats that are listened to.
+#[derive(Default)]
+pub(super) struct Hearing {
+    listeners: HashMap<u32, Listener>,
+    /// The handles of those who may have something to tell.
+    called: Arc<Mailbox<u32>>,
+}
+
+/// One seat.
+struct Listener {
+    following: Following,
+    call: Arc<Call>,
+    waker: Waker,
+    /// It is taken as long as the seat is listened to.
+    _room: Option<Room>,
+}
+
+/// What a seat calls by.
+struct Call {
+    handle: u32,
+    called: Arc<Mailbox<u32>>,
+    /// Whether it is on the list.
+    is_listed: AtomicBool,
+}
+
+impl Wake for Call {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_listed.swap(true, Ordering::AcqRel) {
+            self.called.put(self.handle);
+        }
+    }
+}
+
+impl Hearing {
+    /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
+    pub(super) fn listen(&mut self, handle: u32, following: Following, room: Option<Room>) {
+        let is_listed = AtomicBool::new(false);
+        let call = Arc::new(Call { handle, called: Arc::clone(&self.called), is_listed });
+        let waker = Waker::from(Arc::clone(&call));
+        waker.wake_by_ref();
+        self.listeners.insert(handle, Listener { following, call, waker, _room: room });
+    }
+
+    /// Listens to a seat no longer.
+    pub(super) fn leave(&mut self, handle: u32) {
+        self.listeners.remove(&handle);
+    }
+
+    /// The next thing that a seat has heard.
+    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<(u32, Heard)> {
+        while let Poll::Ready(handle) = self.called.poll_take(context) {
+            let Some(listener) = self.listeners.get_mut(&handle) else { continue };
+            // Before it is looked, so that what comes after the look calls again.
+            listener.call.is_listed.store(false, Ordering::Release);
+            match listener.following.poll_next(&mut Context::from_waker(&listener.waker)) {
+                Poll::Pending => {}
+                Poll::Ready(Some(heard @ Heard::Observation(_))) => {
+                    // There may be more.
+                    listener.waker.wake_by_ref();
+                    return Poll::Ready((handle, heard));
+                }
+                Poll::Ready(Some(end)) => {
+                    self.leave(handle);
+                    return Poll::Ready((handle, end));
+                }
+                Poll::Ready(None) => self.leave(handle),
+            }
+        }
+        Poll::Pending
+    }
+}
