@@ -110,9 +110,11 @@ impl Writer {
                 segment_rows: self.options.segment_rows.into(),
                 row: &mut self.row,
                 rows_written: 0,
+                insert: None,
                 error: None,
             };
             commit.insert_row()?;
+            drop(commit);
             self.live.moved(match_id, version);
             copied += 1;
         }

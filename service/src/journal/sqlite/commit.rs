@@ -1,8 +1,8 @@
 //! One transaction: every request of a batch is checked against the map of the log and written, or refused.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use super::live::{Head, Live, LiveMatch};
+use super::live::{Head, Live, LiveMatch, SegmentNumber};
 use super::read::{self, RecordColumns};
 use super::recover::table;
 use super::request::{
@@ -27,6 +27,8 @@ pub(super) struct Commit<'a> {
     /// Buffer of one row.
     pub(super) row: &'a mut Vec<u8>,
     pub(super) rows_written: u64,
+    /// What adds a row to the segment that was written last.
+    pub(super) insert: Option<(SegmentNumber, CachedStatement<'a>)>,
     /// The first error: nothing is tried after it.
     pub(super) error: Option<rusqlite::Error>,
 }
@@ -255,8 +257,14 @@ impl Commit<'_> {
             Some(current) if current.rows < self.segment_rows => current.number,
             full => self.start_segment(full.map_or(1, |full| full.number + 1))?,
         };
-        let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(number));
-        self.conn.prepare_cached(&sql)?.execute(params![self.live.next_position(), self.row.as_slice()])?;
+        let row = params![self.live.next_position(), self.row.as_slice()];
+        match &mut self.insert {
+            Some((of, insert)) if *of == number => insert.execute(row)?,
+            other => {
+                let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(number));
+                other.insert((number, self.conn.prepare_cached(&sql)?)).1.execute(row)?
+            }
+        };
         self.rows_written += 1;
         Ok(())
     }

@@ -12,6 +12,8 @@ pub(super) const WAITING_BATCHES: usize = 8;
 pub(super) const WAITING_READS: usize = 64;
 /// Threads that read, each with a connection.
 pub(super) const READERS: usize = 2;
+/// How often a commit lets other threads run before it takes what waits for all there is.
+pub(super) const LINGERS: usize = 4;
 /// Writes of one commit.
 pub(super) const COMMIT_WRITES: usize = 4096;
 /// Bytes of the log after which a commit takes no more writes.

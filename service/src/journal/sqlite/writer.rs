@@ -2,6 +2,7 @@
 //! message, and uses quiet moments to keep the files small.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode};
@@ -105,11 +106,13 @@ impl Writer {
             segment_rows: self.options.segment_rows.into(),
             row: &mut self.row,
             rows_written: 0,
+            insert: None,
             error: begun.err(),
         };
         let mut answers: Vec<Answer> = writes.into_iter().map(|write| commit.apply(write)).collect();
-        let rows = commit.rows_written;
-        let ended = match commit.error {
+        let (rows, error) = (commit.rows_written, commit.error.take());
+        drop(commit);
+        let ended = match error {
             Some(error) => Err(Spoilt::Failed(Cause::new(error))),
             None => self.end(),
         };
@@ -206,8 +209,11 @@ impl Writer {
     /// again after the next commit.
     fn checkpoint(&mut self) {
         let frames = "PRAGMA wal_checkpoint(NOOP)";
-        let long =
-            self.conn.query_row(frames, [], |row| row.get::<_, i64>(1)).map(|f| f >= limits::WAL_PAGES);
+        let long = self
+            .conn
+            .prepare_cached(frames)
+            .and_then(|mut frames| frames.query_row([], |row| row.get::<_, i64>(1)));
+        let long = long.map(|frames| frames >= limits::WAL_PAGES);
         let done = long.and_then(|long| {
             if long {
                 self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
@@ -240,6 +246,7 @@ struct Gathered {
 fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
     let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None, oldest: None };
     let mut bytes = 0;
+    let mut lingers = limits::LINGERS;
     let mut next = Some(first);
     while let Some(request) = next {
         match request {
@@ -256,6 +263,12 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
         }
         let full = bytes >= limits::COMMIT_BYTES || gathered.writes.len() >= limits::COMMIT_WRITES;
         next = if full { None } else { requests.try_recv().ok() };
+        // Whoever has more may be about to hand it in. Where nobody runs beside this thread, that takes no time.
+        if next.is_none() && !full && lingers > 0 {
+            lingers -= 1;
+            thread::yield_now();
+            next = requests.try_recv().ok();
+        }
     }
     gathered
 }
