@@ -1,6 +1,6 @@
 //! How many matches a bot may play: at once, and a day.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 
@@ -72,8 +72,8 @@ impl QuotaError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     playing: u32,
-    /// Matches by the quarter of an hour in which they were made, oldest first. Only of the last day.
-    made: VecDeque<(u64, u32)>,
+    /// How many matches were made in each quarter of an hour. Only of the last day.
+    made: BTreeMap<u64, u32>,
     /// Their sum.
     today: u32,
 }
@@ -108,13 +108,13 @@ impl Usage {
         Ok(())
     }
 
-    /// Counts a match that was made at that time and goes on, as after a restart, whatever the quota is by now. Oldest first.
+    /// Counts a match that was made at that time and goes on, as after a restart, whatever the quota is by now.
     pub fn resume(&mut self, made_ms: u64) {
         self.playing += 1;
         self.count(made_ms);
     }
 
-    /// Counts a match that was made at that time and is over, as after a restart. Oldest first.
+    /// Counts a match that was made at that time and is over, as after a restart.
     pub fn remember(&mut self, made_ms: u64) {
         self.count(made_ms);
     }
@@ -134,8 +134,8 @@ impl Usage {
     /// [`NothingToEnd`] if the bot plays none.
     pub fn take_back(&mut self, made_ms: u64) -> Result<(), NothingToEnd> {
         self.end()?;
-        let quarter = made_ms / QUARTER_MS;
-        if let Some((_, count)) = self.made.iter_mut().find(|(at, count)| *at == quarter && *count > 0) {
+        // If it is not there, it was made more than a day ago.
+        if let Some(count) = self.made.get_mut(&(made_ms / QUARTER_MS)).filter(|count| **count > 0) {
             *count -= 1;
             self.today -= 1;
         }
@@ -153,33 +153,27 @@ impl Usage {
         self.today
     }
 
+    /// Counts it in its own quarter, in whatever order they come: so it can be taken back.
     fn count(&mut self, made_ms: u64) {
-        // A clock that went back counts in the newest quarter, so that they stay in order.
-        let newest = self.made.back().map_or(0, |&(quarter, _)| quarter);
-        let quarter = (made_ms / QUARTER_MS).max(newest);
-        match self.made.back_mut() {
-            Some((at, count)) if *at == quarter => *count += 1,
-            _ => self.made.push_back((quarter, 1)),
-        }
+        *self.made.entry(made_ms / QUARTER_MS).or_default() += 1;
         self.today += 1;
-        self.slide(quarter * QUARTER_MS);
+        let newest = self.made.last_key_value().map_or(0, |(quarter, _)| *quarter);
+        self.slide(newest * QUARTER_MS);
     }
 
     /// Drops what is more than a day old.
     fn slide(&mut self, now_ms: u64) {
         let now = now_ms / QUARTER_MS;
-        while let Some(&(quarter, count)) = self.made.front()
-            && quarter + QUARTERS_A_DAY < now
+        while let Some(oldest) = self.made.first_entry().filter(|oldest| oldest.key() + QUARTERS_A_DAY < now)
         {
-            self.today -= count;
-            self.made.pop_front();
+            self.today -= oldest.remove();
         }
     }
 
     /// When enough of the oldest matches are more than a day old.
     fn free_at_ms(&self, quota: Quota, now_ms: u64) -> u64 {
         let mut left = self.today;
-        for &(quarter, count) in &self.made {
+        for (&quarter, &count) in &self.made {
             left -= count;
             if left < quota.a_day {
                 return (quarter + QUARTERS_A_DAY + 1) * QUARTER_MS;
@@ -260,6 +254,22 @@ mod tests {
         assert_eq!([usage.end(), usage.end()], [Ok(()), Ok(())]);
         let free_at_ms = DAY_MS + QUARTER_MS;
         assert_eq!(usage.check(quota, 3), Err(QuotaReached::ADay { most: 2, free_at_ms }));
+    }
+
+    #[test]
+    fn matches_that_are_counted_out_of_order_count_when_they_were_made() {
+        const HOUR_MS: u64 = 3_600_000;
+        let mut usage = Usage::default();
+        for hour in [20, 1, 30, 10] {
+            usage.resume(hour * HOUR_MS);
+        }
+        // The day before hour 30 began at hour 6.
+        assert_eq!((usage.playing(), usage.today(30 * HOUR_MS)), (4, 3));
+        assert_eq!(usage.take_back(10 * HOUR_MS), Ok(()));
+        assert_eq!(usage.today(30 * HOUR_MS), 2);
+        assert_eq!(usage.take_back(HOUR_MS), Ok(()), "it does not count any more, and is over all the same");
+        assert_eq!((usage.playing(), usage.today(30 * HOUR_MS)), (2, 2));
+        assert_eq!(usage.today(50 * HOUR_MS), 1);
     }
 
     #[test]

@@ -41,9 +41,10 @@ fn the_services_are_those_of_the_design() {
         rpcs,
         [
             "BotService: RegisterOwner RegisterBot GetBot ListBots UpdateBot RotateToken RetireBot",
+            "LadderService: ListLadders GetStandings ListResults GetRatingHistory GetHeadToHead WatchStandings ReinstateBot",
             "MatchService: CreateMatch BatchCreateMatches GetMatch ListMatches CancelMatch WatchMatch WatchResults \
              GetRecord ListRecords RotateSeatToken",
-            "PlayService: Play JoinSeat SendNonce Observe Act Resign ListFaults",
+            "PlayService: Play JoinSeat SendNonce Observe Act Resign ListFaults UpdateQueues",
             "RulesService: ListPresets GetPreset CheckRules ListTimeControls",
             "TokenService: CreateToken ListTokens RevokeToken",
             "WebhookService: CreateWebhook ListWebhooks DeleteWebhook ListDeadLetters ResendDeadLetters",
@@ -60,14 +61,14 @@ fn no_message_has_a_map_or_a_nested_message() {
     }
 }
 
-/// The numbers that later versions will use can't be taken by another field meanwhile.
+/// The numbers that later versions will use, or earlier ones used, can't be taken by another field.
 #[test]
-fn what_comes_later_has_its_numbers_kept_free() {
+fn what_comes_later_or_was_there_has_its_numbers_kept_free() {
     let reserved: BTreeSet<String> = messages()
         .iter()
         .filter(|message| !message.reserved_range.is_empty())
         .map(|message| message.name().to_owned())
         .collect();
-    let expected = ["Event", "PlayRequest", "Record", "RecordSeat", "TimeControl"];
+    let expected = ["Event", "Observation", "Record", "RecordSeat", "TimeControl"];
     assert_eq!(reserved.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }

@@ -704,6 +704,18 @@ pub const LADDER_WORDS: usize = 64;
 /// Results that wait for the task of the ladders to count them.
 pub const UNCOUNTED_RESULTS: usize = 64;
 
+/// What owners ask of the ladders and their task has not looked at. Whoever asks more waits.
+pub const LADDER_COMMANDS: usize = 64;
+
+/// How long after a fault of theirs the ladders begin anew.
+pub const LADDERS_BREAK: Duration = Duration::from_secs(1);
+
+/// How long a call waits until the results of before the start are counted.
+pub const CATCHING_UP_WAITED_FOR: Duration = Duration::from_secs(10);
+
+/// When whoever can't wait on ladders that stand still asks again.
+pub const STAND_STILL_ASKED_AGAIN: Duration = Duration::from_mins(1);
+
 /// Ladders that one bot waits on by one stream.
 pub const MAX_QUEUES_PER_STREAM: usize = MAX_LADDERS;
 

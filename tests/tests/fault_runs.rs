@@ -103,6 +103,11 @@ async fn a_ledger_that_says_something_else_is_found_out() {
             |ledger| ledger.receipts[0].seq = 1_000,
             "a receipt for decision 2 names observation 1000, which shows no such action",
         );
+        let seq = account.1.receipts[0].seq;
+        check(
+            |ledger| ledger.receipts[0].match_id = String::from("another"),
+            &format!("a receipt for decision 2 names observation {seq}, which shows no such action"),
+        );
         check(
             |ledger| ledger.refused.push((2, ErrorReason::DecisionOver)),
             "an answer to decision 2 was refused with DECISION_OVER",

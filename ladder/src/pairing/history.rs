@@ -28,14 +28,16 @@ struct Met {
 /// With whom a bot played its last matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
+    /// The oldest first. Those that count are behind those that did before, which count again when newer ones are taken back.
     matches: VecDeque<Vec<Met>>,
+    counted: usize,
     counts: BTreeMap<BotId, Encounters>,
 }
 
 impl History {
     /// How many matches are remembered.
     pub(super) fn len(&self) -> usize {
-        self.matches.len()
+        self.counted
     }
 
     /// How often it lately met this one.
@@ -45,28 +47,44 @@ impl History {
 
     /// Remembers a match that the bot has this seat of, and forgets the oldest beyond `most`.
     pub(super) fn remember(&mut self, pairing: &Pairing, seat: Seat, most: usize) {
-        self.matches.push_back(others(pairing, seat));
-        if let Some(newest) = self.matches.back() {
-            for Met { bot, encounters } in newest {
-                let count = self.counts.entry(*bot).or_default();
-                count.met += encounters.met;
-                count.partnered += encounters.partnered;
-                count.followed += encounters.followed;
-            }
-        }
-        while self.matches.len() > most {
-            if let Some(oldest) = self.matches.pop_front() {
+        let others = others(pairing, seat);
+        self.count(&others);
+        self.matches.push_back(others);
+        self.counted += 1;
+        while self.counted > most {
+            if let Some(oldest) = self.matches.get(self.matches.len() - self.counted).cloned() {
                 self.discount(&oldest);
             }
+            self.counted -= 1;
+        }
+        // As many more are kept: a bot has few matches at once that may still be taken back.
+        while self.matches.len() > 2 * most {
+            self.matches.pop_front();
         }
     }
 
-    /// Forgets that match, if it is still remembered.
+    /// Forgets that match, if it is still remembered: it is as if it had never been.
     pub(super) fn take_back(&mut self, pairing: &Pairing, seat: Seat) {
         let others = others(pairing, seat);
-        if let Some(index) = self.matches.iter().rposition(|remembered| *remembered == others) {
-            self.matches.remove(index);
-            self.discount(&others);
+        let Some(index) = self.matches.iter().rposition(|remembered| *remembered == others) else { return };
+        let first_counted = self.matches.len() - self.counted;
+        self.matches.remove(index);
+        if index < first_counted {
+            return;
+        }
+        self.discount(&others);
+        match first_counted.checked_sub(1).and_then(|before| self.matches.get(before)).cloned() {
+            Some(again) => self.count(&again),
+            None => self.counted -= 1,
+        }
+    }
+
+    fn count(&mut self, others: &[Met]) {
+        for Met { bot, encounters } in others {
+            let count = self.counts.entry(*bot).or_default();
+            count.met += encounters.met;
+            count.partnered += encounters.partnered;
+            count.followed += encounters.followed;
         }
     }
 

@@ -17,7 +17,7 @@ mod sides;
 pub use bot::{BotId, OwnerId, Strength, StrengthError};
 pub use history::SeatCounts;
 pub use members::{Member, Pairing, PairingError};
-pub use queue::{Entrant, NotPlaying, OwnerChanged, Queue, StillPlaying, Waiting};
+pub use queue::{Entrant, NotPlaying, Queue, StillPlaying, Waiting};
 pub use settings::{PairingOptions, PairingSettings, PairingSettingsError, SameOwner};
 
 #[cfg(test)]

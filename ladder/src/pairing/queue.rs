@@ -26,7 +26,7 @@ pub struct Entrant {
     pub places: NonZeroU16,
 }
 
-/// A bot that waits: it is in the queue and plays fewer matches than it has places.
+/// A bot that waits: it is in the queue, is not passed over, and plays fewer matches than it has places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
     /// The bot.
@@ -51,7 +51,7 @@ pub struct Waiting {
 /// let mut queue = Queue::new(PairingSettings::usual(&Preset::Sackson.rules(2, None)?));
 /// for number in [1, 2] {
 ///     let (bot, owner) = (BotId::new(number), OwnerId::new(number));
-///     queue.join(Entrant { bot, owner, strength: Strength::new(25.0, 8.3)?, places: NonZeroU16::MIN }, 0)?;
+///     queue.join(Entrant { bot, owner, strength: Strength::new(25.0, 8.3)?, places: NonZeroU16::MIN }, 0);
 /// }
 /// let pairings = queue.pair(1_000);
 /// assert_eq!(pairings.len(), 1);
@@ -63,7 +63,7 @@ pub struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Queue {
     settings: PairingSettings,
-    bots: BTreeMap<BotId, Bot>,
+    pub(super) bots: BTreeMap<BotId, Bot>,
     queued: usize,
 }
 
@@ -83,6 +83,14 @@ struct Place {
     strength: Strength,
     places: NonZeroU16,
     since_ms: u64,
+    turn: Turn,
+}
+
+/// Whether a bot in the queue is paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Taken,
+    PassedOver,
 }
 
 impl Bot {
@@ -94,6 +102,11 @@ impl Bot {
     fn free(&self) -> u16 {
         let places = self.place.map_or(0, |place| place.places.get());
         places.saturating_sub(u16::try_from(self.playing).unwrap_or(u16::MAX))
+    }
+
+    /// Its place, if it waits.
+    fn waits(&self) -> Option<Place> {
+        self.place.filter(|place| place.turn == Turn::Taken && self.free() > 0)
     }
 
     /// One match less. Who could play no other waits from now on.
@@ -123,23 +136,24 @@ impl Queue {
         &self.settings
     }
 
-    /// The bot wants to play from now on. If it is in the queue already, its strength and its places are these from now on, and it
-    /// has waited as long as before.
-    ///
-    /// # Errors
-    /// [`OwnerChanged`] if the bot was another owner's.
-    pub fn join(&mut self, entrant: Entrant, now_ms: u64) -> Result<(), OwnerChanged> {
+    /// The bot wants to play from now on. If it is in the queue already, its owner, its strength and its places are these from now on,
+    /// and it has waited as long as before.
+    pub fn join(&mut self, entrant: Entrant, now_ms: u64) {
         let Entrant { bot, owner, strength, places } = entrant;
         let known = self.bots.entry(bot).or_insert_with(|| Bot::new(owner));
-        if known.owner != owner {
-            return Err(OwnerChanged { bot, was: known.owner, given: owner });
-        }
-        let waits = known.free() > 0;
-        let since_ms = known.place.filter(|_| waits).map_or(now_ms, |place| place.since_ms);
-        if known.place.replace(Place { strength, places, since_ms }).is_none() {
+        known.owner = owner;
+        let has_room = known.free() > 0;
+        let since_ms = known.place.filter(|_| has_room).map_or(now_ms, |place| place.since_ms);
+        if known.place.replace(Place { strength, places, since_ms, turn: Turn::Taken }).is_none() {
             self.queued += 1;
         }
-        Ok(())
+    }
+
+    /// The bot stays in the queue and waits on, and is passed over until it joins again: for now it could not play.
+    pub fn pass_over(&mut self, bot: BotId) {
+        if let Some(place) = self.bots.get_mut(&bot).and_then(|bot| bot.place.as_mut()) {
+            place.turn = Turn::PassedOver;
+        }
     }
 
     /// The bot has another strength from now on. Whoever is not in the queue has none there.
@@ -173,8 +187,8 @@ impl Queue {
     /// Who waits, by number.
     pub fn waiting(&self) -> impl Iterator<Item = Waiting> {
         self.bots.iter().filter_map(|(&bot, known)| {
-            let (place, free) = (known.place?, known.free());
-            (free > 0).then_some(Waiting { bot, owner: known.owner, since_ms: place.since_ms, free })
+            let place = known.waits()?;
+            Some(Waiting { bot, owner: known.owner, since_ms: place.since_ms, free: known.free() })
         })
     }
 
@@ -195,7 +209,7 @@ impl Queue {
     /// `docs/pairing.md` says what follows for how long one can wait. Takes n·log n of the bots that wait.
     pub fn pair(&mut self, now_ms: u64) -> Vec<Pairing> {
         let candidates = self.bots.iter().filter_map(|(&id, bot)| {
-            let place = bot.place.filter(|_| bot.free() > 0)?;
+            let place = bot.waits()?;
             Some(Candidate { id, bot, strength: place.strength, since_ms: place.since_ms })
         });
         let groups = round::groups(&self.settings, candidates.collect(), self.queued, now_ms);
@@ -283,18 +297,6 @@ impl Queue {
         let members = members.into_iter().map(|index| group[index].member()).collect();
         Pairing::known(self.settings.teams, self.settings.players, members)
     }
-}
-
-/// A bot was another owner's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{bot} is of {was}, not of {given}: forget it before it changes hands")]
-pub struct OwnerChanged {
-    /// The bot.
-    pub bot: BotId,
-    /// Whose it was.
-    pub was: OwnerId,
-    /// Whose it should be now.
-    pub given: OwnerId,
 }
 
 /// A bot still plays.

@@ -186,7 +186,7 @@ impl Run<'_> {
         let known = &self.bots[&bot];
         if known.presence == Presence::There {
             let Bot { owner, places, .. } = *known;
-            self.queue.join(Entrant { bot, owner, strength: known.rated(), places }, now_ms).unwrap();
+            self.queue.join(Entrant { bot, owner, strength: known.rated(), places }, now_ms);
         }
     }
 

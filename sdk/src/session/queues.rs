@@ -18,10 +18,20 @@ use crate::ladder::{LadderNotice, LadderQueue, QueueState, SessionEvent};
 /// The ladders that a bot's session waits on.
 pub(super) struct Queues {
     accepted: Vec<LadderQueue>,
+    held: Held,
     asked: Option<Asked>,
     /// Changes on this stream that the one that is asked for has replaced, and that the server has not answered.
     replaced: BTreeMap<Change, Vec<LadderQueue>>,
     last: Change,
+}
+
+/// Whether the server has what it once accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// The bot waits on these ladders.
+    Yes,
+    /// The hello could not have them for now, and a change was to take their place.
+    No,
 }
 
 /// A change that the server has not answered.
@@ -46,7 +56,13 @@ enum Purpose {
 
 impl Queues {
     pub(super) const fn new() -> Self {
-        Self { accepted: Vec::new(), asked: None, replaced: BTreeMap::new(), last: Change(0) }
+        Self {
+            accepted: Vec::new(),
+            held: Held::Yes,
+            asked: None,
+            replaced: BTreeMap::new(),
+            last: Change(0),
+        }
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -64,6 +80,7 @@ impl Queues {
             asked.again = None;
         }
         self.replaced.clear();
+        self.held = Held::Yes;
         let waits = self
             .asked
             .as_ref()
@@ -168,6 +185,7 @@ impl Core {
     fn queues_accepted(&mut self, change: Change, states: Result<Vec<QueueState>, Error>) {
         if let Some(queues) = self.queues.replaced.remove(&change) {
             self.queues.accepted = queues;
+            self.queues.held = Held::Yes;
         }
         let Some(Asked { change, queues, purpose, .. }) =
             self.queues.asked.take_if(|asked| asked.change == change)
@@ -177,6 +195,7 @@ impl Core {
         let ladders = queues.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         tracing::info!(server = self.settings.server, ladders, "the ladders that the bot waits on");
         self.queues.accepted = queues;
+        self.queues.held = Held::Yes;
         match (purpose, states) {
             (Purpose::User, answer) => self.out.push_back(Output::Queued { change, answer }),
             (Purpose::Restore, Ok(states)) => self.tell(SessionEvent::Queued(states)),
@@ -198,7 +217,12 @@ impl Core {
             return;
         }
         match asked.purpose {
-            Purpose::User => self.drop_change(&Error::Refused { asked: "wait on the ladders", refusal }),
+            Purpose::User => {
+                self.drop_change(&Error::Refused { asked: "wait on the ladders", refusal });
+                if self.queues.held == Held::No {
+                    self.restore(None);
+                }
+            }
             Purpose::Restore => {
                 self.queues.asked = None;
                 self.tell_refused(refusal);
@@ -217,17 +241,29 @@ impl Core {
 
     /// The server refused the queues of the hello. The stream is open all the same.
     fn hello_rejected(&mut self, wait: Option<Duration>, refusal: Refusal) {
-        let queues = mem::take(&mut self.queues.accepted);
         match patience(wait, refusal.reason) {
-            None => self.tell_refused(refusal),
-            // What is to change takes their place.
-            Some(_) if self.queues.asked.is_some() => {}
-            Some(wait) => {
-                self.queues.last.0 += 1;
-                let again = Some(self.now + self.backoff.spread(wait));
-                let (change, purpose) = (self.queues.last, Purpose::Restore);
-                self.queues.asked = Some(Asked { change, queues, purpose, again });
+            None => {
+                self.queues.accepted.clear();
+                self.tell_refused(refusal);
             }
+            // What is to change takes their place, or they are asked for when it is refused.
+            Some(_) if self.queues.asked.is_some() => self.queues.held = Held::No,
+            Some(wait) => {
+                let at = self.now + self.backoff.spread(wait);
+                self.restore(Some(at));
+            }
+        }
+    }
+
+    /// Asks for what was accepted before, at this time or at once.
+    fn restore(&mut self, at: Option<Instant>) {
+        self.queues.last.0 += 1;
+        let change = self.queues.last;
+        let queues = mem::take(&mut self.queues.accepted);
+        self.queues.held = Held::Yes;
+        self.queues.asked = Some(Asked { change, queues, purpose: Purpose::Restore, again: at });
+        if at.is_none() {
+            self.send_queues();
         }
     }
 

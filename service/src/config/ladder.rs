@@ -4,7 +4,7 @@ use serde::Deserialize;
 use zetema_ladder::conduct::{ConductOptions, ConductSettings};
 use zetema_ladder::pairing::{PairingOptions, PairingSettings, SameOwner};
 use zetema_ladder::{RatingOptions, RatingSettings};
-use zetema_rules::{NamedTimeControl, Preset, Rules, Teams, TimeControl};
+use zetema_rules::{NamedTimeControl, Preset, Rules, RulesError, Teams, TimeControl};
 
 use crate::journal::{LadderName, Owner};
 use crate::ladders::{Entry, LadderSpec, LadderSpecs};
@@ -84,7 +84,9 @@ pub(super) fn read(value: toml::Value) -> Result<LadderSpecs, String> {
     let specs = written.into_iter().enumerate().map(|(at, value)| {
         let name = value.get("name").and_then(toml::Value::as_str).unwrap_or("").to_owned();
         let whose = if name.is_empty() { format!("ladder {}", at + 1) } else { format!("ladder {name}") };
-        let spec = Written::deserialize(value).map_err(|error| error.message().to_owned()).and_then(spec);
+        // With the key, on a line of its own.
+        let badly = |error: toml::de::Error| error.to_string().trim_end().replace('\n', ", ");
+        let spec = Written::deserialize(value).map_err(badly).and_then(spec);
         spec.map_err(|problem| format!("{whose}: {problem}"))
     });
     LadderSpecs::new(specs.collect::<Result<_, _>>()?).map_err(|error| error.to_string())
@@ -113,8 +115,16 @@ fn spec(written: Written) -> Result<LadderSpec, String> {
             return Err(at("same_owner", format!("is {other:?}: give apart, opponents or anywhere")));
         }
     };
+    if same_owner != SameOwner::Anywhere && time_control.clock().is_none() {
+        let problem = "has no clock, so whoever is about to lose need not play on: give one, or same_owner = \"anywhere\", which is \
+                       not rated";
+        return Err(at("time_control", problem));
+    }
     let entry = match written.owners {
         None => Entry::Registered,
+        Some(owners) if owners.is_empty() => {
+            return Err(at("owners", "is empty: name those who may enter, or leave it out"));
+        }
         Some(owners) => {
             let owners = owners.into_iter().map(Owner::new).collect::<Result<_, _>>();
             Entry::Owners(owners.map_err(|error| at("owners", error))?)
@@ -140,7 +150,10 @@ fn rules(written: &Written) -> Result<Rules, String> {
             let teams = teams.as_deref().map(str::parse::<Teams>).transpose();
             let teams = teams.map_err(|error| at("teams", error))?;
             let players = players.ok_or_else(|| at("players", "is missing: give 2 to 6"))?;
-            preset.rules(players, teams).map_err(|error| error.to_string())
+            preset.rules(players, teams).map_err(|error| match error {
+                RulesError::PresetTeams { .. } => at("teams", error),
+                _ => at("players", error),
+            })
         }
         (None, Some(rules)) => {
             for (key, is_given) in [("players", players.is_some()), ("teams", teams.is_some())] {
@@ -167,7 +180,7 @@ fn time_control(text: Option<&str>, join_timeout_ms: Option<u32>) -> Result<Time
     let named: NamedTimeControl = text.parse().map_err(|error| at("time_control", error))?;
     let named = TimeControl::named(named);
     let join_timeout_ms = join_timeout_ms.unwrap_or(JOIN_TIMEOUT_MS);
-    TimeControl::new(join_timeout_ms, named.decisions()).map_err(|error| error.to_string())
+    TimeControl::new(join_timeout_ms, named.decisions()).map_err(|error| at("join_timeout_ms", error))
 }
 
 fn rating(written: &Rating) -> Result<RatingSettings, String> {
@@ -291,6 +304,12 @@ mod tests {
     }
 
     #[test]
+    fn a_ladder_that_is_not_rated_may_have_no_clock() {
+        let text = "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\ntime_control = \"none\"\nsame_owner = \"anywhere\"\n";
+        assert!(!check(text).unwrap().iter().next().unwrap().is_rated());
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_ladder_and_key() {
         for (text, named) in [
             ("ladder = 3", "[[ladder]]"),
@@ -307,6 +326,32 @@ mod tests {
             (
                 "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\nsame_owner = \"near\"\n",
                 "same_owner: is \"near\"",
+            ),
+            ("[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = \"two\"\n", "in `players`"),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\nrating.beta = \"wide\"\n",
+                "in `rating.beta`",
+            ),
+            ("[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 7\n", "ladder a: players: "),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 3\nteams = \"pairs\"\n",
+                "ladder a: teams: ",
+            ),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\njoin_timeout_ms = 0\n",
+                "ladder a: join_timeout_ms: ",
+            ),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\ntime_control = \"none\"\n",
+                "ladder a: time_control: has no clock",
+            ),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\nowners = []\n",
+                "ladder a: owners: is empty",
+            ),
+            (
+                "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\nowners = [\"two words\"]\n",
+                "ladder a: owners: ",
             ),
             (
                 "[[ladder]]\nname = \"a\"\npreset = \"sackson\"\nplayers = 2\n[[ladder]]\nname = \"a\"\npreset = \"quick\"\nplayers = 2\n",

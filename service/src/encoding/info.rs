@@ -9,7 +9,7 @@ use zetema_rules::{Outcome, Rules};
 use super::entry::{visibility_from_wire, visibility_to_wire};
 use super::{DecodeError, id, required, text, value};
 use crate::journal::{BotName, ClientReference, LadderName, Owner, UnixMillis};
-use crate::table::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
+use crate::table::{DealsKind, Dealt, MatchInfo, MatchStage, SeatInfo, SeatState};
 
 /// The bytes of a summary.
 pub fn encode_summary(info: &MatchInfo) -> Vec<u8> {
@@ -68,6 +68,7 @@ impl From<&MatchInfo> for v1::Match {
             created_at,
             ended_at,
             outcome,
+            dealt: _,
         } = info;
         let (deals, deal_set_id) = match deals {
             DealsKind::Joint => (v1::DealsKind::Joint, String::new()),
@@ -159,11 +160,12 @@ fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
         owner: info.owner.as_ref().map(ToString::to_string).unwrap_or_default(),
         seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
         seat_bots: info.seats.iter().map(|seat| bot_name(seat.bot.as_ref())).collect(),
+        aborted_after_deal: info.stage == MatchStage::Aborted && info.dealt == Dealt::Yes,
     }
 }
 
 fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldError> {
-    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots } = message;
+    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots, aborted_after_deal } = message;
     let Some(message) = r#match else { return Err(FieldError::missing("match")) };
     let v1::Match {
         match_id,
@@ -197,9 +199,15 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         let bot = text("seat_bots", seat_bots.get(i).map_or("", String::as_str), BotName::new)?;
         Ok(SeatInfo { seat, side: rules.side(seat), bot, state: seat_state(*state)?, generation })
     };
+    let stage = stage(*state)?;
+    let dealt = match stage {
+        MatchStage::Playing | MatchStage::Finished => Dealt::Yes,
+        MatchStage::Aborted if *aborted_after_deal => Dealt::Yes,
+        MatchStage::WaitingForSeats | MatchStage::WaitingForNonces | MatchStage::Aborted => Dealt::No,
+    };
     Ok(MatchInfo {
         match_id: id("match_id", match_id)?,
-        stage: stage(*state)?,
+        stage,
         rules,
         rules_revision: *rules_revision,
         seats: seats.iter().zip(seat_generations).enumerate().map(seat).collect::<Result<_, FieldError>>()?,
@@ -221,6 +229,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
             .ok_or_else(|| FieldError::missing("create_time"))?,
         ended_at: time("end_time", end_time.as_ref())?,
         outcome: outcome.as_ref().map(|outcome| value::<Outcome>("outcome", outcome)).transpose()?,
+        dealt,
     })
 }
 

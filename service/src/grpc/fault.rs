@@ -20,6 +20,7 @@ use crate::{
     bots::BotError,
     incident::Incident,
     journal::ReadError,
+    ladders::NotNow,
     limits,
     matches::{CreateError, Outgrown, RotationError},
     metrics::{CursorBy, REJECTIONS},
@@ -219,6 +220,12 @@ impl Fault {
         self
     }
 
+    /// The same about a field.
+    pub(crate) fn about(mut self, field: impl Into<String>, problem: impl Into<String>) -> Self {
+        self.0.violations.push(v1::FieldViolation { field: field.into(), description: problem.into() });
+        self
+    }
+
     /// What the client is told.
     pub(crate) const fn error(&self) -> &v1::Error {
         &self.0
@@ -244,6 +251,19 @@ impl From<TooFast> for Fault {
         let message = format!("too much is asked by this {by} at once: wait as long as retry_delay says");
         // Not a moment too early.
         Self::new(ErrorReason::LimitExceeded, message).retry_after(wait + Duration::from_millis(1))
+    }
+}
+
+impl From<NotNow> for Fault {
+    fn from(not_now: NotNow) -> Self {
+        match not_now {
+            NotNow::CatchingUp => {
+                Self::new(ErrorReason::Overloaded, not_now.to_string()).retry_after(RETRY_AFTER)
+            }
+            NotNow::StandStill(_) => Self::new(ErrorReason::Internal, not_now.to_string())
+                .retry_after(limits::STAND_STILL_ASKED_AGAIN),
+            NotNow::Stopping => Self::draining(Duration::ZERO),
+        }
     }
 }
 

@@ -193,9 +193,14 @@ enum Doing {
 
 impl<T: Send + 'static> Following<T> {
     /// All of it.
-    pub(super) fn heard(self) -> BoxStream<'static, Heard<T>> {
-        let Self { doing, show } = self;
-        let Doing::Listens(subscription) = doing else { return stream::empty().boxed() };
+    pub(super) fn heard(mut self) -> BoxStream<'static, Heard<T>> {
+        let subscription = match self.doing {
+            Doing::Listens(subscription) => subscription,
+            Doing::Waits(_) | Doing::Ended => {
+                return stream::poll_fn(move |context| self.poll_next(context)).boxed();
+            }
+        };
+        let show = self.show;
         let next = move |subscription: Option<Box<Subscription>>| async move {
             let mut subscription = subscription?;
             let next = subscription.next().await;

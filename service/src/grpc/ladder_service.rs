@@ -19,7 +19,6 @@ use super::{
     backend::Backend, caller::Caller, drain::Drain, fault::Fault, lists, play::conduct_to_wire, wire,
 };
 use crate::{
-    access::Bearer,
     admission::{Address, Share},
     encoding::timestamp,
     journal::{BotName, UnixMillis},
@@ -60,9 +59,10 @@ impl LadderService for LadderAdapter {
         &self,
         request: Request<v1::ListLaddersRequest>,
     ) -> Result<Response<v1::ListLaddersResponse>, Status> {
-        let v1::ListLaddersRequest {} = request.into_inner();
+        let v1::ListLaddersRequest {} = request.get_ref();
+        let turn = lists::turn(&request).await?;
         let ladders = self.backend.ladders.all().map(|(spec, picture)| ladder_to_wire(spec, &picture));
-        Ok(Response::new(v1::ListLaddersResponse { ladders: ladders.collect() }))
+        Ok(lists::in_turn(v1::ListLaddersResponse { ladders: ladders.collect() }, turn))
     }
 
     async fn get_standings(
@@ -72,11 +72,10 @@ impl LadderService for LadderAdapter {
         let v1::GetStandingsRequest { ladder, page_size, page_token } = request.get_ref();
         let (_, picture) = self.picture(ladder)?;
         let size = usize::from(lists::page_size(*page_size)?.get());
-        let from = match page_token.as_str() {
-            "" => 0,
-            token => token.parse().map_err(|_| lists::wrong_token())?,
-        };
+        let from = lists::place(page_token)?.unwrap_or(0);
+        let from = usize::try_from(from).map_err(|_| lists::wrong_token())?;
         let turn = lists::turn(&request).await?;
+        self.caught_up().await?;
         let picture = Arc::clone(&picture.borrow());
         let rows = picture.rows.get(from..).unwrap_or_default();
         let next = (rows.len() > size).then(|| (from + size).to_string());
@@ -97,6 +96,7 @@ impl LadderService for LadderAdapter {
         let filter = results_filter(filter.as_ref()).map_err(|error| Fault::from(error.within("filter")))?;
         let of = numbered(*page_size, page_token)?;
         let turn = lists::turn(&request).await?;
+        self.caught_up().await?;
         let page = self.backend.ladders.results(ladder, &filter, &of);
         let Page { items, next } = page.map_err(Fault::from)?;
         let certain = |rating| self.rating(ladder, rating);
@@ -115,6 +115,7 @@ impl LadderService for LadderAdapter {
         self.picture(ladder)?;
         let (bot, of) = (bot("bot_name", bot_name)?, numbered(*page_size, page_token)?);
         let turn = lists::turn(&request).await?;
+        self.caught_up().await?;
         let page = self.backend.ladders.history(ladder, &bot, &of);
         let Page { items, next } = page.map_err(Fault::from)?;
         let point = |RatingAt { number, match_id, ended_at, rating }: &RatingAt| v1::RatingPoint {
@@ -146,6 +147,7 @@ impl LadderService for LadderAdapter {
         };
         let most = usize::from(lists::page_size(*page_size)?.get());
         let turn = lists::turn(&request).await?;
+        self.caught_up().await?;
         let of = PageFrom { after, most };
         let page = self.backend.ladders.head_to_head(ladder, &own, only.as_ref(), &of);
         let Page { items, next } = page.map_err(Fault::from)?;
@@ -164,6 +166,7 @@ impl LadderService for LadderAdapter {
         let v1::WatchStandingsRequest { ladder } = request.into_inner();
         let (_, picture) = self.picture(&ladder)?;
         let room = self.streams.room(address)?;
+        self.caught_up().await?;
         let drain = self.backend.drain.clone();
         let watching = Watching { picture, drain, drain_told: false, shown: None, _room: room };
         Ok(Response::new(stream::unfold(Some(watching), next).boxed()))
@@ -174,13 +177,10 @@ impl LadderService for LadderAdapter {
         request: Request<v1::ReinstateBotRequest>,
     ) -> Result<Response<v1::ReinstateBotResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let owner = caller.creator()?;
         let v1::ReinstateBotRequest { ladder, bot_name } = request.get_ref();
         let bot = bot("bot_name", bot_name)?;
-        let owns = match caller.bearer() {
-            Bearer::Admin => true,
-            Bearer::Owner(owner) => self.backend.bots.own(Some(owner), &bot).is_some(),
-            Bearer::Bot(_) | Bearer::Seat(_) | Bearer::Anonymous => false,
-        };
+        let owns = owner.is_none_or(|owner| self.backend.bots.own(Some(owner), &bot).is_some());
         if !owns {
             return Err(Fault::not_found("bot").into());
         }
@@ -191,6 +191,11 @@ impl LadderService for LadderAdapter {
 }
 
 impl LadderAdapter {
+    /// What is read is of all results that were there at the start.
+    async fn caught_up(&self) -> Result<(), Fault> {
+        Ok(self.backend.ladders.caught_up().await?)
+    }
+
     fn rating(&self, ladder: &str, rating: Rating) -> v1::Rating {
         let certainty = self.backend.ladders.picture(ladder).map(|(spec, _)| spec.rating.certainty(rating));
         rating_to_wire(rating, certainty.unwrap_or(Certainty::Provisional))
@@ -204,7 +209,8 @@ impl From<LadderFault> for Fault {
             LadderFault::NoBot(_) => Self::new(ErrorReason::NotFound, fault.to_string()),
             LadderFault::Reinstate(_) => Self::new(ErrorReason::NotBenched, fault.to_string()),
             LadderFault::NotStored => Self::new(ErrorReason::OutcomeUnknown, fault.to_string()),
-            LadderFault::Stopping => Self::draining(Duration::ZERO),
+            LadderFault::TooManyReinstatements(_) => Self::new(ErrorReason::LimitExceeded, fault.to_string()),
+            LadderFault::NotNow(not_now) => (*not_now).into(),
         }
     }
 }
@@ -332,10 +338,7 @@ fn bot(field: &'static str, name: &str) -> Result<BotName, Fault> {
 
 /// A page by the numbers of results.
 fn numbered(page_size: u32, page_token: &str) -> Result<PageFrom<u64>, Fault> {
-    let after = match page_token {
-        "" => None,
-        token => Some(token.parse().map_err(|_| lists::wrong_token())?),
-    };
+    let after = lists::place(page_token)?;
     Ok(PageFrom { after, most: usize::from(lists::page_size(page_size)?.get()) })
 }
 

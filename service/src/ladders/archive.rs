@@ -25,6 +25,11 @@ struct Kept {
 }
 
 impl Archive {
+    /// All results are counted anew.
+    pub(super) fn clear(&self) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Kept::default();
+    }
+
     /// A match was rated.
     pub(super) fn rated(&self, played: &Played<BotName>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).met.count(played);

@@ -17,21 +17,10 @@ pub(super) struct Ended {
     pub(super) bots: Vec<BotName>,
     /// How it ended.
     pub(super) reason: Reason,
-    /// Whether cards were dealt: it has ended otherwise than by somebody who did not come.
-    pub(super) dealt: Dealt,
     /// What became of each seat.
     pub(super) ends: Vec<SeatEnd>,
     /// What it counts for.
     pub(super) result: LadderResult<BotName>,
-}
-
-/// Whether a match was dealt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dealt {
-    /// It was, or it was ended by somebody who is none of its players.
-    Yes,
-    /// Somebody did not come.
-    No,
 }
 
 impl Ended {
@@ -40,14 +29,13 @@ impl Ended {
         let MatchInfo { match_id, seats, outcome, rules, deals, .. } = &ended.info;
         let bots: Vec<BotName> = seats.iter().map(|seat| seat.bot.clone()).collect::<Option<_>>()?;
         let number = Number::new(ended.number.get());
-        let (counted, reason, dealt, ends) = match outcome.as_ref()? {
+        let (counted, reason, ends) = match outcome.as_ref()? {
             Outcome::Aborted { reason, seats: blamed } => {
                 let absent = matches!(reason, AbortReason::NoShow | AbortReason::NonceMissing);
                 let end =
                     |seat| if absent && blamed.contains(&seat) { SeatEnd::NoShow } else { SeatEnd::Played };
                 let ends = seats.iter().map(|seat| end(seat.seat)).collect();
-                let dealt = if absent { Dealt::No } else { Dealt::Yes };
-                (Counted::Unrated(Unrated::Aborted(*reason)), Reason::Aborted, dealt, ends)
+                (Counted::Unrated(Unrated::Aborted(*reason)), Reason::Aborted, ends)
             }
             Outcome::Result(result) => {
                 let forfeited = |state| state == SeatState::Forfeited;
@@ -75,9 +63,9 @@ impl Ended {
                         }
                     }
                 };
-                (counted, reason, Dealt::Yes, ends)
+                (counted, reason, ends)
             }
         };
-        Some(Self { bots, reason, dealt, ends, result: LadderResult { number, counted } })
+        Some(Self { bots, reason, ends, result: LadderResult { number, counted } })
     }
 }

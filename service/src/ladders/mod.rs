@@ -4,7 +4,7 @@
 //! is shown in a [`Picture`] of each ladder.
 //!
 //! ```text
-//! Play stream ─► Presence ─► task ─► State: who waits, who plays whom ─► Matches
+//! Play stream ─► Presence ─► Wishes ─► task ─► State: who waits, who plays whom ─► Matches
 //!                              ▲                                            │
 //!                              └──── results, in the order of their numbers ┘
 //! ```
@@ -14,7 +14,9 @@
 
 mod accounts;
 mod archive;
+mod catching_up;
 mod ended;
+mod making;
 mod names;
 mod picture;
 mod presence;
@@ -25,13 +27,16 @@ mod spec;
 mod state;
 mod task;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod wishes;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_ladder::conduct::ReinstateError;
@@ -42,12 +47,15 @@ pub use presence::{Presence, QueueRefused, Queued, Word};
 pub use query::{Met, Page, PageFrom, Reason, ResultsFilter};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
+pub use wishes::NotNow;
 
 use crate::admission::{DiskRoom, Pressure};
 use crate::journal::{BotName, LadderName};
+use crate::limits;
 use crate::matches::{Clock, Matches};
 use archive::Archive;
 use task::{Command, Task};
+use wishes::{Phase, Wishes};
 
 /// What ladders work with.
 pub struct Config {
@@ -71,7 +79,9 @@ pub struct Ladders(Arc<Shared>);
 
 struct Shared {
     ladders: BTreeMap<LadderName, Readable>,
-    commands: mpsc::UnboundedSender<Command>,
+    /// Where bots wait.
+    wishes: Arc<Wishes>,
+    commands: mpsc::Sender<Command>,
     presences: AtomicU64,
 }
 
@@ -80,6 +90,8 @@ struct Readable {
     spec: Arc<LadderSpec>,
     picture: watch::Receiver<Arc<Picture>>,
     archive: Arc<Archive>,
+    /// Whose bots may enter.
+    accounts: Arc<dyn Accounts>,
 }
 
 /// There is no ladder of this name.
@@ -87,7 +99,7 @@ struct Readable {
 #[error("there is no ladder {0}: ListLadders names those that there are")]
 pub struct NoLadder(pub String);
 
-/// Why a ladder does not answer: the server stops, or a bot is not as the caller thinks.
+/// Why a ladder does not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LadderFault {
     /// There is no such ladder.
@@ -102,34 +114,40 @@ pub enum LadderFault {
     /// That it was put back can't be stored.
     #[error("it can't be stored that the bot is put back: try again")]
     NotStored,
-    /// The server is stopping.
-    #[error("the server is stopping: try again when it is back, at the same address")]
-    Stopping,
+    /// It was put back too often.
+    #[error("the bot {0} was put back on this ladder as often as can be stored: register another")]
+    TooManyReinstatements(BotName),
+    /// They don't answer now.
+    #[error(transparent)]
+    NotNow(#[from] NotNow),
 }
 
 impl Ladders {
     /// Begins to run them, until `stop`. Results that were there before are counted first, and until then nobody is paired.
     pub fn open(config: Config, tasks: &TaskTracker, stop: CancellationToken) -> Self {
-        let (commands, received) = mpsc::unbounded_channel();
+        let (commands, received) = mpsc::channel(limits::LADDER_COMMANDS);
+        let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::CatchingUp)));
         let mut ladders = BTreeMap::new();
         let mut shown = BTreeMap::new();
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
             let archive = Arc::<Archive>::default();
             shown.insert(spec.name.clone(), (show, Arc::clone(&archive)));
-            ladders.insert(spec.name.clone(), Readable { spec: Arc::clone(spec), picture, archive });
+            let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
+            ladders.insert(spec.name.clone(), Readable { spec, picture, archive, accounts });
         }
-        let task = Task::new(config, shown, received);
+        let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {
             stop.run_until_cancelled(task.run()).await;
         });
-        Self(Arc::new(Shared { ladders, commands, presences: AtomicU64::new(0) }))
+        Self(Arc::new(Shared { ladders, wishes, commands, presences: AtomicU64::new(0) }))
     }
 
     /// None: nobody waits, and nothing runs.
     pub(crate) fn none() -> Self {
-        let (commands, _) = mpsc::unbounded_channel();
-        Self(Arc::new(Shared { ladders: BTreeMap::new(), commands, presences: AtomicU64::new(0) }))
+        let (commands, _) = mpsc::channel(1);
+        let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::Stopping)));
+        Self(Arc::new(Shared { ladders: BTreeMap::new(), wishes, commands, presences: AtomicU64::new(0) }))
     }
 
     /// All of them, by name, each with what it shows.
@@ -148,6 +166,30 @@ impl Ladders {
     fn readable(&self, name: &str) -> Result<&Readable, NoLadder> {
         let found = LadderName::new(name).ok().and_then(|name| self.0.ladders.get(&name));
         found.ok_or_else(|| NoLadder(name.to_owned()))
+    }
+
+    /// Waits until what is shown is of all results that were there at the start, for a while.
+    ///
+    /// # Errors
+    /// [`NotNow::CatchingUp`] if that takes longer.
+    pub async fn caught_up(&self) -> Result<(), NotNow> {
+        let mut phase = self.0.wishes.phase();
+        let caught_up = phase.wait_for(|phase| *phase != Phase::Not(NotNow::CatchingUp));
+        match timeout(limits::CATCHING_UP_WAITED_FOR, caught_up).await {
+            Ok(_) => Ok(()),
+            Err(_elapsed) => Err(NotNow::CatchingUp),
+        }
+    }
+
+    /// Lets a bot onto these ladders, or says which of them it may not wait on.
+    fn admit(&self, bot: &BotName, queues: &[(LadderName, NonZeroU16)]) -> Result<(), (usize, QueueRefused)> {
+        let refused = |(at, (name, _)): (usize, &(LadderName, NonZeroU16))| {
+            let admitted = self.readable(name.as_str()).map_err(QueueRefused::NoLadder);
+            let admitted =
+                admitted.and_then(|ladder| ladder.spec.admit(bot, ladder.accounts.account(bot).as_ref()));
+            admitted.err().map(|refused| (at, refused))
+        };
+        queues.iter().enumerate().find_map(refused).map_or(Ok(()), Err)
     }
 
     /// A bot that has come, and waits nowhere yet.
@@ -206,14 +248,18 @@ impl Ladders {
         ladder: &str,
         bot: BotName,
     ) -> Result<zetema_ladder::conduct::Status, LadderFault> {
+        self.caught_up().await?;
         let ladder = self.readable(ladder)?.spec.name.clone();
         self.ask(|reply| Command::Reinstate { ladder, bot, reply }).await?
     }
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, LadderFault> {
+        if let Phase::Not(why) = self.0.wishes.now() {
+            return Err(why.into());
+        }
         let (reply, answer) = oneshot::channel();
-        self.0.commands.send(command(reply)).map_err(|_| LadderFault::Stopping)?;
-        answer.await.map_err(|_| LadderFault::Stopping)
+        self.0.commands.send(command(reply)).await.map_err(|_| NotNow::Stopping)?;
+        Ok(answer.await.map_err(|_| NotNow::Stopping)?)
     }
 }
 

@@ -5,8 +5,7 @@ use std::num::NonZeroU16;
 use tokio::sync::mpsc;
 use zetema_ladder::conduct::{Notice, Status};
 
-use super::task::Command;
-use super::{Ladders, NoLadder};
+use super::{Ladders, NoLadder, NotNow};
 use crate::journal::{BotName, LadderName, MatchId, Owner};
 use crate::limits;
 
@@ -59,16 +58,19 @@ pub enum QueueRefused {
     #[error("the bot {0} is retired: register another")]
     Retired(BotName),
     /// Its owner may not enter.
-    #[error("ladder {ladder} is for the bots of certain owners, and {owner} is none of them")]
+    #[error(
+        "ladder {ladder} is for the bots of certain owners, and {owner} is none of them: ListLadders names them for each \
+         ladder; wait on another, or ask whoever runs the server"
+    )]
     NotAdmitted {
         /// The ladder.
         ladder: LadderName,
         /// The owner.
         owner: Owner,
     },
-    /// The server is stopping.
-    #[error("the server is stopping: try again when it is back, at the same address")]
-    Stopping,
+    /// Nobody waits now.
+    #[error(transparent)]
+    NotNow(#[from] NotNow),
 }
 
 impl Presence {
@@ -86,23 +88,12 @@ impl Presence {
         &mut self,
         queues: Vec<(LadderName, NonZeroU16)>,
     ) -> impl Future<Output = Result<Vec<Queued>, (usize, QueueRefused)>> + Send + use<> {
-        let (bot, number, tell) = (self.bot.clone(), self.number, self.tell.clone());
-        let unknown = queues.iter().enumerate().find_map(|(at, (ladder, _))| {
-            let none = self.ladders.readable(ladder.as_str()).err()?;
-            Some((at, QueueRefused::NoLadder(none)))
+        // Said before anything is waited for: so what is said last counts, and who goes away meanwhile has said it.
+        let Self { bot, number, ladders, tell, words: _ } = &*self;
+        let said = ladders.admit(bot, &queues).and_then(|()| {
+            ladders.0.wishes.say(*number, bot, queues, tell).map_err(|not_now| (0, not_now.into()))
         });
-        // Sent before anything else is, so that commands come in the order of the calls.
-        let (reply, answer) = tokio::sync::oneshot::channel();
-        if unknown.is_none() {
-            // Else the ladders are gone, which the answer says.
-            let _ = self.ladders.0.commands.send(Command::Wait { bot, number, queues, tell, reply });
-        }
-        async move {
-            match unknown {
-                Some(unknown) => Err(unknown),
-                None => answer.await.unwrap_or(Err((0, QueueRefused::Stopping))),
-            }
-        }
+        async move { said?.await.map_err(|_| (0, NotNow::Stopping.into())) }
     }
 
     /// What the ladders have to say to the bot's author next. Without end if they say nothing. Dropped before it is done, it loses
@@ -118,7 +109,6 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // Else the ladders are gone, and nobody waits there.
-        let _ = self.ladders.0.commands.send(Command::Leave { bot: self.bot.clone(), number: self.number });
+        self.ladders.0.wishes.leave(self.number);
     }
 }

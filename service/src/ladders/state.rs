@@ -11,7 +11,7 @@ use zetema_ladder::{Counted, Ladder};
 
 use super::accounts::Accounts;
 use super::archive::Archive;
-use super::ended::{Dealt, Ended};
+use super::ended::Ended;
 use super::names::Names;
 use super::picture::{Picture, Row};
 use super::presence::Word;
@@ -19,7 +19,7 @@ use super::results::{LoggedResult, LoggedSeat, SeatEnd};
 use super::spec::LadderSpec;
 use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis, Visibility};
 use crate::matches::EndedMatch;
-use crate::table::{DealSpec, MatchInfo, MatchSpec, SeatSpec};
+use crate::table::{DealSpec, Dealt, MatchInfo, MatchSpec, SeatSpec};
 
 /// How much each bot has used of its quota, on all ladders together.
 pub(super) type Usages = HashMap<BotName, Usage>;
@@ -34,10 +34,17 @@ pub(super) struct State {
     ratings: Ladder<BotName>,
     conduct: BTreeMap<BotName, Conduct>,
     /// The matches that are not over.
-    live: HashMap<MatchId, Pairing>,
+    live: HashMap<MatchId, Playing>,
     archive: Arc<Archive>,
     rated_matches: u64,
     seen: ResultNumber,
+}
+
+/// A match that is not over.
+struct Playing {
+    pairing: Pairing,
+    /// When it was counted in the quotas of its bots.
+    made: UnixMillis,
 }
 
 /// What came of a result: what its bots' authors are told.
@@ -57,6 +64,12 @@ impl State {
             seen: ResultNumber::ZERO,
             spec,
         }
+    }
+
+    /// The same ladder without a result, and with nobody who waits.
+    pub(super) fn anew(&self) -> Self {
+        self.archive.clear();
+        Self::new(Arc::clone(&self.spec), Arc::clone(&self.archive))
     }
 
     /// A bot wants so many matches at once by this way of being there, or none any more.
@@ -131,11 +144,7 @@ impl State {
             let id = names.bot(bot);
             let account = accounts.account(bot).filter(|account| spec.admit(bot, Some(account)).is_ok());
             let is_free = conduct.get(bot).is_none_or(|conduct| conduct.status(now.get()) == Status::Free);
-            let mut within = |quota| match usages.get_mut(bot) {
-                Some(usage) => usage.check(quota, now.get()).is_ok(),
-                None => true,
-            };
-            let Some(account) = account.filter(|account| is_free && within(account.quota)) else {
+            let Some(account) = account.filter(|_| is_free) else {
                 queue.leave(id);
                 continue;
             };
@@ -145,8 +154,10 @@ impl State {
             let places =
                 NonZeroU16::new(u16::try_from(places).unwrap_or(u16::MAX)).unwrap_or(NonZeroU16::MIN);
             let owner = names.owner(bot, Some(&account.owner));
-            if let Err(error) = queue.join(Entrant { bot: id, owner, strength, places }, now.get()) {
-                tracing::error!(%bot, %error, "a bot can't wait");
+            queue.join(Entrant { bot: id, owner, strength, places }, now.get());
+            let used = usages.get_mut(bot).map(|usage| usage.check(account.quota, now.get()));
+            if used.is_some_and(|used| used.is_err()) {
+                queue.pass_over(id);
             }
         }
     }
@@ -156,16 +167,28 @@ impl State {
         !self.wanted.is_empty()
     }
 
-    /// The match of a pairing begins.
-    pub(super) fn begun(&mut self, match_id: MatchId, pairing: Pairing) {
-        self.live.insert(match_id, pairing);
+    /// The match of a pairing begins, which was made at that time.
+    pub(super) fn begun(&mut self, match_id: MatchId, pairing: Pairing, made: UnixMillis) {
+        self.live.insert(match_id, Playing { pairing, made });
     }
 
-    /// No match came of a pairing: its members wait on.
-    pub(super) fn not_begun(&mut self, pairing: &Pairing, usages: &mut Usages, now: UnixMillis) {
-        self.give_back(pairing, usages, now);
-        if let Err(error) = self.queue.abandon(pairing, now.get()) {
+    /// No match came of a pairing that was made at that time: its members wait on.
+    pub(super) fn not_begun(&mut self, pairing: &Pairing, usages: &mut Usages, made: UnixMillis) {
+        self.give_back(pairing, usages, made);
+        if let Err(error) = self.queue.abandon(pairing, made.get()) {
             tracing::error!(%error, "a pairing can't be given up");
+        }
+    }
+
+    /// The matches that are not over.
+    pub(super) fn live(&self) -> impl Iterator<Item = MatchId> {
+        self.live.keys().copied()
+    }
+
+    /// A match is not played, by no fault of its bots: it is as if it had never been made.
+    pub(super) fn withdraw(&mut self, match_id: MatchId, usages: &mut Usages) {
+        if let Some(Playing { pairing, made }) = self.live.remove(&match_id) {
+            self.not_begun(&pairing, usages, made);
         }
     }
 
@@ -189,7 +212,7 @@ impl State {
             }
         }
         self.queue.resume(&pairing);
-        self.live.insert(info.match_id, pairing);
+        self.begun(info.match_id, pairing, info.created_at);
     }
 
     fn pairing_of(&mut self, info: &MatchInfo, accounts: &dyn Accounts) -> Option<Pairing> {
@@ -208,6 +231,11 @@ impl State {
             .ok()
     }
 
+    /// The last result that was looked at.
+    pub(super) const fn seen(&self) -> ResultNumber {
+        self.seen
+    }
+
     /// All results up to here were looked at.
     pub(super) fn saw(&mut self, number: ResultNumber) {
         self.seen = self.seen.max(number);
@@ -221,11 +249,15 @@ impl State {
         usages: &mut Usages,
         now: UnixMillis,
     ) -> Told {
-        let Some(over) = Ended::of(&self.spec, ended) else { return Told::new() };
+        let Some(over) = Ended::of(&self.spec, ended) else {
+            self.withdraw(ended.info.match_id, usages);
+            return Told::new();
+        };
         let changes = match self.ratings.count(&over.result) {
             Ok(changes) => changes,
             Err(error) => {
                 tracing::error!(match_id = %ended.info.match_id, %error, "a result is not counted");
+                self.withdraw(ended.info.match_id, usages);
                 return Told::new();
             }
         };
@@ -300,9 +332,9 @@ impl State {
         usages: &mut Usages,
         now: UnixMillis,
     ) {
-        let Some(pairing) = self.live.remove(&info.match_id) else {
-            // It was over before the server was started.
-            if over.dealt == Dealt::Yes
+        let Some(Playing { pairing, made }) = self.live.remove(&info.match_id) else {
+            // It was over before the server was started, or could not go on.
+            if info.dealt == Dealt::Yes
                 && let Some(pairing) = self.pairing_of(info, accounts)
             {
                 self.queue.remember(&pairing);
@@ -312,7 +344,7 @@ impl State {
             }
             return;
         };
-        let ended = if over.dealt == Dealt::Yes {
+        let ended = if info.dealt == Dealt::Yes {
             for bot in &over.bots {
                 if let Some(Err(error)) = usages.get_mut(bot).map(Usage::end) {
                     tracing::error!(%bot, %error, "a match can't be taken off a quota");
@@ -320,7 +352,7 @@ impl State {
             }
             self.queue.finish(&pairing, now.get())
         } else {
-            self.give_back(&pairing, usages, info.created_at);
+            self.give_back(&pairing, usages, made);
             for (bot, end) in over.bots.iter().zip(&over.ends) {
                 if *end == SeatEnd::NoShow {
                     let id = self.names.bot(bot);

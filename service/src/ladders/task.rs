@@ -1,88 +1,71 @@
 //! The task that owns all ladders.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::mem;
 use std::num::NonZeroU16;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
-use sha2::{Digest, Sha256};
+use futures::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::task::AbortOnDropHandle;
 use zetema_ladder::conduct::Status;
-use zetema_ladder::pairing::Pairing;
 
 use super::archive::Archive;
+use super::catching_up::{Break, read_on};
+use super::making::{self, Doubt};
 use super::picture::Picture;
-use super::presence::{QueueRefused, Queued, Word};
-use super::reinstated::Reinstated;
+use super::presence::{Queued, Word};
+use super::reinstated::{NotStored, Reinstatement, Reinstatements};
 use super::state::{State, Told, Usages};
+use super::wishes::{Asked, NotNow, Wanted, Wishes};
 use super::{Config, LadderFault, NoLadder};
 use crate::admission::Work;
-use crate::journal::{
-    BodyHash, BotName, Caller, Epoch, JournalValueError, LadderName, RequestId, RequestKey, ResultFilter,
-    UnixMillis,
-};
+use crate::incident::Incident;
+use crate::journal::{BotName, LadderName, MatchId, ResultNumber, UnixMillis};
 use crate::limits;
-use crate::matches::{CreateError, EndedMatch, Matches, ResultNews, Results, ResultsFrom};
-use crate::table::MatchSpec;
+use crate::matches::EndedMatch;
 
-/// What somebody wants of the ladders.
+/// What somebody asks of the ladders.
 pub(super) enum Command {
-    /// A bot waits on these and on no others, by this way of being there.
-    Wait {
-        bot: BotName,
-        number: u64,
-        queues: Vec<(LadderName, NonZeroU16)>,
-        tell: mpsc::Sender<Word>,
-        reply: oneshot::Sender<Result<Vec<Queued>, (usize, QueueRefused)>>,
-    },
-    /// It is there by this no more.
-    Leave { bot: BotName, number: u64 },
     /// The owner of a bot puts it back.
     Reinstate { ladder: LadderName, bot: BotName, reply: oneshot::Sender<Result<Status, LadderFault>> },
 }
 
 /// A ladder, and what is shown of it.
-struct Run {
-    state: Box<State>,
+pub(super) struct Run {
+    pub(super) state: Box<State>,
     show: watch::Sender<Arc<Picture>>,
     /// Whether something has changed that is not shown yet.
     changed: bool,
     /// Whether somebody's conduct was shown that changes by itself.
     passing: bool,
-    reinstated: Reinstated,
-    /// Those that are not applied yet, as older results come first.
-    to_reinstate: Vec<(UnixMillis, BotName)>,
+    /// Which bots are to be put back after which result, as older ones are counted first.
+    pub(super) to_reinstate: BTreeMap<(ResultNumber, BotName), UnixMillis>,
     /// Matches of which it is not known whether they were made.
-    in_doubt: Option<Batch>,
-}
-
-/// Matches that are asked for together.
-struct Batch {
-    made: Vec<(Pairing, MatchSpec)>,
-    /// When their members were paired.
-    at: UnixMillis,
-    /// What names the request, so that it can be sent again.
-    key: RequestKey,
+    in_doubt: Vec<Doubt>,
 }
 
 pub(super) struct Task {
-    config: Config,
-    ladders: BTreeMap<LadderName, Run>,
-    usages: Usages,
-    /// To whom words of a bot go, by what it is there by.
-    tell: HashMap<(BotName, u64), mpsc::Sender<Word>>,
-    commands: mpsc::UnboundedReceiver<Command>,
-    /// How many requests for matches were named.
-    named: u64,
+    pub(super) config: Config,
+    pub(super) ladders: BTreeMap<LadderName, Run>,
+    pub(super) usages: Usages,
+    wishes: Arc<Wishes>,
+    /// The bots that are there, and to whom words of them go, by what each is there by.
+    here: HashMap<u64, (BotName, mpsc::Sender<Word>)>,
+    commands: mpsc::Receiver<Command>,
+    /// Who is paired first: the ladder that made a match longest ago, so that each has its part of the bots that wait on several.
+    turns: Vec<LadderName>,
 }
 
 impl Task {
     pub(super) fn new(
         config: Config,
         shown: BTreeMap<LadderName, (watch::Sender<Arc<Picture>>, Arc<Archive>)>,
-        commands: mpsc::UnboundedReceiver<Command>,
+        wishes: Arc<Wishes>,
+        commands: mpsc::Receiver<Command>,
     ) -> Self {
         let specs: HashMap<_, _> = config.specs.iter().map(|spec| (&spec.name, spec)).collect();
         let run = |(name, (show, archive)): (LadderName, _)| {
@@ -92,46 +75,70 @@ impl Task {
                 show,
                 changed: true,
                 passing: false,
-                reinstated: Reinstated::default(),
-                to_reinstate: Vec::new(),
-                in_doubt: None,
+                to_reinstate: BTreeMap::new(),
+                in_doubt: Vec::new(),
             };
             Some((name, run))
         };
         let ladders = shown.into_iter().filter_map(run).collect();
-        Self { config, ladders, usages: Usages::new(), tell: HashMap::new(), commands, named: 0 }
+        let (usages, here, turns) = (Usages::new(), HashMap::new(), Vec::new());
+        Self { config, ladders, usages, wishes, here, commands, turns }
     }
 
+    /// Runs the ladders. What breaks is told in the log, and they begin anew by the results.
     pub(super) async fn run(mut self) {
         if self.ladders.is_empty() {
             return;
         }
-        let mut results = self.catch_up().await;
-        // In a task of its own: what is read is not thrown away because something else is to be done, however often that is.
-        let (tell, mut ended) = mpsc::channel(limits::UNCOUNTED_RESULTS);
-        let _reader = AbortOnDropHandle::new(tokio::spawn(async move {
-            loop {
-                match results.next().await {
-                    Ok(ResultNews::Ended(result)) => {
-                        if tell.send(result).await.is_err() {
-                            return;
-                        }
-                    }
-                    Ok(ResultNews::CaughtUp) => {}
-                    Err(error) => again("the results", &error).await,
-                }
+        loop {
+            match AssertUnwindSafe(self.serve()).catch_unwind().await {
+                Ok(Break::Closed) => return,
+                Ok(Break::Damaged(what)) => return self.stand_still(&what).await,
+                Ok(Break::Reader) => begins_anew("what reads the results has ended"),
+                Err(panic) => begins_anew(&format!("a panic: {}", said(&*panic))),
             }
-        }));
+            sleep(limits::LADDERS_BREAK).await;
+        }
+    }
+
+    /// Counts what was there, and then pairs and counts, until something breaks.
+    async fn serve(&mut self) -> Break {
+        self.wishes.begin_anew();
+        self.usages.clear();
+        self.here.clear();
+        self.turns = self.ladders.keys().cloned().collect();
+        for run in self.ladders.values_mut() {
+            *run.state = run.state.anew();
+            run.changed = true;
+            run.to_reinstate.clear();
+            run.in_doubt.clear();
+        }
+        let results = match self.catch_up().await {
+            Ok(results) => results,
+            Err(broken) => return broken,
+        };
+        let (tell, mut ended) = mpsc::channel(limits::UNCOUNTED_RESULTS);
+        // In a task of its own: what is read is not thrown away because something else is to be done, however often that is.
+        let _reader = AbortOnDropHandle::new(tokio::spawn(read_on(results, tell)));
+        self.wishes.run();
+        let wishes = Arc::clone(&self.wishes);
         let mut tick = interval(limits::PAIRING_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 command = self.commands.recv() => match command {
                     Some(command) => self.obey(command).await,
-                    None => return,
+                    None => return Break::Closed,
                 },
-                Some(result) = ended.recv() => self.count(&result),
+                result = ended.recv() => match result {
+                    Some(Ok(result)) => { self.count(&result); }
+                    Some(Err(broken)) => return broken,
+                    None => return Break::Reader,
+                },
+                () = wishes.changed() => self.hear(),
                 _ = tick.tick() => {
+                    self.hear();
+                    self.give_up().await;
                     self.pair().await;
                     self.show();
                 }
@@ -139,71 +146,68 @@ impl Task {
         }
     }
 
-    /// Counts what was there before, and takes up the matches that go on. Tried until it is done: nothing is counted on what is
-    /// not whole.
-    async fn catch_up(&mut self) -> Results {
-        let journal = self.config.matches.journal();
-        for (name, run) in &mut self.ladders {
-            run.reinstated = loop {
-                match Reinstated::read(journal, name).await {
-                    Ok(reinstated) => break reinstated,
-                    Err(error) => again("which bots were put back", &error).await,
-                }
-            };
-            run.to_reinstate = run.reinstated.iter().map(|(bot, at)| (at, bot.clone())).collect();
-            run.to_reinstate.sort_unstable_by(|one, other| (other.0, &other.1).cmp(&(one.0, &one.1)));
-        }
-        // First those that go on: one that ends meanwhile is among the results then.
-        let mut going_on: BTreeMap<_, _> = self.config.matches.rated_and_live().await;
-        let mut results = loop {
-            match self.config.matches.results(ResultFilter::default(), ResultsFrom::First) {
-                Ok(results) => break results,
-                Err(error) => again("the results", &error).await,
-            }
-        };
-        loop {
-            match results.next().await {
-                Ok(ResultNews::Ended(ended)) => {
-                    going_on.remove(&ended.info.match_id);
-                    self.count(&ended);
-                }
-                Ok(ResultNews::CaughtUp) => break,
-                Err(error) => again("the results", &error).await,
-            }
-        }
-        for info in going_on.values() {
-            if let Some(run) = info.ladder.as_ref().and_then(|ladder| self.ladders.get_mut(ladder)) {
-                run.state.resume(info, &*self.config.accounts, &mut self.usages);
-            }
-        }
-        for run in self.ladders.values_mut() {
-            run.reinstate_until(UnixMillis::new(u64::MAX));
-        }
+    /// Nothing is counted on what is not whole, and what is not counted is not played: so nobody is paired any more. What was counted
+    /// is shown.
+    async fn stand_still(mut self, what: &str) {
         self.show();
-        results
+        let incident = Incident::new();
+        tracing::error!(
+            %incident, what,
+            "the ladders stand still, as the journal is damaged: stop the server, and run \"zetema journal repair\" or restore a \
+             backup"
+        );
+        self.wishes.end(NotNow::StandStill(incident));
+        self.commands.close();
+        while self.commands.try_recv().is_ok() {}
+        std::future::pending::<()>().await;
     }
 
     fn now(&self) -> UnixMillis {
         self.config.clock.wall()
     }
 
-    fn count(&mut self, ended: &EndedMatch) {
+    /// Counts a result. The answer is the ladder that it is of.
+    pub(super) fn count(&mut self, ended: &EndedMatch) -> Option<LadderName> {
         let now = self.now();
         let mut told = Told::new();
+        let mut of = None;
         for (name, run) in &mut self.ladders {
             if ended.info.ladder.as_ref() == Some(name) {
-                run.reinstate_until(ended.info.ended_at.unwrap_or(ended.info.created_at));
+                run.reinstate_before(ended.number);
                 told = run.state.count(ended, &*self.config.accounts, &mut self.usages, now);
                 run.changed = true;
+                of = Some(name.clone());
             }
             run.state.saw(ended.number);
         }
         for (bot, word) in told {
             tracing::info!(ladder = %word.ladder, match_id = %word.match_id, %bot, "{}", word.notice);
-            for ((of, _), tell) in &self.tell {
+            for (of, tell) in self.here.values() {
                 // Who does not read its words has them in the standings all the same.
                 if *of == bot && tell.try_send(word.clone()).is_err() {
                     tracing::debug!(%bot, "a word to a bot's author has no room");
+                }
+            }
+        }
+        of
+    }
+
+    /// Gives up the matches that are not played: those that were asked for and are not there, and those that can't go on.
+    async fn give_up(&mut self) {
+        let Self { config, ladders, usages, .. } = self;
+        let any_lost = config.matches.lost() > 0;
+        for run in ladders.values_mut() {
+            for doubt in mem::take(&mut run.in_doubt) {
+                run.changed = true;
+                run.in_doubt.extend(doubt.settle(&mut run.state, &config.matches, usages).await);
+            }
+            if any_lost {
+                let lost: Vec<MatchId> =
+                    run.state.live().filter(|match_id| config.matches.is_lost(*match_id)).collect();
+                for match_id in lost {
+                    tracing::warn!(%match_id, ladder = %run.state.spec.name, "a match of a ladder can't go on: its bots wait on");
+                    run.state.withdraw(match_id, usages);
+                    run.changed = true;
                 }
             }
         }
@@ -211,44 +215,36 @@ impl Task {
 
     /// Makes matches of those who wait, if the server has time and room for them.
     async fn pair(&mut self) {
-        let Config { pressure, disk_room, .. } = &self.config;
-        if pressure.check(Work::Create).is_err() || disk_room.check().is_err() {
+        let Config { pressure, disk_room, matches, .. } = &self.config;
+        if pressure.check(Work::Create).is_err()
+            || disk_room.check().is_err()
+            || matches.check_room().is_err()
+        {
             return;
         }
         let now = self.now();
-        let Self { config, ladders, usages, named, .. } = self;
-        let epoch = config.matches.journal().epoch();
-        let mut key = || {
-            *named += 1;
-            request_key(epoch, now, *named)
-        };
-        for run in ladders.values_mut() {
-            if let Some(batch) = run.in_doubt.take() {
-                // Under the same name it is answered as it was, or made now: never twice.
-                run.ask_for(vec![batch], &config.matches, usages, &mut key).await;
+        let Self { config, ladders, usages, turns, .. } = self;
+        let mut had_one = Vec::new();
+        for name in mem::take(turns) {
+            let Some(run) = ladders.get_mut(&name) else { continue };
+            let wanted = if run.state.has_anybody() {
+                run.state.pair(&*config.accounts, usages, now)
+            } else {
+                Vec::new()
+            };
+            if wanted.is_empty() {
+                turns.push(name);
                 continue;
             }
-            if !run.state.has_anybody() {
-                continue;
-            }
-            let mut made = run.state.pair(&*config.accounts, usages, now);
-            let mut batches = Vec::new();
-            while !made.is_empty() {
-                let rest = made.split_off(made.len().min(limits::MAX_BATCH_MATCHES));
-                match key() {
-                    Ok(key) => batches.push(Batch { made, at: now, key }),
-                    Err(error) => tracing::error!(%error, "a request for matches has no name"),
-                }
-                made = rest;
-            }
-            // Who has waited longest is asked for first.
-            batches.reverse();
-            run.ask_for(batches, &config.matches, usages, &mut key).await;
+            run.changed = true;
+            run.in_doubt.extend(making::make(&mut run.state, wanted, &config.matches, usages, now).await);
+            had_one.push(name);
         }
+        turns.append(&mut had_one);
     }
 
     /// Shows what has changed.
-    fn show(&mut self) {
+    pub(super) fn show(&mut self) {
         let now = self.config.clock.wall();
         for run in self.ladders.values_mut() {
             let rows = if run.changed || run.passing {
@@ -275,54 +271,39 @@ impl Task {
     async fn obey(&mut self, command: Command) {
         // Who asked may be gone: then nobody hears the answer.
         match command {
-            Command::Wait { bot, number, queues, tell, reply } => {
-                let _ = reply.send(self.wait(bot, number, &queues, tell));
-            }
-            Command::Leave { bot, number } => {
-                self.leave_all(&bot, number);
-                self.tell.remove(&(bot, number));
-            }
             Command::Reinstate { ladder, bot, reply } => {
                 let _ = reply.send(self.reinstate(&ladder, &bot).await);
             }
         }
     }
 
-    fn leave_all(&mut self, bot: &BotName, number: u64) {
-        for run in self.ladders.values_mut() {
-            run.state.want(bot, number, None);
-            run.changed = true;
-        }
-    }
-
-    fn wait(
-        &mut self,
-        bot: BotName,
-        number: u64,
-        queues: &[(LadderName, NonZeroU16)],
-        tell: mpsc::Sender<Word>,
-    ) -> Result<Vec<Queued>, (usize, QueueRefused)> {
-        let account = self.config.accounts.account(&bot);
-        for (at, (ladder, _)) in queues.iter().enumerate() {
-            let run = self.ladders.get(ladder);
-            let run = run.ok_or_else(|| (at, QueueRefused::NoLadder(NoLadder(ladder.to_string()))))?;
-            run.state.spec.admit(&bot, account.as_ref()).map_err(|refused| (at, refused))?;
-        }
-        self.leave_all_but(&bot, number, queues);
+    /// Takes in where bots want to wait.
+    fn hear(&mut self) {
         let now = self.now();
-        let mut states = Vec::with_capacity(queues.len());
-        for (ladder, places) in queues {
-            let Some(run) = self.ladders.get_mut(ladder) else { continue };
-            run.state.want(&bot, number, Some(*places));
-            run.changed = true;
-            states.push(Queued {
-                ladder: ladder.clone(),
-                places: run.state.places(&bot),
-                conduct: run.state.status(&bot, now),
-            });
+        for (number, wanted) in self.wishes.take() {
+            let Some(Wanted { bot, queues, tell, asked }) = wanted else {
+                if let Some((bot, _)) = self.here.remove(&number) {
+                    self.leave_all_but(&bot, number, &[]);
+                }
+                continue;
+            };
+            self.leave_all_but(&bot, number, &queues);
+            for (ladder, places) in &queues {
+                if let Some(run) = self.ladders.get_mut(ladder) {
+                    run.state.want(&bot, number, Some(*places));
+                    run.changed = true;
+                }
+            }
+            for Asked { queues, answer } in asked {
+                let states = queues.into_iter().filter_map(|(ladder, _)| {
+                    let state = &self.ladders.get(&ladder)?.state;
+                    Some(Queued { places: state.places(&bot), conduct: state.status(&bot, now), ladder })
+                });
+                // As above.
+                let _ = answer.send(states.collect());
+            }
+            self.here.insert(number, (bot, tell));
         }
-        self.tell.insert((bot, number), tell);
-        Ok(states)
     }
 
     /// Who stays in a queue has waited on.
@@ -343,66 +324,25 @@ impl Task {
         }
         // Tried before it is stored, as what can't be done must not be.
         run.state.conduct_of(bot).reinstate(at.get())?;
-        let reinstated = run.reinstated.with(bot, at);
-        if !reinstated.store(self.config.matches.journal(), ladder).await {
-            return Err(LadderFault::NotStored);
-        }
-        run.reinstated = reinstated;
+        let (journal, more) = (self.config.matches.journal(), Reinstatement { after: run.state.seen(), at });
+        let before = Reinstatements::read(journal, ladder, bot).await.map_err(|error| {
+            tracing::error!(%bot, %ladder, %error, "it can't be read when a bot was put back");
+            LadderFault::NotStored
+        })?;
+        before.store_with(more, journal, ladder, bot).await.map_err(|not_stored| match not_stored {
+            NotStored::TooMany => LadderFault::TooManyReinstatements(bot.clone()),
+            NotStored::NotKnown => LadderFault::NotStored,
+        })?;
         run.changed = true;
         Ok(run.state.reinstate(bot, at)?)
     }
 }
 
 impl Run {
-    /// Has matches made, the last batch first. What there is no room for is made smaller, and given up in the end: its members wait on.
-    async fn ask_for(
-        &mut self,
-        mut batches: Vec<Batch>,
-        matches: &Matches,
-        usages: &mut Usages,
-        key: &mut impl FnMut() -> Result<RequestKey, JournalValueError>,
-    ) {
-        self.changed = true;
-        while let Some(mut batch) = batches.pop() {
-            let specs = batch.made.iter().map(|(_, spec)| spec.clone()).collect();
-            match matches.create(specs, Some(batch.key.clone())).await {
-                Ok(infos) => {
-                    for (info, (pairing, _)) in infos.iter().zip(batch.made) {
-                        self.state.begun(info.match_id, pairing);
-                    }
-                }
-                Err(CreateError::OutcomeUnknown) => {
-                    self.in_doubt = Some(batch);
-                    break;
-                }
-                Err(CreateError::TooManyMatches { .. } | CreateError::TooManyBytes { .. })
-                    if batch.made.len() > 1 =>
-                {
-                    let second = batch.made.split_off(batch.made.len() / 2);
-                    for made in [second, batch.made] {
-                        match key() {
-                            Ok(key) => batches.push(Batch { made, at: batch.at, key }),
-                            Err(error) => tracing::error!(%error, "a request for matches has no name"),
-                        }
-                    }
-                }
-                Err(error) => {
-                    tracing::debug!(ladder = %self.state.spec.name, %error, "the ladder's matches are not made");
-                    batches.push(batch);
-                    break;
-                }
-            }
-        }
-        for Batch { made, at, .. } in batches {
-            for (pairing, _) in made {
-                self.state.not_begun(&pairing, usages, at);
-            }
-        }
-    }
-
-    /// Puts back those who were put back before this moment, as the results before it are counted.
-    fn reinstate_until(&mut self, moment: UnixMillis) {
-        while let Some((at, bot)) = self.to_reinstate.pop_if(|(at, _)| *at <= moment) {
+    /// Puts back those who were put back before this result.
+    pub(super) fn reinstate_before(&mut self, result: ResultNumber) {
+        while let Some(first) = self.to_reinstate.first_entry().filter(|first| first.key().0 < result) {
+            let ((_, bot), at) = first.remove_entry();
             if let Err(error) = self.state.reinstate(&bot, at) {
                 tracing::warn!(%bot, %error, "a bot was put back that need not be");
             }
@@ -410,15 +350,19 @@ impl Run {
     }
 }
 
-/// What names a request of the ladders for matches: no other has this number in the same opening of the journal.
-fn request_key(epoch: Epoch, now: UnixMillis, number: u64) -> Result<RequestKey, JournalValueError> {
-    let name = format!("{epoch}-{}-{number}", now.get());
-    let body_hash = BodyHash(Sha256::digest(&name).into());
-    Ok(RequestKey { caller: Caller::new("ladders")?, request_id: RequestId::new(name)?, body_hash })
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.wishes.end(NotNow::Stopping);
+    }
 }
 
-/// Waits before something is tried again that could not be read.
-async fn again(what: &str, error: &(dyn std::fmt::Display + Sync)) {
-    tracing::warn!(%error, "{what} can't be read for the ladders: trying again");
-    sleep(Duration::from_secs(1)).await;
+fn begins_anew(why: &str) {
+    let incident = Incident::new();
+    tracing::error!(%incident, why, "the task of the ladders has ended, and counts all results anew");
+}
+
+/// What a panic has said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it said nothing")
 }

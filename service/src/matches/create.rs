@@ -11,8 +11,8 @@ use super::places::Place;
 use super::{EntropyError, Matches};
 use crate::encoding::{decode_created, encode_created, encode_entry};
 use crate::journal::{
-    CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Payload,
-    ReadError, Request, RequestKey, RequestState, Response, UnixMillis,
+    CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Owner,
+    Payload, ReadError, Request, RequestKey, RequestState, Response, UnixMillis,
 };
 use crate::limits;
 use crate::metrics::MATCHES_CREATED;
@@ -109,6 +109,19 @@ impl From<JournalValueError> for CreateError {
     }
 }
 
+/// Matches that have their ids and seeds, and are not created.
+pub(crate) struct Proposal {
+    entries: Vec<Arc<Entry>>,
+    tables: Vec<Table>,
+}
+
+impl Proposal {
+    /// The ids, in the order of the matches.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = MatchId> {
+        self.tables.iter().map(Table::match_id)
+    }
+}
+
 impl Matches {
     /// Creates matches, all or none. The answer shows them as they were created, in the order asked for; a request
     /// that comes again gets the same answer, but with the generations that the seats' tokens have by then.
@@ -126,22 +139,60 @@ impl Matches {
         if self.shared.stop.is_cancelled() {
             return Err(CreateError::Stopping);
         }
-        let now = self.shared.config.clock.wall();
-        let places = if self.shared.drain.is_cancelled() {
-            Err(CreateError::Stopping)
-        } else {
-            let owners = specs.iter().map(|spec| spec.owner.clone()).collect();
-            let room = self.shared.live_bytes.check().map_err(CreateError::from);
-            room.and_then(|()| self.shared.places.take(owners))
-        };
-        let places = match (places, request.as_ref()) {
+        let owners = specs.iter().map(|spec| spec.owner.clone()).collect();
+        let places = match (self.take_places(owners), request.as_ref()) {
             (Ok(places), _) => places,
             // What was answered before is still answered.
             (Err(refused), Some(key)) => return self.created_before(key.clone()).await?.ok_or(refused),
             (Err(refused), None) => return Err(refused),
         };
-        let entries = self.first_entries(specs, now)?;
+        let proposal = self.propose(specs)?;
+        self.create_in(places, proposal, request).await
+    }
+
+    /// Gives matches their ids and their seeds. Nothing is stored, and nothing runs.
+    ///
+    /// # Errors
+    /// [`CreateError`] says why there can be no such matches.
+    pub(crate) fn propose(&self, specs: Vec<MatchSpec>) -> Result<Proposal, CreateError> {
+        let entries = self.first_entries(specs, self.wall())?;
         let tables = self.tables(&entries)?;
+        Ok(Proposal { entries, tables })
+    }
+
+    /// Creates proposed matches, all or none.
+    ///
+    /// # Errors
+    /// [`CreateError`]. After [`CreateError::OutcomeUnknown`] and [`CreateError::Fault`] their ids tell whether they are there.
+    pub(crate) async fn create_proposed(&self, proposal: Proposal) -> Result<(), CreateError> {
+        let owners = proposal.tables.iter().map(|table| table.created().owner.clone()).collect();
+        let places = self.take_places(owners)?;
+        self.create_in(places, proposal, None).await.map(|_| ())
+    }
+
+    /// Whether one more match without an owner could be created now, as far as that is known before it is tried.
+    ///
+    /// # Errors
+    /// [`CreateError`] says why not.
+    pub(crate) fn check_room(&self) -> Result<(), CreateError> {
+        self.take_places(vec![None]).map(|_| ())
+    }
+
+    /// The places of new matches with these owners.
+    fn take_places(&self, owners: Vec<Option<Owner>>) -> Result<Vec<Place>, CreateError> {
+        if self.shared.stop.is_cancelled() || self.shared.drain.is_cancelled() {
+            return Err(CreateError::Stopping);
+        }
+        self.shared.live_bytes.check()?;
+        self.shared.places.take(owners)
+    }
+
+    async fn create_in(
+        &self,
+        places: Vec<Place>,
+        Proposal { entries, tables }: Proposal,
+        request: Option<RequestKey>,
+    ) -> Result<Vec<MatchInfo>, CreateError> {
         let infos: Vec<MatchInfo> = tables.iter().map(Table::info).collect();
         let new_match = |(info, entry): (&MatchInfo, &Arc<Entry>)| {
             let records = Payload::new(encode_entry(entry))?.into();
@@ -150,7 +201,7 @@ impl Matches {
         let new = infos.iter().zip(&entries).map(new_match).collect::<Result<_, JournalValueError>>()?;
         let response = Response::new(encode_created(&infos))?;
         let request = request.map(|key| Request { key, response });
-        let new = NewMatches::new(new, self.journal().epoch(), now, request)?;
+        let new = NewMatches::new(new, self.journal().epoch(), self.wall(), request)?;
         // Who asks may be gone before the journal answers, and the matches are created all the same.
         let matches = self.clone();
         to_its_end(async move { matches.store(new, infos, tables, places).await }).await

@@ -1,6 +1,5 @@
 //! Lists of matches, those that run first, then those that are over, the latest first.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -173,11 +172,11 @@ impl Matches {
         Ok(RecordPage { matches, next: read.next })
     }
 
-    /// The matches that run and that a ladder rates, by id.
-    pub(crate) async fn rated_and_live(&self) -> BTreeMap<MatchId, Arc<MatchInfo>> {
+    /// The matches that run and that a ladder rates.
+    pub(crate) async fn rated_and_live(&self) -> Vec<Arc<MatchInfo>> {
         let filter = ListFilter { reader: Reader::Admin, stages: Vec::new(), client_reference: None };
         let running = self.running(&filter, None, usize::MAX).await;
-        running.into_iter().filter(|info| info.ladder.is_some()).map(|info| (info.match_id, info)).collect()
+        running.into_iter().filter(|info| info.ladder.is_some()).collect()
     }
 
     async fn list_over(

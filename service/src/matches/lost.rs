@@ -98,6 +98,11 @@ impl Matches {
         self.shared.lost.all().matches.len()
     }
 
+    /// Whether a match is not over and can't go on here.
+    pub(crate) fn is_lost(&self, match_id: MatchId) -> bool {
+        self.shared.lost.has(match_id)
+    }
+
     /// Cancels a match that can't go on; `None` if it is none. What is stored of it has to replay.
     ///
     /// Boxed, for the matches of its deal set are told by a command, and a command may come here.

@@ -98,7 +98,7 @@ impl Asked {
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
-/// What a table has answered to a command; `None`: it does not run any more.
+/// What a table has answered to a command; `None`: it does not run any more, or had no room for it.
 pub(crate) type Answered = Option<Result<(Done, Arc<MatchInfo>), Rejection>>;
 
 /// An answer that somebody is told, whatever becomes of whoever owes it.

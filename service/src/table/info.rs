@@ -39,6 +39,17 @@ pub struct MatchInfo {
     pub ended_at: Option<UnixMillis>,
     /// How it ended, once it has.
     pub outcome: Option<Outcome>,
+    /// Whether cards were dealt.
+    pub dealt: Dealt,
+}
+
+/// Whether the cards of a match were dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dealt {
+    /// They were.
+    Yes,
+    /// They were not, or not yet.
+    No,
 }
 
 impl MatchInfo {

@@ -39,7 +39,7 @@ pub use apply::{Effect, ReplayError};
 pub use arrival::Arrival;
 pub use change::{Change, Entrant, Entry, Started};
 pub use command::{Choice, Command, Decided, Done, SeatAccess};
-pub use info::{DealsKind, MatchInfo, MatchStage, SeatInfo, SeatState};
+pub use info::{DealsKind, Dealt, MatchInfo, MatchStage, SeatInfo, SeatState};
 pub use moment::Moment;
 pub use observation::{Observation, Receipt, Setup, SetupStage, Snapshot, TableEvent};
 pub use outcome::Abort;

@@ -9,8 +9,8 @@ use zetema_rules::{Game, Outcome, PlayedBy, Seat, SeatClock, Viewer};
 
 use super::clock::MatchClock;
 use super::{
-    Change, Created, Deals, DealsKind, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection, ReplayError,
-    SeatAccess, SeatInfo, SeatState, Shuffler,
+    Change, Created, Deals, DealsKind, Dealt, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection,
+    ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
 
@@ -278,6 +278,7 @@ impl Table {
             created_at: created.at,
             ended_at,
             outcome: self.outcome().cloned(),
+            dealt: if self.is_dealt() { Dealt::Yes } else { Dealt::No },
         }
     }
 

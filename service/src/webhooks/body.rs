@@ -101,6 +101,7 @@ impl Match {
             created_at,
             ended_at,
             outcome,
+            dealt: _,
         } = info;
         Self {
             id: match_id.to_string(),

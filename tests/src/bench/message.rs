@@ -110,7 +110,7 @@ pub(super) struct Observation {
     pub(super) decision_number: Option<u32>,
     #[prost(message, optional, tag = "5")]
     pub(super) decision: Option<Decision>,
-    #[prost(uint32, optional, tag = "6")]
+    #[prost(uint32, optional, tag = "7")]
     pub(super) answered_decision_number: Option<u32>,
 }
 

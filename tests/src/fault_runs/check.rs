@@ -11,6 +11,8 @@ use crate::harness::{Clients, Created, PlayStream, Table};
 /// What is known of a match that is over from elsewhere than its player.
 #[derive(Clone)]
 pub struct Truth {
+    /// The match's id.
+    pub match_id: String,
     /// The record.
     pub record: Record,
     /// The player's seat.
@@ -53,7 +55,8 @@ impl Truth {
                 PlayerToken::Seat(token) => observed(clients, token.reveal()).await,
                 PlayerToken::Bot(token) => observed_by_bot(clients, token.reveal(), match_id, seat).await,
             };
-            truths.push(Self { record: record.clone(), seat: Seat::new(seat).unwrap(), observations });
+            let (match_id, record) = (match_id.to_owned(), record.clone());
+            truths.push(Self { match_id, record, seat: Seat::new(seat).unwrap(), observations });
         }
         Ok(truths)
     }
@@ -121,10 +124,11 @@ impl Truth {
 
     fn check_receipts(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
         let due = |receipt: &Receipted| {
-            let Receipted { decision_number, seq } = *receipt;
-            self.observations.iter().any(|observation| {
+            let Receipted { ref match_id, decision_number, seq } = *receipt;
+            let shows = |observation: &v1::Observation| {
                 (observation.answered_decision_number, observation.seq) == (Some(decision_number), seq)
-            })
+            };
+            *match_id == self.match_id && self.observations.iter().any(shows)
         };
         for Chosen { decision, .. } in self.recorded() {
             if !ledger.receipts.iter().any(|receipt| receipt.decision_number == decision) {
@@ -132,7 +136,7 @@ impl Truth {
             }
         }
         for receipt in ledger.receipts.iter().filter(|receipt| !due(receipt)) {
-            let Receipted { decision_number: decision, seq } = *receipt;
+            let Receipted { decision_number: decision, seq, .. } = *receipt;
             problems.push(Problem::WrongReceipt { decision, seq });
         }
         problems
@@ -140,7 +144,9 @@ impl Truth {
     }
 
     fn check_observations(&self, ledger: &Ledger, problems: &mut Vec<Problem>) {
-        for (stream, Subscription { after_seq, snapshot: _, seqs }) in (1..).zip(&ledger.subscriptions) {
+        for (stream, Subscription { match_id: _, after_seq, snapshot: _, seqs }) in
+            (1..).zip(&ledger.subscriptions)
+        {
             let mut after = *after_seq;
             for &came in seqs {
                 if came > after + 1 {

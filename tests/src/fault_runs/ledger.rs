@@ -24,8 +24,10 @@ pub struct Chosen {
 }
 
 /// A receipt that came, in an observation or by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipted {
+    /// The match's id.
+    pub match_id: String,
     /// The number of the decision that was answered.
     pub decision_number: u32,
     /// The number of the observation that shows it.
@@ -34,14 +36,16 @@ pub struct Receipted {
 
 impl std::convert::From<v1::Receipt> for Receipted {
     fn from(receipt: v1::Receipt) -> Self {
-        let v1::Receipt { match_id: _, decision_number, seq } = receipt;
-        Self { decision_number, seq }
+        let v1::Receipt { match_id, decision_number, seq } = receipt;
+        Self { match_id, decision_number, seq }
     }
 }
 
 /// One stream of observations, as the server sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
+    /// The match's id.
+    pub match_id: String,
     /// The observation that it went on from.
     pub after_seq: u64,
     /// Whether that was a snapshot of its own choice.
@@ -140,14 +144,18 @@ impl Ledger {
 
     fn observed(&mut self, observation: &v1::Observation) {
         self.numbered(observation.seq);
-        let seq = observation.seq;
-        let receipt = |decision_number| Receipted { decision_number, seq };
-        self.receipts.extend(observation.answered_decision_number.map(receipt));
+        if let Some(decision_number) = observation.answered_decision_number {
+            let match_id = self.subscription().match_id.clone();
+            self.receipts.push(Receipted { match_id, decision_number, seq: observation.seq });
+        }
     }
 
     pub(super) fn numbered(&mut self, seq: u64) {
-        let subscription = self.subscriptions.last_mut().expect("a start comes first");
-        subscription.seqs.push(seq);
+        self.subscription().seqs.push(seq);
+    }
+
+    fn subscription(&mut self) -> &mut Subscription {
+        self.subscriptions.last_mut().expect("a start comes first")
     }
 }
 
@@ -157,6 +165,7 @@ impl Subscription {
             From::Snapshot(snapshot) => (snapshot.seq, true),
             From::Resumed(resumed) => (resumed.after_seq, false),
         };
-        Self { after_seq, snapshot, seqs: Vec::new() }
+        let of_match = start.r#match.as_ref().expect("a start has its match");
+        Self { match_id: of_match.match_id.clone(), after_seq, snapshot, seqs: Vec::new() }
     }
 }

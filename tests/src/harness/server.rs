@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
+use zetema_rules::TimeControl;
 use zetema_service::config::Config;
+use zetema_service::ladders::{LadderSpec, LadderSpecs};
 use zetema_service::server::Server;
 
 use super::{Clients, soon};
@@ -29,7 +31,7 @@ impl TestServer {
     /// The same with the data of this folder.
     pub async fn start_allowing_in(folder: TempDir, webhook_allow: &str) -> (Self, Clients) {
         let mut config =
-            Config { ladders: Config::default().ladders, ..Config::embedded(folder.path().join("data")) };
+            Config { ladders: patient_ladders(), ..Config::embedded(folder.path().join("data")) };
         config.webhook_allow = webhook_allow.parse().unwrap();
         Self::start_as(config, folder).await
     }
@@ -55,8 +57,7 @@ impl TestServer {
 
     /// A server whose data is in the folder `data` of this one, and a connection to it.
     pub async fn start_in(folder: TempDir) -> (Self, Clients) {
-        let config =
-            Config { ladders: Config::default().ladders, ..Config::embedded(folder.path().join("data")) };
+        let config = Config { ladders: patient_ladders(), ..Config::embedded(folder.path().join("data")) };
         Self::start_as(config, folder).await
     }
 
@@ -82,4 +83,14 @@ impl TestServer {
         let token = self.server.admin_token().unwrap().expose().to_owned();
         Clients::connect(self.server.local_addr(), &token).await
     }
+}
+
+/// The usual ladders, with an hour to come to a match: no machine is so slow that it is a no-show.
+fn patient_ladders() -> LadderSpecs {
+    let usual = Config::default().ladders;
+    let patient = usual.iter().map(|spec| {
+        let time_control = TimeControl::new(3_600_000, spec.time_control.decisions()).unwrap();
+        LadderSpec { time_control, ..(**spec).clone() }
+    });
+    LadderSpecs::new(patient.collect()).unwrap()
 }

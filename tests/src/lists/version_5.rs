@@ -1,5 +1,5 @@
-//! A journal as the release before this version of its tables wrote it, so that it can be measured how long the start takes that
-//! brings it up to date.
+//! A journal as the last release without an index for every list wrote it, so that it can be measured how long the start takes
+//! that brings it up to date.
 
 use std::path::Path;
 
@@ -7,24 +7,26 @@ use anyhow::ensure;
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
-/// What version 6 added.
+/// Takes away what version 6 and those after it added.
 const ADDED: &str = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_reference;
-    DROP INDEX records_by_visibility_and_client_reference";
+    DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners";
+/// The version of the tables.
+const SCHEMA: u64 = 7;
 /// The name of the version's number.
 const KEY: &str = "journal/schema";
 
 /// Makes a journal that is closed one of version 5.
 ///
 /// # Errors
-/// When it is none of version 6.
+/// When it is none of this release's version.
 pub fn to_version_5(folder: &Path) -> anyhow::Result<()> {
     let mut database = Connection::open(folder.join("journal.sqlite3"))?;
     let change = database.transaction()?;
     change.execute_batch(ADDED)?;
-    let [found, version] = [6_u64, 5].map(|version| version.to_be_bytes().to_vec());
+    let [found, version] = [SCHEMA, 5].map(|version| version.to_be_bytes().to_vec());
     let sql = "UPDATE meta SET value = ?3, seal = ?4 WHERE key = ?1 AND value = ?2";
     let changed = change.execute(sql, params![KEY, found, version, seal(&version)])?;
-    ensure!(changed == 1, "this is no journal of version 6");
+    ensure!(changed == 1, "this is no journal of version {SCHEMA}");
     change.commit()?;
     Ok(())
 }

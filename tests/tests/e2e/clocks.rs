@@ -303,9 +303,10 @@ impl Bare {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stall_of_the_server_closes_no_connection_whose_ping_was_under_way() {
-    // Longer than the answer to a ping of HTTP/2 may take, which is two ping intervals.
-    const STALL: Duration = Duration::from_secs(6);
-    let flags = ["--ping-interval-ms", "2000"].map(OsStr::new);
+    // Longer than the answer to a ping of HTTP/2 may take, which is two ping intervals, and no long stall.
+    const STALL: Duration = Duration::from_millis(4_500);
+    // It asks for nothing all the time.
+    let flags = ["--ping-interval-ms", "2000", "--idle-timeout-ms", "3600000"].map(OsStr::new);
     let process = Process::start_with(tempfile::tempdir().unwrap(), &flags).await;
     let mut client = Bare::connect(&process).await;
     for _ in 0..2 {

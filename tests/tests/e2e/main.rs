@@ -19,6 +19,7 @@ mod exactly_once;
 mod floods;
 mod halted;
 mod house_bots;
+mod ladders;
 mod load;
 mod log;
 mod matrix;

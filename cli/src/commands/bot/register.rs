@@ -28,7 +28,13 @@ pub(crate) struct Register {
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     description: String,
     /// Its version, at most 64 bytes
-    #[arg(long = "bot-version", value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        id = "bot_version",
+        long = "bot-version",
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     version: String,
     /// Whom to tell of its faults, at most 256 bytes; only you and the admin see it
     #[arg(long = "contact", value_name = "TEXT", default_value = "", hide_default_value = true)]

@@ -32,7 +32,7 @@ struct Changes {
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// Its version, at most 64 bytes
-    #[arg(long = "bot-version", value_name = "TEXT")]
+    #[arg(id = "bot_version", long = "bot-version", value_name = "TEXT")]
     version: Option<String>,
     /// Whom to tell of its faults, at most 256 bytes; only you and the admin see it
     #[arg(long = "contact", value_name = "TEXT")]

@@ -9,7 +9,7 @@ fn check(options: PairingOptions, field: Field<'_>, waited_ms: u64, expected: &[
     let mut queue = queue(options);
     for &(bot, owner, rating, uncertainty) in field {
         let strength = Strength::new(rating, uncertainty).unwrap();
-        queue.join(Entrant { owner: OwnerId::new(owner), strength, ..entrant(bot) }, 0).unwrap();
+        queue.join(Entrant { owner: OwnerId::new(owner), strength, ..entrant(bot) }, 0);
     }
     let pairings = queue.pair(waited_ms);
     assert_eq!(bots(&pairings), expected, "{options:?} {field:?} after {waited_ms} ms");
@@ -82,7 +82,7 @@ fn a_bot_whose_patience_is_over_finds_the_only_other_owner_among_hundreds() {
 fn whoever_waits_longest_chooses_first() {
     let mut queue = duel();
     for (bot, since_ms) in [(1, 5), (2, 0), (3, 3)] {
-        queue.join(entrant(bot), since_ms).unwrap();
+        queue.join(entrant(bot), since_ms);
     }
     assert_eq!(bots(&queue.pair(10)), [[2, 3]]);
     assert_eq!(waiting(&queue), [(1, 5)]);
@@ -92,7 +92,7 @@ fn whoever_waits_longest_chooses_first() {
 fn those_who_met_lately_wait_for_others_where_there_are_many() {
     let mut queue = duel();
     for bot in 0..100 {
-        queue.join(entrant(bot), 0).unwrap();
+        queue.join(entrant(bot), 0);
     }
     let pairings = queue.pair(0);
     let again = &pairings[7];
@@ -108,7 +108,7 @@ fn those_who_met_lately_wait_for_others_where_there_are_many() {
 fn two_alone_play_one_another_again_and_again() {
     let mut queue = duel();
     for bot in [1, 2] {
-        queue.join(entrant(bot), 0).unwrap();
+        queue.join(entrant(bot), 0);
     }
     for now_ms in 0..100 {
         let pairings = queue.pair(now_ms);
@@ -139,7 +139,7 @@ fn sides_are_as_strong_as_one_another() {
     ] {
         let mut queue = queue(options(ratings.len(), teams, SameOwner::Apart));
         for (bot, &rating) in (0..).zip(&ratings) {
-            queue.join(Entrant { strength: Strength::new(rating, 1.0).unwrap(), ..entrant(bot) }, 0).unwrap();
+            queue.join(Entrant { strength: Strength::new(rating, 1.0).unwrap(), ..entrant(bot) }, 0);
         }
         let pairings = queue.pair(PATIENCE_MS);
         assert_eq!(sides(&pairings[0], &ratings), expected, "{teams}");
@@ -151,7 +151,7 @@ fn partners_change() {
     let ratings = [24.0, 24.5, 25.0, 26.0];
     let mut queue = queue(options(4, Teams::Pairs, SameOwner::Apart));
     for (bot, rating) in (0..).zip(ratings) {
-        queue.join(Entrant { strength: Strength::new(rating, 1.0).unwrap(), ..entrant(bot) }, 0).unwrap();
+        queue.join(Entrant { strength: Strength::new(rating, 1.0).unwrap(), ..entrant(bot) }, 0);
     }
     let mut seen = Vec::new();
     for now_ms in 0..3 {

@@ -5,7 +5,7 @@ use super::*;
 fn joined(numbers: &[u64]) -> Queue {
     let mut queue = duel();
     for &number in numbers {
-        queue.join(entrant(number), 0).unwrap();
+        queue.join(entrant(number), 0);
     }
     queue
 }
@@ -14,7 +14,7 @@ fn joined(numbers: &[u64]) -> Queue {
 fn a_bot_has_as_many_matches_as_places_and_one_more_with_each_call() {
     let mut queue = duel();
     for bot in [1, 2] {
-        queue.join(Entrant { places: places(2), ..entrant(bot) }, 0).unwrap();
+        queue.join(Entrant { places: places(2), ..entrant(bot) }, 0);
     }
     assert_eq!(queue.pair(10).len(), 1);
     assert_eq!(waiting(&queue), [(1, 10), (2, 10)]);
@@ -35,7 +35,7 @@ fn a_bot_that_was_full_waits_from_the_end_of_a_match_on() {
 #[test]
 fn joining_again_keeps_the_time_and_changes_the_places() {
     let mut queue = joined(&[1]);
-    queue.join(Entrant { places: places(3), ..entrant(1) }, 700).unwrap();
+    queue.join(Entrant { places: places(3), ..entrant(1) }, 700);
     assert_eq!(waiting(&queue), [(1, 0)]);
     assert_eq!(queue.waiting().next().unwrap().free, 3);
 }
@@ -45,7 +45,7 @@ fn who_leaves_is_paired_no_more_and_waits_anew_when_it_comes_back() {
     let mut queue = joined(&[1, 2]);
     queue.leave(BotId::new(1));
     assert_eq!(queue.pair(10), []);
-    queue.join(entrant(1), 20).unwrap();
+    queue.join(entrant(1), 20);
     assert_eq!(waiting(&queue), [(1, 20), (2, 0)]);
 }
 
@@ -54,7 +54,7 @@ fn matches_go_on_while_a_bot_is_away_and_take_its_places() {
     let mut queue = joined(&[1, 2]);
     let pairings = queue.pair(10);
     queue.leave(BotId::new(1));
-    queue.join(entrant(1), 20).unwrap();
+    queue.join(entrant(1), 20);
     assert_eq!(waiting(&queue), []);
     queue.finish(&pairings[0], 30).unwrap();
     assert_eq!(waiting(&queue), [(1, 30), (2, 30)]);
@@ -69,7 +69,7 @@ fn a_match_that_was_not_dealt_leaves_no_trace_on_who_came() {
     queue.abandon(&pairings[0], 50_000).unwrap();
     assert_eq!(waiting(&queue), [(1, 0)]);
     assert_eq!(queue.seat_counts(BotId::new(1)), before.seat_counts(BotId::new(1)));
-    queue.join(entrant(2), 60_000).unwrap();
+    queue.join(entrant(2), 60_000);
     assert_eq!(bots(&queue.pair(60_000)), [[1, 2]]);
 }
 
@@ -119,12 +119,51 @@ fn a_bot_that_plays_is_not_forgotten() {
 }
 
 #[test]
-fn a_bot_changes_no_hands() {
-    let mut queue = joined(&[1]);
-    let (bot, was, given) = (BotId::new(1), OwnerId::new(1), OwnerId::new(9));
-    let error = queue.join(Entrant { owner: given, ..entrant(1) }, 0).unwrap_err();
-    assert_eq!(error, OwnerChanged { bot, was, given });
-    assert_eq!(error.to_string(), "bot 1 is of owner 1, not of owner 9: forget it before it changes hands");
+fn a_bot_that_changed_hands_meets_the_bots_of_its_former_owner_and_none_of_the_new_one() {
+    let mut queue = joined(&[1, 2, 3]);
+    queue.leave(BotId::new(3));
+    queue.join(Entrant { owner: OwnerId::new(2), ..entrant(1) }, 5);
+    assert_eq!(queue.pair(60_000), []);
+    queue.join(Entrant { owner: OwnerId::new(1), ..entrant(3) }, 60_000);
+    assert_eq!(bots(&queue.pair(120_000)), [[1, 3]]);
+}
+
+#[test]
+fn who_is_passed_over_is_not_paired_and_has_waited_as_long_when_it_joins_again() {
+    let mut queue = joined(&[1, 2]);
+    queue.pass_over(BotId::new(1));
+    assert_eq!((waiting(&queue), queue.pair(10)), (vec![(2, 0)], vec![]));
+    queue.join(entrant(1), 20);
+    assert_eq!(waiting(&queue), [(1, 0), (2, 0)]);
+    // An end that comes meanwhile counts as ever.
+    let pairings = queue.pair(30);
+    queue.pass_over(BotId::new(1));
+    queue.finish(&pairings[0], 40).unwrap();
+    queue.join(entrant(1), 50);
+    assert_eq!(waiting(&queue), [(1, 40), (2, 40)]);
+}
+
+#[test]
+fn matches_that_are_asked_for_in_vain_again_and_again_leave_no_trace() {
+    let mut queue =
+        queue(PairingOptions { remembered_matches: 3, ..options(2, Teams::Individual, SameOwner::Apart) });
+    for bot in [1, 2] {
+        queue.join(entrant(bot), 0);
+    }
+    let mut now_ms = 0;
+    for _ in 0..5 {
+        let pairings = queue.pair(now_ms);
+        queue.finish(&pairings[0], now_ms + 1).unwrap();
+        now_ms += 60_000;
+    }
+    let wanted = queue.clone().pair(now_ms);
+    for _ in 0..10 {
+        let pairings = queue.pair(now_ms);
+        queue.abandon(&pairings[0], now_ms).unwrap();
+    }
+    let met = |queue: &Queue| queue.bots[&BotId::new(1)].history.with(BotId::new(2)).met;
+    assert_eq!(met(&queue), 3);
+    assert_eq!(queue.pair(now_ms), wanted);
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Ladder {
                 let strength = Strength::new(*rating, 2.0).unwrap();
                 let owner = OwnerId::new(bot % self.owners);
                 let entrant = Entrant { owner, strength, places: places(*count), ..entrant(*bot) };
-                self.queue.join(entrant, self.now_ms).unwrap();
+                self.queue.join(entrant, self.now_ms);
                 self.places.insert(*bot, *count);
             }
             Step::Leave { bot } => self.queue.leave(BotId::new(*bot)),

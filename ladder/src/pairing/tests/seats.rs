@@ -9,7 +9,7 @@ use super::*;
 fn joined(players: usize, teams: Teams) -> Queue {
     let mut queue = queue(options(players, teams, SameOwner::Apart));
     for bot in 0..players {
-        queue.join(entrant(bot.try_into().unwrap()), 0).unwrap();
+        queue.join(entrant(bot.try_into().unwrap()), 0);
     }
     queue
 }

@@ -210,6 +210,29 @@ fn queues_that_a_hello_could_not_have_for_now_are_asked_for_after_it() {
 }
 
 #[test]
+fn what_stands_when_a_change_is_refused_is_what_the_hello_could_not_have_for_now() {
+    for then_cut in [false, true] {
+        let mut world = on_ladders(&["a"]);
+        queue(&mut world, &["a"]).unwrap();
+        let overloaded =
+            v1::Error { retry_after_ms: Some(10), ..v1::Error::new(ErrorReason::Overloaded, "later") };
+        world.server.refuse_queues = vec![overloaded];
+        world.cut();
+        world.core.queue(world.now, queues(&["unknown"]));
+        world.run();
+        let refused = Error::Refused { asked: "wait on the ladders", refusal: no_such_ladder() };
+        assert_eq!(world.queued.pop(), Some((Change(2), Err(refused))));
+        assert_eq!(world.server.hellos[1..], [vec!["a:1".to_owned()]]);
+        assert_eq!(world.events, [SessionEvent::Queued(states(&["a"]))]);
+        if then_cut {
+            world.cut();
+            world.run();
+        }
+        assert_eq!(world.server.waiting, ["a:1"]);
+    }
+}
+
+#[test]
 fn a_bot_that_finishes_leaves_its_ladders_and_plays_what_they_gave_it_before() {
     let mut world = on_ladders(&["a"]);
     queue(&mut world, &["a"]).unwrap();

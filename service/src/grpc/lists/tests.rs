@@ -10,7 +10,8 @@ use tonic::Status;
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
-        bot_service_server::BotService, match_service_server::MatchService, play_service_server::PlayService,
+        bot_service_server::BotService, ladder_service_server::LadderService,
+        match_service_server::MatchService, play_service_server::PlayService,
         token_service_server::TokenService, webhook_service_server::WebhookService,
     },
 };
@@ -23,13 +24,14 @@ use crate::{
     bots::Bots,
     config::{self, Numbers},
     grpc::{
-        Backend, BotAdapter, Drain, PlayAdapter, TokenAdapter, WebhookAdapter, match_service::MatchAdapter,
+        Backend, BotAdapter, Drain, LadderAdapter, PlayAdapter, TokenAdapter, WebhookAdapter,
+        match_service::MatchAdapter,
     },
     journal::{
         Options, Outcome, ResultNumber, SqliteJournal, StoredWebhook, UnixMillis, WebhookChange, WebhookId,
         WebhookNumber, WebhookStore, WebhookUrl,
     },
-    ladders::Ladders,
+    ladders::{self, Ladders},
     matches::{
         SystemClock,
         tests::harness::{create_one, open_over, spec},
@@ -76,6 +78,16 @@ impl World {
             accounts,
         );
         let bots = bots.await.unwrap();
+        let (pressure, disk_room) = (Arc::new(Pressure::new()), Arc::new(DiskRoom::new(0)));
+        let stop = CancellationToken::new();
+        let ladders = ladders::Config {
+            specs: config::Config::default().ladders,
+            matches: matches.clone(),
+            accounts: Arc::new(bots.clone()),
+            clock: Arc::<SystemClock>::clone(&clock),
+            pressure: Arc::clone(&pressure),
+            disk_room: Arc::clone(&disk_room),
+        };
         let backend = Backend {
             bots,
             access: Arc::clone(&access),
@@ -84,10 +96,10 @@ impl World {
             request_timeout: Duration::from_secs(10),
             max_request_bytes: limits::DEFAULT_MAX_REQUEST_BYTES,
             queued_observations: limits::TABLE_QUEUED_OBSERVATIONS,
-            ladders: Ladders::none(),
+            ladders: Ladders::open(ladders, &TaskTracker::new(), stop.clone()),
             drain: Drain::default(),
-            pressure: Arc::new(Pressure::new()),
-            disk_room: Arc::new(DiskRoom::new(0)),
+            pressure,
+            disk_room,
         };
         let hour = Duration::from_hours(1);
         let config = Config {
@@ -99,7 +111,6 @@ impl World {
             network: Arc::new(Network::open(Allowed::default(), None).await.unwrap()),
             settings: Settings { timeout: hour, first_retry: hour, last_retry: hour, give_up: hour },
         };
-        let stop = CancellationToken::new();
         let webhooks = Webhooks::open(config, TaskTracker::new(), stop.clone()).await.unwrap();
         Self { backend: Arc::new(backend), webhooks, rates: Rates::new(&Numbers::default()), stop }
     }
@@ -147,6 +158,11 @@ async fn every_list_takes_its_turn_along() {
     seen.has("ListTokens", tokens.list_tokens(world.ask(v1::ListTokensRequest::default())).await);
     let bots = BotAdapter::new(backend());
     seen.has("ListBots", bots.list_bots(world.ask(v1::ListBotsRequest::default())).await);
+    let ladders = LadderAdapter::new(backend());
+    seen.has("ListLadders", ladders.list_ladders(world.ask(v1::ListLaddersRequest::default())).await);
+    let ladder = world.backend.ladders.all().next().unwrap().0.name.to_string();
+    let results = v1::ListResultsRequest { ladder, ..v1::ListResultsRequest::default() };
+    seen.has("ListResults", ladders.list_results(world.ask(results)).await);
     let play = PlayAdapter::new(backend());
     let faults = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };
     seen.has("ListFaults", play.list_faults(world.ask(faults)).await);

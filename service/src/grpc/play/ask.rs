@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 use tokio::time::Instant;
 use zetema_proto::{
     FieldError, Views, Wire,
@@ -60,6 +60,14 @@ pub(super) struct Answer {
     result: Result<Told, Fault>,
 }
 
+impl Answer {
+    /// What a table has answered.
+    fn of_table<T>(tag: u64, handle: u32, shown: u64, result: Result<(Done, T), Fault>) -> Self {
+        let result = result.map(|(done, _)| Told::Done { done, shown });
+        Self { tag, handle, joined: None, room: None, result }
+    }
+}
+
 enum Told {
     /// A seat is joined, and from here on followed.
     Joined { match_id: MatchId, access: SeatAccess, hold: Hold, followed: Box<Followed> },
@@ -113,7 +121,7 @@ impl Session {
                 self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
-            Ask::Queues(queues) => self.wait_on(tag, &queues),
+            Ask::Queues(queues) => self.wait_on(tag, "queues", &queues),
             Ask::Pong(v1::Pong { number }) => {
                 self.round_trips.pong(number, Instant::now());
                 Ok(())
@@ -121,18 +129,21 @@ impl Session {
         }
     }
 
-    /// Waits for matches on these ladders, from now on and as long as the stream is open.
-    pub(super) fn wait_on(&mut self, tag: u64, queues: &v1::Queues) -> Result<(), Fault> {
+    /// Waits for matches on these ladders, from now on and as long as the stream is open. `path` is that of the message.
+    pub(super) fn wait_on(&mut self, tag: u64, path: &'static str, queues: &v1::Queues) -> Result<(), Fault> {
         let Opener::Bot(bot) = &self.opener else {
             let problem = "are for streams that a bot's token opened: send one in the metadata";
-            return Err(Fault::field("queues", problem));
+            return Err(Fault::field(path, problem));
         };
-        let queues = queues::queues(queues)?;
+        let capacity = self.capacity.unwrap_or(0);
+        let checked = queues::queues(queues)
+            .and_then(|queues| queues::check_capacity(&queues, capacity).map(|()| queues));
+        let queues = checked.map_err(|error| error.within(path))?;
         let presence = self.presence.get_or_insert_with(|| self.backend.ladders.enter(bot.clone()));
         let waits = presence.wait_on(queues);
         let answer = async move {
             let result = waits.await.map(Told::Queued);
-            let result = result.map_err(|(at, refused)| queues::refused(at, &refused));
+            let result = result.map_err(|(at, refused)| queues::refused(path, at, &refused));
             Answer { tag, handle: 0, joined: None, room: None, result }
         };
         self.asked.push(answer.boxed());
@@ -212,6 +223,11 @@ impl Session {
         let commanded = Commanded::new("Play", None, match_id, &command);
         let (span, again) = (commanded.span.clone(), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
+        if !self.asked.is_empty() {
+            // One of them may wait for room at the same table: nothing overtakes it.
+            self.wait_for(asked);
+            return Ok(());
+        }
         let answers = Arc::clone(&self.answers);
         let told = Promise::new(move |answered| answers.put((asked, answered)));
         self.backend.matches.command_at_once(match_id, command, arrival, span, told);
@@ -223,21 +239,21 @@ impl Session {
     /// how its match has ended.
     pub(super) fn told(&mut self, (asked, answered): (Asked, Answered)) {
         self.awaited -= 1;
+        let Some(answered) = answered else { return self.wait_for(asked) };
+        let Asked { tag, handle, shown, commanded, .. } = asked;
+        let result = commanded.answered(&self.backend.matches, answered);
+        self.keep(Answer::of_table(tag, handle, shown, result));
+    }
+
+    /// Asks a table by a call that waits for room, or the record of a match that is over.
+    fn wait_for(&self, asked: Asked) {
         let Asked { tag, handle, shown, command, arrival, commanded } = asked;
-        let answer = move |result: Result<(Done, _), Fault>| {
-            let result = result.map(|(done, _)| Told::Done { done, shown });
-            Answer { tag, handle, joined: None, room: None, result }
+        let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
+        let answer = async move {
+            let result = backend.commanded(share.as_ref(), commanded, command, arrival).await;
+            Answer::of_table(tag, handle, shown, result)
         };
-        match answered {
-            Some(answered) => self.keep(answer(commanded.answered(&self.backend.matches, answered))),
-            None => {
-                let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
-                let asked = async move {
-                    answer(backend.commanded(share.as_ref(), commanded, command, arrival).await)
-                };
-                self.asked.push(asked.boxed());
-            }
-        }
+        self.asked.push(answer.boxed());
     }
 
     /// What the client hears of an answer; `None` where an observation is the answer.

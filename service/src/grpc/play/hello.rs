@@ -65,7 +65,7 @@ impl Session {
         self.ping_at = Instant::now() + self.backend.ping_interval;
         self.say_ping();
         // It is in: what is wrong with its queues is a rejection of these alone.
-        queues.as_ref().map_or(Ok(()), |queues| self.wait_on(tag, queues))
+        queues.as_ref().map_or(Ok(()), |queues| self.wait_on(tag, "hello.queues", queues))
     }
 
     /// The live seats of whoever opened the stream. From here on a bot is told of new ones.

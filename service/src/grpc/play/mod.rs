@@ -178,9 +178,10 @@ impl PlayService for PlayAdapter {
             return Err(Fault::unauthenticated().into());
         };
         let v1::UpdateQueuesRequest { queues } = request.into_inner();
-        let queues = queues::queues(&queues.unwrap_or_default()).map_err(Fault::from)?;
+        let queues = queues::queues(&queues.unwrap_or_default());
+        let queues = queues.map_err(|error| Fault::from(error.within("queues")))?;
         let states = self.leases.renew(&self.backend.ladders, bot.clone(), queues).await;
-        let states = states.map_err(|(at, refused)| queues::refused(at, &refused))?;
+        let states = states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?;
         let seats = self.backend.matches.bot_seats(&bot, None, limits::MAX_SEATS_PER_STREAM).seats;
         Ok(Response::new(v1::UpdateQueuesResponse {
             queues: queues::accepted(&states),

@@ -19,7 +19,7 @@ use crate::{
     limits,
 };
 
-/// The queues that a client names, each once.
+/// The queues that a client names, each once. An error is about a field of the message.
 pub(super) fn queues(message: &v1::Queues) -> Result<Vec<(LadderName, NonZeroU16)>, FieldError> {
     let v1::Queues { queues } = message;
     if queues.len() > limits::MAX_QUEUES_PER_STREAM {
@@ -57,18 +57,34 @@ pub(super) fn accepted(queued: &[Queued]) -> Vec<v1::QueueState> {
     queued.iter().map(state).collect()
 }
 
-/// Why it may not wait there.
-pub(super) fn refused(at: usize, refused: &QueueRefused) -> Fault {
-    let reason = match refused {
-        QueueRefused::NoLadder(_) => {
-            return Fault::field(format!("queues[{at}].ladder"), refused.to_string());
+/// Checks that a stream has room for the matches of all its queues.
+pub(super) fn check_capacity(queues: &[(LadderName, NonZeroU16)], capacity: usize) -> Result<(), FieldError> {
+    let mut wanted = 0;
+    for (at, (_, places)) in queues.iter().enumerate() {
+        wanted += usize::from(places.get());
+        if wanted > capacity {
+            let problem = format!(
+                "makes it {wanted} matches at once, and the stream has a capacity of {capacity} seats: give fewer, or say hello with \
+                 a larger capacity"
+            );
+            return Err(FieldError::invalid("matches_at_once", problem).at(at).within("queues"));
         }
-        QueueRefused::NotRegistered(_) | QueueRefused::Retired(_) | QueueRefused::NotAdmitted { .. } => {
-            v1::ErrorReason::NotAdmitted
+    }
+    Ok(())
+}
+
+/// Why it may not wait there. `path` is that of the message that names the queues.
+pub(super) fn refused(path: &str, at: usize, refused: &QueueRefused) -> Fault {
+    let field = format!("{path}.queues[{at}].ladder");
+    match refused {
+        QueueRefused::NoLadder(_) => Fault::field(field, refused.to_string()),
+        QueueRefused::NotAdmitted { .. } => Fault::new(v1::ErrorReason::NotAdmitted, refused.to_string())
+            .about(field, "does not admit the bot"),
+        QueueRefused::NotRegistered(_) | QueueRefused::Retired(_) => {
+            Fault::new(v1::ErrorReason::NotAdmitted, refused.to_string())
         }
-        QueueRefused::Stopping => return Fault::draining(std::time::Duration::ZERO),
-    };
-    Fault::new(reason, refused.to_string())
+        QueueRefused::NotNow(not_now) => (*not_now).into(),
+    }
 }
 
 /// What a ladder has to say to the bot's author.
@@ -149,5 +165,47 @@ impl Leases {
 
     fn leases(&self) -> MutexGuard<'_, HashMap<BotName, Lease>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use std::time::Duration;
+
+    use zetema_ladder::quota::Quota;
+
+    use super::*;
+    use crate::ladders::tests::{LADDER, Scene, bot, queue};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_without_a_stream_waits_for_a_minute_after_it_last_said_so() {
+        let (scene, leases) = (Scene::new().await, Leases::default());
+        scene.register("ann", "ann", Quota::new(10, 1_000).unwrap());
+        let renew = async |queues| leases.renew(&scene.ladders, bot("ann"), queues).await.unwrap();
+        for _ in 0..3 {
+            let states = renew(queue(LADDER, 2)).await;
+            assert_eq!(states.iter().map(|state| state.places).collect::<Vec<_>>(), [2]);
+            sleep(limits::QUEUE_LEASE.saturating_sub(Duration::from_secs(2))).await;
+            assert_eq!(scene.shows(|_| true).await.queued, 1, "it waits");
+        }
+        sleep(Duration::from_secs(5)).await;
+        assert_eq!(scene.shows(|_| true).await.queued, 0, "its lease has ended");
+        assert!(leases.leases().is_empty());
+        // Who leaves waits no more at once, and may leave again.
+        renew(queue(LADDER, 1)).await;
+        for _ in 0..2 {
+            assert_eq!(renew(Vec::new()).await, []);
+        }
+        scene.shows(|picture| picture.queued == 0).await;
+    }
+
+    #[test]
+    fn a_stream_waits_for_no_more_matches_than_it_has_room_for() {
+        let both = [queue("a", 3), queue("b", 2)].concat();
+        assert_eq!(check_capacity(&both, 5), Ok(()));
+        let error = check_capacity(&both, 4).unwrap_err();
+        assert!(error.to_string().contains("queues[1].matches_at_once"), "{error}");
+        assert_eq!(check_capacity(&[], 0), Ok(()));
     }
 }

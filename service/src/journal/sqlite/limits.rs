@@ -14,6 +14,8 @@ pub(super) const WAITING_READS: usize = 64;
 pub(super) const READERS: usize = 2;
 /// How often a commit lets other threads run before it takes what waits for all there is.
 pub(super) const LINGERS: usize = 4;
+/// How long that may take before it does so no more: where others than the tables run on the same core, it is far longer.
+pub(super) const MAX_LINGER: Duration = Duration::from_micros(500);
 /// Writes of one commit.
 pub(super) const COMMIT_WRITES: usize = 4096;
 /// Bytes of the log after which a commit takes no more writes.

@@ -171,6 +171,10 @@ fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
         (META, Some(key)) if key.starts_with("not-aborted") => {
             ": matches that the last restore could not abort go on: cancel them"
         }
+        (META, Some(key)) if key.starts_with("reinstated-") => {
+            ": a bot that was benched on a ladder until its owner put it back is so again, or was for some of its matches. Its owner \
+             puts it back again (ReinstateBot)"
+        }
         (REGISTERED_BOTS, _) => {
             ": the bot has no owner, and is not retired any more. The admin has to register it again, and to retire it if it was \
              retired"

@@ -46,6 +46,7 @@ pub(super) enum Wal {
 impl Writer {
     /// Serves requests until all senders are gone or one asks to close.
     pub(super) fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+        let mut last_writes = 0;
         loop {
             // With cleaning to do it waits for nothing, else for as long as nobody asks.
             let first = if self.is_cleaning_due() {
@@ -61,8 +62,9 @@ impl Writer {
                 requests.blocking_recv()
             };
             let Some(first) = first else { return };
-            let Gathered { writes, queries, close, oldest } = gather(first, &mut requests);
-            self.stats.took(writes.len() + queries.len(), oldest);
+            let Gathered { writes, queries, close, .. } =
+                gather(first, &mut requests, last_writes, &self.stats);
+            last_writes = writes.len();
             let mut answers = self.commit(writes);
             answers.extend(queries.into_iter().map(|query| self.answer(query)));
             if let Some(to) = close {
@@ -242,11 +244,23 @@ struct Gathered {
     oldest: Option<Instant>,
 }
 
-/// Takes what is waiting, without waiting for more, up to a commit's limit.
-fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
+impl Gathered {
+    fn len(&self) -> usize {
+        self.writes.len() + self.queries.len()
+    }
+}
+
+/// Takes what is waiting, up to a commit's limit. Where more than one has come to this commit or the last one, it waits for no longer than
+/// others take who run in the meantime: whoever has more may be about to hand it in. A match alone waits for nobody.
+fn gather(
+    first: Request,
+    requests: &mut mpsc::Receiver<Request>,
+    last_writes: usize,
+    stats: &Stats,
+) -> Gathered {
     let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None, oldest: None };
     let mut bytes = 0;
-    let mut lingers = limits::LINGERS;
+    let (mut lingers, begun) = (limits::LINGERS, Instant::now());
     let mut next = Some(first);
     while let Some(request) = next {
         match request {
@@ -263,13 +277,15 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Gathered {
         }
         let full = bytes >= limits::COMMIT_BYTES || gathered.writes.len() >= limits::COMMIT_WRITES;
         next = if full { None } else { requests.try_recv().ok() };
-        // Whoever has more may be about to hand it in. Where nobody runs beside this thread, that takes no time.
-        if next.is_none() && !full && lingers > 0 {
+        let may_linger = lingers > 0 && gathered.writes.len().max(last_writes) > 1;
+        if next.is_none() && !full && may_linger && begun.elapsed() < limits::MAX_LINGER {
             lingers -= 1;
+            stats.took(gathered.len(), gathered.oldest);
             thread::yield_now();
             next = requests.try_recv().ok();
         }
     }
+    stats.took(gathered.len(), gathered.oldest);
     gathered
 }
 

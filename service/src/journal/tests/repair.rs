@@ -209,6 +209,7 @@ async fn a_lost_value_is_named_with_what_follows() {
         ("incarnations", "cursors of results"),
         ("not-aborted", "could not abort"),
         ("not-aborted-2", "could not abort"),
+        ("reinstated-00", "ReinstateBot"),
     ] {
         let f = mixed().await;
         let meta = (MetaKey::new(key).unwrap(), MetaValue::new("value").unwrap());

@@ -74,7 +74,7 @@ impl FakeJournal {
     }
 
     /// The next page of results takes so long.
-    pub(super) fn delay_page(&self, time: std::time::Duration) {
+    pub(crate) fn delay_page(&self, time: std::time::Duration) {
         self.inner.lock().unwrap().page_delay = Some(time);
     }
 
@@ -113,6 +113,11 @@ impl FakeJournal {
     /// This result is not there any more.
     pub(crate) fn lose(&self, number: ResultNumber) {
         self.inner.lock().unwrap().lost.push(number);
+    }
+
+    /// The keys of all values.
+    pub(crate) fn meta_keys(&self) -> Vec<MetaKey> {
+        self.inner.lock().unwrap().meta.keys().cloned().collect()
     }
 
     /// How many pages of results were read.
@@ -207,7 +212,6 @@ impl Journal for FakeJournal {
                 Some(_) => return Outcome::Refused(CreateRefusal::RequestReused),
                 None => {}
             }
-            inner.requests.insert(key, (request.key.clone(), request.response.clone()));
         }
         let fate = if inner.fates.is_empty() { None } else { Some(inner.fates.remove(0)) };
         if matches!(fate, Some(Fate::Fails | Fate::Fenced)) {
@@ -215,6 +219,10 @@ impl Journal for FakeJournal {
         }
         if fate != Some(Fate::LostUnknown) {
             inner.stats.commits += 1;
+            if let Some(Request { key, response }) = new.request {
+                let name = (key.caller.to_string(), key.request_id.to_string());
+                inner.requests.insert(name, (key, response));
+            }
             for new in new.matches {
                 inner.stats.rows += new.records.as_slice().len() as u64;
                 inner.running.insert(new.match_id, new.records.as_slice().to_vec());

@@ -106,15 +106,19 @@ fn queues(stray: &str) -> Vec<Case> {
     let row = |name, queues, expected| {
         Case::new(QUEUES, name, &update(queues), expected).by(Caller::Token(stray.to_owned()))
     };
-    let (quick, second) = (|| queue(LADDER, 1), || Expected::field("queues[1].ladder"));
+    let (quick, second) = (|| queue(LADDER, 1), || Expected::field("queues.queues[1].ladder"));
     vec![
         row("a ladder's name with capitals", vec![quick(), queue("Quick", 1)], second()),
         row("a ladder twice", vec![quick(), quick()], second()),
-        row("a ladder that does not exist", vec![queue("nowhere", 1)], Expected::field("queues[0].ladder")),
+        row(
+            "a ladder that does not exist",
+            vec![queue("nowhere", 1)],
+            Expected::field("queues.queues[0].ladder"),
+        ),
         row(
             "too many matches at once",
             vec![queue(LADDER, 1_001)],
-            Expected::field("queues[0].matches_at_once"),
+            Expected::field("queues.queues[0].matches_at_once"),
         ),
         row("a bot that is not registered", vec![quick()], Expected::reason(NotAdmitted)),
         Case::new(

@@ -1,0 +1,102 @@
+//! Ladders with other settings than the usual ones, and ladders that come and go.
+
+use zetema_ladder::RatingOptions;
+use zetema_ladder::pairing::{PairingOptions, SameOwner};
+use zetema_ladder::{RatingSettings, pairing::PairingSettings};
+
+use super::*;
+
+/// The usual ladders, with this one changed.
+fn with(change: impl Fn(&mut LadderSpec)) -> LadderSpecs {
+    let change = |spec: &Arc<LadderSpec>| {
+        let mut spec = (**spec).clone();
+        if spec.name.as_str() == LADDER {
+            change(&mut spec);
+        }
+        spec
+    };
+    LadderSpecs::new(specs().iter().map(change).collect()).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ladder_that_is_left_out_is_forgotten_until_it_is_there_again() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    let before = scene.shows(|picture| picture.rated_matches == 1).await;
+    let seats = [("ann", scene.seated("ann", 1).await[0]), ("bob", scene.seated("bob", 1).await[0])];
+    drop(waiting);
+    let others =
+        specs().iter().filter(|spec| spec.name.as_str() != LADDER).map(|spec| (**spec).clone()).collect();
+    let scene = scene.restart_as(LadderSpecs::new(others).unwrap(), 0).await;
+    assert!(scene.ladders.picture(LADDER).is_err());
+    let mut ann = scene.ladders.enter(bot("ann"));
+    let refused = ann.wait_on(queue(LADDER, 1)).await.unwrap_err();
+    assert!(matches!(refused, (0, QueueRefused::NoLadder(_))), "{refused:?}");
+    // Its match is played all the same.
+    for (name, seat) in seats {
+        scene.join(name, seat).await;
+    }
+    scene.resign("ann", seats[0].1).await;
+    scene.seated("ann", 0).await;
+    drop(ann);
+    let scene = scene.restart_as(specs(), 0).await;
+    let after = scene.shows(|picture| picture.rated_matches == 2).await;
+    assert_eq!(after.rows.iter().map(|row| row.entry.tally.forfeits).collect::<Vec<_>>(), [1, 1]);
+    assert_ne!(after.rows, before.rows);
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_settings_rate_the_same_results_anew() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    let before = scene.shows(|picture| picture.rated_matches == 1).await;
+    drop(waiting);
+    let rating = RatingSettings::new(RatingOptions { beta: 1.0, ..RatingOptions::default() }).unwrap();
+    let scene = scene.restart_as(with(|spec| spec.rating = rating), 0).await;
+    let after = scene.shows(|picture| picture.rated_matches == 1).await;
+    assert_eq!(names(&after), names(&before));
+    assert!(after.rows[0].entry.rating.mu > before.rows[0].entry.rating.mu, "less luck");
+    let scene = scene.restart_as(specs(), 0).await;
+    assert_eq!(scene.shows(|picture| picture.rated_matches == 1).await.rows, before.rows);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bots_of_one_owner_meet_where_they_may_and_are_rated_where_they_do_not_play_for_one_another() {
+    for (same_owner, rated) in [(SameOwner::Opponents, 1), (SameOwner::Anywhere, 0)] {
+        let specs = with(|spec| {
+            let usual = PairingOptions::usual(spec.rules.player_count(), spec.rules.teams);
+            spec.pairing = PairingSettings::new(PairingOptions { same_owner, ..usual }).unwrap();
+        });
+        let scene = Scene::with(specs).await;
+        for name in ["ann-1", "ann-2"] {
+            scene.register(name, "ann", Quota::new(10, 1_000).unwrap());
+        }
+        let _waiting = [scene.waits("ann-1", 1).await, scene.waits("ann-2", 1).await];
+        scene.play("ann-1", "ann-2").await;
+        let picture = scene.shows(|picture| picture.result_number.get() == 1).await;
+        assert_eq!(picture.rated_matches, rated, "{same_owner:?}");
+        let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+        assert_eq!(results.items.len(), 1);
+        assert_eq!(results.items[0].seats[0].rating.is_some(), rated == 1);
+        // Played or not rated, it frees their places.
+        scene.seated("ann-1", 1).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_stream_of_a_bot_is_told_what_came_of_its_match_and_no_other_bots() {
+    let scene = Scene::new().await;
+    let (mut ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    let mut other = scene.waits("bob", 1).await;
+    let seat = scene.seated("ann", 1).await[0];
+    scene.join("ann", seat).await;
+    let mut told = Vec::new();
+    for presence in [&mut bob, &mut other] {
+        told.push(timeout(Duration::from_mins(1), presence.word()).await.expect("it is told"));
+    }
+    assert_eq!(told[0], told[1]);
+    assert_eq!(told[0].match_id, seat.0);
+    timeout(Duration::from_secs(1), ann.word()).await.expect_err("nothing is said of ann");
+}
