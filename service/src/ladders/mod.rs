@@ -1,6 +1,6 @@
 //! Ladders: bots wait, are paired, and their results are rated.
 //!
-//! One task owns the [`State`](state::State) of all ladders. Whoever wants something of it sends a command; what everyone may read
+//! One task owns the `State` of all ladders. Whoever wants something of it sends a command; what everyone may read
 //! is shown in a [`Picture`] of each ladder.
 //!
 //! ```text
