@@ -94,8 +94,13 @@ fn of_a_bot() -> Vec<Case> {
         Case::new(REINSTATE, "no bot", &reinstate(LADDER, ""), name()),
         Case::new(REINSTATE, "no ladder", &reinstate("", "rex"), Expected::field("ladder")),
         Case::new(REINSTATE, "a bot that has not played", &reinstate(LADDER, "rex"), absent()),
-        Case::new(REINSTATE, "nobody puts a bot back", &reinstate(LADDER, "rex"), absent())
-            .by(Caller::Nobody),
+        Case::new(
+            REINSTATE,
+            "nobody puts a bot back",
+            &reinstate(LADDER, "rex"),
+            Expected::reason(Unauthenticated),
+        )
+        .by(Caller::Nobody),
     ]
 }
 
