@@ -692,6 +692,9 @@ pub const MAX_LADDER_DESCRIPTION_BYTES: usize = 256;
 /// ones are in their list.
 pub const MAX_LADDER_RESULTS: usize = 200_000;
 
+/// Those of all ladders of a server together, in equal parts: 1 KiB each where six play.
+pub const MAX_RESULTS_OF_ALL_LADDERS: usize = 400_000;
+
 /// Results that one answer looks at.
 pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
 

@@ -3,6 +3,7 @@
 //! Whoever looks something up does so itself, beside the task of the ladders, and looks at a bounded number of results.
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use zetema_ladder::{HeadToHeads, Played};
@@ -14,8 +15,12 @@ use crate::journal::BotName;
 use crate::limits;
 
 /// One ladder's.
-#[derive(Debug, Default)]
-pub(super) struct Archive(RwLock<Kept>);
+#[derive(Debug)]
+pub(super) struct Archive {
+    kept: RwLock<Kept>,
+    /// How many results can be looked up.
+    most: usize,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -25,20 +30,26 @@ struct Kept {
 }
 
 impl Archive {
+    /// That of one of so many ladders, which share the memory for results.
+    pub(super) fn of_one_of(ladders: NonZeroUsize) -> Self {
+        let most = limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders);
+        Self { kept: RwLock::default(), most }
+    }
+
     /// All results are counted anew.
     pub(super) fn clear(&self) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Kept::default();
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Kept::default();
     }
 
     /// A match was rated.
     pub(super) fn rated(&self, played: &Played<BotName>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).met.count(played);
+        self.kept.write().unwrap_or_else(PoisonError::into_inner).met.count(played);
     }
 
     /// A result came, which is after all that came before.
     pub(super) fn keep(&self, result: LoggedResult) {
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.results.len() == limits::MAX_LADDER_RESULTS {
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        if kept.results.len() >= self.most {
             kept.results.pop_front();
         }
         kept.results.push_back(Arc::new(result));
@@ -111,6 +122,6 @@ impl Archive {
     }
 
     fn kept(&self) -> RwLockReadGuard<'_, Kept> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.kept.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

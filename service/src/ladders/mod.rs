@@ -31,7 +31,7 @@ pub(crate) mod tests;
 mod wishes;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -129,9 +129,10 @@ impl Ladders {
         let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::CatchingUp)));
         let mut ladders = BTreeMap::new();
         let mut shown = BTreeMap::new();
+        let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
-            let archive = Arc::<Archive>::default();
+            let archive = Arc::new(Archive::of_one_of(count));
             shown.insert(spec.name.clone(), (show, Arc::clone(&archive)));
             let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
             ladders.insert(spec.name.clone(), Readable { spec, picture, archive, accounts });

@@ -6,7 +6,7 @@ mod places;
 mod settings;
 
 use std::collections::HashMap;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -345,24 +345,10 @@ async fn whoever_asks_all_the_time_holds_up_no_result_however_long_it_takes_to_r
 
 #[tokio::test(start_paused = true)]
 async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on() {
-    let archive = Archive::default();
-    let result = |number: u64, name: &str| LoggedResult {
-        number: crate::journal::ResultNumber::new(number),
-        match_id: MatchId::from_bytes([0; 16]),
-        ended_at: UnixMillis::new(number),
-        reason: Reason::Aborted,
-        seats: vec![LoggedSeat {
-            bot: bot(name),
-            side: zetema_rules::Side::new(0).unwrap(),
-            rank: 0,
-            total: 0,
-            end: SeatEnd::NoShow,
-            rating: None,
-        }],
-    };
+    let archive = Archive::of_one_of(NonZeroUsize::MIN);
     let count = 2 * limits::LADDER_RESULTS_LOOKED_AT as u64;
     for number in 1..=count {
-        archive.keep(result(2 * number, if number == 1 { "ann" } else { "bob" }));
+        archive.keep(aborted(2 * number, if number == 1 { "ann" } else { "bob" }));
     }
     let of_ann = ResultsFilter { bot: Some(bot("ann")), ..ResultsFilter::default() };
     let first_page = archive.results(&of_ann, &first(10));
@@ -375,4 +361,39 @@ async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on()
     assert_eq!((second.items[0].number.get(), second.next), (2, None));
     let two = archive.results(&ResultsFilter::default(), &first(2));
     assert_eq!((two.items.len(), two.next.as_deref()), (2, Some((2 * count - 2).to_string().as_str())));
+}
+
+#[test]
+fn many_ladders_share_the_memory_for_results() {
+    let check = |ladders: usize, most: usize| {
+        let archive = Archive::of_one_of(NonZeroUsize::new(ladders).unwrap());
+        let kept = most as u64 + 3;
+        for number in 1..=kept {
+            archive.keep(aborted(number, "ann"));
+        }
+        let latest = archive.results(&ResultsFilter::default(), &PageFrom { after: Some(5), most: 10 });
+        let numbers: Vec<u64> = latest.items.iter().map(|result| result.number.get()).collect();
+        assert_eq!(numbers, [4], "{ladders} ladders");
+    };
+    check(1, limits::MAX_LADDER_RESULTS);
+    check(2, limits::MAX_LADDER_RESULTS);
+    check(limits::MAX_LADDERS, limits::MAX_RESULTS_OF_ALL_LADDERS / limits::MAX_LADDERS);
+}
+
+/// A result of one seat.
+fn aborted(number: u64, name: &str) -> LoggedResult {
+    LoggedResult {
+        number: crate::journal::ResultNumber::new(number),
+        match_id: MatchId::from_bytes([0; 16]),
+        ended_at: UnixMillis::new(number),
+        reason: Reason::Aborted,
+        seats: vec![LoggedSeat {
+            bot: bot(name),
+            side: zetema_rules::Side::new(0).unwrap(),
+            rank: 0,
+            total: 0,
+            end: SeatEnd::NoShow,
+            rating: None,
+        }],
+    }
 }
