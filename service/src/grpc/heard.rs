@@ -1,11 +1,15 @@
 //! What a subscription of the core says, as messages of the wire: the same for Play, Observe and `WatchMatch`.
 
 use std::{
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
+use futures::{
+    FutureExt, StreamExt,
+    future::BoxFuture,
+    stream::{self, BoxStream, FuturesUnordered},
+};
 use metrics::counter;
 use tonic::Status;
 use zetema_proto::{
@@ -186,7 +190,7 @@ pub(super) struct Following<T = v1::Observation> {
 
 enum Doing {
     Listens(Box<Subscription>),
-    /// For something else than what comes into a player's own queue.
+    /// For what is replayed.
     Waits(BoxFuture<'static, (Next, Box<Subscription>)>),
     Ended,
 }
@@ -194,27 +198,14 @@ enum Doing {
 impl<T: Send + 'static> Following<T> {
     /// All of it.
     pub(super) fn heard(mut self) -> BoxStream<'static, Heard<T>> {
-        let subscription = match self.doing {
-            Doing::Listens(subscription) => subscription,
-            Doing::Waits(_) | Doing::Ended => {
-                return stream::poll_fn(move |context| self.poll_next(context)).boxed();
-            }
-        };
-        let show = self.show;
-        let next = move |subscription: Option<Box<Subscription>>| async move {
-            let mut subscription = subscription?;
-            let next = subscription.next().await;
-            let goes_on = matches!(next, Next::Observation(_));
-            Some((told(&next, show, &subscription), goes_on.then_some(subscription)))
-        };
-        stream::unfold(Some(subscription), next).boxed()
+        stream::poll_fn(move |context| self.poll_next(context)).boxed()
     }
 
-    /// The next thing that is heard; `None` after the last. A player's own queue is looked at as it is.
+    /// The next thing that is heard; `None` after the last. What is live is looked at as it is.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard<T>>> {
         loop {
             let (next, subscription) = match std::mem::replace(&mut self.doing, Doing::Ended) {
-                Doing::Listens(mut subscription) => match subscription.poll_queue(context) {
+                Doing::Listens(mut subscription) => match subscription.poll_live(context) {
                     Some(Poll::Ready(next)) => (next, subscription),
                     Some(Poll::Pending) => {
                         self.doing = Doing::Listens(subscription);
@@ -268,41 +259,67 @@ fn subscription_end(outcome: &Outcome) -> v1::SubscriptionEnd {
     v1::SubscriptionEnd { outcome: Some(outcome.to_wire()) }
 }
 
-/// A stream of answers as they come, that says once when the server drains, and ends when it closes. It ends after its
-/// first error too.
+/// A stream of answers as they come, the first of them first, that says once when the server drains, and ends when it closes. It ends
+/// after its first error too.
 pub(super) fn until_closed<T: Send + 'static>(
     backend: &Backend,
+    first: Option<T>,
     answers: BoxStream<'static, Result<T, Status>>,
     word: fn(v1::Draining) -> T,
 ) -> BoxStream<'static, Result<T, Status>> {
-    let open = Answering { answers, word: Some(word), drain: backend.drain.clone() };
-    stream::unfold(Some(open), async |open| open?.next().await).boxed()
+    let mut open =
+        Answering { first, answers, word, drain: backend.drain.clone(), stages: stages(&backend.drain) };
+    let mut has_ended = false;
+    let next = move |context: &mut Context<'_>| {
+        if has_ended {
+            return Poll::Ready(None);
+        }
+        let next = ready!(open.poll_next(context));
+        has_ended = !matches!(next, Some(Ok(_)));
+        Poll::Ready(next)
+    };
+    stream::poll_fn(next).boxed()
+}
+
+/// A stage that a server comes to.
+enum Stage {
+    Draining,
+    Closing,
+}
+
+/// As the server comes to them. What has not come is not looked at for each answer.
+type Stages = FuturesUnordered<BoxFuture<'static, Stage>>;
+
+fn stages(drain: &Drain) -> Stages {
+    let stages = FuturesUnordered::new();
+    stages.push(drain.draining().clone().cancelled_owned().map(|()| Stage::Draining).boxed());
+    stages.push(drain.closing().clone().cancelled_owned().map(|()| Stage::Closing).boxed());
+    stages
 }
 
 /// A stream of answers that is open.
 struct Answering<T> {
+    first: Option<T>,
     answers: BoxStream<'static, Result<T, Status>>,
-    /// What is still to be said when the server drains.
-    word: Option<fn(v1::Draining) -> T>,
+    /// What is said when the server drains.
+    word: fn(v1::Draining) -> T,
     drain: Drain,
+    stages: Stages,
 }
 
 impl<T> Answering<T> {
-    /// What is said next, and the stream while it goes on.
-    async fn next(mut self) -> Option<(Result<T, Status>, Option<Self>)> {
-        let Self { answers, word, drain } = &mut self;
-        tokio::select! {
-            biased;
-            () = drain.draining().cancelled(), if word.is_some() => {
-                let word = word.take()?(drain.message());
-                Some((Ok(word), Some(self)))
-            }
-            () = drain.closing().cancelled() => Some((Err(Fault::draining(Duration::ZERO).into()), None)),
-            answer = answers.next() => {
-                let answer = answer?;
-                let rest = answer.is_ok().then_some(self);
-                Some((answer, rest))
-            }
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Status>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        let come = match self.stages.poll_next_unpin(context) {
+            Poll::Ready(Some(Stage::Draining)) => Some(Ok((self.word)(self.drain.message()))),
+            Poll::Ready(Some(Stage::Closing)) => Some(Err(Fault::draining(Duration::ZERO).into())),
+            Poll::Ready(None) | Poll::Pending => None,
+        };
+        match come {
+            Some(come) => Poll::Ready(Some(come)),
+            None => self.answers.poll_next_unpin(context),
         }
     }
 }

@@ -7,11 +7,7 @@ use std::{
 };
 
 use bytes::{BufMut, Bytes};
-use futures::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
-    stream::{self, BoxStream},
-};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
 use prost::Message;
 use tonic::{
     Request, Response, Status,
@@ -122,9 +118,10 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
         Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
         Heard::Cut(fault) => Err(fault.into()),
     });
-    let told = heard::until_closed(backend, told.boxed(), |draining| self::told(Kind::Draining(draining)));
-    let start = stream::iter([Ok(self::told(Kind::Start(start)))]);
-    Ok(caller.until_void(start.chain(told).boxed()))
+    let start = Some(self::told(Kind::Start(start)));
+    let told =
+        heard::until_closed(backend, start, told.boxed(), |draining| self::told(Kind::Draining(draining)));
+    Ok(caller.until_void(told))
 }
 
 /// What is said to one spectator.

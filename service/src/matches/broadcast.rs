@@ -1,12 +1,15 @@
 //! What all who look on with the same eyes are shown: kept once, however many they are.
 //!
-//! The table's task puts an observation into a log and wakes one task. That one wakes the readers row by row, and lets
-//! others run after each row: so neither the players of the match nor other matches wait until a crowd is served.
+//! The table's task puts an observation into a log and wakes its readers, if they are a row at most. Of a crowd it wakes one task: that
+//! one wakes the readers row by row, and lets others run after each row. So neither the players of the match nor other matches wait until
+//! a crowd is served.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::yield_now;
 
 use super::End;
@@ -17,13 +20,14 @@ use crate::limits::READERS_WOKEN_AT_ONCE;
 /// The table's side: what it shows. When it is dropped without an end, its readers are told that the server stops.
 pub(super) struct Broadcast {
     log: Arc<SharedLog>,
-    news: watch::Sender<()>,
+    /// What has a crowd woken, once there is one.
+    crowd: Option<watch::Sender<()>>,
 }
 
 /// The side of one reader.
 pub(super) struct Reader {
     log: Arc<SharedLog>,
-    row: Arc<Notify>,
+    place: Place,
     /// What it reads next.
     next: u64,
 }
@@ -40,9 +44,30 @@ struct Log {
     bytes: usize,
     /// The readers who have not fallen behind.
     in_time: usize,
-    /// Each wakes its readers in the order in which they wait: a `watch` would draw lots.
-    rows: Vec<Arc<Notify>>,
+    /// Each wakes its readers in the order of their places.
+    rows: Vec<Row>,
     end: Option<End>,
+}
+
+/// Readers who are woken at once.
+#[derive(Default)]
+struct Row(Vec<Reading>);
+
+/// Who is at a place.
+enum Reading {
+    /// Nobody.
+    Nobody,
+    /// A reader who has not asked yet, or has been woken.
+    Awake,
+    /// A reader who waits for more.
+    Asleep(Waker),
+}
+
+/// Where a reader is.
+#[derive(Clone, Copy)]
+struct Place {
+    row: usize,
+    index: usize,
 }
 
 struct Unread {
@@ -59,12 +84,9 @@ pub(super) struct Most {
 }
 
 impl Broadcast {
-    /// One without readers, whose task runs until it is dropped.
-    pub(super) fn start(backlog: Arc<Backlog>) -> Self {
-        let (news, heard) = watch::channel(());
-        let log = Arc::new(SharedLog(Mutex::new(Log::new(backlog))));
-        tokio::spawn(wake_by_rows(Arc::clone(&log), heard));
-        Self { log, news }
+    /// One without readers.
+    pub(super) fn new(backlog: Arc<Backlog>) -> Self {
+        Self { log: Arc::new(SharedLog(Mutex::new(Log::new(backlog)))), crowd: None }
     }
 
     /// How many readers there are who have not fallen behind.
@@ -73,16 +95,24 @@ impl Broadcast {
     }
 
     /// A reader of all that is shown from now on.
-    pub(super) fn reader(&self) -> Reader {
+    pub(super) fn reader(&mut self) -> Reader {
         let mut log = self.log.lock();
         log.in_time += 1;
-        Reader { row: log.place(), next: log.end(), log: Arc::clone(&self.log) }
+        let reader = Reader { place: log.place(), next: log.end(), log: Arc::clone(&self.log) };
+        let is_crowd = log.rows.len() > 1;
+        drop(log);
+        if is_crowd && self.crowd.is_none() {
+            let (news, heard) = watch::channel(());
+            tokio::spawn(wake_by_rows(Arc::clone(&self.log), heard));
+            self.crowd = Some(news);
+        }
+        reader
     }
 
     /// Shows one. The answer is how many readers have fallen behind by it: they get nothing more.
     pub(super) fn show(&self, shown: Arc<Shown>, most: Most) -> usize {
         let cut = self.log.lock().push(shown, most);
-        self.news.send_replace(());
+        self.tell();
         cut
     }
 
@@ -90,24 +120,35 @@ impl Broadcast {
     pub(super) fn finish(self, end: End) {
         self.log.lock().end = Some(end);
     }
+
+    /// Wakes the readers, or what wakes them.
+    fn tell(&self) {
+        match &self.crowd {
+            Some(news) => {
+                news.send_replace(());
+            }
+            None => self.log.wake(0),
+        }
+    }
 }
 
 impl Drop for Broadcast {
     fn drop(&mut self) {
-        // The readers are woken once more by the task, which sees that nothing else comes.
+        // Of a crowd the task wakes them once more, as it sees that nothing else comes.
         self.log.lock().end.get_or_insert(End::Stopped);
+        if self.crowd.is_none() {
+            self.log.wake(0);
+        }
     }
 }
 
-/// Wakes the readers whenever there is news, and a last time when no more can come. News that come meanwhile are read by
+/// Wakes the readers of a crowd whenever there is news, and a last time when no more can come. News that come meanwhile are read by
 /// those who are woken then, and begin another round.
 async fn wake_by_rows(log: Arc<SharedLog>, mut news: watch::Receiver<()>) {
     loop {
         let last = news.changed().await.is_err();
-        let mut row = 0;
-        while let Some(sleepers) = log.row(row) {
-            sleepers.notify_waiters();
-            row += 1;
+        for row in 0..log.rows() {
+            log.wake(row);
             yield_now().await;
         }
         if last {
@@ -117,23 +158,28 @@ async fn wake_by_rows(log: Arc<SharedLog>, mut news: watch::Receiver<()>) {
 }
 
 impl Reader {
-    /// What is shown next, or why nothing more is. A call that is dropped loses nothing.
-    pub(super) async fn next(&mut self) -> Result<Arc<Shown>, End> {
-        loop {
-            // Before it is looked, so that what comes after the look wakes it.
-            let woken = self.row.notified();
-            if let Some(read) = self.log.lock().read(self.next) {
-                self.next += u64::from(read.is_ok());
-                return read;
-            }
-            woken.await;
+    /// What is shown next, or why nothing more is.
+    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Result<Arc<Shown>, End>> {
+        let mut log = self.log.lock();
+        if let Some(read) = log.read(self.next) {
+            self.next += u64::from(read.is_ok());
+            return Poll::Ready(read);
         }
+        // With the log still held: what is shown after the look wakes it.
+        if let Some(reading) = log.at(self.place) {
+            *reading = Reading::Asleep(context.waker().clone());
+        }
+        Poll::Pending
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.log.lock().leave(self.next);
+        let mut log = self.log.lock();
+        log.leave(self.next);
+        if let Some(reading) = log.at(self.place) {
+            *reading = Reading::Nobody;
+        }
     }
 }
 
@@ -142,9 +188,36 @@ impl SharedLog {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What wakes a row, if there is one with this number.
-    fn row(&self, row: usize) -> Option<Arc<Notify>> {
-        self.lock().rows.get(row).cloned()
+    fn rows(&self) -> usize {
+        self.lock().rows.len()
+    }
+
+    /// Wakes those of a row who wait.
+    fn wake(&self, row: usize) {
+        let mut log = self.lock();
+        let Some(Row(readers)) = log.rows.get_mut(row) else { return };
+        if let [reading] = readers.as_mut_slice() {
+            let woken = reading.wake();
+            drop(log);
+            woken.into_iter().for_each(Waker::wake);
+            return;
+        }
+        let woken: Vec<Waker> = readers.iter_mut().filter_map(Reading::wake).collect();
+        drop(log);
+        woken.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Reading {
+    /// The reader, if it is to be woken.
+    fn wake(&mut self) -> Option<Waker> {
+        match self {
+            Self::Asleep(_) => match mem::replace(self, Self::Awake) {
+                Self::Asleep(reader) => Some(reader),
+                Self::Awake | Self::Nobody => None,
+            },
+            Self::Awake | Self::Nobody => None,
+        }
     }
 }
 
@@ -158,16 +231,25 @@ impl Log {
         self.first + self.unread.len() as u64
     }
 
-    /// A place in a row.
-    fn place(&mut self) -> Arc<Notify> {
-        // One is the log's own.
-        let has_room = |row: &&Arc<Notify>| Arc::strong_count(row) <= READERS_WOKEN_AT_ONCE;
-        if let Some(row) = self.rows.iter().find(has_room) {
-            return Arc::clone(row);
+    /// A place in a row, where a reader is from now on.
+    fn place(&mut self) -> Place {
+        for (row, Row(readers)) in self.rows.iter_mut().enumerate() {
+            if let Some(index) = readers.iter().position(|reading| matches!(reading, Reading::Nobody)) {
+                readers[index] = Reading::Awake;
+                return Place { row, index };
+            }
+            if readers.len() < READERS_WOKEN_AT_ONCE {
+                readers.push(Reading::Awake);
+                return Place { row, index: readers.len() - 1 };
+            }
         }
-        let row = Arc::new(Notify::new());
-        self.rows.push(Arc::clone(&row));
-        row
+        self.rows.push(Row(vec![Reading::Awake]));
+        Place { row: self.rows.len() - 1, index: 0 }
+    }
+
+    /// Who is at a place.
+    fn at(&mut self, Place { row, index }: Place) -> Option<&mut Reading> {
+        self.rows.get_mut(row)?.0.get_mut(index)
     }
 
     /// Adds one. Those for whom there would be too much are behind then, which is how many.

@@ -1,7 +1,6 @@
 //! The subscribers of one table.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -40,10 +39,10 @@ pub(super) enum Live {
 
 impl Live {
     /// The next observation, or why there will be no more.
-    pub(super) async fn next(&mut self) -> Result<Arc<Shown>, End> {
+    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Result<Arc<Shown>, End>> {
         match self {
-            Self::Played(queue) => poll_fn(|context| queue.poll_next(context)).await,
-            Self::LookedOn(reader) => reader.next().await,
+            Self::Played(queue) => queue.poll_next(context),
+            Self::LookedOn(reader) => reader.poll_next(context),
         }
     }
 }
@@ -227,8 +226,8 @@ impl Subscribers {
 
     fn add_onlooker(&mut self, viewer: Viewer) -> Result<Live, Rejection> {
         let broadcast = match self.broadcasts.iter().position(|(of, _)| *of == viewer) {
-            Some(index) => &self.broadcasts[index].1,
-            None => &self.broadcasts.push_mut((viewer, Broadcast::start(Arc::clone(&self.backlog)))).1,
+            Some(index) => &mut self.broadcasts[index].1,
+            None => &mut self.broadcasts.push_mut((viewer, Broadcast::new(Arc::clone(&self.backlog)))).1,
         };
         if broadcast.readers() >= self.most_onlookers {
             return Err(Rejection::TooManySubscribers { limit: self.most_onlookers });

@@ -1,6 +1,7 @@
 //! A subscription as its reader has it.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -219,10 +220,10 @@ impl Subscription {
         self.took(step)
     }
 
-    /// The same without waiting, where a player has a queue of its own. `None`: elsewhere.
-    pub(crate) fn poll_queue(&mut self, context: &Context<'_>) -> Option<Poll<Next>> {
-        let Feed::Live(Live::Played(queue)) = &self.feed else { return None };
-        let polled = queue.poll_next(context);
+    /// The same as a poll, where it is live. `None`: elsewhere.
+    pub(crate) fn poll_live(&mut self, context: &Context<'_>) -> Option<Poll<Next>> {
+        let Feed::Live(live) = &mut self.feed else { return None };
+        let polled = live.poll_next(context);
         Some(polled.map(|step| self.took(step)))
     }
 
@@ -254,7 +255,7 @@ impl Subscription {
                         None => self.follow().await?,
                     }
                 }
-                Feed::Live(live) => return live.next().await,
+                Feed::Live(live) => return poll_fn(|context| live.poll_next(context)).await,
                 Feed::Ended(end) => return Err(end.clone()),
             }
         }

@@ -90,6 +90,7 @@ impl Service<Request<Incoming>> for Calls {
                 response
             };
             let mut response = tokio::select! {
+                biased;
                 response = answer => response,
                 status = late => status.into_http(),
             };

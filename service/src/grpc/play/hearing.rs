@@ -64,6 +64,11 @@ impl Hearing {
         self.listeners.insert(handle, Listener { following, call, waker, _room: room });
     }
 
+    /// Whether there is no seat to listen to.
+    pub(super) fn is_over(&self) -> bool {
+        self.listeners.is_empty()
+    }
+
     /// Listens to a seat no longer.
     pub(super) fn leave(&mut self, handle: u32) {
         self.listeners.remove(&handle);

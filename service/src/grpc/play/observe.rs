@@ -5,13 +5,15 @@
 
 use std::{
     collections::{HashSet, VecDeque},
+    future::poll_fn,
     sync::Arc,
+    task::{Context, Poll, ready},
 };
 
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
-    stream::{self, BoxStream, SelectAll},
+    stream::{self, BoxStream},
 };
 use tonic::Status;
 use zetema_proto::{
@@ -19,6 +21,7 @@ use zetema_proto::{
     v1::{self, observe_response::Kind},
 };
 
+use super::hearing::Hearing;
 use crate::{
     admission::{Room, Share},
     grpc::{
@@ -45,14 +48,13 @@ pub(super) async fn observe(
 ) -> Result<Answers, Fault> {
     let wanted = wanted(backend, share.as_ref(), request)?;
     let starting = Starting { backend: Arc::clone(backend), share, wanted, next: None };
-    let mut observing = Observing { starting, heard: SelectAll::new() };
-    let first = match observing.starting.next().await {
-        Some(started) => Some(Ok(observing.follow(started?))),
+    let mut observing = Observing { starting, hearing: Hearing::default() };
+    let first = match poll_fn(|context| observing.starting.poll_next(context)).await {
+        Some(started) => Some(observing.follow(started?)),
         None => None,
     };
-    let rest = stream::unfold(Some(observing), async |observing| observing?.next().await).boxed();
-    let rest = heard::until_closed(backend, rest, |draining| response(0, Kind::Draining(draining)));
-    Ok(stream::iter(first).chain(rest).boxed())
+    let rest = stream::poll_fn(move |context| observing.poll_next(context)).boxed();
+    Ok(heard::until_closed(backend, first, rest, |draining| response(0, Kind::Draining(draining))))
 }
 
 /// A seat that is to be followed.
@@ -97,7 +99,7 @@ fn wanted(
 /// The seats of one stream.
 struct Observing {
     starting: Starting,
-    heard: SelectAll<BoxStream<'static, (u32, Heard)>>,
+    hearing: Hearing,
 }
 
 /// Those that are not followed yet.
@@ -117,45 +119,39 @@ struct Started {
 }
 
 impl Observing {
-    /// What is told next, and the stream while it goes on.
-    async fn next(mut self) -> Option<(Result<v1::ObserveResponse, Status>, Option<Self>)> {
-        let told = tokio::select! {
-            biased;
-            // First, so that a match that is replayed is told before the next one is asked for.
-            Some((handle, heard)) = self.heard.next() => told(handle, heard),
-            Some(started) = self.starting.next() => {
-                started.map(|started| self.follow(started))
-            }
-            else => return None,
-        };
-        match told {
-            Ok(told) => Some((Ok(told), Some(self))),
-            Err(fault) => Some((Err(fault.into()), None)),
+    /// What is told next.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<v1::ObserveResponse, Status>>> {
+        // First, so that a match that is replayed is told before the next one is asked for.
+        if let Poll::Ready((handle, heard)) = self.hearing.poll_next(context) {
+            return Poll::Ready(Some(told(handle, heard).map_err(Status::from)));
+        }
+        match self.starting.poll_next(context) {
+            Poll::Ready(Some(Ok(started))) => Poll::Ready(Some(Ok(self.follow(started)))),
+            Poll::Ready(Some(Err(fault))) => Poll::Ready(Some(Err(fault.into()))),
+            Poll::Ready(None) if self.hearing.is_over() => Poll::Ready(None),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 
     /// Follows a seat. The answer is its first message.
     fn follow(&mut self, started: Started) -> v1::ObserveResponse {
         let Started { handle, room, followed: Followed { start, seq: _, following } } = started;
-        let heard = following.heard().map(move |heard| {
-            let _room = &room;
-            (handle, heard)
-        });
-        self.heard.push(heard.boxed());
+        self.hearing.listen(handle, following, room);
         response(handle, Kind::Start(Box::new(start)))
     }
 }
 
 impl Starting {
-    /// Waits for the next seat to be followed; `None` when none is left. Dropped, it loses nothing.
-    async fn next(&mut self) -> Option<Result<Started, Fault>> {
+    /// The next seat that is followed; `None` when none is left.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Started, Fault>>> {
         if self.next.is_none() {
-            let wanted = self.wanted.pop_front()?;
+            let Some(wanted) = self.wanted.pop_front() else { return Poll::Ready(None) };
             self.next = Some(start(Arc::clone(&self.backend), self.share.clone(), wanted).boxed());
         }
-        let started = self.next.as_mut()?.await;
+        let Some(next) = &mut self.next else { return Poll::Ready(None) };
+        let started = ready!(next.poll_unpin(context));
         self.next = None;
-        Some(started)
+        Poll::Ready(Some(started))
     }
 }
 
