@@ -3,10 +3,11 @@
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// Messages with a token, a nonce, a seed, a hand, the address of a webhook or of a bot's owner in them: `src/redacted.rs` writes their `Debug`.
-const REDACTED: [&str; 29] = [
+const REDACTED: [&str; 30] = [
     "zetema.v1.Act",
     "zetema.v1.ActRequest",
     "zetema.v1.Bot",
+    "zetema.v1.BotPanic",
     "zetema.v1.CreateTokenResponse",
     "zetema.v1.CreateWebhookRequest",
     "zetema.v1.CreateWebhookResponse",

@@ -1,5 +1,6 @@
 //! Calls to a server's `MatchService`, `BotService`, `TokenService`, `WebhookService` and `LadderService`.
 
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -37,6 +38,14 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long it may take to answer, so that a dead server is given up after three intervals, as by the SDK.
 const PONG_WITHIN: Duration = Duration::from_secs(40);
+
+/// How often a server that has too much to do is asked again.
+const ASKED_AGAIN: u32 = 20;
+/// How long it is waited for at most each time, whatever it says.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// How long it is waited for each time until a match is over for those too who ask for its record: it is among the results a moment
+/// before.
+const UNTIL_REVEALED: Duration = Duration::from_millis(250);
 
 /// A connection to a server, authorised by a token, or by none where none is needed.
 #[derive(Clone)]
@@ -170,6 +179,8 @@ impl Client {
         cancel_match(CancelMatchRequest) -> CancelMatchResponse;
         /// Reads a record.
         get_record(GetRecordRequest) -> GetRecordResponse;
+        /// Reads a page of what there is of records.
+        list_records(ListRecordsRequest) -> ListRecordsResponse;
     }
 
     calls! { ladders, NO_LADDER;
@@ -185,6 +196,8 @@ impl Client {
         get_head_to_head(GetHeadToHeadRequest) -> GetHeadToHeadResponse;
         /// Puts a bot back that is benched.
         reinstate_bot(ReinstateBotRequest) -> ReinstateBotResponse;
+        /// Reads what is suspected of bots.
+        list_suspicions(ListSuspicionsRequest) -> ListSuspicionsResponse;
     }
 
     /// Follows the standings of a ladder.
@@ -220,7 +233,7 @@ impl Client {
 /// Forfeits the match of the seat that has this token.
 pub(crate) async fn resign(address: &AddressArgs, seat_token: String) -> Result<()> {
     let mut client = PlayServiceClient::new(channel(address).await?);
-    let answer = client.resign(v1::ResignRequest { seat_token }).await;
+    let answer = client.resign(v1::ResignRequest { seat_token, panic: None }).await;
     answer.map(drop).map_err(|status| explain(&status))
 }
 
@@ -293,5 +306,140 @@ fn explain_or(status: &Status, absent: &'static str) -> anyhow::Error {
         tonic::Code::NotFound => absent,
         _ => "",
     };
-    anyhow!("{text} ({what}){hint}")
+    let error = v1::Error::from_status(status);
+    let retry_after_ms = error.as_ref().and_then(|error| error.retry_after_ms);
+    let refused = Refused {
+        text: format!("{text} ({what}){hint}"),
+        reason: error.map(|error| error.reason()),
+        retry_after: retry_after_ms.map(|ms| Duration::from_millis(ms.into())),
+    };
+    refused.into()
+}
+
+/// A server has refused a call, or is gone.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    text: String,
+    /// Why, if the server itself says so.
+    pub(crate) reason: Option<v1::ErrorReason>,
+    /// When to ask again, if it says so.
+    retry_after: Option<Duration>,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The reason that a server gave, if it gave one.
+pub(crate) fn reason_of(error: &anyhow::Error) -> Option<v1::ErrorReason> {
+    error.downcast_ref::<Refused>()?.reason
+}
+
+/// Whether a server has said why it does not give something, for good: what is hidden, held or damaged stays so while it is
+/// read. All else, such as a server that is gone, says nothing of what was asked for.
+pub(crate) fn said_no(error: &anyhow::Error) -> Option<v1::ErrorReason> {
+    use v1::ErrorReason::{HeldUntilReveal, Internal, NotFound};
+    let reason = reason_of(error)?;
+    matches!(reason, HeldUntilReveal | Internal | NotFound).then_some(reason)
+}
+
+/// Whether the same may come to something else later: the server was not reached, has too much to do, or can't say what came of it.
+pub(crate) fn passes(error: &anyhow::Error) -> bool {
+    use v1::ErrorReason::{Draining, OutcomeUnknown, Overloaded};
+    match error.downcast_ref::<Refused>() {
+        Some(Refused { reason: Some(reason), retry_after, .. }) => {
+            retry_after.is_some() || matches!(reason, Draining | OutcomeUnknown | Overloaded)
+        }
+        // Not by the server itself, but on the way to it.
+        Some(Refused { reason: None, .. }) => true,
+        None => error.chain().any(<dyn std::error::Error>::is::<tonic::transport::Error>),
+    }
+}
+
+/// Asks, and again when the server has too much to do and says when to.
+pub(crate) async fn patiently<T>(ask: impl AsyncFn() -> Result<T>) -> Result<T> {
+    for _ in 0..ASKED_AGAIN {
+        let error = match ask().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some(wait) = error.downcast_ref::<Refused>().and_then(|refused| refused.retry_after) else {
+            return Err(error);
+        };
+        tokio::time::sleep(wait.min(LONGEST_WAIT)).await;
+    }
+    ask().await
+}
+
+/// The record of a match that is among the results. Of one that has only just ended it is asked for again.
+pub(crate) async fn record_of(client: &Client, match_id: &str) -> Result<v1::Record> {
+    let request = v1::GetRecordRequest { match_id: match_id.to_owned() };
+    let ask = async || patiently(async || client.get_record(request.clone()).await).await;
+    once_revealed(ask, UNTIL_REVEALED).await?.record.context("the server sent no record")
+}
+
+/// Asks, and again as long as it is not revealed.
+async fn once_revealed<T>(ask: impl AsyncFn() -> Result<T>, wait: Duration) -> Result<T> {
+    for _ in 0..ASKED_AGAIN {
+        match ask().await {
+            Err(error) if reason_of(&error) == Some(v1::ErrorReason::NotRevealed) => {}
+            answer => return answer,
+        }
+        tokio::time::sleep(wait).await;
+    }
+    ask().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_not_revealed_yet_is_asked_for_again_and_nothing_else_is() {
+        let refused = |reason| {
+            let text = "it is so".to_owned();
+            anyhow::Error::from(Refused { text, reason: Some(reason), retry_after: None })
+        };
+        let not_yet = v1::ErrorReason::NotRevealed;
+        for (answers, asked, told) in [
+            (&[][..], 1, None),
+            (&[not_yet, not_yet], 3, None),
+            (&[v1::ErrorReason::HeldUntilReveal], 1, Some(v1::ErrorReason::HeldUntilReveal)),
+            (&[not_yet; 100], ASKED_AGAIN as usize + 1, Some(not_yet)),
+        ] {
+            let times = Cell::new(0);
+            let ask = async || {
+                let answer = answers.get(times.get()).map_or(Ok(()), |&reason| Err(refused(reason)));
+                times.set(times.get() + 1);
+                answer
+            };
+            let answer = once_revealed(ask, Duration::ZERO).await;
+            assert_eq!((times.get(), answer.err().as_ref().and_then(reason_of)), (asked, told));
+        }
+    }
+
+    #[test]
+    fn what_is_said_for_good_does_not_pass() {
+        use v1::ErrorReason::{NameTaken, OutcomeUnknown, Overloaded, Unauthenticated};
+        let refused = |reason, wait: Option<u64>| {
+            let retry_after = wait.map(Duration::from_millis);
+            anyhow::Error::new(Refused { text: String::new(), reason, retry_after })
+        };
+        for (error, expected) in [
+            (refused(Some(Overloaded), Some(10)), true),
+            (refused(Some(OutcomeUnknown), None), true),
+            (refused(None, None), true),
+            (refused(Some(NameTaken), None), false),
+            (refused(Some(Unauthenticated), None), false),
+            (anyhow!("no secure connection"), false),
+        ] {
+            assert_eq!(passes(&error), expected, "{error:?}");
+        }
+    }
 }

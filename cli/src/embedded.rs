@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use tempfile::TempDir;
-use zetema_service::config::Config;
+use zetema_service::config::{Config, ConfigError, Number};
 use zetema_service::server::Server;
 
 use crate::args::AddressArgs;
@@ -28,6 +28,20 @@ enum Folder {
 impl Embedded {
     /// Starts it, with its data in this folder or in a temporary one.
     pub(crate) async fn start(data: Option<&Path>) -> Result<Self> {
+        Self::start_with(data, Ok).await
+    }
+
+    /// The same with the usual ladders, on which a bot may play as many matches a day as it can.
+    pub(crate) async fn start_with_ladders(data: Option<&Path>) -> Result<Self> {
+        let (number, ladders) = (Number::BotMatchesADay, Config::default().ladders);
+        let change = |config| Config { ladders, ..config }.with(number, *number.range().end());
+        Self::start_with(data, change).await
+    }
+
+    async fn start_with(
+        data: Option<&Path>,
+        change: impl FnOnce(Config) -> Result<Config, ConfigError>,
+    ) -> Result<Self> {
         let folder = match data {
             Some(path) => Folder::Kept(path.to_owned()),
             None => {
@@ -35,7 +49,7 @@ impl Embedded {
             }
         };
         let config = Config { log: "error".to_owned(), ..Config::embedded(folder.path()) };
-        let server = Server::start(config).await?;
+        let server = Server::start(change(config)?).await?;
         let url = format!("http://{}", server.local_addr());
         Ok(Self { server, url, folder })
     }

@@ -91,7 +91,7 @@ pub(crate) fn logged(error: anyhow::Error) -> anyhow::Error {
 /// Tells the user on stderr, and says which code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // Whoever reads stdout has heard enough, as `head` has.
-    if error.chain().any(is_broken_pipe) {
+    if nobody_reads(error) {
         return ExitCode::SUCCESS;
     }
     if let Some(Logged(error)) = error.downcast_ref() {
@@ -133,6 +133,11 @@ fn chain(error: &anyhow::Error) -> String {
         }
     }
     told
+}
+
+/// Whether nobody reads stdout any more.
+pub(crate) fn nobody_reads(error: &anyhow::Error) -> bool {
+    error.chain().any(is_broken_pipe)
 }
 
 fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -12,6 +12,7 @@ mod commands;
 mod descriptors;
 mod embedded;
 mod failure;
+mod house;
 mod json;
 mod log;
 mod output;

@@ -50,7 +50,7 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// A table with these headings.
-pub(crate) fn table<const N: usize>(headings: [&str; N]) -> Table {
+pub(crate) fn table<'a>(headings: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_BORDERS_ONLY)

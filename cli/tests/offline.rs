@@ -86,11 +86,25 @@ fn a_wrong_call_exits_with_2_and_says_what_to_give() {
     check(&["demo", "--bots", "gready"], "", 2, "", "possible values: random, greedy");
     check(&["demo", "--bots", "greedy,greedy,random"], "", 2, "", "3 bots for 2 players");
     check(&["demo", "--matches", "0"], "", 2, "", "--matches");
+    for flags in [
+        &["--preset", "quick"][..],
+        &["--players", "3"],
+        &["--bots", "greedy"],
+        &["--seed", "1"],
+        &["--bank", "1"],
+    ] {
+        check(&[&["demo", "--ladder"], flags].concat(), "", 2, "", "cannot be used with");
+    }
     check(&["demo", "--preset", "quick", "--players", "7"], "", 2, "", "players is 7");
     check(&["play", "--seat", "2"], "", 2, "", "give 0 to 1");
     check(&["play", "--token", "t", "--players", "3"], "", 2, "", "cannot be used with");
     check(&["bot", "greedy"], "", 2, "", "--token");
     check(&["serve", "--listen", "nowhere", "--check-config"], "", 2, "", "the flag --listen");
+    let unknown = "\"gready\" is no house bot: give one of random, greedy, ";
+    check(&["serve", "--house-bots", "random,gready", "--check-config"], "", 2, "", unknown);
+    for bots in ["greedy:0", "greedy:101", "greedy,greedy:2", "greedy,"] {
+        check(&["serve", "--house-bots", bots, "--check-config"], "", 2, "", "the flag --house-bots");
+    }
     check(&["serve", "--listen", "0.0.0.0:1", "--check-config"], "", 2, "", "--plaintext anywhere");
     check(&["match", "create", "--seed", "x"], "", 2, "", "64 hexadecimal digits");
     check(&["match", "batch", "1001"], "", 2, "", "1..=1000");
@@ -161,12 +175,14 @@ fn a_server_that_is_not_there_is_said_so() {
 fn serve_checks_its_configuration_without_starting() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("zetema.toml");
-    fs::write(&file, "listen = \"127.0.0.1:7000\"\nmax_connections = 9\n").unwrap();
+    fs::write(&file, "listen = \"127.0.0.1:7000\"\nmax_connections = 9\nhouse_bots = \"greedy:2,random\"\n")
+        .unwrap();
     let file = file.to_str().unwrap();
     let args = ["serve", "--check-config", "--config", file, "--listen", "127.0.0.1:0", "--format", "json"];
     let settings = json(&args, "");
     assert_eq!(settings["listen"], "127.0.0.1:0");
     assert_eq!(settings["max_connections"], 9);
+    assert_eq!(settings["house_bots"], "greedy:2,random");
     assert_eq!(settings["log"], "info");
     check(&["serve", "--check-config", "--config", file], "", 0, "127.0.0.1:7000", "");
 }

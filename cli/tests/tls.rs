@@ -51,10 +51,17 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With these flags too, and with what a client of it needs in the environment.
+    fn start_with(more: &[&str]) -> Self {
         let folder = certificates();
         let flags = ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "--tls-client-ca", "ca.pem"];
         let mut child = zetema(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
             .args(flags)
+            .args(more)
+            .envs(BY_ENVIRONMENT)
             // A debug build on a busy machine is late all the time.
             .args(["--max-late-ms", "60000"])
             .stderr(Stdio::piped())
@@ -91,6 +98,26 @@ const TLS: [&str; 8] = [
     "bot-key.pem",
 ];
 
+const BY_ENVIRONMENT: [(&str, &str); 4] = [
+    ("ZETEMA_CA", "ca.pem"),
+    ("ZETEMA_SERVER_NAME", "zetema.example"),
+    ("ZETEMA_CLIENT_CERT", "bot.pem"),
+    ("ZETEMA_CLIENT_KEY", "bot-key.pem"),
+];
+
+#[test]
+fn house_bots_come_over_tls() {
+    let served = Served::start_with(&["--house-bots", "greedy"]);
+    let mut listed = (0..10_000)
+        .map(|_| served.output(&[&["ladder", "list", "--format", "json"][..], &TLS].concat()))
+        .map(|listed| serde_json::from_slice::<Value>(&listed.stdout).unwrap());
+    let waits = |ladder: &Value| ladder["queued_bots"] == 1;
+    assert!(
+        listed.any(|ladders| ladders.as_array().unwrap().iter().all(waits)),
+        "greedy waits on all of them"
+    );
+}
+
 #[test]
 fn a_match_is_created_played_and_exported_over_tls() {
     let served = Served::start();
@@ -110,10 +137,7 @@ fn a_match_is_created_played_and_exported_over_tls() {
     let id = created["match"]["match_id"].as_str().unwrap();
     let verified = zetema(served.folder.path(), &["record", "verify", id])
         .env("ZETEMA_SERVER", &served.url)
-        .env("ZETEMA_CA", "ca.pem")
-        .env("ZETEMA_SERVER_NAME", "zetema.example")
-        .env("ZETEMA_CLIENT_CERT", "bot.pem")
-        .env("ZETEMA_CLIENT_KEY", "bot-key.pem")
+        .envs(BY_ENVIRONMENT)
         .output()
         .unwrap();
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));

@@ -73,6 +73,12 @@ pub(crate) fn bytes(bytes: u64) -> String {
     unreachable!("the last unit takes all")
 }
 
+/// A size that is added or, with a minus sign, taken away: `-1.50 kB`.
+pub(crate) fn change(size: f64) -> String {
+    let sign = if size < 0.0 { "-" } else { "" };
+    format!("{sign}{}", bytes(whole(size.abs())))
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is no number is 0")]
 fn whole(number: f64) -> u64 {
     number.round() as u64

@@ -218,6 +218,19 @@ impl Ending {
         }
     }
 
+    /// Another says how it ended.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub(crate) fn agree(&mut self, other: Self) -> Result<(), Wrong> {
+        other.0.map_or(Ok(()), |(by, outcome)| self.told(by, outcome))
+    }
+
+    /// Whether somebody has said how it ended.
+    pub(crate) const fn is_told(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether it was played to a result. `false` if nobody has said how it ended.
     pub(crate) const fn is_result(&self) -> bool {
         matches!(self.0, Some((_, v1::Outcome { kind: Some(v1::outcome::Kind::Result(_)) })))

@@ -229,7 +229,7 @@ impl Control {
     }
 
     fn over(&mut self, finished: Option<Finished>) {
-        let Some(Finished { match_id, ending }) = finished else { return };
+        let Some(Finished { match_id, ending, bot: _ }) = finished else { return };
         if let Some((lane, players)) = self.state.live.remove(&match_id) {
             self.lanes.over(lane, players);
             self.onlookers.over(&match_id);
@@ -246,7 +246,7 @@ impl Control {
     }
 
     fn result(&mut self, result: Option<MatchResult>) {
-        let Some(MatchResult { number, match_id, outcome }) = result else { return };
+        let Some(MatchResult { number, match_id, outcome, .. }) = result else { return };
         if let Err(fault) = self.state.check.came(number, &match_id, outcome) {
             fault.report(&self.recorder);
         }

@@ -47,9 +47,16 @@ impl Wrong {
             | Self::OtherMatch { .. }
             | Self::MissingReceipt { .. } => Check::Receipt,
             Self::Outcome { .. } | Self::Record { .. } => Check::Score,
+            Self::Tally { .. }
+            | Self::Counted { .. }
+            | Self::OtherSeats
+            | Self::StandingsBehind { .. }
+            | Self::NoStandings { .. }
+            | Self::Unfinished { .. } => Check::Tally,
             Self::MissingResult { .. }
             | Self::ResultTwice { .. }
             | Self::ResultOrder { .. }
+            | Self::NotRetired { .. }
             | Self::Malformed { .. }
             | Self::Sdk { .. } => Check::Contract,
         }
@@ -143,6 +150,63 @@ pub(crate) enum Wrong {
         /// What is wrong with it.
         problem: String,
     },
+    /// The standings have counted another number of a bot's matches than it has seen.
+    #[error("the standings count {counted} matches of {bot}, which has seen {} end", expected(*.seen, *.blind))]
+    Tally {
+        /// The bot.
+        bot: String,
+        /// What the standings say.
+        counted: u64,
+        /// Matches of which it was told a result.
+        seen: u64,
+        /// Those that it could not follow to their end.
+        blind: u64,
+    },
+    /// The standings have counted as many matches of a bot as its results are, and something else of them.
+    #[error("the standings have {counted} of {bot}, and its results make {expected}")]
+    Counted {
+        /// The bot.
+        bot: String,
+        /// What the standings say.
+        counted: String,
+        /// What follows from the results.
+        expected: String,
+    },
+    /// The standings have not come to count what has ended.
+    #[error("the standings have not reached result {last}, which has come, within {waited_s} s: {reached}")]
+    StandingsBehind {
+        /// The result.
+        last: u64,
+        /// How far they are.
+        reached: String,
+        /// How long it was waited, in seconds.
+        waited_s: u64,
+    },
+    /// The standings can't be had.
+    #[error("the standings can't be held against what the bots have seen: {problem}")]
+    NoStandings {
+        /// What is in the way.
+        problem: String,
+    },
+    /// Matches were not over in time, so that nothing says whether they are counted.
+    #[error(
+        "{bots} bots had matches that were not over in time: they lose them by the clock, and the standings were not looked at"
+    )]
+    Unfinished {
+        /// The bots that had.
+        bots: usize,
+    },
+    /// A bot of the run is still there.
+    #[error("bot {bot} could not be retired: {problem}")]
+    NotRetired {
+        /// The bot.
+        bot: String,
+        /// What is in the way.
+        problem: String,
+    },
+    /// A bot has played a seat that the result gives to another.
+    #[error("a bot was told its end that its result does not name")]
+    OtherSeats,
     /// The SDK found something.
     #[error("the SDK says: {problem}")]
     Sdk {
@@ -155,6 +219,10 @@ pub(crate) enum Wrong {
         /// What is wrong with it.
         what: &'static str,
     },
+}
+
+fn expected(seen: u64, blind: u64) -> String {
+    if blind == 0 { seen.to_string() } else { format!("{seen} to {}", seen + blind) }
 }
 
 /// Who says how a match ended.

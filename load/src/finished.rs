@@ -9,4 +9,6 @@ pub(crate) struct Finished {
     pub(crate) match_id: String,
     /// What its seats were told of its end. `None`: it was given up.
     pub(crate) ending: Option<Ending>,
+    /// The bot of a ladder that has played it. `None`: all of its seats were played.
+    pub(crate) bot: Option<usize>,
 }

@@ -13,6 +13,7 @@ use crate::compare::Comparison;
 use crate::outcome::{Count, Counts, Failures, Latencies, Measure, Outcome, Totals};
 use crate::report::{Report, Search};
 use crate::slo::Verdict;
+use crate::table::OfLadder;
 
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
@@ -55,6 +56,28 @@ struct Summary {
     errors: Failures,
     error_share: Option<f64>,
     latencies: BTreeMap<Measure, Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ladder: Option<Ladder>,
+}
+
+/// What came of a run on a ladder.
+#[derive(Serialize)]
+struct Ladder {
+    matches_per_hour: f64,
+    rated_results: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_memory: Option<Memory>,
+}
+
+/// The server's memory over the whole run.
+#[derive(Serialize)]
+struct Memory {
+    first_bytes: u64,
+    last_bytes: u64,
+    most_bytes: u64,
+    /// The slope of the line that is nearest to all readings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    growth_bytes_per_minute: Option<f64>,
 }
 
 /// Times in milliseconds.
@@ -95,7 +118,7 @@ pub fn write(report: &Report) -> Result<String, serde_json::Error> {
     let mut text = serde_json::to_string_pretty(&Written {
         schema: SCHEMA,
         passed: report.passed(),
-        summary: Summary::of(&outcome.totals()),
+        summary: Summary::of(outcome, &outcome.totals()),
         verdict: verdict.as_ref(),
         search: search.as_ref(),
         comparison: comparison.as_ref(),
@@ -129,7 +152,7 @@ pub fn read(text: &str) -> Result<Report, NoReport> {
 }
 
 impl Summary {
-    fn of(totals: &Totals) -> Self {
+    fn of(outcome: &Outcome, totals: &Totals) -> Self {
         let counted = Count::ALL.into_iter().filter(|count| totals.counts().of(*count) > 0);
         let known = |measure| Some((measure, Times::of(totals.latencies(measure)?)));
         Self {
@@ -139,7 +162,22 @@ impl Summary {
             errors: totals.failures().clone(),
             error_share: totals.error_share(),
             latencies: Measure::ALL.into_iter().filter_map(known).collect(),
+            ladder: outcome.description().ladder.as_ref().map(|_| Ladder::of(outcome, totals)),
         }
+    }
+}
+
+impl Ladder {
+    fn of(outcome: &Outcome, totals: &Totals) -> Self {
+        let OfLadder { matches_per_hour, rated_results, growth } = OfLadder::of(outcome, totals);
+        let read = outcome.server().glance().and_then(|glance| glance.memory_bytes);
+        let memory = |(first_bytes, last_bytes, most_bytes)| Memory {
+            first_bytes,
+            last_bytes,
+            most_bytes,
+            growth_bytes_per_minute: growth,
+        };
+        Self { matches_per_hour, rated_results, server_memory: read.map(memory) }
     }
 }
 

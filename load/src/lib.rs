@@ -46,6 +46,7 @@ pub mod hdr;
 pub mod html;
 pub mod join;
 pub mod json;
+mod ladder;
 mod lanes;
 mod lean;
 pub mod live;
@@ -71,6 +72,7 @@ mod time;
 mod wire_text;
 
 pub use find_limit::{FindError, Resolution, ResolutionError, find_limit};
+pub use ladder::{LadderPlan, LadderPlanError, run_ladder};
 pub use plan::{Kind, Load, OpenRate, Plan, PlanError, Rate, Stage};
 pub use run::{RunError, run};
 pub use scenario::{ScenarioError, scenario};

@@ -1,5 +1,7 @@
 //! What a driver of matches is told to do.
 
+use tokio::sync::mpsc::Sender;
+
 use crate::arrivals::Schedule;
 use crate::lean::Created;
 
@@ -12,6 +14,8 @@ pub(crate) enum Order {
     Follow(Option<Box<Schedule>>),
     /// Have the players of one of the matches, which this number draws, leave it and join it again.
     Rejoin(u64),
+    /// Wait on no ladder any more, and end when what runs is over. This is dropped when it is measured how long places were free.
+    LeaveQueues(Sender<()>),
     /// Cut the connection, and come back.
     Drop,
 }

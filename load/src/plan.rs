@@ -300,6 +300,7 @@ impl Plan {
             via: kind.map(|kind| kind.via).unwrap_or_default(),
             client: kind.map(|kind| kind.client).unwrap_or_default(),
             preset: kind.map(|kind| kind.preset.clone()).unwrap_or_default(),
+            ladder: None,
             players: kind.and_then(|kind| u8::try_from(kind.players()).ok()).unwrap_or_default(),
             think: kind.map(|kind| kind.think.to_string()).unwrap_or_default(),
             connections: self.connections.get(),

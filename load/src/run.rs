@@ -10,6 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tonic::Status;
 
 use crate::control::Control;
+use crate::ladder::LadderPlanError;
 use crate::lanes::Lanes;
 use crate::onlookers::Onlookers;
 use crate::outcome::{NotOneRun, Outcome, Phase, Reading, Recorder, Second};
@@ -40,6 +41,32 @@ pub enum RunError {
     /// The server refuses what is needed before the first match.
     #[error("the server does not tell results ({code:?}): {message}. The token must be an admin's or an owner's", code = .0.code(), message = .0.message())]
     Refused(Box<Status>),
+    /// The server does not say which ladders it has.
+    #[error("the server does not tell its ladders ({code:?}): {message}", code = .0.code(), message = .0.message())]
+    Ladders(Box<Status>),
+    /// It has no ladder of this name.
+    #[error("the server has no ladder {name:?}: it has {there}")]
+    NoLadder {
+        /// The name.
+        name: String,
+        /// Those that it has.
+        there: String,
+    },
+    /// A bot can't be registered.
+    #[error(
+        "bot {name} can't be registered ({code:?}): {message}. The token must be an admin's",
+        code = .status.code(),
+        message = .status.message()
+    )]
+    Bot {
+        /// Its name.
+        name: String,
+        /// What the server says.
+        status: Box<Status>,
+    },
+    /// The plan can't be run on the ladder.
+    #[error(transparent)]
+    Ladder(#[from] LadderPlanError),
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
     Random(getrandom::Error),
@@ -95,7 +122,7 @@ impl Ready {
         let connected = target.matches().await;
         let matches = connected.map_err(|source| RunError::Connect { url: target.url.clone(), source })?;
         let reference = reference()?;
-        let watch = Watch::open(matches.clone(), &reference).await;
+        let watch = Watch::open(matches.clone(), Some(reference.clone())).await;
         let watch = watch.map_err(|status| RunError::Refused(Box::new(status)))?;
         Ok(Self { target, matches, reference, watch })
     }
@@ -161,7 +188,7 @@ async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {
 }
 
 /// Reads the server's metrics each second, where it can.
-async fn read(page: Page, recorder: Recorder, told: watch::Sender<Option<Reading>>) {
+pub(crate) async fn read(page: Page, recorder: Recorder, told: watch::Sender<Option<Reading>>) {
     let mut seconds = interval(Duration::from_secs(1));
     seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -175,8 +202,8 @@ async fn read(page: Page, recorder: Recorder, told: watch::Sender<Option<Reading
     }
 }
 
-/// A name for all matches of a run, which nobody else has.
-fn reference() -> Result<String, RunError> {
+/// A name for what belongs to a run, which nobody else has.
+pub(crate) fn reference() -> Result<String, RunError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(RunError::Random)?;
     Ok(format!("load-{:016x}", u64::from_be_bytes(bytes)))

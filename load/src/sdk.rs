@@ -68,8 +68,8 @@ pub(crate) async fn drive(
                         }
                     }
                 }
-                // Sessions are neither cut nor left, and have no schedule: a plan that wants it is refused.
-                Some(Order::Follow(_) | Order::Rejoin(_) | Order::Drop) => {}
+                // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused.
+                Some(Order::Follow(_) | Order::Rejoin(_) | Order::LeaveQueues(_) | Order::Drop) => {}
                 None => return,
             },
             Some(outcome) = session.next(), if open > 0 => {
@@ -173,7 +173,7 @@ impl Board {
             return None;
         }
         let (match_id, played) = matches.played.remove_entry(&match_id)?;
-        Some(Finished { match_id, ending: Some(played.ending).filter(|_| !played.is_broken) })
+        Some(Finished { match_id, ending: Some(played.ending).filter(|_| !played.is_broken), bot: None })
     }
 
     fn lock(&self) -> MutexGuard<'_, Matches> {

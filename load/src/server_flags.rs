@@ -6,7 +6,7 @@
 /// ```
 /// assert!(zetema_load::SERVER_FLAGS.iter().all(|flag| flag.starts_with("--") && flag.contains('=')));
 /// ```
-pub const SERVER_FLAGS: [&str; 11] = [
+pub const SERVER_FLAGS: [&str; 18] = [
     "--requests-per-second-per-token=10000000",
     "--request-burst-per-token=10000000",
     "--requests-per-second-per-address=10000000",
@@ -15,7 +15,14 @@ pub const SERVER_FLAGS: [&str; 11] = [
     "--create-burst-per-token=10000000",
     "--creates-per-second-per-address=1000000",
     "--create-burst-per-address=10000000",
+    "--max-connections=8192",
+    "--max-connections-per-address=8192",
+    "--connections-per-second-per-address=1000000",
+    "--connection-burst-per-address=10000000",
     "--max-streams-per-address=16384",
     "--max-followed-seats-per-address=250000",
+    "--max-bots-per-owner=200",
+    "--bot-matches-at-once=10000",
+    "--bot-matches-a-day=10000000",
     "--drain-timeout-ms=0",
 ];

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::amount;
 use crate::compare::Comparison;
-use crate::outcome::{Arrivals, Client, Description, Latencies, Measure, Outcome, Totals, Via, Work};
+use crate::outcome::{Arrivals, Client, Count, Description, Latencies, Measure, Outcome, Totals, Via, Work};
 use crate::report::{Report, Search};
 use crate::sheet::Sheet;
 use crate::slo::Finding;
@@ -33,6 +33,7 @@ pub fn text(report: &Report) -> String {
     if !generators.rows.is_empty() {
         parts.push(numbers(&generators).to_string());
     }
+    parts.extend(ladder(outcome, &totals));
     parts.push(errors(outcome, &totals));
     parts.extend(server(outcome));
     parts.extend(search.as_ref().map(steps));
@@ -46,7 +47,7 @@ pub fn text(report: &Report) -> String {
 
 /// What was asked, in a line: `1,000 matches live at once, sackson, 2 players, lean clients on Play streams`.
 pub(crate) fn asked(description: &Description) -> String {
-    let Description { arrivals, via, client, preset, players, think, connections, .. } = description;
+    let Description { arrivals, via, client, preset, ladder, players, think, connections, .. } = description;
     let arrivals = match arrivals {
         Arrivals::Closed { matches: 1 } => "1 match live".to_owned(),
         Arrivals::Closed { matches } => format!("{} matches live at once", amount::count((*matches).into())),
@@ -57,6 +58,9 @@ pub(crate) fn asked(description: &Description) -> String {
             format!("matches on schedule, {}", amount::rate(*per_second))
         }
         Arrivals::Scenario => "a scenario".to_owned(),
+        Arrivals::Ladder { bots, places } => {
+            format!("{} bots that wait for {places} at once each", amount::count((*bots).into()))
+        }
     };
     let client = match client {
         Client::Sdk => "clients of the SDK",
@@ -66,9 +70,10 @@ pub(crate) fn asked(description: &Description) -> String {
         Via::Play => "Play streams",
         Via::Unary => "Observe and Act",
     };
+    let rules = ladder.as_ref().map_or_else(|| preset.clone(), |ladder| format!("ladder {ladder}"));
     let think = if think.is_empty() { String::new() } else { format!("; thinking {think}") };
     amount::plain(&format!(
-        "{arrivals}; {preset}, {players} players; {client} by {via}, {connections} connections{think}"
+        "{arrivals}; {rules}, {players} players; {client} by {via}, {connections} connections{think}"
     ))
 }
 
@@ -101,6 +106,40 @@ pub(crate) fn beyond(totals: &Totals) -> Option<String> {
     let known = Measure::ALL.into_iter().filter_map(|measure| totals.latencies(measure));
     let beyond: u64 = known.map(Latencies::beyond).sum();
     (beyond > 0).then(|| format!("{} took longer than 600 s, and stand for so long", amount::count(beyond)))
+}
+
+/// What came of a run on a ladder, in a line. `None` if it was none.
+pub(crate) fn ladder(outcome: &Outcome, totals: &Totals) -> Option<String> {
+    let name = amount::plain(outcome.description().ladder.as_deref()?);
+    let of_ladder = OfLadder::of(outcome, totals);
+    let growth = of_ladder.growth.map_or(String::new(), |growth| {
+        format!("; the server's memory grows by {} a minute", amount::change(growth))
+    });
+    Some(format!(
+        "ladder {name}: {} matches an hour, {} rated results{growth}",
+        amount::digits(of_ladder.matches_per_hour),
+        amount::count(of_ladder.rated_results)
+    ))
+}
+
+/// What a run on a ladder comes to.
+pub(crate) struct OfLadder {
+    /// Matches that were played to a result, an hour.
+    pub(crate) matches_per_hour: f64,
+    /// Results that count for ratings.
+    pub(crate) rated_results: u64,
+    /// By how many bytes a minute the server's memory grows, where it can be read.
+    pub(crate) growth: Option<f64>,
+}
+
+impl OfLadder {
+    pub(crate) fn of(outcome: &Outcome, totals: &Totals) -> Self {
+        Self {
+            matches_per_hour: totals.per_second(Count::MatchFinished) * 3600.0,
+            rated_results: totals.counts().of(Count::RatedResult),
+            growth: outcome.server().glance().and_then(|glance| glance.growth),
+        }
+    }
 }
 
 fn errors(outcome: &Outcome, totals: &Totals) -> String {

@@ -6,6 +6,8 @@ use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
+use zetema_proto::v1::bot_service_client::BotServiceClient;
+use zetema_proto::v1::ladder_service_client::LadderServiceClient;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_sdk::Tls;
 
@@ -33,9 +35,8 @@ impl Target {
         tls: Tls,
         token: &str,
     ) -> Result<Self, InvalidMetadataValue> {
-        let mut bearer = MetadataValue::try_from(format!("Bearer {}", token.trim()))?;
-        bearer.set_sensitive(true);
-        Ok(Self { url: url.into(), endpoint: endpoint.tcp_nodelay(true), tls, bearer: Bearer(bearer) })
+        let bearer = Bearer(bearer(token.trim())?);
+        Ok(Self { url: url.into(), endpoint: endpoint.tcp_nodelay(true), tls, bearer })
     }
 
     /// Connects as whoever creates the matches.
@@ -51,6 +52,17 @@ impl Target {
         self.over(self.endpoint.connect_lazy())
     }
 
+    /// Registers bots.
+    pub(crate) fn bots_lazy(&self) -> Bots {
+        BotServiceClient::with_interceptor(self.endpoint.connect_lazy(), self.bearer.clone())
+    }
+
+    /// Reads ladders.
+    pub(crate) fn ladders_lazy(&self) -> Ladders {
+        let client = LadderServiceClient::with_interceptor(self.endpoint.connect_lazy(), self.bearer.clone());
+        client.max_decoding_message_size(MAX_ANSWER_BYTES)
+    }
+
     fn over(&self, channel: Channel) -> Matches {
         let client = MatchServiceClient::with_interceptor(channel, self.bearer.clone());
         client.max_decoding_message_size(MAX_ANSWER_BYTES)
@@ -59,6 +71,20 @@ impl Target {
 
 /// Creates matches.
 pub(crate) type Matches = MatchServiceClient<InterceptedService<Channel, Bearer>>;
+/// Registers bots.
+pub(crate) type Bots = BotServiceClient<InterceptedService<Channel, Bearer>>;
+/// Reads ladders.
+pub(crate) type Ladders = LadderServiceClient<InterceptedService<Channel, Bearer>>;
+
+/// A token as it stands in the metadata of a call.
+///
+/// # Errors
+/// If it has characters that no token has.
+pub(crate) fn bearer(token: &str) -> Result<MetadataValue<Ascii>, InvalidMetadataValue> {
+    let mut bearer = MetadataValue::try_from(format!("Bearer {token}"))?;
+    bearer.set_sensitive(true);
+    Ok(bearer)
+}
 
 /// Adds a token to every call.
 #[derive(Clone, Debug)]

@@ -62,3 +62,6 @@ pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "
 
 /// The revision of the protocol that these files describe, which `Hello` and `Welcome` name.
 pub const PROTOCOL_REVISION: u32 = 1;
+
+/// Bytes of what a `BotPanic` says, at most.
+pub const MAX_PANIC_MESSAGE_BYTES: usize = 256;

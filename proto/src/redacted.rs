@@ -1,5 +1,5 @@
 //! `Debug` for the messages that carry a secret: a token, a nonce, a seed, a hand or what gives one away, the address of a
-//! webhook, which may have one in its path, and whom a bot's owner wants to be told of its faults.
+//! webhook, which may have one in its path, whom a bot's owner wants to be told of its faults, and what a bot said when it panicked.
 //! Whatever is logged by accident, those are not in it.
 
 use std::fmt;
@@ -43,6 +43,7 @@ redact! {
     v1::Bot {
         name, owner, description, version, state, create_time, retire_time, quota
     } hides { fault_contact }
+    v1::BotPanic {} hides { message }
     v1::CreateTokenResponse { token } hides { secret }
     v1::CreateWebhookRequest { request_id, owner, from } hides { url }
     v1::CreateWebhookResponse { webhook } hides { secret }
@@ -59,7 +60,7 @@ redact! {
     v1::RegisterBotRequest { request_id, name, owner, description, version } hides { fault_contact }
     v1::RegisterBotResponse { bot } hides { secret }
     v1::RegisterOwnerResponse { owner } hides { secret }
-    v1::ResignRequest {} hides { seat_token }
+    v1::ResignRequest { panic } hides { seat_token }
     v1::RotateTokenResponse { bot } hides { secret }
     v1::SeatToken { seat } hides { token }
     v1::SendNonceRequest {} hides { seat_token, nonce }

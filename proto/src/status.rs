@@ -33,6 +33,7 @@ impl ErrorReason {
             Self::ProtocolRevision
             | Self::NotAdmitted
             | Self::NotBenched
+            | Self::ChallengeRefused
             | Self::HelloExpected
             | Self::UnknownHandle
             | Self::MatchNotStarted

@@ -41,7 +41,8 @@ fn the_services_are_those_of_the_design() {
         rpcs,
         [
             "BotService: RegisterOwner RegisterBot GetBot ListBots UpdateBot RotateToken RetireBot",
-            "LadderService: ListLadders GetStandings ListResults GetRatingHistory GetHeadToHead WatchStandings ReinstateBot",
+            "LadderService: ListLadders GetStandings ListResults GetRatingHistory GetHeadToHead WatchStandings ReinstateBot \
+             ListSuspicions",
             "MatchService: CreateMatch BatchCreateMatches GetMatch ListMatches CancelMatch WatchMatch WatchResults \
              GetRecord ListRecords RotateSeatToken",
             "PlayService: Play JoinSeat SendNonce Observe Act Resign ListFaults UpdateQueues",

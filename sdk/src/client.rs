@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::bot::{Bot, MatchInfo};
+use crate::challenges::Challenges;
 use crate::claim::Claim;
 use crate::driver::{Driver, Given, Told};
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::ladder::{LadderQueue, QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
 use crate::random;
-use crate::session::{Core, CoreSettings, Records, Seats};
+use crate::session::{Core, CoreSettings, Records, Seats, Wish};
 use crate::thinkers::{Factory, Thinkers};
 use crate::tls::Tls;
 use crate::token::{BotToken, SeatToken};
@@ -122,8 +123,8 @@ impl Stop {
         self.now.cancel();
     }
 
-    /// Takes no more seats of the bot: the session ends when those that are being played are over. The bot leaves its ladders
-    /// first, and the seats that they gave it up to then are played too. The seats of a session that has no bot's token are
+    /// Takes no more seats of the bot: the session ends when those that are being played are over. The bot leaves its ladders, and
+    /// accepts no challenge, first, and the seats that it was given up to then are played too. The seats of a session that has no bot's token are
     /// all given to it, so that this changes nothing.
     pub fn finish(&self) {
         self.finish.cancel();
@@ -291,9 +292,38 @@ impl Session {
         &mut self,
         queues: impl IntoIterator<Item = LadderQueue>,
     ) -> Result<Vec<QueueState>, Error> {
+        self.wish(Wish::Ladders(queues.into_iter().collect())).await
+    }
+
+    /// Accepts these challenges from now on: matches that somebody creates with a seat for the bot, which are rated on no ladder. They
+    /// are played as all its seats are. The ladders that the bot waits on stay as they are, and have places of their own.
+    ///
+    /// The bot accepts them as long as the session is connected, and again when the connection is made again; if the server refuses that
+    /// then, [`SessionEvent::QueuesRefused`] says so.
+    ///
+    /// ```no_run
+    /// # use zetema_sdk::{Challenges, Error, Session};
+    /// # async fn accept(session: &mut Session) -> Result<(), Error> {
+    /// session.challenges("everyone:3".parse()?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Session::queue`]: what was before stands.
+    pub async fn challenges(&mut self, challenges: Challenges) -> Result<(), Error> {
+        match self.wish(Wish::Challenges(challenges)).await {
+            Ok(_) => Ok(()),
+            Err(Error::Refused { refusal, .. }) => {
+                Err(Error::Refused { asked: "accept challenges", refusal })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn wish(&mut self, wish: Wish) -> Result<Vec<QueueState>, Error> {
         let (asker, answer) = oneshot::channel();
-        let queues = queues.into_iter().collect();
-        self.given.send(Given::Queues(queues, asker)).map_err(|_| no_runtime())?;
+        self.given.send(Given::Wish(wish, asker)).map_err(|_| no_runtime())?;
         answer.await.map_err(|_| no_runtime())?
     }
 

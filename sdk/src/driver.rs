@@ -11,8 +11,8 @@ use zetema_rules::Record;
 
 use crate::client::Stop;
 use crate::error::{Error, Refusal};
-use crate::ladder::{LadderQueue, QueueState, SessionEvent};
-use crate::session::{Change, Core, Key, Output};
+use crate::ladder::{QueueState, SessionEvent};
+use crate::session::{Change, Core, Key, Output, Wish};
 use crate::thinkers::Thinkers;
 use crate::token::SeatToken;
 use crate::transport::Transport;
@@ -21,11 +21,11 @@ use crate::transport::Transport;
 pub(crate) enum Given {
     /// Play one more seat.
     Seat(SeatToken),
-    /// Wait on these ladders, and on no others.
-    Queues(Vec<LadderQueue>, oneshot::Sender<Queued>),
+    /// Wait for this.
+    Wish(Wish, oneshot::Sender<Queued>),
 }
 
-/// What came of waiting on ladders.
+/// What came of a wish: how the bot stands on its ladders.
 pub(crate) type Queued = Result<Vec<QueueState>, Error>;
 
 /// What a session tells its owner.
@@ -91,8 +91,8 @@ impl Driver {
             let deadline = self.core.deadline();
             tokio::select! {
                 given = self.given.recv() => match given {
-                    Some(Given::Queues(queues, answer)) => {
-                        let change = self.core.queue(Instant::now(), queues);
+                    Some(Given::Wish(wish, answer)) => {
+                        let change = self.core.wish(Instant::now(), wish);
                         self.queuing = Some((change, answer));
                     }
                     Some(Given::Seat(token)) => {

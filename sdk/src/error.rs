@@ -77,10 +77,18 @@ pub enum Error {
         /// What was given.
         text: String,
     },
-    /// A session that was opened without a bot's token was to wait on ladders.
-    #[error("only a bot waits on ladders: open the session with a bot's token")]
+    /// A text is no [`Challenges`](crate::Challenges).
+    #[error(
+        "{text:?} says whose challenges to accept to nobody: give nobody, everyone, or everyone:MATCHES with at least one match at once"
+    )]
+    Challenges {
+        /// What was given.
+        text: String,
+    },
+    /// A session that was opened without a bot's token was to wait on ladders, or to accept challenges.
+    #[error("only a bot waits on ladders and accepts challenges: open the session with a bot's token")]
     NoBot,
-    /// A session that takes no more seats was to wait on ladders.
+    /// A session that takes no more seats was to wait on ladders, or to accept challenges.
     #[error("the session takes no more seats: it was stopped, or told to finish, or could not go on")]
     Finished,
     /// The file of a [`NonceSecret`](crate::NonceSecret) is of no use.

@@ -5,14 +5,18 @@ use std::time::SystemTime;
 
 use thiserror::Error;
 
+use zetema_proto::MAX_PANIC_MESSAGE_BYTES;
+
 use crate::error::{Disconnect, ErrorReason, Refusal};
 
 /// Something that the author of a bot should know of. The match went on.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The bot panicked: the seat was forfeited.
-    #[error("the bot panicked, and its seat was forfeited: {message}")]
+    /// The bot panicked. While the match ran, the seat was forfeited, and the server told, as `ListFaults` shows to the bot's author alone.
+    /// Once it was over, as in [`Bot::end`](crate::Bot::end), in `observe` of the last events, or as the bot was dropped, there was
+    /// nothing to forfeit, and the server was not told: this is all that is said of it.
+    #[error("the bot panicked, and its seat was forfeited unless the match was over: {message}")]
     Panicked {
         /// What it panicked with.
         message: String,
@@ -93,6 +97,14 @@ pub enum Fault {
         "the seat joined before with another nonce: only the program that chose it can send it, and if it is still wanted and does not come, the match is aborted"
     )]
     NonceOfAnother,
+}
+
+impl Fault {
+    /// What the server is told of a panic while the match runs, for the bot's author: as much as it takes.
+    pub(crate) fn reported_panic(&self) -> Option<String> {
+        let Self::Panicked { message } = self else { return None };
+        Some(message[..message.floor_char_boundary(MAX_PANIC_MESSAGE_BYTES)].to_owned())
+    }
 }
 
 fn times(strikes: u32) -> String {

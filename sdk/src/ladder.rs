@@ -196,7 +196,7 @@ pub enum SessionEvent {
     LadderNotice(LadderNotice),
     /// The bot waits on its ladders again, after the connection was made again.
     Queued(Vec<QueueState>),
-    /// The bot waits on no ladder any more: the server refused that when the connection was made again, as when a ladder
-    /// is gone.
+    /// The bot waits on no ladder, and accepts no challenge, any more: the server refused that when the connection was made again, as when
+    /// a ladder is gone.
     QueuesRefused(Refusal),
 }

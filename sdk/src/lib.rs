@@ -22,6 +22,7 @@
 //! The crate says what it does through [`tracing`](https://docs.rs/tracing): connections, faults, outcomes.
 
 mod bot;
+mod challenges;
 mod claim;
 mod client;
 mod clock;
@@ -49,6 +50,7 @@ pub use zetema_rules as rules;
 pub use zetema_rules::{Action, Declaration, LegalActions, MatchResult, Rules, Seat, SeatEvent, View};
 
 pub use bot::{Bot, Decision, MatchInfo};
+pub use challenges::Challenges;
 pub use claim::Claim;
 pub use client::{Session, Settings, Stop};
 pub use clock::Clock;

@@ -56,6 +56,11 @@ pub enum ReportedKind {
         /// How often that has happened to the seat in this match, from 1.
         strikes: u32,
     },
+    /// The player's program panicked, and resigned.
+    Panicked {
+        /// What it panicked with, at most 256 bytes.
+        message: String,
+    },
     /// What this version of the crate does not know.
     Other,
 }
@@ -159,6 +164,9 @@ impl ReportedFault {
                 Some(Kind::TimedOut(v1::TimedOut { seat: _, decision_number, strikes })) => {
                     ReportedKind::TimedOut { decision: *decision_number, strikes: *strikes }
                 }
+                Some(Kind::Panicked(v1::BotPanic { message })) => {
+                    ReportedKind::Panicked { message: message.clone() }
+                }
                 None => ReportedKind::Other,
             },
         })
@@ -173,6 +181,9 @@ impl fmt::Display for ReportedKind {
             Self::Lost => f.write_str("the connection was lost"),
             Self::TimedOut { decision, strikes } => {
                 write!(f, "the time was out at decision {decision}, time-out {strikes} of the match")
+            }
+            Self::Panicked { message } => {
+                write!(f, "the bot panicked, and its seat was forfeited: {message}")
             }
             Self::Other => f.write_str("something that this version does not know"),
         }

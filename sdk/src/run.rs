@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, Write};
 
 use crate::bot::{Bot, MatchInfo};
+use crate::challenges::Challenges;
 use crate::client::{Session, Settings};
 use crate::end::End;
 use crate::error::Error;
@@ -16,6 +17,7 @@ const SERVER: &str = "ZETEMA_SERVER";
 const TOKEN: &str = "ZETEMA_TOKEN";
 const NONCE_SECRET: &str = "ZETEMA_NONCE_SECRET";
 const QUEUES: &str = "ZETEMA_QUEUES";
+const CHALLENGES: &str = "ZETEMA_CHALLENGES";
 
 /// Plays the seats that the environment names, and writes a line about each to the standard output:
 /// the whole of a program that is one bot.
@@ -25,12 +27,13 @@ const QUEUES: &str = "ZETEMA_QUEUES";
 /// until another program takes one (see [`Session::open_for_bot`]), and the program ends without an error, so that a
 /// supervisor that starts what has failed does not start it again. `ZETEMA_NONCE_SECRET` may name the file of a
 /// [`NonceSecret`]. With a bot's token, `ZETEMA_QUEUES` may name the ladders that the bot waits on, such as `sackson-2:3` for three
-/// matches at once (see [`LadderQueue`]), with blanks or commas between. For TLS there are the variables of [`Tls::from_environment`]. For more than this there is
+/// matches at once (see [`LadderQueue`]), with blanks or commas between, and `ZETEMA_CHALLENGES` whose challenges it accepts, such as
+/// `everyone:3` (see [`Challenges`]). For TLS there are the variables of [`Tls::from_environment`]. For more than this there is
 /// [`Session`].
 ///
 /// # Errors
 /// [`Error`] if a variable is not set or of no use, the address is none, a seat could not be played, or the bot can't wait on
-/// its ladders.
+/// its ladders or accept challenges.
 pub fn run<B: Bot + 'static>(factory: impl Fn(&MatchInfo) -> B + Send + Sync + 'static) -> Result<(), Error> {
     let server = variable(SERVER, "the server's address, such as http://127.0.0.1:4680")?;
     let tokens = variable(TOKEN, "the seat's token, as the answer to CreateMatch had it, or a bot's")?;
@@ -80,9 +83,20 @@ async fn play<B: Bot + 'static>(
         }
         session
     };
+    let challenges = env::var(CHALLENGES).ok().filter(|text| !text.trim().is_empty());
+    let challenges: Challenges =
+        challenges.as_deref().map_or(Ok(Challenges::FromNobody), |text| text.trim().parse())?;
     let stop = session.stopper();
     let mut failed = None;
-    if !queues.is_empty()
+    if challenges != Challenges::FromNobody
+        && let Err(error) = session.challenges(challenges).await
+    {
+        failed = Some(error);
+        // As below.
+        stop.finish();
+    }
+    if failed.is_none()
+        && !queues.is_empty()
         && let Err(error) = session.queue(queues).await
     {
         failed = Some(error);

@@ -3,6 +3,7 @@
 pub mod access;
 mod admission;
 mod bots;
+mod challenges;
 pub mod config;
 pub mod encoding;
 mod grpc;

@@ -688,12 +688,58 @@ pub const MAX_LADDERS: usize = 64;
 /// Bytes of what a ladder is, for people.
 pub const MAX_LADDER_DESCRIPTION_BYTES: usize = 256;
 
-/// Results of one ladder that can be looked up, some 400 bytes each. Ratings and head-to-heads are of all results; the records of older
+/// Results of one ladder that can be looked up, some 500 bytes each with their luck. Ratings and head-to-heads are of all results; the records of older
 /// ones are in their list.
 pub const MAX_LADDER_RESULTS: usize = 200_000;
 
 /// Those of all ladders of a server together, in equal parts: 1 KiB each where six play.
 pub const MAX_RESULTS_OF_ALL_LADDERS: usize = 400_000;
+/// The latest results of a server, when it starts, of which the luck of the cards is known or computed. What is known is on the disk, in
+/// files of [`LUCK_BLOCK_RESULTS`], of 130 bytes each result: 136 MB at most.
+pub const LUCK_RESULTS: u64 = 256 * LUCK_BLOCK_RESULTS;
+
+/// Results of the server whose luck is in one file, and in memory while it is written.
+pub const LUCK_BLOCK_RESULTS: u64 = 4_096;
+
+/// Results whose luck was computed and is not on the disk yet: after a crash it is computed anew, some 30 milliseconds each.
+pub const LUCK_UNSAVED_RESULTS: usize = 256;
+
+/// How long computed luck is not on the disk at most.
+pub const LUCK_SAVED_EVERY: Duration = Duration::from_mins(1);
+
+/// What places at a table are usually worth by other rules: so many are kept, on the disk and in memory, 100 bytes each.
+pub const MAX_LUCK_BASELINES: usize = 2 * MAX_LADDERS;
+
+/// For how long luck is computed until it is looked whether the server has more pressing things to do.
+pub const LUCK_CHUNK: Duration = Duration::from_millis(10);
+
+/// How long what nobody waits for is left alone when the server has.
+pub const IDLE_PAUSE: Duration = Duration::from_millis(250);
+
+/// Results of one season that is looked at for the admin, the latest of a ladder.
+pub const SEASON_RESULTS: usize = 20_000;
+
+/// Decisions of seats in one season, 32 bytes each, until the season has no more results: 64 MB, of one season at a time. A match of two by
+/// the default preset has some 300.
+pub const SEASON_DECISIONS: usize = 2_000_000;
+
+/// How long a season that was looked at is shown until it is looked at anew.
+pub const SEASON_KEPT: Duration = Duration::from_mins(10);
+
+/// Seasons that are looked at or wait for that, of all ladders and times: one at a time.
+pub const MAX_SEASONS_UNDER_WAY: usize = 4;
+
+/// Seasons that are remembered, of all ladders and times, until there are more.
+pub const MAX_SEASONS: usize = MAX_LADDERS;
+
+/// How long whoever asks waits for a season that is looked at, before being told to ask again.
+pub const SEASON_WAITED_FOR: Duration = Duration::from_secs(10);
+
+/// Suspicions that are remembered of one season, some 2 kB each.
+pub const MAX_SUSPICIONS: usize = 1_000;
+
+/// Results that one suspicion names.
+pub const MAX_CITED_RESULTS: usize = 50;
 
 /// Results that one answer looks at.
 pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
@@ -710,6 +756,15 @@ pub const UNCOUNTED_RESULTS: usize = 64;
 /// What owners ask of the ladders and their task has not looked at. Whoever asks more waits.
 pub const LADDER_COMMANDS: usize = 64;
 
+/// How often the ratings of ladders that have changed are stored.
+pub const LADDER_RATINGS_STORED_EVERY: Duration = Duration::from_secs(5);
+
+/// How long a server that stops waits until they are stored once more.
+pub const LADDER_RATINGS_STORED_LAST: Duration = Duration::from_secs(2);
+
+/// Bots of one ladder that the log names when their stored ratings are not those of the results; of more it has the number.
+pub const LADDER_DIFFERENCES_LOGGED: usize = 100;
+
 /// How long after a fault of theirs the ladders begin anew.
 pub const LADDERS_BREAK: Duration = Duration::from_secs(1);
 
@@ -722,11 +777,20 @@ pub const STAND_STILL_ASKED_AGAIN: Duration = Duration::from_mins(1);
 /// Ladders that one bot waits on by one stream.
 pub const MAX_QUEUES_PER_STREAM: usize = MAX_LADDERS;
 
-/// How long a bot waits on ladders without a stream, until it says so again.
+/// How long a bot waits on ladders and for challenges without a stream, until it says so again.
 pub const QUEUE_LEASE: Duration = Duration::from_mins(1);
 
 /// Matches of one ladder that a bot may want at once by one stream.
 pub const MAX_PLACES_PER_QUEUE: u16 = 1_000;
+
+/// Challenges that a bot may accept at once by one stream.
+pub const MAX_CHALLENGES_PER_STREAM: u16 = 1_000;
+
+/// How long a challenge's seats may have to join. A bot's places are few, and whoever challenges it has them until then at least.
+pub const MAX_CHALLENGE_JOIN_TIMEOUT: Duration = Duration::from_hours(1);
+
+/// How long a challenge's clock may be: each of its budgets, its bank and its increment.
+pub const MAX_CHALLENGE_CLOCK: Duration = Duration::from_mins(10);
 
 /// `WatchStandings` streams open at once.
 pub const MAX_STANDINGS_STREAMS: usize = 1_000;

@@ -6,7 +6,7 @@ mod common;
 use tonic::{Status, transport::Channel};
 use zetema_proto::v1::{
     self, ErrorReason, bot_service_client::BotServiceClient, match_service_client::MatchServiceClient,
-    seat_spec, token_scope, token_service_client::TokenServiceClient,
+    play_service_client::PlayServiceClient, seat_spec, token_scope, token_service_client::TokenServiceClient,
 };
 use zetema_service::{
     config::{Config, OpenRegistration},
@@ -96,9 +96,13 @@ async fn a_creation_that_comes_again_is_answered_also_when_its_bot_has_retired()
 #[tokio::test]
 async fn a_match_that_runs_keeps_the_names_of_its_bot_and_its_owner() {
     let (folder, server) = start().await;
-    token(&server, token_scope::Kind::Bot(v1::BotScope { bot: "rex".to_owned() })).await;
+    let rex = token(&server, token_scope::Kind::Bot(v1::BotScope { bot: "rex".to_owned() })).await;
     let shop = token(&server, of_owner("shop")).await;
     let mut matches = MatchServiceClient::new(channel(&server).await);
+    let challenges = v1::Challenges { from: v1::ChallengesFrom::Everyone.into(), matches_at_once: 1 };
+    let queues = v1::Queues { queues: Vec::new(), challenges: Some(challenges) };
+    let accepts = as_bearer(&rex, v1::UpdateQueuesRequest { queues: Some(queues) });
+    PlayServiceClient::new(channel(&server).await).update_queues(accepts).await.unwrap();
     Creation::One.ask(&mut matches, &shop, "").await.unwrap();
     server.shutdown().await;
     let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();

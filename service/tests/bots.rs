@@ -337,7 +337,7 @@ async fn a_bot_is_told_of_its_seats_and_named_to_others_from_the_deal_on() {
     let refused = client.rotate_seat_token(as_admin(&server, rotate)).await.unwrap_err();
     assert_eq!(v1::Error::from_status(&refused).unwrap().violations[0].field, "seat");
 
-    bot.say(1, play_request::Kind::Resign(v1::Resign {}));
+    bot.say(1, play_request::Kind::Resign(v1::Resign::default()));
     while !matches!(bot.next().await.unwrap().kind, Some(play_response::Kind::End(_))) {}
     let record = v1::GetRecordRequest { match_id: info.match_id };
     let record = client.get_record(record).await.unwrap().into_inner().record.unwrap();

@@ -201,7 +201,7 @@ async fn a_client_that_sends_and_reads_nothing_is_cut_and_its_author_is_told_why
     let (requests, answers) = joined(endpoint.connect().await.unwrap(), &tokens[0]).await;
     // Each is answered by a rejection, until there is no room for another; from then on they wait, until the stream ends.
     let sending = async {
-        let kind = Some(play_request::Kind::Resign(v1::Resign {}));
+        let kind = Some(play_request::Kind::Resign(v1::Resign::default()));
         while requests.send(v1::PlayRequest { tag: 1, handle: 999, kind: kind.clone() }).await.is_ok() {}
         std::future::pending::<()>().await;
     };

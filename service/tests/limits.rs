@@ -297,7 +297,7 @@ async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
     let mut answers = play.play(ReceiverStream::new(said)).await.unwrap().into_inner();
     answers.message().await.unwrap().unwrap();
     check_limit(&RulesServiceClient::new(other.clone()).list_presets(presets()).await.unwrap_err());
-    let resign = v1::ResignRequest { seat_token: tokens[0].clone() };
+    let resign = v1::ResignRequest { seat_token: tokens[0].clone(), panic: None };
     check_limit(&play.resign(resign).await.unwrap_err());
     let mut health = HealthClient::new(other);
     for _ in 0..100 {
@@ -332,8 +332,11 @@ async fn a_play_stream_on_which_too_much_is_said_is_answered_all_of_it_but_no_fa
     let mut play = PlayServiceClient::new(channel(&server).await);
     let asked = 100_u64;
     // What stands for nothing is rejected, each with its own tag.
-    let resign =
-        |tag| v1::PlayRequest { tag, handle: 7, kind: Some(play_request::Kind::Resign(v1::Resign {})) };
+    let resign = |tag| v1::PlayRequest {
+        tag,
+        handle: 7,
+        kind: Some(play_request::Kind::Resign(v1::Resign::default())),
+    };
     let said: Vec<_> = [hello()].into_iter().chain((2..asked + 2).map(resign)).collect();
     let begun = std::time::Instant::now();
     let said = tokio_stream::iter(said).chain(tokio_stream::pending());

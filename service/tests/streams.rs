@@ -256,7 +256,7 @@ async fn an_action_is_played_though_its_sender_reads_nothing() {
         }
     };
     // From here on nothing is read, and more is answered than the stream has room for.
-    let unknown_handle = || ask(1, 999, play_request::Kind::Resign(v1::Resign {}));
+    let unknown_handle = || ask(1, 999, play_request::Kind::Resign(v1::Resign::default()));
     for _ in 0..200 {
         requests.send(unknown_handle()).await.unwrap();
     }
@@ -325,7 +325,7 @@ async fn an_action_that_is_sent_again_and_again_is_read_no_further_than_the_limi
     };
     // From here on nothing is read: what tells of the action stays behind these answers.
     for _ in 0..200 {
-        let unknown_handle = ask(1, 999, play_request::Kind::Resign(v1::Resign {}));
+        let unknown_handle = ask(1, 999, play_request::Kind::Resign(v1::Resign::default()));
         requests.send(unknown_handle.encode_to_vec()).await.unwrap();
     }
     let choice = Some(v1::act::Choice::LegalIndex(0));

@@ -1,6 +1,8 @@
 //! End-to-end tests over real sockets and real processes.
 
 #[cfg(target_os = "linux")]
+pub mod bad_bots;
+#[cfg(target_os = "linux")]
 pub mod bench;
 pub mod crash;
 pub mod damage;

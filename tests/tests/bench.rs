@@ -28,7 +28,9 @@ fn a_smoke_run_measures_every_row_and_judges_none() {
     let rows: Vec<&str> = report.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(rows, ROWS.iter().map(|row| row.name).collect::<Vec<_>>());
     for row in &report.rows {
-        assert!(row.value.is_finite() && row.value > 0.0, "{row:?}");
+        // A few idle streams or matches take less than what the allocator may give back meanwhile.
+        let is_memory = row.name.starts_with("idle-");
+        assert!(row.value.is_finite() && (row.value > 0.0 || is_memory), "{row:?}");
     }
     let page = std::fs::read_to_string(markdown).unwrap();
     for row in ROWS {

@@ -6,7 +6,7 @@
     reason = "a failed expectation is the test's failure"
 )]
 
-use zetema_tests::crash::{Crash, Failure, Report, Round};
+use zetema_tests::crash::{Crash, Failure, LadderRun, Report, Round};
 
 /// Plays a round, in which nothing may be lost or doubled.
 async fn check(round: Round) -> Report {
@@ -22,6 +22,16 @@ async fn a_server_that_is_killed_at_any_moment_loses_nothing_and_doubles_nothing
         let report = check(Round { seed, crash: Crash::Kill, crashes: 6, tables: 4 }).await;
         assert!(report.audit.matches >= 4 && report.audit.actions > 100, "{report:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_under_a_ladder_counts_every_result_once_and_stores_ratings_that_are_theirs()
+{
+    let run = LadderRun { seed: 1, kills: 5, bots: 4 };
+    let report = run.run().await.unwrap_or_else(|Failure { folder, problems }| {
+        panic!("{run:?}, whose folder is left ({}): {problems:#?}", folder.display())
+    });
+    assert!(report.audit.rated >= 4 && report.audit.bots == 4 && report.compared >= 1, "{report:?}");
 }
 
 /// A disk can be mounted on Linux. Where it can't, the test says what is missing.

@@ -37,6 +37,15 @@ fn any_flipped_bit_in_the_lists_of_bots_is_found_or_harmless() {
 }
 
 #[test]
+fn any_flipped_bit_in_the_stored_ratings_of_a_ladder_is_found_or_harmless() {
+    let cases = |scene: &Scene| {
+        let bytes = ["ladders", "ladder_ratings"].map(|name| scene.bytes_of(name).unwrap());
+        Case::flips_at(Target::ClosedDatabase, bytes.concat(), Bits::All)
+    };
+    check_scene(cases, &[Verdict::Stopped, Verdict::Told]);
+}
+
+#[test]
 fn a_flipped_bit_in_the_database_of_a_killed_journal_is_found_or_harmless() {
     let target = Target::Database;
     check(target, |length| Case::flips(target, length, 307, Bits::One { seed: 2 }), &[Verdict::Harmless]);

@@ -4,7 +4,7 @@
 //! A release that changes what is written gets a set of its own, beside those of the releases before:
 //!
 //! ```sh
-//! ZETEMA_GOLDEN=journal-6 cargo test --workspace --test golden -- --ignored make_a_golden_set
+//! ZETEMA_GOLDEN=journal-8 cargo test --workspace --test golden -- --ignored make_a_golden_set
 //! ```
 #![allow(
     clippy::unwrap_used,
@@ -14,22 +14,32 @@
 )]
 
 use std::fs;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use zetema_bots::House;
 use zetema_proto::record_from_wire;
-use zetema_proto::v1::{self, ErrorReason, MatchState, Preset};
+use zetema_proto::v1::ladder_service_client::LadderServiceClient;
+use zetema_proto::v1::{self, ErrorReason, MatchState, Preset, Visibility};
 use zetema_rules::fair::Nonce;
 use zetema_rules::{Record, Step};
+use zetema_sdk::{End, LadderQueue, Session, Settings};
 use zetema_service::access::reset_admin_token;
+use zetema_service::config::Config;
+use zetema_service::ladders::{self, Comparison, Deviation, Recompute};
 use zetema_tests::harness::{
     Clients, Created, SeatLog, Table, TestServer, fixed, join_all, preset, shared, soon, unhurried,
 };
 
 /// The decision at which a match is left open.
 const LEFT_AT: u32 = 12;
+/// A ladder on which bots have played.
+const LADDER: &str = "quick-2";
+/// How many matches they have played there at least.
+const LADDER_MATCHES: u64 = 4;
 
 fn sets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
@@ -112,6 +122,7 @@ async fn make_a_golden_set() {
     let (_, owner) = clients.owner_token("shop").await;
     let (void, void_secret) = clients.bot_token("greedy").await;
     clients.revoke(&void).await;
+    let standings = ladder_played(&clients).await;
     // Of the receiver nothing is heard: what is settled is what was there when the webhook was made.
     for owner in ["", "shop"] {
         let (owner, url) = (owner.to_owned(), "http://127.0.0.1:9/".to_owned());
@@ -130,6 +141,7 @@ async fn make_a_golden_set() {
         "void_token": void_secret,
         "webhooks": webhooks(&clients).await,
         "of_bot": of_bot,
+        "standings": standings,
     });
     fs::write(folder.join("known.json"), format!("{known:#}\n")).unwrap();
     let data = server.stop_and_keep().await;
@@ -150,14 +162,101 @@ async fn bots_match(clients: &Clients) -> Value {
     json!({ "match_id": created.id(), "token": token })
 }
 
-/// What is listed of the matches that are over, by the token.
+/// Two bots of two owners play on a ladder: its standings afterwards.
+async fn ladder_played(clients: &Clients) -> Value {
+    let bot = async |name, owner| {
+        let (_, token) = clients.register_bot(name, owner).await;
+        let make = |info: &_| House::Greedy.make(info, 1);
+        let bot = Session::open_for_bot(&clients.url(), Settings::default(), token.into(), make);
+        let mut bot = bot.unwrap();
+        let queue = LadderQueue::new(LADDER, NonZeroU16::MIN);
+        soon("a place in the queue", bot.queue([queue])).await.unwrap();
+        bot
+    };
+    let mut bots = [bot("ann", "ada").await, bot("bob", "ben").await];
+    let mut played = 0;
+    while played < LADDER_MATCHES {
+        let outcome = soon("an outcome", bots[0].next()).await.unwrap();
+        played += u64::from(matches!(outcome.end, End::Result(_)));
+    }
+    for bot in &mut bots {
+        bot.stopper().finish();
+    }
+    for bot in &mut bots {
+        while soon("the bot to have done", bot.next()).await.is_some() {}
+    }
+    let over = async {
+        loop {
+            let found = standings(clients).await;
+            let matches = found.iter().map(|(_, _, matches)| matches).min();
+            if matches.is_some_and(|matches| *matches >= LADDER_MATCHES) {
+                return found;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    // As texts the numbers are exact.
+    let text = |(name, [mu, sigma], matches): (String, [f64; 2], u64)| json!({ "bot": name, "mu": mu.to_string(), "sigma": sigma.to_string(), "matches": matches });
+    soon("the standings", over).await.into_iter().map(text).collect()
+}
+
+/// The standings of the ladder, the best first: bot, μ and σ, and how many matches it has played.
+async fn standings(clients: &Clients) -> Vec<(String, [f64; 2], u64)> {
+    let mut ladders = LadderServiceClient::new(clients.channel().clone());
+    let request = v1::GetStandingsRequest { ladder: LADDER.to_owned(), ..v1::GetStandingsRequest::default() };
+    let answer = soon("GetStandings", ladders.get_standings(request)).await.unwrap().into_inner();
+    let standing = |standing: v1::Standing| {
+        let v1::Rating { mu, sigma, .. } = standing.rating.unwrap();
+        (standing.bot_name, [mu, sigma], standing.tally.unwrap().matches)
+    };
+    answer.standings.into_iter().map(standing).collect()
+}
+
+/// The standings are what they were, as far as another platform rounds.
+async fn check_standings(clients: &Clients, known: &Value) {
+    let then = known.as_array().unwrap().iter().map(|one| {
+        let number = |of: &str| text(&one[of]).parse().unwrap();
+        (text(&one["bot"]), [number("mu"), number("sigma")], one["matches"].as_u64().unwrap())
+    });
+    let now = standings(clients).await;
+    assert_eq!(now.len(), then.len());
+    for ((bot, then, matches), now) in then.zip(now) {
+        let near = then.iter().zip(now.1).all(|(then, now): (&f64, f64)| (then - now).abs() <= 1e-9);
+        assert!(near && (&bot, matches) == (&now.0, now.2), "{bot} {then:?} {matches}: {now:?}");
+    }
+}
+
+/// The ratings that a release stored are those of its results, as far as another platform rounds. Those before the eighth layout stored none.
+async fn check_stored_ratings(set: &Path, data: &Path) {
+    let layout = set.file_name().unwrap().to_str().unwrap().strip_prefix("journal-").unwrap();
+    let layout: u32 = layout.parse().unwrap();
+    let specs = Config::default().ladders;
+    let recomputed = ladders::recompute(data.to_owned(), specs, None, Recompute::Check).await.unwrap();
+    let of = |name: &str| recomputed.ladders.iter().find(|ladder| ladder.name.as_str() == name).unwrap();
+    if layout < 8 {
+        let is_nothing = |comparison: &Comparison| *comparison == Comparison::NothingStored;
+        assert!(recomputed.ladders.iter().all(|ladder| is_nothing(&ladder.comparison)), "{recomputed:?}");
+        return;
+    }
+    assert!(recomputed.ladders.iter().all(|ladder| match &ladder.comparison {
+        Comparison::NothingStored => ladder.name.as_str() != LADDER,
+        Comparison::Compared { differences, .. } =>
+            differences.iter().all(|difference| difference.deviation == Deviation::Rounding),
+        _ => false,
+    }));
+    let ladder = of(LADDER);
+    assert!(ladder.bots == 2 && ladder.rated >= LADDER_MATCHES, "{ladder:?}");
+}
+
+/// What is listed of the matches that are over and not for everyone, by the token.
 async fn listed(clients: &Clients, token: &str) -> Vec<String> {
     let by = clients.by(token);
     let over = vec![MatchState::Finished.into(), MatchState::Aborted.into()];
     let filter = Some(v1::MatchFilter { states: over, ..v1::MatchFilter::default() });
     let list = v1::ListMatchesRequest { filter, ..v1::ListMatchesRequest::default() };
     let page = soon("ListMatches", by.matches().list_matches(list)).await.unwrap().into_inner();
-    page.matches.into_iter().map(|one| one.match_id).collect()
+    let private = page.matches.into_iter().filter(|one| one.visibility() == Visibility::Private);
+    private.map(|one| one.match_id).collect()
 }
 
 /// Every webhook: its id, its owner, where it sends and what is settled.
@@ -196,6 +295,7 @@ async fn check(set: &Path) {
     for file in ["journal.sqlite3", "journal.lock"] {
         fs::copy(set.join(file), data.join(file)).unwrap();
     }
+    check_stored_ratings(set, &data).await;
     reset_admin_token(&data).await.unwrap();
     let known: Value = serde_json::from_slice(&fs::read(set.join("known.json")).unwrap()).unwrap();
     let (server, clients) = TestServer::start_in(folder).await;
@@ -221,6 +321,12 @@ async fn check(set: &Path) {
         assert_eq!(listed(&clients, &text(&of_bot["token"])).await, [text(&of_bot["match_id"])]);
     }
 
+    // Releases before the seventh layout had no ladders.
+    let standings = known.get("standings");
+    if let Some(standings) = standings {
+        check_standings(&clients, standings).await;
+    }
+
     let held = text(&known["held"]);
     assert!(clients.get_record(&held).await.is_err());
     for live in known["live"].as_array().unwrap() {
@@ -239,6 +345,9 @@ async fn check(set: &Path) {
         check_record(&clients, set, match_id).await;
     }
     clients.verified_record(&text(&waiting["match_id"])).await;
+    if let Some(standings) = standings {
+        check_standings(&clients, standings).await;
+    }
     server.stop().await;
 }
 

@@ -230,7 +230,7 @@ fn messages_print_nothing() {
     let action = v1::Action { kind: Some(v1::action::Kind::Discard(cards()[0])) };
     let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::Action(action)) };
     check(&secrets, "ActRequest", v1::ActRequest { seat_token: token(), act: Some(act.clone()) });
-    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token() });
+    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token(), panic: None });
     check(&secrets, "ListFaultsRequest", v1::ListFaultsRequest { seat_token: token(), ..Default::default() });
     let seats = vec![v1::ObserveSeat { seat_token: token(), ..v1::ObserveSeat::default() }];
     check(&secrets, "ObserveRequest", v1::ObserveRequest { seats });

@@ -11,7 +11,7 @@ mod tls;
 pub(crate) use bots::{BotsArgs, house};
 pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
-pub(crate) use server::{AddressArgs, ServerArgs};
+pub(crate) use server::{AddressArgs, DEFAULT_SERVER, ServerArgs};
 pub(crate) use spec::{SpecArgs, spec};
 pub(crate) use time_control::{Seconds, TimeControlArgs};
 pub(crate) use tls::TlsArgs;

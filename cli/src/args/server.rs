@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use super::TlsArgs;
 
 /// Where a server listens unless told otherwise.
-const DEFAULT_SERVER: &str = "http://127.0.0.1:4680";
+pub(crate) const DEFAULT_SERVER: &str = "http://127.0.0.1:4680";
 
 /// Which server to talk to.
 #[derive(Clone, Debug, clap::Args)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::{Args, Command, FromArgMatches};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 use zetema_sdk::Tls;
 
@@ -29,6 +30,15 @@ pub(crate) struct TlsArgs {
 }
 
 impl TlsArgs {
+    /// What the variables of the environment say, for a command without these flags.
+    ///
+    /// # Errors
+    /// A client's certificate is named without its key, or the key without it.
+    pub(crate) fn from_environment() -> Result<Self> {
+        let command = Self::augment_args(Command::new("zetema"));
+        Ok(Self::from_arg_matches(&command.try_get_matches_from(["zetema"])?)?)
+    }
+
     /// As a session takes it.
     pub(crate) fn settings(&self) -> Result<Tls> {
         let mut tls = Tls::default();

@@ -1,6 +1,8 @@
 //! `zetema serve`.
 
+use std::future::pending;
 use std::path::PathBuf;
+use std::pin::pin;
 
 use anyhow::{Context, Result, anyhow};
 use zetema_service::access::ADMIN_TOKEN_FILE;
@@ -11,6 +13,7 @@ use zetema_service::traces::Traces;
 use crate::args::FormatArgs;
 use crate::descriptors;
 use crate::failure::{self, Usage};
+use crate::house::HouseBots;
 use crate::output::{self, Format};
 use crate::supervisor;
 
@@ -23,6 +26,10 @@ admin-token in the data folder. On SIGHUP the files of TLS are read again: new c
 certificate, open ones go on. On SIGTERM or Ctrl-C the server creates no more matches, and stops when none runs or
 when drain_timeout_ms is over; what is not over goes on at the next start. A second one stops it at once.
 
+House bots play on the ladders from within the process, as bots of the owner `house`, against the bots of others, and accept
+everyone's challenges; --house-bots \"\" is for none. Where the server speaks TLS they check it by the variables ZETEMA_CA,
+ZETEMA_SERVER_NAME, ZETEMA_CLIENT_CERT and ZETEMA_CLIENT_KEY, whose files are read once: SIGHUP does not renew these.
+
 Exit codes: 0 told to stop; 1 could not start or go on, and may the next time; 2 the settings are wrong; 5 the data can't be
 opened until somebody does something about it: it is damaged, of another release, or a backup.
 
@@ -30,6 +37,7 @@ Examples:
   zetema serve
   zetema serve --listen 127.0.0.1:7000 --data /var/lib/zetema
   zetema serve --listen 0.0.0.0:4680 --tls-cert chain.pem --tls-key key.pem
+  zetema serve --house-bots greedy:2,random
   zetema serve --config zetema.toml --check-config")]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -62,13 +70,14 @@ impl Serve {
     }
 
     fn load(&self) -> Result<Config> {
-        Config::load(&self.settings.0, std::env::vars_os(), self.config.as_deref()).map_err(|error| {
-            match error {
-                // It may be there the next time.
-                ConfigError::File { .. } => anyhow!(error),
-                wrong => Usage::new(wrong.to_string()).into(),
-            }
-        })
+        let config = Config::load(&self.settings.0, std::env::vars_os(), self.config.as_deref());
+        let config = config.map_err(|error| match error {
+            // It may be there the next time.
+            ConfigError::File { .. } => anyhow!(error),
+            wrong => Usage::new(wrong.to_string()).into(),
+        })?;
+        HouseBots::wanted(&config)?;
+        Ok(config)
     }
 }
 
@@ -87,6 +96,7 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         Some(_) => "TLS",
         None => "plaintext",
     };
+    let house_bots = HouseBots::of(&config)?;
     // From here on SIGHUP does not end the program.
     let mut hangups = Hangups::listen().context("signals can't be had")?;
     let mut terminations = Terminations::listen().context("signals can't be had")?;
@@ -116,11 +126,21 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
     );
     note(format!("zetema serves at {url}; {admin}. Ctrl-C stops it."));
     supervisor::serving(&url);
-    loop {
-        tokio::select! {
-            () = terminations.next() => break,
-            // The log says what came of it, and the server goes on either way.
-            () = hangups.next() => drop(server.reload().await),
+    {
+        // Beside all else, as they wait until the ladders have counted what was played before.
+        let mut coming = pin!(async {
+            if let Some(house_bots) = &house_bots {
+                house_bots.come(&server).await;
+            }
+            pending::<()>().await;
+        });
+        loop {
+            tokio::select! {
+                () = terminations.next() => break,
+                // The log says what came of it, and the server goes on either way.
+                () = hangups.next() => drop(server.reload().await),
+                () = &mut coming => {}
+            }
         }
     }
     supervisor::stopping();
@@ -128,7 +148,20 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         "zetema stops when no match runs, or when drain_timeout_ms is over. Ctrl-C again stops it at once."
             .to_owned(),
     );
-    server.shutdown_or_close(terminations.next()).await;
+    let mut at_once = false;
+    if let Some(house_bots) = &house_bots {
+        // Before it drains, so that they are given no match that they could not play.
+        tokio::select! {
+            () = house_bots.leave() => {}
+            () = terminations.next() => at_once = true,
+        }
+    }
+    let told_again = async {
+        if !at_once {
+            terminations.next().await;
+        }
+    };
+    server.shutdown_or_close(told_again).await;
     if let Some(traces) = traces {
         traces.stop().await;
     }
@@ -167,6 +200,7 @@ impl clap::Args for SettingFlags {
                 Setting::Log => "FILTER",
                 Setting::LogFormat => "FORM",
                 Setting::OtlpEndpoint => "URL",
+                Setting::HouseBots => "BOTS",
                 Setting::Number(_) => "N",
             };
             let arg = clap::Arg::new(setting.key()).long(flag.trim_start_matches('-').to_owned());

@@ -4,7 +4,8 @@ use serde::Serialize;
 use zetema_bots::House;
 use zetema_rules::{Outcome, Record, Rules};
 
-use super::{OutcomeJson, RulesJson};
+use super::{OutcomeJson, RulesJson, StandingJson};
+use crate::house::Failure;
 
 /// All matches of a demo, and what came of them together.
 #[derive(Debug, Serialize)]
@@ -12,6 +13,24 @@ pub(crate) struct DemoJson {
     pub(crate) rules: RulesJson,
     pub(crate) matches: Vec<PlayedJson>,
     pub(crate) summary: SummaryJson,
+}
+
+/// A ladder that house bots have played on.
+#[derive(Debug, Serialize)]
+pub(crate) struct LadderDemoJson {
+    /// Its name.
+    pub(crate) ladder: &'static str,
+    /// Rated matches of this run.
+    pub(crate) matches: u64,
+    /// Those of earlier runs with them.
+    pub(crate) rated_matches: u64,
+    /// Matches that were not over at the end.
+    pub(crate) unfinished: u32,
+    /// The bots that could not play on, or not all of it to the end with deals that verify.
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) duration_ms: u128,
+    /// The best first.
+    pub(crate) standings: Vec<StandingJson>,
 }
 
 /// One match.

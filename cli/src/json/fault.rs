@@ -13,7 +13,7 @@ pub(crate) struct FaultJson {
     count: u32,
     match_id: String,
     seat: usize,
-    /// `rejected`, `cut`, `lost`, `timed-out` or `other`.
+    /// `rejected`, `cut`, `lost`, `timed-out`, `panicked` or `other`.
     kind: &'static str,
     reason: Option<&'static str>,
     message: Option<String>,
@@ -49,6 +49,9 @@ impl FaultJson {
             ReportedKind::Lost => Self { kind: "lost", ..plain },
             ReportedKind::TimedOut { decision, strikes } => {
                 Self { kind: "timed-out", decision: Some(*decision), strikes: Some(*strikes), ..plain }
+            }
+            ReportedKind::Panicked { message } => {
+                Self { kind: "panicked", message: Some(message.clone()), ..plain }
             }
             _ => plain,
         }

@@ -43,7 +43,7 @@ struct RatingSettingsJson {
 /// How strong a bot is, in rating points.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct RatingJson {
-    mu: f64,
+    pub(crate) mu: f64,
     pub(crate) sigma: f64,
     pub(crate) shown: f64,
     pub(crate) provisional: bool,
@@ -62,6 +62,42 @@ pub(crate) struct StandingJson {
     sides_met: u64,
     pub(crate) margin: i64,
     pub(crate) conduct: ConductJson,
+    /// `None` until the luck of one of its matches is computed.
+    pub(crate) points: Option<PointsJson>,
+}
+
+/// What a bot scores a match.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PointsJson {
+    pub(crate) matches: u64,
+    pub(crate) scored: EstimateJson,
+    pub(crate) adjusted: EstimateJson,
+    luck_share: f64,
+    variance_ratio: Option<f64>,
+}
+
+/// A mean, in points a match.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct EstimateJson {
+    pub(crate) mean: f64,
+    pub(crate) standard_error: Option<f64>,
+    /// Where it is, 95 times of 100.
+    pub(crate) interval: Option<IntervalJson>,
+}
+
+/// From where to where a mean is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct IntervalJson {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+}
+
+/// What a side scored in a match, and what of it was luck, in points.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct AdjustedScoreJson {
+    pub(crate) score: f64,
+    pub(crate) luck: f64,
+    pub(crate) adjusted: f64,
 }
 
 /// Whether a bot is paired.
@@ -98,7 +134,7 @@ pub(crate) struct LadderResultJson {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LadderSeatJson {
     pub(crate) bot: String,
-    side: u32,
+    pub(crate) side: u32,
     /// `None` if the match was aborted, as is the next.
     pub(crate) rank: Option<u32>,
     pub(crate) total: Option<u32>,
@@ -106,6 +142,8 @@ pub(crate) struct LadderSeatJson {
     pub(crate) end: &'static str,
     pub(crate) before: Option<RatingJson>,
     pub(crate) after: Option<RatingJson>,
+    /// `None` until it is computed, and of a match that is not rated.
+    pub(crate) adjusted_score: Option<AdjustedScoreJson>,
 }
 
 /// A bot's rating after a match.
@@ -195,7 +233,7 @@ impl RatingJson {
 impl StandingJson {
     /// The JSON form of a standing.
     pub(crate) fn new(message: &v1::Standing) -> Result<Self> {
-        let v1::Standing { rank, bot_name, rating, tally, conduct } = message;
+        let v1::Standing { rank, bot_name, rating, tally, conduct, points } = message;
         let tally = tally.as_ref().context("the server sent a standing without its matches")?;
         let v1::Tally { matches, wins, draws, forfeits, sides_met, margin } = *tally;
         Ok(Self {
@@ -209,7 +247,37 @@ impl StandingJson {
             sides_met,
             margin,
             conduct: ConductJson::new(conduct.as_ref()),
+            points: points.as_ref().map(PointsJson::new).transpose()?,
         })
+    }
+}
+
+impl PointsJson {
+    fn new(message: &v1::PointsPerMatch) -> Result<Self> {
+        let v1::PointsPerMatch { matches, scored, adjusted, luck_share, variance_ratio } = message;
+        Ok(Self {
+            matches: *matches,
+            scored: EstimateJson::of(scored.as_ref())?,
+            adjusted: EstimateJson::of(adjusted.as_ref())?,
+            luck_share: *luck_share,
+            variance_ratio: *variance_ratio,
+        })
+    }
+}
+
+impl EstimateJson {
+    fn of(message: Option<&v1::PointsEstimate>) -> Result<Self> {
+        let message = message.context("the server sent points per match without a mean")?;
+        let v1::PointsEstimate { mean, standard_error, interval } = *message;
+        let interval = interval.map(|v1::PointsInterval { from, to }| IntervalJson { from, to });
+        Ok(Self { mean, standard_error, interval })
+    }
+}
+
+impl AdjustedScoreJson {
+    const fn new(message: &v1::AdjustedScore) -> Self {
+        let v1::AdjustedScore { score, luck, adjusted } = *message;
+        Self { score, luck, adjusted }
     }
 }
 
@@ -275,6 +343,7 @@ impl LadderSeatJson {
             },
             before: message.before.as_ref().map(RatingJson::new),
             after: message.after.as_ref().map(RatingJson::new),
+            adjusted_score: message.adjusted_score.as_ref().map(AdjustedScoreJson::new),
         }
     }
 }

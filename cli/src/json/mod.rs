@@ -15,8 +15,10 @@ mod journal;
 pub(crate) mod ladders;
 pub(crate) mod matches;
 mod outcome;
+mod recomputed;
 mod record;
 mod rules;
+mod suspicions;
 mod tokens;
 mod view;
 mod webhooks;
@@ -30,13 +32,15 @@ pub(crate) use event::EventJson;
 pub(crate) use fault::FaultJson;
 pub(crate) use journal::{CheckedJson, RepairedJson};
 pub(crate) use ladders::{
-    ConductJson, HeadToHeadJson, LadderJson, LadderResultJson, LadderSeatJson, RatingJson, RatingPointJson,
-    StandingJson, StandingsJson,
+    AdjustedScoreJson, ConductJson, EstimateJson, HeadToHeadJson, IntervalJson, LadderJson, LadderResultJson,
+    LadderSeatJson, RatingJson, RatingPointJson, StandingJson, StandingsJson,
 };
 pub(crate) use matches::{CreatedJson, MatchJson};
 pub(crate) use outcome::OutcomeJson;
+pub(crate) use recomputed::{EntryJson, RecomputedJson};
 pub(crate) use record::RecordJson;
 pub(crate) use rules::{PresetJson, RulesJson};
+pub(crate) use suspicions::SuspicionsJson;
 pub(crate) use tokens::{CreatedTokenJson, TokenJson};
 pub(crate) use view::ViewJson;
 pub(crate) use webhooks::{CreatedWebhookJson, DeadLetterJson, WebhookJson};

@@ -7,6 +7,9 @@ use crate::server::{Served, parse, text, zetema};
 /// Short enough that matches end within the time.
 const SHORT: [&str; 8] = ["--set", "target=20", "--warmup", "0s", "--duration", "3s", "--format", "json"];
 
+/// The same for bots that wait for a match before they play it, on a machine that may be busy.
+const ON_A_LADDER: [&str; 6] = ["--warmup", "0s", "--duration", "10s", "--format", "json"];
+
 /// What was measured, of a run without a fault.
 fn figures(report: &Value) -> (u64, u64, u64) {
     let summary = &report["summary"];
@@ -157,6 +160,59 @@ fn a_search_finds_a_limit_and_leaves_its_histograms_and_its_page() {
 }
 
 #[test]
+fn bots_of_a_load_meet_on_a_ladder_of_a_server_of_its_own() {
+    let output =
+        zetema().args(["load", "--ladder", "quick-2", "--bots", "6"]).args(ON_A_LADDER).output().unwrap();
+    let report = parse(&output);
+    assert_eq!(
+        (&report["outcome"]["faults"]["all"], &report["passed"]),
+        (&0.into(), &true.into()),
+        "{report}"
+    );
+    let counts = &report["summary"]["counts"];
+    assert!(counts["match_finished"].as_u64().unwrap() > 0, "{counts}");
+}
+
+#[test]
+fn bots_wait_on_a_ladder_play_what_it_gives_them_and_are_retired() {
+    let server = Served::start();
+    let run = |more: &[&str]| {
+        let mut command = server.command(&["load", "--ladder", "quick-2", "--bots", "6", "--places", "2"]);
+        command.args(["--warmup", "0s", "--duration", "10s"]).args(more);
+        command.output().unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let report = parse(&run(&["--format", "json", "--html", page.to_str().unwrap()]));
+    assert_eq!(report["outcome"]["faults"]["all"], 0, "{report}");
+    let summary = &report["summary"];
+    let count = |name: &str| summary["counts"][name].as_u64().unwrap_or(0);
+    let (finished, rated) = (count("match_finished"), count("rated_result"));
+    assert!(finished > 0 && rated > 0, "{summary}");
+    assert!(count("seat_assigned") >= 2 * finished, "{summary}");
+    assert_eq!(count("ladder_notice"), 0, "nobody stays away, and nobody forfeits: {summary}");
+    let waits = &summary["latencies"]["place_to_seat"];
+    assert!(waits["count"].as_u64().unwrap() > 0 && waits["max_ms"].as_f64().unwrap() > 0.0, "{waits}");
+    let an_hour = summary["ladder"]["matches_per_hour"].as_f64().unwrap();
+    assert!(an_hour > 0.0 && summary["ladder"]["rated_results"] == rated, "{summary}");
+    assert!(summary["ladder"]["server_memory"]["first_bytes"].as_u64().unwrap() > 0, "{summary}");
+    assert_eq!(report["outcome"]["description"]["ladder"], "quick-2");
+    assert!(std::fs::read_to_string(page).unwrap().contains("matches an hour"));
+
+    // None is left.
+    let bots =
+        parse(&server.command(&["bot", "list", "--state", "active", "--format", "json"]).output().unwrap());
+    assert_eq!(bots.as_array().unwrap().len(), 0, "{bots}");
+
+    let output = run(&["--owners", "1"]);
+    let said = "bots of different owners, and the run has bots of 1";
+    assert!(!output.status.success() && text(&output.stderr).contains(said), "{}", text(&output.stderr));
+    let output = server.command(&["load", "--ladder", "nowhere"]).output().unwrap();
+    let said = "the server has no ladder \"nowhere\": it has quick-2";
+    assert!(!output.status.success() && text(&output.stderr).contains(said), "{}", text(&output.stderr));
+}
+
+#[test]
 fn what_a_load_can_t_do_is_said_before_it_begins() {
     let check = |args: &[&str], said: &str| {
         let output = zetema().arg("load").args(args).output().unwrap();
@@ -173,6 +229,10 @@ fn what_a_load_can_t_do_is_said_before_it_begins() {
     check(&["--scenario", "x.toml", "--matches", "3"], "--matches");
     check(&["--find-limit", "--rate", "5actions/s"], "--slo");
     check(&["--resolution", "5%"], "--find-limit");
+    check(&["--bots", "5"], "--ladder");
+    check(&["--ladder", "l", "--matches", "5"], "--matches");
+    check(&["--ladder", "l", "--bots", "2", "--owners", "3"], "as many or fewer");
+    check(&["--ladder", "l", "--bots", "6001"], "give 1 to 6000");
 }
 
 #[test]

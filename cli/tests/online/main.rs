@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod audits;
 mod bot_accounts;
 mod bots;
+mod challenges;
 mod demo;
+mod exports;
+mod house_bots;
 mod joined_load;
 mod ladders;
 mod load;

@@ -1,7 +1,8 @@
 //! A server of its own, and commands against it.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -19,6 +20,8 @@ pub(crate) struct Served {
     child: Child,
     pub(crate) url: String,
     pub(crate) data: TempDir,
+    /// What it says after that it serves.
+    pub(crate) log: Receiver<String>,
 }
 
 impl Served {
@@ -33,8 +36,11 @@ impl Served {
 
     /// The same with these flags.
     pub(crate) fn on_with(data: TempDir, flags: &[&str]) -> (Self, String) {
+        let log: &[&str] = if flags.contains(&"--log") { &[] } else { &["--log", "warn"] };
         let mut child = zetema()
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--data"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(log)
+            .arg("--data")
             .arg(data.path())
             .args(flags)
             // A debug build on a busy machine is late all the time.
@@ -47,8 +53,9 @@ impl Served {
             lines.by_ref().find(|line| line.contains("serves at ")).expect("the server says where it serves");
         let url = line.split_once("serves at ").unwrap().1.split_once(';').unwrap().0.to_owned();
         // What else it says must not fill the pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        (Self { child, url, data }, line)
+        let (sender, log) = channel();
+        std::thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+        (Self { child, url, data, log }, line)
     }
 
     /// A command against this server, with the admin token from its data folder.
@@ -86,7 +93,19 @@ impl Served {
 }
 
 impl Served {
-    /// Stops the server and gives its data folder.
+    /// Tells the server to stop (SIGTERM), waits until it has, and gives its data folder.
+    pub(crate) fn told_to_stop(self) -> (ExitStatus, TempDir) {
+        self.terminate();
+        self.stopped()
+    }
+
+    /// Waits until the server, which was told to, has stopped, and gives its data folder.
+    pub(crate) fn stopped(mut self) -> (ExitStatus, TempDir) {
+        let status = self.child.wait().unwrap();
+        (status, std::mem::replace(&mut self.data, tempfile::tempdir().unwrap()))
+    }
+
+    /// Kills the server and gives its data folder.
     pub(crate) fn stop(mut self) -> TempDir {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -16,6 +16,10 @@ pub(super) fn alike<B: Clone, O: Eq>(
 ) -> Vec<Suspicion<B>> {
     let fingerprints = Fingerprints::new(season);
     let mut looked = Vec::new();
+    // There are very many pairs.
+    if fingerprints.is_empty() {
+        return Vec::new();
+    }
     for one in 0..season.bots().len() {
         for other in one + 1..season.bots().len() {
             if season.of_different_owners(one, other) {

@@ -88,6 +88,11 @@ impl Fingerprints {
         Self { of_bots, questions }
     }
 
+    /// Whether nothing is known of any bot's answers.
+    pub(super) fn is_empty(&self) -> bool {
+        self.questions.is_empty()
+    }
+
     /// The questions that two bots both answer, with both answers.
     pub(super) fn common(&self, one: usize, other: usize) -> impl Iterator<Item = (Answered, Answered)> {
         let mut rest = self.of_bots[other].iter().copied().peekable();

@@ -45,6 +45,7 @@ mod key;
 mod playout;
 mod points_per_match;
 mod policy;
+mod published;
 mod random;
 mod reference;
 mod step;

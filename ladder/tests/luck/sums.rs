@@ -1,7 +1,7 @@
 //! What the definition gives for some decks, and for the samples: numbers that only another version may change.
 
 use zetema_ladder::{Baseline, Reference, ReferenceVersion};
-use zetema_rules::{Preset, Rules};
+use zetema_rules::{Options, Preset, Rules};
 
 use crate::played::seed;
 
@@ -10,17 +10,24 @@ pub(crate) fn rules(preset: Preset, players: usize) -> Rules {
     preset.rules(players, None).expect("the preset is played so")
 }
 
-/// The sums of the whole samples of version 1; [`check_baseline`] computes them anew.
-const BASELINES: [(Preset, usize, &[u64]); 3] = [
-    (Preset::Sackson, 2, &[4_864_150, 4_585_470]),
-    (Preset::Sackson, 4, &[3_286_515, 3_053_660]),
-    (Preset::Quick, 3, &[5_185_780, 5_276_540, 4_561_180]),
-];
-
+/// The baseline of the whole sample, as it is published; [`check_baseline`] computes it anew.
 pub(crate) fn baseline(preset: Preset, players: usize) -> Baseline {
     let reference = Reference::new(&rules(preset, players), ReferenceVersion::One);
-    let found = BASELINES.iter().find(|baseline| (baseline.0, baseline.1) == (preset, players));
-    Baseline::from_sums(reference, found.expect("a baseline in the table").2).expect("the sums of a sample")
+    Baseline::published(&reference).expect("a published baseline")
+}
+
+#[test]
+fn a_baseline_is_published_for_the_rules_that_it_was_computed_for_and_no_others() {
+    let published = |rules: &Rules| Baseline::published(&Reference::new(rules, ReferenceVersion::One));
+    let usual = rules(Preset::Sackson, 2);
+    let longer = Rules::new(Options { target: Some(1_000), ..*usual }).expect("rules");
+    assert!(
+        published(&usual).is_some() && published(&longer) == published(&usual),
+        "the target makes no difference"
+    );
+    let other = Rules::new(Options { sequence_score: 25, ..*usual }).expect("rules");
+    assert_eq!(published(&other), None);
+    assert_eq!(published(&rules(Preset::Victorian, 2)), None);
 }
 
 #[test]
@@ -53,6 +60,11 @@ fn check_baseline(preset: Preset, players: usize) {
 #[test]
 fn the_baseline_of_two_is_that_of_the_sample() {
     check_baseline(Preset::Sackson, 2);
+}
+
+#[test]
+fn the_baseline_of_two_in_one_deal_is_that_of_the_sample() {
+    check_baseline(Preset::Quick, 2);
 }
 
 #[test]

@@ -60,6 +60,9 @@ pub fn page(report: &Report) -> Result<String, NoPlot> {
     }
     page.element("h2", "Throughput").numbers(&Sheet::rates(&totals));
     draw(&mut page, throughput(outcome))?;
+    if let Some(ladder) = table::ladder(outcome, &totals) {
+        page.element("h2", "Ladder").paragraph("", &ladder);
+    }
     page.element("h2", "Errors").paragraph("", &table::all_errors(&totals));
     let errors = Sheet::errors(outcome, &totals);
     if !errors.rows.is_empty() {

@@ -14,8 +14,14 @@ use crate::outcome::{Count, Failure};
 
 /// A connection to the server, with what is open on it.
 pub(super) trait Connection: Sized {
-    /// Connects.
-    async fn connect(endpoint: &Endpoint) -> Result<Self, Status>;
+    /// What is said first on a connection.
+    type Hello;
+
+    /// What is to be said now, for this lane.
+    fn hello(lane: &Lane) -> Self::Hello;
+
+    /// Connects, and says this.
+    async fn connect(endpoint: &Endpoint, hello: Self::Hello) -> Result<Self, Status>;
 
     /// Sends this for the lane.
     fn send(&mut self, lane: &Lane, output: Output);
@@ -26,15 +32,15 @@ pub(super) trait Connection: Sized {
 
 /// How a connection ended.
 enum Ended {
-    /// The load is over.
-    NoMoreOrders,
+    /// The load is over, or all that this lane was to do.
+    Done,
     /// It was cut on purpose.
     Dropped,
     /// It was cut otherwise.
     Broken(Status),
 }
 
-/// Drives a lane on one connection after the other, until nobody gives it orders any more.
+/// Drives a lane on one connection after the other, until nobody gives it orders any more or it is done.
 pub(super) async fn drive<C: Connection>(
     endpoint: Endpoint,
     mut lane: Lane,
@@ -43,7 +49,9 @@ pub(super) async fn drive<C: Connection>(
     let mut backoff = Backoff::default();
     let mut is_first = true;
     loop {
-        let ended = match C::connect(&endpoint).await {
+        let connecting = C::connect(&endpoint, C::hello(&lane));
+        let Some(connected) = meanwhile(&mut lane, &mut orders, connecting).await else { return };
+        let ended = match connected {
             Ok(connection) => {
                 if !is_first {
                     lane.recorder().count(Count::Reconnected);
@@ -55,15 +63,60 @@ pub(super) async fn drive<C: Connection>(
             Err(status) => Ended::Broken(status),
         };
         match ended {
-            Ended::NoMoreOrders => return,
-            Ended::Dropped => lane.recorder().count(Count::Dropped),
+            Ended::Done => return,
+            Ended::Dropped => {
+                lane.recorder().count(Count::Dropped);
+                lane.cut(Instant::now());
+            }
             Ended::Broken(status) => {
                 lane.recorder().failed(Failure::of(&status), status.message());
-                sleep(backoff.next()).await;
+                lane.cut(Instant::now());
+                if meanwhile(&mut lane, &mut orders, sleep(backoff.next())).await.is_none() {
+                    return;
+                }
             }
         }
-        lane.cut(Instant::now());
     }
+}
+
+/// Does this while there is no connection, and hears the orders that come. `None`: the load is over, or there is nothing to connect for.
+async fn meanwhile<T>(
+    lane: &mut Lane,
+    orders: &mut UnboundedReceiver<Order>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::pin!(work);
+    loop {
+        if lane.is_idle() {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            order = orders.recv() => {
+                // There is nothing that could be cut on purpose.
+                if let ControlFlow::Break(Ended::Done) = obey(lane, order) {
+                    return None;
+                }
+            }
+            done = &mut work => return Some(done),
+        }
+    }
+}
+
+/// Does what is ordered, as far as it does not end the connection.
+fn obey(lane: &mut Lane, order: Option<Order>) -> ControlFlow<Ended> {
+    match order {
+        Some(Order::Begin(created)) => lane.begin(created),
+        Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
+        Some(Order::Rejoin(drawn)) => lane.rejoin(Instant::now(), drawn),
+        Some(Order::LeaveQueues(noted)) => {
+            lane.leave_queues(Instant::now());
+            drop(noted);
+        }
+        Some(Order::Drop) => return ControlFlow::Break(Ended::Dropped),
+        None => return ControlFlow::Break(Ended::Done),
+    }
+    ControlFlow::Continue(())
 }
 
 async fn run(
@@ -83,13 +136,11 @@ async fn run(
         }
         tokio::select! {
             biased;
-            order = orders.recv() => match order {
-                Some(Order::Begin(created)) => lane.begin(created),
-                Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
-                Some(Order::Rejoin(drawn)) => lane.rejoin(Instant::now(), drawn),
-                Some(Order::Drop) => return Ended::Dropped,
-                None => return Ended::NoMoreOrders,
-            },
+            order = orders.recv() => {
+                if let ControlFlow::Break(ended) = obey(lane, order) {
+                    return ended;
+                }
+            }
             heard = connection.hear(lane) => {
                 if let ControlFlow::Break(status) = heard {
                     return Ended::Broken(status);
@@ -98,5 +149,88 @@ async fn run(
             () = &mut timer, if deadline.is_some() => {}
         }
         lane.tick(Instant::now());
+        if lane.is_done() {
+            return Ended::Done;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::mpsc::{channel, unbounded_channel};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::lean::Bot;
+    use crate::outcome::{Description, Phase, Recorder};
+    use crate::think::Think;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Nobody is there who would take a connection.
+    struct Pending;
+
+    /// Whoever is there takes none.
+    struct Refused;
+
+    impl Connection for Pending {
+        type Hello = ();
+
+        fn hello(_: &Lane) {}
+
+        async fn connect(_: &Endpoint, (): ()) -> Result<Self, Status> {
+            std::future::pending().await
+        }
+
+        fn send(&mut self, _: &Lane, _: Output) {}
+
+        async fn hear(&mut self, _: &mut Lane) -> ControlFlow<Status> {
+            std::future::pending().await
+        }
+    }
+
+    impl Connection for Refused {
+        type Hello = ();
+
+        fn hello(_: &Lane) {}
+
+        async fn connect(_: &Endpoint, (): ()) -> Result<Self, Status> {
+            Err(Status::unavailable("refused"))
+        }
+
+        fn send(&mut self, _: &Lane, _: Output) {}
+
+        async fn hear(&mut self, _: &mut Lane) -> ControlFlow<Status> {
+            std::future::pending().await
+        }
+    }
+
+    /// A bot that gets no connection, and is told to leave a millisecond later.
+    async fn check<C: Connection>() {
+        let recorder = Recorder::start(Description::default(), Phase::measured("lane"));
+        let (finished, _finished) = unbounded_channel();
+        let (bot, places, think) = ("t".to_owned(), 1, Think::default());
+        let bot = Bot { number: 0, token: bot, ladder: "l".to_owned(), places, think, seed: 1 };
+        let lane = Lane::new(recorder, finished).of_bot(bot);
+        let (orders, given) = unbounded_channel();
+        let (noted, mut all) = channel(1);
+        let began = Instant::now();
+        let leaving = async {
+            sleep(MS).await;
+            orders.send(Order::LeaveQueues(noted)).unwrap();
+            assert_eq!(all.recv().await, None, "it is heard");
+        };
+        let driving = drive::<C>(Endpoint::from_static("http://127.0.0.1:1"), lane, given);
+        timeout(Duration::from_mins(1), async { tokio::join!(driving, leaving) }).await.unwrap();
+        assert_eq!(began.elapsed(), MS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_told_to_leave_before_there_is_a_connection_is_done_at_once() {
+        check::<Pending>().await;
+        check::<Refused>().await;
     }
 }

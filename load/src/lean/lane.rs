@@ -10,13 +10,16 @@ use tokio::time::Instant;
 use zetema_proto::v1;
 use zetema_proto::v1::ErrorReason as R;
 
-use super::table::{Acted, Created, Open, Seat, Table};
+use super::table::{Acted, Created, Open, Part, Pass, Seat, Table};
 use crate::arrivals::Schedule;
 use crate::check::Ending;
 use crate::fault::{Fault, Source, Wrong};
 use crate::finished::Finished;
 use crate::outcome::{Count, Failure, Measure, Recorder};
 use crate::pacer::Pacer;
+
+pub(crate) use bot::Bot;
+use bot::OfBot;
 
 /// How long to wait until the same is sent again, where the server does not say.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -43,6 +46,8 @@ pub(super) enum Output {
     Act(SeatKey, v1::Act),
     /// Hear no more of this match.
     Leave(u32),
+    /// Wait where the bot waits now.
+    Queue,
 }
 
 /// What is to be done later.
@@ -54,6 +59,8 @@ enum Later {
     Again(SeatKey, u32),
     /// Join again.
     Join(SeatKey),
+    /// Ask again to wait on the ladder.
+    Queue,
 }
 
 /// Many matches of lean clients on one connection.
@@ -65,6 +72,8 @@ pub(crate) struct Lane {
     recorder: Recorder,
     /// Hears of matches that are over.
     finished: UnboundedSender<Finished>,
+    /// The bot that gets its matches from a ladder.
+    bot: Option<OfBot>,
 }
 
 impl Lane {
@@ -76,6 +85,7 @@ impl Lane {
             outputs: VecDeque::new(),
             recorder,
             finished,
+            bot: None,
         }
     }
 
@@ -119,16 +129,37 @@ impl Lane {
     pub(super) fn seats(&self, table: u32) -> impl Iterator<Item = (SeatKey, &str)> {
         let seats = self.tables.get(&table).into_iter().flat_map(|table| (0..).zip(&table.seats));
         let open = seats.filter(|(_, seat)| !seat.over);
-        open.map(move |(seat, of)| (SeatKey { table, seat }, of.token.as_str()))
+        open.filter_map(move |(seat, of)| Some((SeatKey { table, seat }, of.token()?)))
     }
 
     /// The token of a seat.
     pub(super) fn token(&self, key: SeatKey) -> Option<&str> {
-        Some(self.tables.get(&key.table)?.seats.get(usize::from(key.seat))?.token.as_str())
+        self.tables.get(&key.table)?.seats.get(usize::from(key.seat))?.token()
+    }
+
+    /// How the seats of a match are taken that have not been told of its end.
+    pub(super) fn joins(&self, table: u32) -> impl Iterator<Item = (SeatKey, v1::join::By)> {
+        let seats = self.tables.get(&table).into_iter().flat_map(|table| (0..).zip(&table.seats));
+        let keys = seats.filter(|(_, seat)| !seat.over).map(move |(seat, _)| SeatKey { table, seat });
+        keys.filter_map(|key| Some((key, self.join(key)?)))
+    }
+
+    /// How a seat is taken.
+    pub(super) fn join(&self, key: SeatKey) -> Option<v1::join::By> {
+        let Table { match_id, seats, .. } = self.tables.get(&key.table)?;
+        let Seat { number, pass, .. } = seats.get(usize::from(key.seat))?;
+        Some(match pass {
+            Pass::Token(token) => v1::join::By::SeatToken(token.clone()),
+            Pass::OfBot => {
+                let assigned = v1::AssignedSeat { match_id: match_id.clone(), seat: (*number).into() };
+                v1::join::By::Assigned(assigned)
+            }
+        })
     }
 
     /// Does what is due.
     pub(super) fn tick(&mut self, now: Instant) {
+        self.fill_places(now);
         while let Some((due, later)) = self.pacer.next(now) {
             match later {
                 Later::Answer(key, decision) => {
@@ -142,6 +173,7 @@ impl Lane {
                         self.outputs.push_back(Output::Join(key));
                     }
                 }
+                Later::Queue => self.queue_again(),
             }
         }
         let offered = self.pacer.take_offered();
@@ -153,6 +185,10 @@ impl Lane {
     /// The connection is gone: all seats are to be taken again.
     pub(super) fn cut(&mut self, now: Instant) {
         self.outputs.clear();
+        self.end_waits(now);
+        if let Some(bot) = &mut self.bot {
+            bot.cut();
+        }
         let mut tables: Vec<u32> = self.tables.keys().copied().collect();
         tables.sort_unstable();
         for table in tables {
@@ -302,10 +338,11 @@ impl Lane {
     /// The match ended for a seat.
     pub(super) fn ended(&mut self, key: SeatKey, end: v1::SubscriptionEnd) {
         let Some((_, ending, seat)) = self.parts(key) else { return };
+        let number = seat.number;
         seat.over = true;
         let receipts = seat.check.ended();
         let told = match end.outcome {
-            Some(outcome) => ending.told(Source::Seat(key.seat), outcome),
+            Some(outcome) => ending.told(Source::Seat(number), outcome),
             None => Err(Wrong::Malformed { what: "its end came without an outcome" }),
         };
         for wrong in [receipts, told].into_iter().filter_map(Result::err) {
@@ -314,8 +351,7 @@ impl Lane {
         if self.tables.get(&key.table).is_some_and(Table::is_over)
             && let Some(Table { match_id, ending, .. }) = self.tables.remove(&key.table)
         {
-            // Without anybody who hears it the run is over.
-            let _ = self.finished.send(Finished { match_id, ending: Some(ending) });
+            self.finish(match_id, Some(ending));
         }
     }
 
@@ -323,15 +359,22 @@ impl Lane {
     pub(super) fn give_up(&mut self, number: u32) {
         if let Some(Table { match_id, .. }) = self.tables.remove(&number) {
             self.outputs.push_back(Output::Leave(number));
-            // As above.
-            let _ = self.finished.send(Finished { match_id, ending: None });
+            self.finish(match_id, None);
         }
+    }
+
+    fn finish(&self, match_id: String, ending: Option<Ending>) {
+        let bot = self.bot.as_ref().map(OfBot::number);
+        // Without anybody who hears it the run is over.
+        let _ = self.finished.send(Finished { match_id, ending, bot });
     }
 
     /// Something about a seat that no server may send.
     pub(super) fn fault(&self, key: SeatKey, wrong: Wrong) {
         let match_id = self.match_id(key.table).unwrap_or_default().to_owned();
-        Fault { match_id, seat: Some(key.seat), wrong }.report(&self.recorder);
+        let of = self.tables.get(&key.table).and_then(|table| table.seats.get(usize::from(key.seat)));
+        let seat = of.map_or(key.seat, |seat| seat.number);
+        Fault { match_id, seat: Some(seat), wrong }.report(&self.recorder);
     }
 
     /// A decision may have come.
@@ -366,7 +409,8 @@ impl Lane {
         let acted = table.choose(open, due);
         let Some(seat) = table.seats.get_mut(usize::from(key.seat)) else { return false };
         seat.acted.push(acted);
-        table.last = Some((decision, due));
+        // Of one seat it is not seen when the next player has its decision.
+        table.last = Some((decision, due)).filter(|_| table.part == Part::Whole);
         // While its stream is cut it is sent with the snapshot.
         if seat.cut.is_none() {
             seat.check.sent(decision);
@@ -409,6 +453,7 @@ fn retry_after(error: &v1::Error) -> Duration {
     error.retry_after_ms.map_or(AGAIN_AFTER, |ms| Duration::from_millis(ms.into()))
 }
 
+mod bot;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

@@ -7,7 +7,7 @@ mod play;
 mod table;
 mod unary;
 
-pub(crate) use lane::Lane;
+pub(crate) use lane::{Bot, Lane};
 pub(crate) use play::drive as play;
 pub(crate) use table::Created;
 pub(crate) use unary::drive as unary;

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::metadata::errors::InvalidMetadataValue;
 use tonic::transport::Endpoint;
-use tonic::{Status, Streaming};
+use tonic::{Request, Status, Streaming};
 use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
@@ -17,10 +18,25 @@ use super::drive::Connection;
 use super::lane::{Lane, Output, SeatKey};
 use crate::client_name::CLIENT_NAME;
 use crate::order::Order;
+use crate::outcome::Count;
+use crate::target::bearer;
 
 /// Drives a lane on one Play stream after the other, until nobody gives it orders any more.
 pub(crate) async fn drive(endpoint: Endpoint, lane: Lane, orders: UnboundedReceiver<Order>) {
     super::drive::drive::<Stream>(endpoint, lane, orders).await;
+}
+
+/// The server gave a bot's token that can't be sent.
+fn no_token(_: InvalidMetadataValue) -> Status {
+    Status::internal("the server has given a token with characters that can't be sent")
+}
+
+/// What is said first on a stream, and by whom.
+struct Hello {
+    /// The token of the bot that plays. `None`: seats are taken by their own.
+    token: Option<String>,
+    tag: Tag,
+    ask: v1::Hello,
 }
 
 /// A Play stream.
@@ -34,18 +50,31 @@ struct Stream {
 }
 
 impl Connection for Stream {
-    async fn connect(endpoint: &Endpoint) -> Result<Self, Status> {
+    type Hello = Hello;
+
+    fn hello(lane: &Lane) -> Hello {
+        let (token, queues) = lane.queues().unzip();
+        let ask = v1::Hello {
+            client_name: CLIENT_NAME.to_owned(),
+            protocol_revision: PROTOCOL_REVISION,
+            queues,
+            ..v1::Hello::default()
+        };
+        Hello { token: token.map(str::to_owned), tag: Tag::Queue(lane.queues_asked()), ask }
+    }
+
+    async fn connect(endpoint: &Endpoint, hello: Hello) -> Result<Self, Status> {
+        let Hello { token, tag, ask } = hello;
         let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
         // What waits in it is bounded by the seats: a join and an action for each, and a pong.
         let (requests, sent) = unbounded_channel();
-        let hello = v1::Hello {
-            client_name: CLIENT_NAME.to_owned(),
-            protocol_revision: PROTOCOL_REVISION,
-            ..v1::Hello::default()
-        };
         // The receiver is there.
-        let _ = requests.send(v1::PlayRequest { tag: 0, handle: 0, kind: Some(Ask::Hello(hello)) });
-        let answer = PlayServiceClient::new(channel).play(UnboundedReceiverStream::new(sent)).await?;
+        let _ = requests.send(v1::PlayRequest { tag: tag.number(), handle: 0, kind: Some(Ask::Hello(ask)) });
+        let mut request = Request::new(UnboundedReceiverStream::new(sent));
+        if let Some(token) = token {
+            request.metadata_mut().insert("authorization", bearer(&token).map_err(no_token)?);
+        }
+        let answer = PlayServiceClient::new(channel).play(request).await?;
         Ok(Self { requests, responses: answer.into_inner(), seats: HashMap::new(), handles: HashMap::new() })
     }
 
@@ -62,11 +91,16 @@ impl Connection for Stream {
                 self.open(lane, table);
             }
             Output::Join(seat) => {
-                if let Some(token) = lane.token(seat) {
-                    self.join(seat, token);
+                if let Some(by) = lane.join(seat) {
+                    self.join(seat, by);
                 }
             }
             Output::Leave(table) => self.leave(table),
+            Output::Queue => {
+                if let Some((_, queues)) = lane.queues() {
+                    self.ask(Tag::Queue(lane.queues_asked()).number(), 0, Ask::Queues(queues));
+                }
+            }
         }
     }
 
@@ -101,6 +135,15 @@ impl Stream {
                     lane.acknowledged(now, seat, &receipt);
                 }
             }
+            (Some(Answer::Acknowledgement(v1::Acknowledgement { kind })), None) => {
+                if let (Some(v1::acknowledgement::Kind::Queues(_)), Some(Tag::Queue(asked))) =
+                    (kind, Tag::read(tag))
+                {
+                    lane.queues_accepted(now, asked);
+                }
+            }
+            (Some(Answer::SeatAssigned(seat)), _) => lane.assigned(now, seat),
+            (Some(Answer::LadderNotice(_)), _) => lane.recorder().count(Count::LadderNotice),
             (Some(Answer::End(end)), Some(seat)) => {
                 self.forget(seat);
                 lane.ended(seat, end);
@@ -112,6 +155,7 @@ impl Stream {
                 lane.give_up(seat.table);
             }
             (Some(Answer::Rejection(error)), _) => match (Tag::read(tag), seat) {
+                (Some(Tag::Queue(asked)), _) => lane.queues_refused(now, asked, &error),
                 (Some(Tag::Join(seat)), _) => lane.join_refused(now, seat, &error),
                 (Some(Tag::Act(decision)), Some(seat)) => {
                     let failure = error.reason().into();
@@ -126,15 +170,20 @@ impl Stream {
             (Some(Answer::Ping(v1::Ping { number })), _) => {
                 self.ask(0, 0, Ask::Pong(v1::Pong { number }));
             }
-            (Some(Answer::Welcome(welcome)), _) => lane.recorder().server_version(welcome.server_version),
+            (Some(Answer::Welcome(welcome)), _) => {
+                lane.recorder().server_version(welcome.server_version);
+                for seat in welcome.live_seats {
+                    lane.assigned(now, seat);
+                }
+            }
             // Of matches that were left, or nothing that a player needs.
             _ => {}
         }
     }
 
     fn open(&self, lane: &Lane, table: u32) {
-        for (seat, token) in lane.seats(table) {
-            self.join(seat, token);
+        for (seat, by) in lane.joins(table) {
+            self.join(seat, by);
         }
     }
 
@@ -147,12 +196,9 @@ impl Stream {
         }
     }
 
-    fn join(&self, seat: SeatKey, token: &str) {
-        let join = v1::Join {
-            by: Some(v1::join::By::SeatToken(token.to_owned())),
-            views: Some(v1::Views::SnapshotsOnly.into()),
-            ..v1::Join::default()
-        };
+    fn join(&self, seat: SeatKey, by: v1::join::By) {
+        let join =
+            v1::Join { by: Some(by), views: Some(v1::Views::SnapshotsOnly.into()), ..v1::Join::default() };
         self.ask(Tag::Join(seat).number(), 0, Ask::Join(join));
     }
 
@@ -177,12 +223,16 @@ enum Tag {
     Act(u32),
     /// The end of a subscription.
     Leave,
+    /// Where a bot waits, in a hello or by itself, as it has asked for the time of this number.
+    Queue(u32),
 }
 
 /// Of the tag of an action; the decision is below.
 const ACT: u64 = 1 << 63;
 /// The tag of a leave. Those of joins have fewer bits.
 const LEAVE: u64 = 1 << 62;
+/// Of the tag of queues; how often the bot has asked is below. As above.
+const QUEUE: u64 = 1 << 61;
 
 impl Tag {
     /// As it is sent: never 0, which is none.
@@ -190,6 +240,7 @@ impl Tag {
         match self {
             Self::Join(SeatKey { table, seat }) => (u64::from(table) << 8 | u64::from(seat)) + 1,
             Self::Leave => LEAVE,
+            Self::Queue(asked) => QUEUE | u64::from(asked),
             Self::Act(decision) => ACT | u64::from(decision),
         }
     }
@@ -200,6 +251,9 @@ impl Tag {
         }
         if number == LEAVE {
             return Some(Self::Leave);
+        }
+        if number & QUEUE != 0 {
+            return u32::try_from(number & !QUEUE).ok().map(Self::Queue);
         }
         let number = number.checked_sub(1)?;
         let [.., seat] = number.to_be_bytes();
@@ -220,7 +274,9 @@ mod tests {
             }
             assert_eq!(Tag::read(Tag::Act(table).number()), Some(Tag::Act(table)));
         }
-        assert_eq!(Tag::read(Tag::Leave.number()), Some(Tag::Leave));
+        for tag in [Tag::Leave, Tag::Queue(0), Tag::Queue(u32::MAX)] {
+            assert_eq!(Tag::read(tag.number()), Some(tag));
+        }
         assert_eq!(Tag::read(0), None);
     }
 }

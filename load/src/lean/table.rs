@@ -27,8 +27,10 @@ pub(crate) struct Created {
 pub(super) struct Table {
     pub(super) match_id: String,
     pub(super) seats: Vec<Seat>,
-    /// When it was asked for, until its first decision comes.
+    /// When it was asked for, until its first decision comes. `None` from the start if a ladder has made it.
     pub(super) asked: Option<Instant>,
+    /// Whose decisions are seen here.
+    pub(super) part: Part,
     /// The decision that is open.
     pub(super) open: Option<Open>,
     /// The last decision that was answered, and when the answer was due, until the next decision comes.
@@ -39,9 +41,28 @@ pub(super) struct Table {
     pub(super) random: SmallRng,
 }
 
+/// What of a match is played here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of its seats.
+    Whole,
+    /// A seat of a bot.
+    OneSeat,
+}
+
+/// By what a seat is taken.
+pub(super) enum Pass {
+    /// By its token.
+    Token(String),
+    /// By that of the bot whom it was given.
+    OfBot,
+}
+
 /// A seat of it.
 pub(super) struct Seat {
-    pub(super) token: String,
+    /// Its number in the match, from 0.
+    pub(super) number: u8,
+    pub(super) pass: Pass,
     pub(super) check: SeatCheck,
     /// What it has answered, until the receipt comes: one answer, and after a cut that before it.
     pub(super) acted: Vec<Acted>,
@@ -69,6 +90,18 @@ pub(super) struct Acted {
 }
 
 impl Seat {
+    fn new(number: u8, pass: Pass) -> Self {
+        Self { number, pass, check: SeatCheck::default(), acted: Vec::new(), cut: None, over: false }
+    }
+
+    /// Its token, if it has one.
+    pub(super) fn token(&self) -> Option<&str> {
+        match &self.pass {
+            Pass::Token(token) => Some(token),
+            Pass::OfBot => None,
+        }
+    }
+
     /// What it has answered to this decision, unless the receipt has come.
     pub(super) fn acted(&self, decision: u32) -> Option<Acted> {
         self.acted.iter().copied().find(|acted| acted.decision == decision)
@@ -84,12 +117,21 @@ impl Seat {
 impl Table {
     pub(super) fn new(created: Created) -> Self {
         let Created { match_id, tokens, asked, think, seed } = created;
-        let seat =
-            |token| Seat { token, check: SeatCheck::default(), acted: Vec::new(), cut: None, over: false };
+        let seats = (0..).zip(tokens).map(|(number, token)| Seat::new(number, Pass::Token(token))).collect();
+        Self { asked: Some(asked), ..Self::of_seats(match_id, seats, Part::Whole, think, seed) }
+    }
+
+    /// A match in which a bot was given a seat.
+    pub(super) fn of_bot(match_id: String, seat: u8, think: Think, seed: u64) -> Self {
+        Self::of_seats(match_id, vec![Seat::new(seat, Pass::OfBot)], Part::OneSeat, think, seed)
+    }
+
+    fn of_seats(match_id: String, seats: Vec<Seat>, part: Part, think: Think, seed: u64) -> Self {
         Self {
             match_id,
-            seats: tokens.into_iter().map(seat).collect(),
-            asked: Some(asked),
+            seats,
+            asked: None,
+            part,
             open: None,
             last: None,
             ending: Ending::default(),

@@ -89,7 +89,11 @@ impl futures::Stream for Followed {
 }
 
 impl Connection for Calls {
-    async fn connect(endpoint: &Endpoint) -> Result<Self, Status> {
+    type Hello = ();
+
+    fn hello(_: &Lane) {}
+
+    async fn connect(endpoint: &Endpoint, (): ()) -> Result<Self, Status> {
         let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
         Ok(Self {
             client: PlayServiceClient::new(channel),
@@ -146,7 +150,8 @@ impl Connection for Calls {
                 self.open(lane, table, Duration::ZERO);
             }
             // The stream of a match that was given up is dropped with its next message; no seat is joined by itself.
-            Output::Join(_) | Output::Leave(_) => {}
+            // A bot waits on ladders by a Play stream.
+            Output::Join(_) | Output::Leave(_) | Output::Queue => {}
         }
     }
 }

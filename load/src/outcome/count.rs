@@ -34,11 +34,17 @@ pub enum Count {
     Rejoined,
     /// Connections and streams that came again after an end, whoever ended them.
     Reconnected,
+    /// Seats that a ladder gave to bots of the run.
+    SeatAssigned,
+    /// Results of a ladder's matches in which bots of the run played, and which count for ratings.
+    RatedResult,
+    /// What a ladder had to say to bots of the run: that they did not come, or forfeited.
+    LadderNotice,
 }
 
 impl Count {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Offered,
         Self::MatchAsked,
         Self::MatchCreated,
@@ -52,6 +58,9 @@ impl Count {
         Self::Dropped,
         Self::Rejoined,
         Self::Reconnected,
+        Self::SeatAssigned,
+        Self::RatedResult,
+        Self::LadderNotice,
     ];
 
     /// What it is, for people.
@@ -70,6 +79,9 @@ impl Count {
             Self::Dropped => "connections dropped on purpose",
             Self::Rejoined => "matches left and joined again on purpose",
             Self::Reconnected => "reconnects",
+            Self::SeatAssigned => "seats assigned",
+            Self::RatedResult => "rated results",
+            Self::LadderNotice => "notices of the ladder",
         }
     }
 }

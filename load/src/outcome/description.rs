@@ -15,8 +15,11 @@ pub struct Description {
     pub via: Via,
     /// What plays them.
     pub client: Client,
-    /// The preset of the rules.
+    /// The preset of the rules. Empty on a ladder.
     pub preset: String,
+    /// The ladder, if bots have waited on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<String>,
     /// Seats of a match.
     pub players: u8,
     /// How long a player thinks, as it was given: `exponential 20ms`.
@@ -57,6 +60,13 @@ pub enum Arrivals {
     },
     /// As each phase of the scenario says.
     Scenario,
+    /// When a ladder pairs the bots that wait on it.
+    Ladder {
+        /// How many bots.
+        bots: u32,
+        /// How many matches at once each plays at most.
+        places: u32,
+    },
 }
 
 impl Default for Arrivals {

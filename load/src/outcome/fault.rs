@@ -18,6 +18,8 @@ pub enum Check {
     Receipt,
     /// The final scores are those of the record.
     Score,
+    /// A ladder counts each match once.
+    Tally,
     /// What else the wire promises.
     Contract,
 }
@@ -29,6 +31,7 @@ impl Check {
             Self::Sequence => "observations without a gap",
             Self::Receipt => "one receipt for each action",
             Self::Score => "final scores as in the record",
+            Self::Tally => "each match counted once",
             Self::Contract => "the contract of the wire",
         }
     }

@@ -15,12 +15,19 @@ pub enum Measure {
     CreateToDecision,
     /// From the end of a connection to the snapshot on the next one.
     ReconnectToSnapshot,
+    /// From when a bot has a free place on a ladder to the seat that it is given for it.
+    PlaceToSeat,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::ActionToReceipt, Self::ActionToObservation, Self::CreateToDecision, Self::ReconnectToSnapshot];
+    pub const ALL: [Self; 5] = [
+        Self::ActionToReceipt,
+        Self::ActionToObservation,
+        Self::CreateToDecision,
+        Self::ReconnectToSnapshot,
+        Self::PlaceToSeat,
+    ];
 
     /// One word for it, as it is written in `--slo` and in the names of files.
     ///
@@ -36,6 +43,7 @@ impl Measure {
             Self::ActionToObservation => "observation",
             Self::CreateToDecision => "create",
             Self::ReconnectToSnapshot => "reconnect",
+            Self::PlaceToSeat => "wait",
         }
     }
 
@@ -46,6 +54,7 @@ impl Measure {
             Self::ActionToObservation => "action to the next seat's observation",
             Self::CreateToDecision => "create to the first decision",
             Self::ReconnectToSnapshot => "reconnect to the snapshot",
+            Self::PlaceToSeat => "free place to a seat",
         }
     }
 

@@ -33,6 +33,7 @@ use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
 use link::{Link, Room};
 use queues::Queues;
+pub(crate) use queues::Wish;
 use seat::{Reaction, SeatCore, SeatLink};
 use tag::Asked;
 pub(crate) use tag::{Change, Key};

@@ -1,4 +1,4 @@
-//! The ladders that a bot's session waits on.
+//! What a bot's session waits for: matches of ladders, and challenges.
 //!
 //! A session has one stream at a time, and queues are a stream's own: those that the server has accepted are in the hello
 //! of each new stream, and what is to change is asked for once the stream has its welcome.
@@ -12,32 +12,73 @@ use zetema_proto::v1;
 use super::assigned::Taking;
 use super::tag::{Change, tag_queues};
 use super::{Core, Output};
+use crate::challenges::Challenges;
 use crate::error::{Error, ErrorReason, Refusal};
 use crate::ladder::{LadderNotice, LadderQueue, QueueState, SessionEvent};
 
-/// The ladders that a bot's session waits on.
+/// For what a bot waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Waits {
+    ladders: Vec<LadderQueue>,
+    challenges: Challenges,
+}
+
+impl Waits {
+    fn is_nothing(&self) -> bool {
+        self.ladders.is_empty() && self.challenges == Challenges::FromNobody
+    }
+
+    /// This, but for the ladders if the other has none, and for the challenges if it takes none.
+    fn without_left(&self, other: &Self) -> Self {
+        let ladders = if other.ladders.is_empty() { Vec::new() } else { self.ladders.clone() };
+        let challenges = match other.challenges {
+            Challenges::FromNobody => Challenges::FromNobody,
+            Challenges::FromEveryone { .. } => self.challenges,
+        };
+        Self { ladders, challenges }
+    }
+
+    fn to_wire(&self) -> v1::Queues {
+        let Self { ladders, challenges } = self;
+        v1::Queues {
+            queues: ladders.iter().map(LadderQueue::to_wire).collect(),
+            challenges: challenges.to_wire(),
+        }
+    }
+}
+
+/// What a session's user wants to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Wait on these ladders, and on no others.
+    Ladders(Vec<LadderQueue>),
+    /// Accept these challenges.
+    Challenges(Challenges),
+}
+
+/// What a bot's session waits for.
 pub(super) struct Queues {
-    accepted: Vec<LadderQueue>,
+    accepted: Waits,
     held: Held,
     asked: Option<Asked>,
     /// Changes on this stream that the one that is asked for has replaced, and that the server has not answered.
-    replaced: BTreeMap<Change, Vec<LadderQueue>>,
+    replaced: BTreeMap<Change, Waits>,
     last: Change,
 }
 
 /// Whether the server has what it once accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
-    /// The bot waits on these ladders.
+    /// The bot waits for it.
     Yes,
-    /// The hello could not have them for now, and a change was to take their place.
+    /// The hello did not have all of it, or could not for now, and a change was to take its place.
     No,
 }
 
 /// A change that the server has not answered.
 struct Asked {
     change: Change,
-    queues: Vec<LadderQueue>,
+    waits: Waits,
     purpose: Purpose,
     /// When to ask again, if it was refused for now.
     again: Option<Instant>,
@@ -55,9 +96,9 @@ enum Purpose {
 }
 
 impl Queues {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            accepted: Vec::new(),
+            accepted: Waits::default(),
             held: Held::Yes,
             asked: None,
             replaced: BTreeMap::new(),
@@ -73,29 +114,37 @@ impl Queues {
         self.asked.as_ref().is_some_and(|asked| asked.purpose == Purpose::Finish)
     }
 
-    /// The queues for the hello of a new stream: those that stand until the server says otherwise. A bot that leaves names none, as it
-    /// would be given a match on the way.
+    /// The queues for the hello of a new stream: those that stand until the server says otherwise. A bot that leaves its ladders, or
+    /// takes no more challenges, names none of them, as it would be given a match on the way.
     pub(super) fn in_hello(&mut self) -> Option<v1::Queues> {
         if let Some(asked) = &mut self.asked {
             asked.again = None;
         }
         self.replaced.clear();
-        self.held = Held::Yes;
-        let waits = self
-            .asked
-            .as_ref()
-            .is_none_or(|asked| asked.purpose == Purpose::User && !asked.queues.is_empty());
-        (waits && !self.accepted.is_empty()).then(|| to_wire(&self.accepted))
+        let waits = match &self.asked {
+            None => self.accepted.clone(),
+            Some(asked) if asked.purpose == Purpose::User => self.accepted.without_left(&asked.waits),
+            Some(_) => Waits::default(),
+        };
+        // If the change is refused after all, what was left out is asked for again.
+        let is_half = !waits.is_nothing() && waits != self.accepted;
+        self.held = if is_half { Held::No } else { Held::Yes };
+        (!waits.is_nothing()).then(|| waits.to_wire())
+    }
+
+    /// What the bot will wait for when this wish is granted.
+    fn with(&self, wish: Wish) -> Waits {
+        let before = self.asked.as_ref().map_or(&self.accepted, |asked| &asked.waits).clone();
+        match wish {
+            Wish::Ladders(ladders) => Waits { ladders, ..before },
+            Wish::Challenges(challenges) => Waits { challenges, ..before },
+        }
     }
 }
 
-fn to_wire(queues: &[LadderQueue]) -> v1::Queues {
-    v1::Queues { queues: queues.iter().map(LadderQueue::to_wire).collect() }
-}
-
 impl Core {
-    /// Waits on these ladders from now on, and on no others. What the server says to it comes as [`Output::Queued`].
-    pub(crate) fn queue(&mut self, now: Instant, queues: Vec<LadderQueue>) -> Change {
+    /// Waits for this from now on. What the server says to it comes as [`Output::Queued`].
+    pub(crate) fn wish(&mut self, now: Instant, wish: Wish) -> Change {
         self.now = now;
         if self.assigned.is_none() {
             return self.refuse_change(Error::NoBot);
@@ -104,7 +153,8 @@ impl Core {
         if !taking || self.queues.is_leaving() {
             return self.refuse_change(Error::Finished);
         }
-        self.ask(queues, Purpose::User)
+        let waits = self.queues.with(wish);
+        self.ask(waits, Purpose::User)
     }
 
     fn refuse_change(&mut self, error: Error) -> Change {
@@ -114,24 +164,24 @@ impl Core {
         change
     }
 
-    fn ask(&mut self, queues: Vec<LadderQueue>, purpose: Purpose) -> Change {
+    fn ask(&mut self, waits: Waits, purpose: Purpose) -> Change {
         self.queues.last.0 += 1;
         let change = self.queues.last;
-        if let Some(before) = self.queues.asked.replace(Asked { change, queues, purpose, again: None }) {
-            self.queues.replaced.insert(before.change, before.queues);
+        if let Some(before) = self.queues.asked.replace(Asked { change, waits, purpose, again: None }) {
+            self.queues.replaced.insert(before.change, before.waits);
         }
         self.send_queues();
         change
     }
 
-    /// Leaves the ladders, and takes no more seats when that is done: those that they gave before are played. Whether the bot
-    /// waits on any.
+    /// Leaves the ladders, accepts no challenge, and takes no more seats when that is done: those that came before are played. Whether
+    /// the bot waits for anything.
     pub(super) fn leave_ladders(&mut self) -> bool {
         let taking = self.assigned.as_ref().is_some_and(|assigned| assigned.taking == Taking::All);
-        let waits = taking && (!self.queues.accepted.is_empty() || self.queues.asked.is_some());
+        let waits = taking && (!self.queues.accepted.is_nothing() || self.queues.asked.is_some());
         if waits && !self.queues.is_leaving() {
             self.drop_change(&Error::Finished);
-            self.ask(Vec::new(), Purpose::Finish);
+            self.ask(Waits::default(), Purpose::Finish);
         }
         waits
     }
@@ -145,9 +195,9 @@ impl Core {
 
     /// Asks for what is to change, if the stream is open.
     pub(super) fn send_queues(&mut self) {
-        if let Some(Asked { change, queues, again, .. }) = &mut self.queues.asked {
+        if let Some(Asked { change, waits, again, .. }) = &mut self.queues.asked {
             *again = None;
-            let (tag, queues) = (tag_queues(*change), to_wire(queues));
+            let (tag, queues) = (tag_queues(*change), waits.to_wire());
             self.send(tag, 0, v1::play_request::Kind::Queues(queues));
         }
     }
@@ -159,10 +209,10 @@ impl Core {
         }
     }
 
-    /// A stream is open: what is to change is asked for on it. One without queues waits on no ladder as it is.
+    /// A stream is open: what is to change is asked for on it. One without queues waits for nothing as it is.
     pub(super) fn queues_welcomed(&mut self) {
         match &self.queues.asked {
-            Some(asked) if asked.queues.is_empty() => {
+            Some(asked) if asked.waits.is_nothing() => {
                 let change = asked.change;
                 self.queues_accepted(change, Ok(Vec::new()));
             }
@@ -183,18 +233,19 @@ impl Core {
     }
 
     fn queues_accepted(&mut self, change: Change, states: Result<Vec<QueueState>, Error>) {
-        if let Some(queues) = self.queues.replaced.remove(&change) {
-            self.queues.accepted = queues;
+        if let Some(waits) = self.queues.replaced.remove(&change) {
+            self.queues.accepted = waits;
             self.queues.held = Held::Yes;
         }
-        let Some(Asked { change, queues, purpose, .. }) =
+        let Some(Asked { change, waits, purpose, .. }) =
             self.queues.asked.take_if(|asked| asked.change == change)
         else {
             return;
         };
-        let ladders = queues.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        tracing::info!(server = self.settings.server, ladders, "the ladders that the bot waits on");
-        self.queues.accepted = queues;
+        let ladders = waits.ladders.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let challenges = waits.challenges;
+        tracing::info!(server = self.settings.server, ladders, %challenges, "what the bot waits for");
+        self.queues.accepted = waits;
         self.queues.held = Held::Yes;
         match (purpose, states) {
             (Purpose::User, answer) => self.out.push_back(Output::Queued { change, answer }),
@@ -229,11 +280,11 @@ impl Core {
             }
             Purpose::Finish => {
                 self.queues.asked = None;
-                self.queues.accepted.clear();
+                self.queues.accepted = Waits::default();
                 self.take_no_more(None);
                 // With the end of the stream the bot waits no more.
                 if self.link.room().is_some() {
-                    self.reopen("opening another stream, which waits on no ladder");
+                    self.reopen("opening another stream, which waits for nothing");
                 }
             }
         }
@@ -243,7 +294,8 @@ impl Core {
     fn hello_rejected(&mut self, wait: Option<Duration>, refusal: Refusal) {
         match patience(wait, refusal.reason) {
             None => {
-                self.queues.accepted.clear();
+                self.queues.accepted = Waits::default();
+                self.queues.held = Held::Yes;
                 self.tell_refused(refusal);
             }
             // What is to change takes their place, or they are asked for when it is refused.
@@ -259,9 +311,9 @@ impl Core {
     fn restore(&mut self, at: Option<Instant>) {
         self.queues.last.0 += 1;
         let change = self.queues.last;
-        let queues = mem::take(&mut self.queues.accepted);
+        let waits = mem::take(&mut self.queues.accepted);
         self.queues.held = Held::Yes;
-        self.queues.asked = Some(Asked { change, queues, purpose: Purpose::Restore, again: at });
+        self.queues.asked = Some(Asked { change, waits, purpose: Purpose::Restore, again: at });
         if at.is_none() {
             self.send_queues();
         }
@@ -272,7 +324,7 @@ impl Core {
             server = self.settings.server,
             reason = refusal.reason.name(),
             refusal.message,
-            "the bot waits on no ladder any more: the server refused its queues"
+            "the bot waits on no ladder and accepts no challenge any more: the server refused its queues"
         );
         self.tell(SessionEvent::QueuesRefused(refusal));
     }

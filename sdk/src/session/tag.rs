@@ -41,7 +41,7 @@ pub(crate) fn untag(tag: u64) -> Option<(Key, Asked)> {
 /// What tells the tag of a change of queues from those of seats.
 const QUEUES: u64 = 1 << 63;
 
-/// The number of a change of a session's queues, from 1.
+/// The number of a change of what a session waits for, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Change(pub(crate) u64);
 

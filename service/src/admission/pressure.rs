@@ -127,6 +127,11 @@ impl Pressure {
         if self.level() < work.refused_from() { Ok(()) } else { Err(Overloaded(work)) }
     }
 
+    /// Whether all is done in time, so that there is time for what nobody waits for.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.level() == Level::Calm
+    }
+
     /// The server was usually so late. Half as late is in time again, so that the level does not change with each thing.
     fn set(&self, usual: Duration, most: Duration) {
         let before = self.level();
@@ -150,6 +155,14 @@ impl Pressure {
     fn level(&self) -> Level {
         let stored = usize::from(self.0.load(Relaxed));
         Level::ALL.get(stored).copied().unwrap_or(Level::Calm)
+    }
+}
+
+#[cfg(test)]
+impl Pressure {
+    /// The server is late from now on, or in time again, whatever it does.
+    pub(crate) fn pretend(&self, late: Duration) {
+        self.store(Level::of(late, Duration::from_millis(50)));
     }
 }
 
@@ -318,6 +331,7 @@ mod tests {
         let pressure = Pressure::new();
         let refused = |level| {
             pressure.0.store(level as u8, Relaxed);
+            assert_eq!(pressure.is_calm(), level == Level::Calm);
             [Work::Create, Work::Watch, Work::Join].map(|work| pressure.check(work).is_err())
         };
         assert_eq!(refused(Level::Calm), [false, false, false]);

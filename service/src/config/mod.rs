@@ -14,6 +14,7 @@
 //! ```
 
 mod error;
+mod house_bots;
 mod ladder;
 mod number;
 mod otlp;
@@ -31,6 +32,7 @@ use std::{
 };
 
 pub use error::{ConfigError, Suggestion};
+pub use house_bots::{HouseBot, HouseBots, NoHouseBots};
 pub use number::{Number, Numbers};
 pub use otlp::{NoOtlpEndpoint, Otlp, OtlpEndpoint};
 pub use setting::{Setting, Source};
@@ -114,6 +116,8 @@ pub struct Config {
     /// Where the program sends traces, if anywhere. Who embeds a server starts [`Traces`](crate::traces::Traces) with
     /// what [`Config::otlp`] gives, and adds their layer to the subscriber.
     pub otlp_endpoint: Option<OtlpEndpoint>,
+    /// The house bots that the program plays on the ladders, as clients of the server. The server itself plays none.
+    pub house_bots: HouseBots,
     /// The ladders, which only a file can name.
     pub ladders: LadderSpecs,
 }
@@ -132,6 +136,7 @@ impl Default for Config {
             log: "info".to_owned(),
             log_format: LogFormat::Text,
             otlp_endpoint: None,
+            house_bots: HouseBots::default(),
             ladders: ladder::usual(),
         }
     }
@@ -235,6 +240,7 @@ impl Config {
                 LogFormat::Json => "json".to_owned(),
             }),
             Setting::OtlpEndpoint => self.otlp_endpoint.as_ref().map(ToString::to_string),
+            Setting::HouseBots => Some(self.house_bots.to_string()).filter(|_| !self.house_bots.is_empty()),
             Setting::Number(number) => Some(self.numbers.get(number).to_string()),
         }
     }
@@ -383,6 +389,11 @@ impl Given {
                     wrong("the URL of a collector, as in http://127.0.0.1:4317")
                 })?;
                 config.otlp_endpoint = Some(endpoint);
+            }
+            Setting::HouseBots => {
+                config.house_bots = value.parse().map_err(|_: NoHouseBots| {
+                    wrong("house bots, each once, as in greedy:2,random, with at most 100 places")
+                })?;
             }
             Setting::Log if value.is_empty() => {
                 return Err(wrong(

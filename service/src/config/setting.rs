@@ -40,12 +40,14 @@ pub enum Setting {
     LogFormat,
     /// Where traces are sent: the URL of a collector that takes OTLP over gRPC.
     OtlpEndpoint,
+    /// The house bots that the program plays on the ladders.
+    HouseBots,
     /// A bound, or another number.
     Number(Number),
 }
 
 /// Those that are no numbers.
-const TEXTS: [Setting; 12] = [
+const TEXTS: [Setting; 13] = [
     Setting::Listen,
     Setting::Data,
     Setting::Plaintext,
@@ -58,6 +60,7 @@ const TEXTS: [Setting; 12] = [
     Setting::Log,
     Setting::LogFormat,
     Setting::OtlpEndpoint,
+    Setting::HouseBots,
 ];
 
 /// What is known of a setting.
@@ -116,6 +119,12 @@ impl Setting {
                 "URL",
                 "none",
                 "Where traces are sent, as OTLP over gRPC, for example http://127.0.0.1:4317",
+            ),
+            Self::HouseBots => (
+                "house_bots",
+                "names",
+                "none",
+                "House bots that play on the ladders, NAME or NAME:PLACES on each, as in greedy:2,random",
             ),
             Self::Number(number) => {
                 let row = number.row();

@@ -199,7 +199,7 @@ impl Fault {
         v1::Error::from_status(status).map(Self)
     }
 
-    fn retry_after(mut self, wait: Duration) -> Self {
+    pub(super) fn retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after_ms = Some(wait.as_millis().try_into().unwrap_or(u32::MAX));
         self
     }

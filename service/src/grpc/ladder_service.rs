@@ -16,17 +16,26 @@ use zetema_proto::{
 };
 
 use super::{
-    backend::Backend, caller::Caller, drain::Drain, fault::Fault, lists, play::conduct_to_wire, wire,
+    backend::Backend,
+    caller::Caller,
+    drain::Drain,
+    fault::Fault,
+    lists,
+    luck::{points_to_wire, score_to_wire},
+    play::conduct_to_wire,
+    suspicions::{self, Place},
+    wire,
 };
 use crate::{
     admission::{Address, Share},
     encoding::timestamp,
-    journal::{BotName, UnixMillis},
+    journal::{BotName, ResultNumber, UnixMillis},
     ladders::{
-        self, LadderFault, LadderSpec, LoggedResult, LoggedSeat, Met, Page, PageFrom, Picture, RatingAt,
-        Reason, ResultsFilter, Row, SeatEnd,
+        self, LadderFault, LadderSpec, LoggedResult, LoggedSeat, Luck, Met, NoSeason, Page, PageFrom,
+        Picture, RatingAt, Reason, ResultsFilter, ResultsOnward, Row, SeatEnd,
     },
     limits,
+    matches::{NoResultCursor, ResultCursor},
 };
 
 /// The adapter of `LadderService`.
@@ -48,6 +57,10 @@ impl LadderAdapter {
         }
         let (spec, picture) = self.backend.ladders.picture(name).map_err(LadderFault::from)?;
         Ok((Arc::clone(spec), picture))
+    }
+
+    fn luck(&self, ladder: &str) -> Result<Arc<Luck>, Fault> {
+        Ok(self.backend.ladders.luck(ladder).map_err(LadderFault::from)?)
     }
 }
 
@@ -79,8 +92,10 @@ impl LadderService for LadderAdapter {
         let picture = Arc::clone(&picture.borrow());
         let rows = picture.rows.get(from..).unwrap_or_default();
         let next = (rows.len() > size).then(|| (from + size).to_string());
+        let luck = self.luck(ladder)?;
         let answer = v1::GetStandingsResponse {
-            standings: rows.iter().take(size).map(standing_to_wire).collect(),
+            luck_result_number: luck.result_number().min(picture.result_number).get(),
+            standings: rows.iter().take(size).map(|row| standing_to_wire(row, &luck)).collect(),
             next_page_token: next.unwrap_or_default(),
             result_number: picture.result_number.get(),
         };
@@ -91,18 +106,42 @@ impl LadderService for LadderAdapter {
         &self,
         request: Request<v1::ListResultsRequest>,
     ) -> Result<Response<v1::ListResultsResponse>, Status> {
-        let v1::ListResultsRequest { ladder, filter, page_size, page_token } = request.get_ref();
+        let v1::ListResultsRequest { ladder, filter, page_size, page_token, oldest_first } =
+            request.get_ref();
         self.picture(ladder)?;
         let filter = results_filter(filter.as_ref()).map_err(|error| Fault::from(error.within("filter")))?;
-        let of = numbered(*page_size, page_token)?;
+        let order = match oldest_first {
+            None => Order::LatestFirst(numbered(*page_size, page_token)?),
+            Some(v1::OldestFirst { after }) => Order::OldestFirst(self.place(after, page_token)?),
+        };
+        let most = usize::from(lists::page_size(*page_size)?.get());
         let turn = lists::turn(&request).await?;
         self.caught_up().await?;
-        let page = self.backend.ladders.results(ladder, &filter, &of);
-        let Page { items, next } = page.map_err(Fault::from)?;
-        let certain = |rating| self.rating(ladder, rating);
-        let answer = v1::ListResultsResponse {
-            results: items.iter().map(|result| result_to_wire(result, &certain)).collect(),
-            next_page_token: next.unwrap_or_default(),
+        let (certain, luck) = (|rating| self.rating(ladder, rating), self.luck(ladder)?);
+        let shown = |items: &[Arc<LoggedResult>]| {
+            items.iter().map(|result| result_to_wire(result, &certain, &luck)).collect()
+        };
+        let answer = match order {
+            Order::LatestFirst(of) => {
+                let page = self.backend.ladders.results(ladder, &filter, &of);
+                let Page { items, next } = page.map_err(Fault::from)?;
+                v1::ListResultsResponse {
+                    results: shown(&items),
+                    next_page_token: next.unwrap_or_default(),
+                    ..v1::ListResultsResponse::default()
+                }
+            }
+            Order::OldestFirst(after) => {
+                let onward = self.backend.ladders.results_after(ladder, &filter, after, most);
+                let ResultsOnward { items, looked_to, next, left_out_to } = onward.map_err(Fault::from)?;
+                let cursor = |number| self.backend.matches.result_cursor(number).to_string();
+                v1::ListResultsResponse {
+                    results: shown(&items),
+                    next_page_token: next.map(cursor).unwrap_or_default(),
+                    cursor: cursor(looked_to),
+                    left_out_to: left_out_to.map_or(0, ResultNumber::get),
+                }
+            }
         };
         Ok(lists::in_turn(answer, turn))
     }
@@ -167,8 +206,8 @@ impl LadderService for LadderAdapter {
         let (_, picture) = self.picture(&ladder)?;
         let room = self.streams.room(address)?;
         self.caught_up().await?;
-        let drain = self.backend.drain.clone();
-        let watching = Watching { picture, drain, drain_told: false, shown: None, _room: room };
+        let (luck, drain) = (self.luck(&ladder)?, self.backend.drain.clone());
+        let watching = Watching { picture, luck, drain, drain_told: false, shown: None, _room: room };
         Ok(Response::new(stream::unfold(Some(watching), next).boxed()))
     }
 
@@ -188,6 +227,31 @@ impl LadderService for LadderAdapter {
         let conduct = self.backend.ladders.reinstate(ladder, bot).await.map_err(Fault::from)?;
         Ok(Response::new(v1::ReinstateBotResponse { conduct: Some(conduct_to_wire(conduct)) }))
     }
+
+    async fn list_suspicions(
+        &self,
+        request: Request<v1::ListSuspicionsRequest>,
+    ) -> Result<Response<v1::ListSuspicionsResponse>, Status> {
+        Caller::of(&self.backend, request.metadata()).await?.admin_only()?;
+        let v1::ListSuspicionsRequest { ladder, since, page_size, page_token } = request.get_ref();
+        self.picture(ladder)?;
+        let since = since.as_ref().map(wire::millis).transpose();
+        let since = since.map_err(|error| Fault::from(error.within("since")))?;
+        let size = usize::from(lists::page_size(*page_size)?.get());
+        let place = Place::read(page_token)?;
+        self.caught_up().await?;
+        let season = match place {
+            None => self.backend.ladders.season(ladder, since).await.map_err(Fault::from)?,
+            Some(place) => {
+                let season =
+                    self.backend.ladders.last_season(ladder, since, place.last).map_err(Fault::from)?;
+                season.ok_or_else(suspicions::looked_at_anew)?
+            }
+        };
+        // Not before, as it may have been waited for.
+        let turn = lists::turn(&request).await?;
+        Ok(lists::in_turn(suspicions::page(&season, place, size), turn))
+    }
 }
 
 impl LadderAdapter {
@@ -196,10 +260,36 @@ impl LadderAdapter {
         Ok(self.backend.ladders.caught_up().await?)
     }
 
+    /// The result after which a list goes on whose page token is a cursor, too.
+    fn place(&self, after: &str, page_token: &str) -> Result<ResultNumber, Fault> {
+        let begin = |cursor: ResultCursor| {
+            let place = self.backend.matches.result_at(cursor);
+            place.map_err(|ahead| Fault::new(ErrorReason::CursorAhead, ahead.to_string()))
+        };
+        let first =
+            match after {
+                "" => ResultNumber::ZERO,
+                after => begin(after.parse().map_err(|error: NoResultCursor| {
+                    Fault::field("oldest_first.after", error.to_string())
+                })?)?,
+            };
+        match page_token {
+            "" => Ok(first),
+            token => begin(token.parse().map_err(|_| lists::wrong_token())?),
+        }
+    }
+
     fn rating(&self, ladder: &str, rating: Rating) -> v1::Rating {
         let certainty = self.backend.ladders.picture(ladder).map(|(spec, _)| spec.rating.certainty(rating));
         rating_to_wire(rating, certainty.unwrap_or(Certainty::Provisional))
     }
+}
+
+/// In which order results are listed, and from where.
+enum Order {
+    LatestFirst(PageFrom<u64>),
+    /// After this one.
+    OldestFirst(ResultNumber),
 }
 
 impl From<LadderFault> for Fault {
@@ -210,6 +300,10 @@ impl From<LadderFault> for Fault {
             LadderFault::Reinstate(_) => Self::new(ErrorReason::NotBenched, fault.to_string()),
             LadderFault::NotStored => Self::new(ErrorReason::OutcomeUnknown, fault.to_string()),
             LadderFault::TooManyReinstatements(_) => Self::new(ErrorReason::LimitExceeded, fault.to_string()),
+            LadderFault::NoSeason(NoSeason::Looking) => {
+                Self::new(ErrorReason::Overloaded, fault.to_string()).retry_after(limits::SEASON_WAITED_FOR)
+            }
+            LadderFault::NoSeason(NoSeason::Failed(_)) => Self::new(ErrorReason::Internal, fault.to_string()),
             LadderFault::NotNow(not_now) => (*not_now).into(),
         }
     }
@@ -264,6 +358,7 @@ impl Drop for Room {
 /// One who follows the standings of a ladder.
 struct Watching {
     picture: watch::Receiver<Arc<Picture>>,
+    luck: Arc<Luck>,
     drain: Drain,
     drain_told: bool,
     /// What it was shown last.
@@ -297,7 +392,7 @@ async fn next(
             }
         }
         let now = Arc::clone(&watching.picture.borrow_and_update());
-        if let Some(kind) = difference(watching.shown.as_deref(), &now) {
+        if let Some(kind) = difference(watching.shown.as_deref(), &now, &watching.luck) {
             let message =
                 v1::WatchStandingsResponse { result_number: now.result_number.get(), kind: Some(kind) };
             watching.shown = Some(now);
@@ -308,10 +403,10 @@ async fn next(
 }
 
 /// What somebody is told who was shown this before; `None` if no standing has changed.
-fn difference(before: Option<&Picture>, now: &Picture) -> Option<Kind> {
+fn difference(before: Option<&Picture>, now: &Picture, luck: &Luck) -> Option<Kind> {
     let all = || {
         let shown = now.rows.iter().take(limits::MAX_STANDINGS_IN_MESSAGE);
-        Kind::All(v1::AllStandings { standings: shown.map(standing_to_wire).collect() })
+        Kind::All(v1::AllStandings { standings: shown.map(|row| standing_to_wire(row, luck)).collect() })
     };
     let Some(before) = before else { return Some(all()) };
     if Arc::ptr_eq(&before.rows, &now.rows) {
@@ -322,7 +417,7 @@ fn difference(before: Option<&Picture>, now: &Picture) -> Option<Kind> {
     match changed.len() {
         0 => None,
         1..=limits::MAX_STANDINGS_IN_MESSAGE => {
-            let standings = changed.into_iter().map(standing_to_wire).collect();
+            let standings = changed.into_iter().map(|row| standing_to_wire(row, luck)).collect();
             Some(Kind::Changed(v1::ChangedStandings { standings }))
         }
         _ => Some(all()),
@@ -429,7 +524,7 @@ fn rating_to_wire(rating: Rating, certainty: Certainty) -> v1::Rating {
     }
 }
 
-fn standing_to_wire(row: &Row) -> v1::Standing {
+fn standing_to_wire(row: &Row, luck: &Luck) -> v1::Standing {
     let Row { rank, bot, entry: Entry { rating, tally }, certainty, conduct } = row;
     let Tally { matches, wins, draws, forfeits, opponents, margin } = *tally;
     v1::Standing {
@@ -438,6 +533,7 @@ fn standing_to_wire(row: &Row) -> v1::Standing {
         rating: Some(rating_to_wire(*rating, *certainty)),
         tally: Some(v1::Tally { matches, wins, draws, forfeits, sides_met: opponents, margin }),
         conduct: Some(conduct_to_wire(*conduct)),
+        points: luck.points(bot).as_ref().map(points_to_wire),
     }
 }
 
@@ -453,8 +549,13 @@ fn met_to_wire(met: &Met) -> v1::HeadToHead {
     }
 }
 
-fn result_to_wire(result: &LoggedResult, rating: &impl Fn(Rating) -> v1::Rating) -> v1::LadderResult {
+fn result_to_wire(
+    result: &LoggedResult,
+    rating: &impl Fn(Rating) -> v1::Rating,
+    luck: &Luck,
+) -> v1::LadderResult {
     let LoggedResult { number, match_id, ended_at, reason, seats } = result;
+    let scores = luck.scores(*number);
     let seat = |seat: &LoggedSeat| {
         let LoggedSeat { bot, side, rank, total, end, rating: moved } = seat;
         v1::LadderSeat {
@@ -470,6 +571,7 @@ fn result_to_wire(result: &LoggedResult, rating: &impl Fn(Rating) -> v1::Rating)
             .into(),
             before: moved.map(|(before, _)| rating(before)),
             after: moved.map(|(_, after)| rating(after)),
+            adjusted_score: scores.as_ref().and_then(|of| of.get(side.index())).copied().map(score_to_wire),
         }
     };
     v1::LadderResult {

@@ -1,6 +1,6 @@
 //! `MatchService`: matches and their records, for organisers, backends and spectators.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use prost::Message;
@@ -17,18 +17,18 @@ use super::{
     caller::{self, Caller},
     fault::Fault,
     lists::{self, Stages},
+    named_bots,
     result_streams::ResultStreams,
     wire,
 };
 use crate::{
     access::{Bearer, SeatGrant},
     admission::{Share, Work},
-    bots::BotState,
     encoding::match_of_owner,
     journal::{BodyHash, MatchId, RequestId, RequestKey},
     limits,
     matches::{CreateError, EndedMatch, ListCursor},
-    table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec},
+    table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection},
 };
 
 /// The adapter of `MatchService`.
@@ -111,50 +111,19 @@ impl MatchAdapter {
         for spec in &mut specs {
             spec.owner = owner.cloned();
         }
-        let (matches, count) = (&self.backend.matches, specs.len());
-        let take_share = || share.map_or(Ok(()), |share| share.create(count));
-        let created = if let Err(refused) = self.check_bots(&specs, path) {
-            // What was answered before is still answered, when a bot has retired since too.
-            let Some(key) = key else { return Err(refused) };
-            take_share()?;
-            matches.created_before(key).await.transpose().ok_or(refused)?
-        } else {
-            take_share()?;
-            matches.create(specs, key).await
+        if let Some(share) = share {
+            share.create(specs.len())?;
+        }
+        let take = |specs: &[MatchSpec]| {
+            named_bots::take(&self.backend, owner, specs, path).map_err(NotCreated::Bots)
         };
-        let created = created.map_err(|error| match error {
-            CreateError::Stopping => Fault::draining(self.backend.drain.stops_in()),
-            error => error.into(),
+        let created = self.backend.matches.create_taking(specs, key, take).await;
+        let created = created.map_err(|refused| match refused {
+            NotCreated::Matches(CreateError::Stopping) => Fault::draining(self.backend.drain.stops_in()),
+            NotCreated::Matches(error) => error.into(),
+            NotCreated::Bots(fault) => fault,
         })?;
         Ok(created.iter().map(|info| self.created(info)).collect())
-    }
-
-    /// Refuses seats for bots that are retired, or that no token was ever made for. `path` names a match of the request.
-    fn check_bots(&self, specs: &[MatchSpec], path: fn(usize) -> String) -> Result<(), Fault> {
-        let mut known = HashSet::new();
-        for (at, spec) in specs.iter().enumerate() {
-            for (seat, spec) in spec.seats.iter().enumerate() {
-                let SeatSpec::Bot(bot) = spec else { continue };
-                if known.contains(bot) {
-                    continue;
-                }
-                let problem = match self.backend.bots.get(bot).map(|account| account.state) {
-                    Some(BotState::Active) => None,
-                    Some(BotState::Retired(_)) => {
-                        Some(format!("the bot `{bot}` is retired, and plays no more"))
-                    }
-                    None if self.backend.access.tokens().know_bot(bot) => None,
-                    None => Some(format!(
-                        "no token was ever made for a bot `{bot}`: make one by RegisterBot or CreateToken first"
-                    )),
-                };
-                if let Some(problem) = problem {
-                    return Err(Fault::field(format!("{}.seats[{seat}].bot.name", path(at)), problem));
-                }
-                known.insert(bot);
-            }
-        }
-        Ok(())
     }
 
     fn created(&self, info: &MatchInfo) -> v1::CreatedMatch {
@@ -166,6 +135,19 @@ impl MatchAdapter {
     fn seat_token(&self, match_id: MatchId, seat: Seat, generation: u32) -> v1::SeatToken {
         let token = self.backend.access.seat_token(&SeatGrant { match_id, seat, generation });
         v1::SeatToken { seat: seat.to_wire(), token: token.expose().to_owned() }
+    }
+}
+
+/// Why matches are not created.
+enum NotCreated {
+    Matches(CreateError),
+    /// A bot that they name does not play them.
+    Bots(Fault),
+}
+
+impl From<CreateError> for NotCreated {
+    fn from(error: CreateError) -> Self {
+        Self::Matches(error)
     }
 }
 

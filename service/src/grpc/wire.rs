@@ -2,7 +2,7 @@
 //! here.
 
 pub(crate) use crate::encoding::{millis, timestamp};
-use zetema_proto::{FieldError, Views, Wire, seat_event_to_wire, v1, view_to_wire};
+use zetema_proto::{FieldError, MAX_PANIC_MESSAGE_BYTES, Views, Wire, seat_event_to_wire, v1, view_to_wire};
 use zetema_rules::{
     Action, LegalActions, Rules, TimeControl,
     fair::{Nonce, NonceHash, ServerSeed},
@@ -164,6 +164,16 @@ fn visibility_of(value: i32) -> Result<Visibility, FieldError> {
         zetema_proto::Visibility::Private => Visibility::Private,
         zetema_proto::Visibility::Public => Visibility::Public,
     })
+}
+
+/// That a player's program has panicked. Paths are within the message that says so.
+pub(crate) fn panic(panic: Option<v1::BotPanic>) -> Result<Option<v1::BotPanic>, FieldError> {
+    let Some(v1::BotPanic { message }) = &panic else { return Ok(None) };
+    if message.len() > MAX_PANIC_MESSAGE_BYTES {
+        let problem = format!("has {} bytes: give at most {MAX_PANIC_MESSAGE_BYTES}", message.len());
+        return Err(FieldError::invalid("panic.message", problem));
+    }
+    Ok(panic)
 }
 
 /// The creator's name for a match: empty is none.

@@ -46,6 +46,7 @@
 
 mod account;
 mod ids;
+mod ladder;
 mod lists;
 mod outcome;
 pub(crate) mod row;
@@ -59,15 +60,21 @@ mod webhook;
 
 pub use account::{Account, AccountChange, AccountStore, Accounts, BotNumber, StoredBot, StoredOwner};
 pub use ids::{Epoch, MatchId, ResultNumber, UnixMillis, Version};
+pub use ladder::{
+    LadderChange, LadderStore, LaterRatings, OtherBots, StoredLadder, StoredLater, StoredRating,
+    StoredSettings,
+};
 pub use lists::{FinishedFilter, FinishedPage, PagePosition, Reader, ResultFilter, ResultPage};
 pub use outcome::{
     AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, FinishOutcome, Health,
     Outcome, ReadError, RequestReused,
 };
 pub use sqlite::{
-    BackupContent, BackupError, Checked, JournalQueue, JournalStats, OpenError, Options, Quarantine,
-    Recovery, Repaired, Restoring, SqliteJournal, WalContent, WalDamage, backup,
+    BackupContent, BackupError, Checked, ClosedJournal, ClosedLadders, ClosedPage, JournalQueue,
+    JournalStats, OpenError, Options, Quarantine, Recovery, Repaired, Restoring, SqliteJournal, WalContent,
+    WalDamage, backup,
 };
+pub(crate) use sqlite::{make_folder, private_file};
 pub use store::{
     Append, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches, Request,
     RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord, Visibility,

@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use super::{
     AccountStore, AppendOutcome, BodyHash, Caller, ClientReference, CreateOutcome, Epoch, FinishOutcome,
-    FinishedFilter, FinishedPage, Health, JournalQueue, JournalStats, JournalValueError, MatchId, MetaKey,
-    MetaValue, NewRecords, Outcome, Owner, PagePosition, PageSize, Payload, ReadError, RecordBytes,
-    RequestId, RequestReused, Response, ResultFilter, ResultNumber, ResultPage, StoredToken, Summary,
-    TokenChange, UnixMillis, Version, WebhookStore,
+    FinishedFilter, FinishedPage, Health, JournalQueue, JournalStats, JournalValueError, LadderStore,
+    MatchId, MetaKey, MetaValue, NewRecords, Outcome, Owner, PagePosition, PageSize, Payload, ReadError,
+    RecordBytes, RequestId, RequestReused, Response, ResultFilter, ResultNumber, ResultPage, StoredToken,
+    Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
 /// Durable memory of every match. See the [module](super) for what it promises.
@@ -106,8 +106,8 @@ pub trait Journal: Send + Sync + 'static {
     async fn close(&self);
 }
 
-/// All that a server keeps: its matches and its webhooks.
-pub trait ServerJournal: Journal + WebhookStore + AccountStore + fmt::Debug {
+/// All that a server keeps: its matches, its webhooks, its accounts and the ratings of its ladders.
+pub trait ServerJournal: Journal + WebhookStore + AccountStore + LadderStore + fmt::Debug {
     /// What waits to be written now.
     fn queue(&self) -> JournalQueue;
 }

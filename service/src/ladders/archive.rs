@@ -6,12 +6,13 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
+use tokio::task::yield_now;
 use zetema_ladder::{HeadToHeads, Played};
 
 use super::LadderFault;
-use super::query::{Met, Page, PageFrom, ResultsFilter};
+use super::query::{Met, Page, PageFrom, ResultsFilter, ResultsOnward};
 use super::results::{LoggedResult, RatingAt};
-use crate::journal::BotName;
+use crate::journal::{BotName, ResultNumber, UnixMillis};
 use crate::limits;
 
 /// One ladder's.
@@ -26,14 +27,34 @@ pub(super) struct Archive {
 struct Kept {
     /// The latest ones, the oldest first.
     results: VecDeque<Arc<LoggedResult>>,
+    /// The last one before them.
+    dropped: Option<ResultNumber>,
     met: HeadToHeads<BotName>,
+}
+
+/// How many results are kept of one of so many ladders.
+pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
+    limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders)
+}
+
+/// Some of the results, and whether there are any before them.
+struct Part {
+    results: Vec<Arc<LoggedResult>>,
+    more: bool,
+}
+
+/// The rated results of a time, the latest first.
+#[derive(Debug)]
+pub(super) struct RatedSince {
+    pub(super) results: Vec<Arc<LoggedResult>>,
+    /// Older ones of that time, up to this one, are not among them: they were too many, or are not kept any more.
+    pub(super) left_out_to: Option<ResultNumber>,
 }
 
 impl Archive {
     /// That of one of so many ladders, which share the memory for results.
     pub(super) fn of_one_of(ladders: NonZeroUsize) -> Self {
-        let most = limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders);
-        Self { kept: RwLock::default(), most }
+        Self { kept: RwLock::default(), most: results_of_one_of(ladders) }
     }
 
     /// All results are counted anew.
@@ -50,7 +71,7 @@ impl Archive {
     pub(super) fn keep(&self, result: LoggedResult) {
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         if kept.results.len() >= self.most {
-            kept.results.pop_front();
+            kept.dropped = kept.results.pop_front().map(|dropped| dropped.number);
         }
         kept.results.push_back(Arc::new(result));
     }
@@ -98,17 +119,74 @@ impl Archive {
         self.look(of, |result| filter.wants(result).then(|| Arc::clone(result)))
     }
 
+    /// The results that a filter wants, the oldest first, after a result's number.
+    pub(super) fn results_after(
+        &self,
+        filter: &ResultsFilter,
+        after: ResultNumber,
+        most: usize,
+    ) -> ResultsOnward {
+        // Copied, so that nobody waits for who looks.
+        let (looked_at, dropped, more): (Vec<Arc<LoggedResult>>, _, _) = {
+            let kept = self.kept();
+            let first = kept.results.partition_point(|result| result.number <= after);
+            let end = kept.results.len().min(first + limits::LADDER_RESULTS_LOOKED_AT);
+            (kept.results.range(first..end).cloned().collect(), kept.dropped, end < kept.results.len())
+        };
+        let mut items = Vec::new();
+        let mut rest = looked_at.iter();
+        let mut looked_to = after;
+        while items.len() < most
+            && let Some(result) = rest.next()
+        {
+            looked_to = result.number;
+            if filter.wants(result) {
+                items.push(Arc::clone(result));
+            }
+        }
+        let next = (more || rest.next().is_some()).then_some(looked_to);
+        ResultsOnward { items, looked_to, next, left_out_to: dropped.filter(|&dropped| dropped > after) }
+    }
+
+    /// The rated results that ended then or later, the latest first, at most so many. They are looked through a part at a time, as the clock may have
+    /// been set back: none that is older says that all before it are.
+    pub(super) async fn rated_since(&self, since: Option<UnixMillis>, most: usize) -> RatedSince {
+        let is_since = |result: &LoggedResult| since.is_none_or(|since| result.ended_at >= since);
+        let mut results = Vec::new();
+        let mut before = None;
+        loop {
+            let Part { results: part, more } = self.part(before);
+            for result in part.iter().rev().filter(|result| result.is_rated() && is_since(result)) {
+                if results.len() == most {
+                    return RatedSince { results, left_out_to: Some(result.number) };
+                }
+                results.push(Arc::clone(result));
+            }
+            before = part.first().map(|first| first.number.get());
+            if !more {
+                // Those that are not kept ended before the oldest that is.
+                let oldest = part.first().is_some_and(|oldest| is_since(oldest));
+                let left_out_to = self.kept().dropped.filter(|_| oldest);
+                return RatedSince { results, left_out_to };
+            }
+            yield_now().await;
+        }
+    }
+
+    /// As many results as are looked at at once, the oldest first: the latest of those before a number.
+    fn part(&self, before: Option<u64>) -> Part {
+        // Copied, so that nobody waits for who looks.
+        let kept = self.kept();
+        let end = before.map_or(kept.results.len(), |before| {
+            kept.results.partition_point(|result| result.number.get() < before)
+        });
+        let first = end.saturating_sub(limits::LADDER_RESULTS_LOOKED_AT);
+        Part { results: kept.results.range(first..end).cloned().collect(), more: first > 0 }
+    }
+
     /// Looks at results, the latest first, until the page is full or as many were looked at as may be at once.
     fn look<T>(&self, of: &PageFrom<u64>, want: impl Fn(&Arc<LoggedResult>) -> Option<T>) -> Page<T> {
-        // Copied, so that nobody waits for who looks.
-        let (looked_at, more): (Vec<Arc<LoggedResult>>, bool) = {
-            let kept = self.kept();
-            let end = of.after.map_or(kept.results.len(), |before| {
-                kept.results.partition_point(|result| result.number.get() < before)
-            });
-            let first = end.saturating_sub(limits::LADDER_RESULTS_LOOKED_AT);
-            (kept.results.range(first..end).cloned().collect(), first > 0)
-        };
+        let Part { results: looked_at, more } = self.part(of.after);
         let mut items = Vec::new();
         let mut rest = looked_at.iter().rev();
         let mut last = None;

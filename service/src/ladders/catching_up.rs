@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 use zetema_ladder::conduct::{Status, Until};
 
+use super::keeper::{self, Before};
 use super::reinstated::{Reinstatement, Reinstatements};
 use super::task::Task;
 use crate::journal::{LadderName, ReadError, ResultFilter, ResultNumber};
@@ -27,6 +28,17 @@ pub(super) enum Break {
 impl Task {
     /// Counts what was there before, and takes up the matches that go on. Tried until it is done.
     pub(super) async fn catch_up(&mut self) -> Result<Results, Break> {
+        for run in self.ladders.values() {
+            run.before.send_replace(Before::NotCompared);
+        }
+        for (name, run) in &mut self.ladders {
+            (run.stored, run.found) = loop {
+                match keeper::read(&*self.config.store, name).await {
+                    Ok(read) => break read,
+                    Err(error) => again("the stored ratings", &error).await,
+                }
+            };
+        }
         // First those that go on: one that ends meanwhile is among the results then.
         let running = self.config.matches.rated_and_live().await;
         let age = |info: &MatchInfo| (info.created_at, info.match_id);
@@ -55,10 +67,20 @@ impl Task {
                 run.state.resume(info, &*self.config.accounts, &mut self.usages);
             }
         }
-        for run in self.ladders.values_mut() {
+        let last = results.cursor().number;
+        for (name, run) in &mut self.ladders {
             run.reinstate_before(ResultNumber::new(u64::MAX));
+            // Those at the end that are known to be lost too.
+            run.state.saw(last);
+            let compared = run.stored.at_end(last, last, &run.state.spec, run.state.ratings());
+            if let Some(comparison) = compared {
+                keeper::report(name, &comparison);
+            }
         }
         self.show();
+        for run in self.ladders.values() {
+            run.may_be_stored();
+        }
         Ok(results)
     }
 

@@ -9,22 +9,29 @@
 //!                              └──── results, in the order of their numbers ┘
 //! ```
 //!
-//! Ratings are a fold over the results. Nothing of them is stored: they are made anew at each start, so that no crash can leave a match
-//! counted twice, or not at all.
+//! Ratings are a fold over the results, made anew at each start, so that no crash can leave a match counted twice, or not at all. What
+//! the keeper stores of them is there to be held against the next fold, and nothing else.
 
 mod accounts;
 mod archive;
 mod catching_up;
 mod ended;
+mod honesty;
+mod idle_thread;
+mod keeper;
+mod luck;
 mod making;
 mod names;
+mod patience;
 mod picture;
 mod presence;
 mod query;
+mod recompute;
 mod reinstated;
 mod results;
 mod spec;
 mod state;
+mod stored;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,6 +39,7 @@ mod wishes;
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroUsize};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,20 +49,28 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_ladder::conduct::ReinstateError;
 
+pub use crate::challenges::{Challenge, Challenges, Playing, Taken};
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
+pub use honesty::{NoSeason, Season, Suspected};
+pub use luck::Luck;
 pub use picture::{Picture, Row};
-pub use presence::{Presence, QueueRefused, Queued, Word};
-pub use query::{Met, Page, PageFrom, Reason, ResultsFilter};
+pub use presence::{Presence, QueueRefused, Queued, Waits, Word};
+pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward};
+pub use recompute::{Recompute, RecomputeError, Recomputed, RecomputedLadder, recompute};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
+pub use stored::Comparison;
 pub use wishes::NotNow;
+pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
 use crate::admission::{DiskRoom, Pressure};
-use crate::journal::{BotName, LadderName};
+use crate::journal::{BotName, LadderName, LadderStore, ResultNumber, UnixMillis};
 use crate::limits;
 use crate::matches::{Clock, Matches};
 use archive::Archive;
-use task::{Command, Task};
+use honesty::{Bounds, Honesty, Sources};
+use keeper::{Before, Keeper, ToKeep};
+use task::{Command, Shown, Task};
 use wishes::{Phase, Wishes};
 
 /// What ladders work with.
@@ -65,8 +81,12 @@ pub struct Config {
     pub matches: Matches,
     /// Whose bots there are.
     pub accounts: Arc<dyn Accounts>,
+    /// Where their ratings are stored.
+    pub store: Arc<dyn LadderStore>,
     /// By which they wait.
     pub clock: Arc<dyn Clock>,
+    /// The folder that keeps the luck of their results.
+    pub luck: PathBuf,
     /// Whether the server has time for more matches.
     pub(crate) pressure: Arc<Pressure>,
     /// Whether its disk has room for more.
@@ -81,8 +101,11 @@ struct Shared {
     ladders: BTreeMap<LadderName, Readable>,
     /// Where bots wait.
     wishes: Arc<Wishes>,
+    challenges: Arc<Challenges>,
     commands: mpsc::Sender<Command>,
     presences: AtomicU64,
+    /// What is suspected; none without ladders.
+    honesty: Option<Honesty>,
 }
 
 /// What everyone may read of a ladder.
@@ -90,6 +113,7 @@ struct Readable {
     spec: Arc<LadderSpec>,
     picture: watch::Receiver<Arc<Picture>>,
     archive: Arc<Archive>,
+    luck: Arc<Luck>,
     /// Whose bots may enter.
     accounts: Arc<dyn Accounts>,
 }
@@ -117,6 +141,9 @@ pub enum LadderFault {
     /// It was put back too often.
     #[error("the bot {0} was put back on this ladder as often as can be stored: register another")]
     TooManyReinstatements(BotName),
+    /// What is suspected is not known yet.
+    #[error(transparent)]
+    NoSeason(#[from] NoSeason),
     /// They don't answer now.
     #[error(transparent)]
     NotNow(#[from] NotNow),
@@ -129,26 +156,59 @@ impl Ladders {
         let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::CatchingUp)));
         let mut ladders = BTreeMap::new();
         let mut shown = BTreeMap::new();
+        let mut to_keep = Vec::new();
         let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
+        let mut lucky = BTreeMap::new();
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
             let archive = Arc::new(Archive::of_one_of(count));
-            shown.insert(spec.name.clone(), (show, Arc::clone(&archive)));
+            let (before, compared) = watch::channel(Before::NotCompared);
+            shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
+            to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });
+            let luck = Arc::new(Luck::of_one_of(count));
+            lucky.insert(spec.name.clone(), (Arc::clone(spec), Arc::clone(&luck)));
             let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
-            ladders.insert(spec.name.clone(), Readable { spec, picture, archive, accounts });
+            ladders.insert(spec.name.clone(), Readable { spec, picture, archive, luck, accounts });
         }
+        let lucky = luck::Config {
+            ladders: lucky,
+            matches: config.matches.clone(),
+            pressure: Arc::clone(&config.pressure),
+            folder: config.luck.clone(),
+            phase: wishes.phase(),
+        };
+        luck::open(lucky, tasks, stop.clone());
+        let sources = Sources {
+            matches: config.matches.clone(),
+            accounts: Arc::clone(&config.accounts),
+            pressure: Arc::clone(&config.pressure),
+            stop: stop.clone(),
+            bounds: Bounds::USUAL,
+        };
+        let keeper = Keeper::new(Arc::clone(&config.store), to_keep);
+        tasks.spawn(keeper.run(stop.clone()));
         let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {
             stop.run_until_cancelled(task.run()).await;
         });
-        Self(Arc::new(Shared { ladders, wishes, commands, presences: AtomicU64::new(0) }))
+        Self::with(ladders, wishes, commands, Some(Honesty::new(sources)))
     }
 
     /// None: nobody waits, and nothing runs.
     pub(crate) fn none() -> Self {
         let (commands, _) = mpsc::channel(1);
         let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::Stopping)));
-        Self(Arc::new(Shared { ladders: BTreeMap::new(), wishes, commands, presences: AtomicU64::new(0) }))
+        Self::with(BTreeMap::new(), wishes, commands, None)
+    }
+
+    fn with(
+        ladders: BTreeMap<LadderName, Readable>,
+        wishes: Arc<Wishes>,
+        commands: mpsc::Sender<Command>,
+        honesty: Option<Honesty>,
+    ) -> Self {
+        let (challenges, presences) = (Arc::default(), AtomicU64::new(0));
+        Self(Arc::new(Shared { ladders, wishes, challenges, commands, presences, honesty }))
     }
 
     /// All of them, by name, each with what it shows.
@@ -162,6 +222,14 @@ impl Ladders {
     /// [`NoLadder`].
     pub fn picture(&self, name: &str) -> Result<(&Arc<LadderSpec>, watch::Receiver<Arc<Picture>>), NoLadder> {
         self.readable(name).map(|ladder| (&ladder.spec, ladder.picture.clone()))
+    }
+
+    /// The luck of the cards in a ladder's results, as far as it is computed.
+    ///
+    /// # Errors
+    /// [`NoLadder`].
+    pub fn luck(&self, name: &str) -> Result<Arc<Luck>, NoLadder> {
+        self.readable(name).map(|ladder| Arc::clone(&ladder.luck))
     }
 
     fn readable(&self, name: &str) -> Result<&Readable, NoLadder> {
@@ -197,6 +265,11 @@ impl Ladders {
     pub fn enter(&self, bot: BotName) -> Presence {
         let number = self.0.presences.fetch_add(1, Ordering::Relaxed);
         Presence::new(bot, number, self.clone())
+    }
+
+    /// The challenges that bots accept.
+    pub fn challenges(&self) -> &Arc<Challenges> {
+        &self.0.challenges
     }
 
     /// How a bot did against those that it met, or against this one alone, by their names.
@@ -238,6 +311,45 @@ impl Ladders {
         of: &PageFrom<u64>,
     ) -> Result<Page<Arc<LoggedResult>>, LadderFault> {
         Ok(self.readable(ladder)?.archive.results(filter, of))
+    }
+
+    /// The results of a ladder that a filter wants, the oldest first, after a result's number.
+    ///
+    /// # Errors
+    /// [`LadderFault::NoLadder`].
+    pub fn results_after(
+        &self,
+        ladder: &str,
+        filter: &ResultsFilter,
+        after: ResultNumber,
+        most: usize,
+    ) -> Result<ResultsOnward, LadderFault> {
+        Ok(self.readable(ladder)?.archive.results_after(filter, after, most))
+    }
+
+    /// What is suspected by the latest results of a ladder, of those that ended then or later. It was looked at at most
+    /// [`limits::SEASON_KEPT`] ago.
+    ///
+    /// # Errors
+    /// [`LadderFault::NoLadder`], [`LadderFault::NoSeason`] while it is looked at, [`LadderFault::NotNow`] when the server stops.
+    pub async fn season(&self, ladder: &str, since: Option<UnixMillis>) -> Result<Arc<Season>, LadderFault> {
+        let readable = self.readable(ladder)?;
+        let honesty = self.0.honesty.as_ref().ok_or(NotNow::Stopping)?;
+        honesty.season(&readable.spec, &readable.archive, since).await
+    }
+
+    /// The season since then that was looked at last, however long ago, if its last result is this one.
+    ///
+    /// # Errors
+    /// [`LadderFault::NoLadder`].
+    pub fn last_season(
+        &self,
+        ladder: &str,
+        since: Option<UnixMillis>,
+        last: ResultNumber,
+    ) -> Result<Option<Arc<Season>>, LadderFault> {
+        let spec = &self.readable(ladder)?.spec;
+        Ok(self.0.honesty.as_ref().and_then(|honesty| honesty.last(&spec.name, since, last)))
     }
 
     /// Puts a bot back that is benched until its author does so.

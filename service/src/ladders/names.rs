@@ -32,9 +32,15 @@ impl<N> Default for Numbers<N> {
 
 /// Whom a bot belongs to: one that is not registered, to nobody but itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Belongs {
+pub(super) enum Belongs {
     To(Owner),
     ToItself(BotName),
+}
+
+impl Belongs {
+    pub(super) fn of(bot: &BotName, owner: Option<&Owner>) -> Self {
+        owner.map_or_else(|| Self::ToItself(bot.clone()), |owner| Self::To(owner.clone()))
+    }
 }
 
 /// The numbers of all bots and owners of one ladder.
@@ -57,9 +63,7 @@ impl Names {
 
     /// The number of its owner.
     pub(super) fn owner(&mut self, bot: &BotName, owner: Option<&Owner>) -> OwnerId {
-        let belongs =
-            owner.map_or_else(|| Belongs::ToItself(bot.clone()), |owner| Belongs::To(owner.clone()));
-        OwnerId::new(self.owners.of(&belongs))
+        OwnerId::new(self.owners.of(&Belongs::of(bot, owner)))
     }
 
     /// The bot of a number, which [`Self::bot`] gave.

@@ -9,6 +9,29 @@ use super::{Ladders, NoLadder, NotNow};
 use crate::journal::{BotName, LadderName, MatchId, Owner};
 use crate::limits;
 
+/// What a bot waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// On which ladders, and with how many places on each.
+    pub queues: Vec<(LadderName, NonZeroU16)>,
+    /// How many challenges it accepts at once; `None`: none.
+    pub challenges: Option<NonZeroU16>,
+}
+
+impl Waits {
+    /// Whether it waits for nothing.
+    pub const fn is_nothing(&self) -> bool {
+        self.queues.is_empty() && self.challenges.is_none()
+    }
+}
+
+/// On ladders alone.
+impl From<Vec<(LadderName, NonZeroU16)>> for Waits {
+    fn from(queues: Vec<(LadderName, NonZeroU16)>) -> Self {
+        Self { queues, challenges: None }
+    }
+}
+
 /// A bot that is there, such as by a Play stream. Dropped, it waits no more.
 #[derive(Debug)]
 pub struct Presence {
@@ -79,20 +102,26 @@ impl Presence {
         Self { bot, number, ladders, tell, words }
     }
 
-    /// Waits on these ladders from now on, with so many places on each, and on no others. The answer says how it stands on each, in
-    /// that order.
+    /// Waits on these ladders from now on, with so many places on each, and on no others, and accepts so many challenges. The answer
+    /// says how it stands on each ladder, in that order.
     ///
     /// # Errors
-    /// [`QueueRefused`] and the place of the one that it is about. Then nothing has changed.
+    /// [`QueueRefused`] and the place of the one that it is about. Then nothing has changed, for challenges neither: who names ladders
+    /// while nobody waits there may ask for challenges alone.
     pub fn wait_on(
         &mut self,
-        queues: Vec<(LadderName, NonZeroU16)>,
+        waits: Waits,
     ) -> impl Future<Output = Result<Vec<Queued>, (usize, QueueRefused)>> + Send + use<> {
-        // Said before anything is waited for: so what is said last counts, and who goes away meanwhile has said it.
+        // Said before anything is waited for: so what is said last counts, and who goes away meanwhile has said it. Challenges may come
+        // before the answer, which is about the ladders.
         let Self { bot, number, ladders, tell, words: _ } = &*self;
+        let Waits { queues, challenges } = waits;
         let said = ladders.admit(bot, &queues).and_then(|()| {
             ladders.0.wishes.say(*number, bot, queues, tell).map_err(|not_now| (0, not_now.into()))
         });
+        if said.is_ok() {
+            ladders.0.challenges.accept(*number, bot, challenges);
+        }
         async move { said?.await.map_err(|_| (0, NotNow::Stopping.into())) }
     }
 
@@ -109,6 +138,7 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
+        self.ladders.0.challenges.accept(self.number, &self.bot, None);
         self.ladders.0.wishes.leave(self.number);
     }
 }

@@ -1,9 +1,11 @@
 //! What is asked of a ladder: pages of it.
 
+use std::sync::Arc;
+
 use zetema_ladder::HeadToHead;
 
 use super::results::LoggedResult;
-use crate::journal::{BotName, UnixMillis};
+use crate::journal::{BotName, ResultNumber, UnixMillis};
 
 /// Where a page begins, and how long it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +14,19 @@ pub struct PageFrom<C> {
     pub after: Option<C>,
     /// At most so many.
     pub most: usize,
+}
+
+/// Results from a place on, the oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultsOnward {
+    /// Those that are wanted. There may be fewer than asked for, and none, even if more follow.
+    pub items: Vec<Arc<LoggedResult>>,
+    /// The last one that was looked at; where it began, if there was none.
+    pub looked_to: ResultNumber,
+    /// Behind which it goes on. `None`: nothing follows for now.
+    pub next: Option<ResultNumber>,
+    /// Results after where it began, up to this one, are not kept any more.
+    pub left_out_to: Option<ResultNumber>,
 }
 
 /// A page.

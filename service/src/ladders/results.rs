@@ -21,6 +21,13 @@ pub struct LoggedResult {
     pub seats: Vec<LoggedSeat>,
 }
 
+impl LoggedResult {
+    /// Whether it is rated.
+    pub fn is_rated(&self) -> bool {
+        self.seats.iter().any(|seat| seat.rating.is_some())
+    }
+}
+
 /// One seat of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedSeat {

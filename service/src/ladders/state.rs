@@ -387,6 +387,11 @@ impl State {
         self.conduct.values().any(|conduct| conduct.status(now.get()) != Status::Free)
     }
 
+    /// The ratings after the last result that was counted.
+    pub(super) const fn ratings(&self) -> &Ladder<BotName> {
+        &self.ratings
+    }
+
     /// The standings, the best first.
     pub(super) fn rows(&self, now: UnixMillis) -> Arc<[Row]> {
         let rows = self.ratings.standings().into_iter().map(|standing| Row {

@@ -15,11 +15,13 @@ use zetema_ladder::conduct::Status;
 
 use super::archive::Archive;
 use super::catching_up::{Break, read_on};
+use super::keeper::{self, Before};
 use super::making::{self, Doubt};
 use super::picture::Picture;
 use super::presence::{Queued, Word};
 use super::reinstated::{NotStored, Reinstatement, Reinstatements};
 use super::state::{State, Told, Usages};
+use super::stored::Awaiting;
 use super::wishes::{Asked, NotNow, Wanted, Wishes};
 use super::{Config, LadderFault, NoLadder};
 use crate::admission::Work;
@@ -46,6 +48,19 @@ pub(super) struct Run {
     pub(super) to_reinstate: BTreeMap<(ResultNumber, BotName), UnixMillis>,
     /// Matches of which it is not known whether they were made.
     in_doubt: Vec<Doubt>,
+    /// What was stored of its ratings, until the results come to it.
+    pub(super) stored: Awaiting,
+    /// Whether anything was.
+    pub(super) found: Before,
+    /// To the keeper: what was stored was compared.
+    pub(super) before: watch::Sender<Before>,
+}
+
+/// What a ladder shows, and to whom.
+pub(super) struct Shown {
+    pub(super) show: watch::Sender<Arc<Picture>>,
+    pub(super) archive: Arc<Archive>,
+    pub(super) before: watch::Sender<Before>,
 }
 
 pub(super) struct Task {
@@ -63,12 +78,12 @@ pub(super) struct Task {
 impl Task {
     pub(super) fn new(
         config: Config,
-        shown: BTreeMap<LadderName, (watch::Sender<Arc<Picture>>, Arc<Archive>)>,
+        shown: BTreeMap<LadderName, Shown>,
         wishes: Arc<Wishes>,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
         let specs: HashMap<_, _> = config.specs.iter().map(|spec| (&spec.name, spec)).collect();
-        let run = |(name, (show, archive)): (LadderName, _)| {
+        let run = |(name, Shown { show, archive, before }): (LadderName, _)| {
             let spec = specs.get(&name)?;
             let run = Run {
                 state: Box::new(State::new(Arc::clone(spec), archive)),
@@ -77,6 +92,9 @@ impl Task {
                 passing: false,
                 to_reinstate: BTreeMap::new(),
                 in_doubt: Vec::new(),
+                stored: Awaiting::default(),
+                found: Before::NotCompared,
+                before,
             };
             Some((name, run))
         };
@@ -141,6 +159,7 @@ impl Task {
                     self.give_up().await;
                     self.pair().await;
                     self.show();
+                    self.ladders.values().for_each(Run::may_be_stored);
                 }
             }
         }
@@ -172,6 +191,10 @@ impl Task {
         let mut told = Told::new();
         let mut of = None;
         for (name, run) in &mut self.ladders {
+            let compared = run.stored.before(ended.number, &run.state.spec, run.state.ratings());
+            if let Some(comparison) = compared {
+                keeper::report(name, &comparison);
+            }
             if ended.info.ladder.as_ref() == Some(name) {
                 run.reinstate_before(ended.number);
                 told = run.state.count(ended, &*self.config.accounts, &mut self.usages, now);
@@ -339,6 +362,17 @@ impl Task {
 }
 
 impl Run {
+    /// Lets the keeper store what is shown, if what was stored was compared: that of results that are not here is awaited.
+    pub(super) fn may_be_stored(&self) {
+        if self.stored.is_over() {
+            self.before.send_if_modified(|before| {
+                let changed = *before != self.found;
+                *before = self.found;
+                changed
+            });
+        }
+    }
+
     /// Puts back those who were put back before this result.
     pub(super) fn reinstate_before(&mut self, result: ResultNumber) {
         while let Some(first) = self.to_reinstate.first_entry().filter(|first| first.key().0 < result) {
@@ -362,7 +396,7 @@ fn begins_anew(why: &str) {
 }
 
 /// What a panic has said.
-fn said(panic: &(dyn Any + Send)) -> &str {
+pub(super) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it said nothing")
 }

@@ -2,6 +2,9 @@
 
 mod broken;
 mod conduct;
+mod honesty;
+mod keeper;
+mod luck;
 mod places;
 mod settings;
 
@@ -11,6 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use zetema_ladder::quota::Quota;
 use zetema_rules::Preset;
 
@@ -62,7 +66,10 @@ pub(crate) struct Scene {
     matches: Matches,
     accounts: Arc<Registered>,
     clock: Arc<Wall>,
+    pressure: Arc<Pressure>,
     disk_room: Arc<DiskRoom>,
+    /// Where the luck of results is kept.
+    folder: TempDir,
     pub(crate) ladders: Ladders,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -86,7 +93,7 @@ impl Scene {
     async fn with(specs: LadderSpecs) -> Self {
         let journal = FakeJournal::new();
         let clock = Arc::new(Wall(SystemClock::new(), tokio::time::Instant::now()));
-        Self::on(specs, journal, Arc::default(), clock, 0).await
+        Self::on(specs, journal, Arc::default(), clock, tempfile::tempdir().unwrap(), 0).await
     }
 
     /// A server on this journal, of which it can't read results for so many times.
@@ -95,6 +102,7 @@ impl Scene {
         journal: FakeJournal,
         accounts: Arc<Registered>,
         clock: Arc<Wall>,
+        folder: TempDir,
         blind: usize,
     ) -> Self {
         let config = matches::Config {
@@ -107,20 +115,22 @@ impl Scene {
         let (matches, _) = Matches::open(config).await.unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         journal.blind(blind);
-        let disk_room = Arc::new(DiskRoom::new(1));
+        let (pressure, disk_room) = (Arc::new(Pressure::new()), Arc::new(DiskRoom::new(1)));
         let config = Config {
             specs: specs.clone(),
             matches: matches.clone(),
             accounts: Arc::<Registered>::clone(&accounts),
+            store: Arc::new(journal.clone()),
             clock: Arc::<Wall>::clone(&clock),
-            pressure: Arc::new(Pressure::new()),
+            luck: folder.path().join("luck"),
+            pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };
         let ladders = Ladders::open(config, &tasks, stop.clone());
         if blind == 0 {
             ladders.caught_up().await.unwrap();
         }
-        Self { specs, journal, matches, accounts, clock, disk_room, ladders, tasks, stop }
+        Self { specs, journal, matches, accounts, clock, pressure, disk_room, folder, ladders, tasks, stop }
     }
 
     /// The same server after a stop and a start.
@@ -131,13 +141,13 @@ impl Scene {
 
     /// The same with these ladders, on a journal of which it can't read results for so many times.
     async fn restart_as(self, specs: LadderSpecs, blind: usize) -> Self {
-        let Self { specs: _, journal, matches, accounts, clock, disk_room: _, ladders, tasks, stop } = self;
+        let Self { journal, matches, accounts, clock, folder, ladders, tasks, stop, .. } = self;
         drop(ladders);
         stop.cancel();
         tasks.close();
         tasks.wait().await;
         matches.stop().await;
-        Self::on(specs, journal, accounts, clock, blind).await
+        Self::on(specs, journal, accounts, clock, folder, blind).await
     }
 
     pub(crate) fn register(&self, name: &str, owner: &str, quota: Quota) {
@@ -154,7 +164,7 @@ impl Scene {
 
     async fn waits(&self, name: &str, places: u16) -> Presence {
         let mut presence = self.ladders.enter(bot(name));
-        presence.wait_on(queue(LADDER, places)).await.unwrap();
+        presence.wait_on(queue(LADDER, places).into()).await.unwrap();
         presence
     }
 
@@ -293,16 +303,16 @@ async fn who_may_not_wait_is_told_why_and_waits_where_it_did() {
     let scene = Scene::new().await;
     let mut ann = scene.comes("ann").await;
     let mut stranger = scene.ladders.enter(bot("stranger"));
-    let refused = stranger.wait_on(queue(LADDER, 1)).await.unwrap_err();
+    let refused = stranger.wait_on(queue(LADDER, 1).into()).await.unwrap_err();
     assert_eq!(refused, (0, QueueRefused::NotRegistered(bot("stranger"))));
     let nowhere = [queue(LADDER, 1), queue("nowhere", 1)].concat();
-    let (at, refused) = ann.wait_on(nowhere).await.unwrap_err();
+    let (at, refused) = ann.wait_on(nowhere.into()).await.unwrap_err();
     assert_eq!(at, 1);
     assert!(refused.to_string().contains("no ladder nowhere"), "{refused}");
     let _bob = scene.comes("bob").await;
     scene.seated("ann", 1).await;
     // It leaves, and its match goes on.
-    assert_eq!(ann.wait_on(Vec::new()).await, Ok(Vec::new()));
+    assert_eq!(ann.wait_on(Vec::new().into()).await, Ok(Vec::new()));
     scene.play("bob", "ann").await;
     scene.shows(|picture| picture.rated_matches == 1 && picture.queued == 1).await;
     tokio::time::sleep(Duration::from_secs(10)).await;
@@ -336,7 +346,7 @@ async fn whoever_asks_all_the_time_holds_up_no_result_however_long_it_takes_to_r
     scene.play("ann", "bob").await;
     for _ in 0..100 {
         scene.journal.delay_page(slow);
-        presence.wait_on(Vec::new()).await.unwrap();
+        presence.wait_on(Vec::new().into()).await.unwrap();
         scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
         tokio::time::sleep(slow / 4).await;
     }
@@ -361,6 +371,48 @@ async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on()
     assert_eq!((second.items[0].number.get(), second.next), (2, None));
     let two = archive.results(&ResultsFilter::default(), &first(2));
     assert_eq!((two.items.len(), two.next.as_deref()), (2, Some((2 * count - 2).to_string().as_str())));
+
+    // The oldest first, none is left out and none comes twice, wherever the pages end.
+    let number = ResultNumber::new;
+    let all = ResultsFilter::default();
+    for most in [999, 1_000, limits::LADDER_RESULTS_LOOKED_AT] {
+        let (mut told, mut after) = (Vec::new(), Some(number(0)));
+        while let Some(from) = after {
+            let onward = archive.results_after(&all, from, most);
+            assert!(onward.items.len() <= most && onward.left_out_to.is_none());
+            told.extend(onward.items.iter().map(|result| result.number.get()));
+            assert_eq!(onward.looked_to.get(), *told.last().unwrap());
+            after = onward.next;
+        }
+        assert_eq!(told, (1..=count).map(|number| 2 * number).collect::<Vec<_>>());
+    }
+    let onward = |after: u64| archive.results_after(&of_ann, number(after), 10);
+    let (begin, middle, end) = (onward(0), onward(3), onward(2 * count));
+    assert_eq!(
+        (begin.items.len(), begin.looked_to, begin.next),
+        (1, begin.next.unwrap(), Some(number(count)))
+    );
+    assert_eq!((middle.items.len(), middle.next), (0, Some(number(count + 2))));
+    assert_eq!((end.items.len(), end.looked_to, end.next), (0, number(2 * count), None));
+}
+
+#[test]
+fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_are_not() {
+    let archive = Archive::of_one_of(NonZeroUsize::MIN);
+    let number = ResultNumber::new;
+    for given in 1..=limits::MAX_LADDER_RESULTS as u64 + 2 {
+        archive.keep(LoggedResult {
+            number: number(10 * given),
+            match_id: MatchId::from_bytes([0; 16]),
+            ended_at: UnixMillis::new(given),
+            reason: Reason::Aborted,
+            seats: Vec::new(),
+        });
+    }
+    for (after, left_out_to) in [(0, Some(20)), (15, Some(20)), (19, Some(20)), (20, None), (500, None)] {
+        let onward = archive.results_after(&ResultsFilter::default(), number(after), 1);
+        assert_eq!(onward.left_out_to, left_out_to.map(number), "after {after}");
+    }
 }
 
 #[test]
@@ -383,7 +435,7 @@ fn many_ladders_share_the_memory_for_results() {
 /// A result of one seat.
 fn aborted(number: u64, name: &str) -> LoggedResult {
     LoggedResult {
-        number: crate::journal::ResultNumber::new(number),
+        number: ResultNumber::new(number),
         match_id: MatchId::from_bytes([0; 16]),
         ended_at: UnixMillis::new(number),
         reason: Reason::Aborted,

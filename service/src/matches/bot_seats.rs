@@ -12,8 +12,10 @@ use tokio::sync::watch;
 use zetema_rules::Seat;
 
 use super::Matches;
-use crate::journal::{BotName, LadderName, MatchId, UnixMillis};
+use crate::challenges::Playing;
+use crate::journal::{BotName, LadderName, MatchId, Owner, UnixMillis};
 use crate::table::{MatchInfo, MatchStage, Rejection, SeatAccess, SeatState};
+use crate::tally::Tally;
 
 /// A seat in a match that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,12 +126,15 @@ pub(super) struct AllBotSeats {
 struct SeatsOfBot {
     by_age: BTreeMap<SeatPlace, u64>,
     by_number: BTreeMap<u64, (MatchId, Seat)>,
+    /// How many of them are in matches of no ladder, by whose those are.
+    of_no_ladder: Tally<Owner>,
     last: watch::Sender<u64>,
 }
 
 impl SeatsOfBot {
     fn new() -> Self {
-        Self { by_age: BTreeMap::new(), by_number: BTreeMap::new(), last: watch::Sender::new(0) }
+        let last = watch::Sender::new(0);
+        Self { by_age: BTreeMap::new(), by_number: BTreeMap::new(), of_no_ladder: Tally::default(), last }
     }
 }
 
@@ -142,17 +147,23 @@ impl AllBotSeats {
             let number = *seats.last.borrow() + 1;
             seats.by_age.insert(place, number);
             seats.by_number.insert(number, (place.match_id, place.seat));
+            if info.ladder.is_none() {
+                seats.of_no_ladder.add(info.owner.clone());
+            }
             seats.last.send_replace(number);
         }
     }
 
-    /// Forgets the seats of a match that is over.
+    /// Forgets the seats of a match that is over, however often it is told.
     pub(super) fn remove(&self, info: &MatchInfo) {
         for (bot, place) in places(info) {
             let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
             let Some(seats) = by_bot.get_mut(bot) else { continue };
             if let Some(number) = seats.by_age.remove(&place) {
                 seats.by_number.remove(&number);
+                if info.ladder.is_none() {
+                    seats.of_no_ladder.remove(info.owner.as_ref());
+                }
             }
             if seats.by_age.is_empty() && seats.last.is_closed() {
                 by_bot.remove(bot);
@@ -164,6 +175,15 @@ impl AllBotSeats {
     pub(super) fn count(&self, bot: &BotName) -> usize {
         let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
         by_bot.get(bot).map_or(0, |seats| seats.by_age.len())
+    }
+
+    fn of_no_ladder(&self, bot: &BotName, challenger: &Owner) -> Playing {
+        let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
+        let playing = |seats: &SeatsOfBot| Playing {
+            all: seats.of_no_ladder.all(),
+            of_challenger: seats.of_no_ladder.of(challenger),
+        };
+        by_bot.get(bot).map(playing).unwrap_or_default()
     }
 
     /// The number and seat of the first that came after this number; if there is none, the number of the last.
@@ -200,6 +220,11 @@ impl Matches {
         let seats = listed.iter().filter_map(|place| self.live_seat(place.match_id, place.seat)).collect();
         let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last };
         BotSeats { seats, next, count, assignments }
+    }
+
+    /// How many seats a bot has in matches of no ladder that are not over, in all and in those of this owner.
+    pub fn seats_of_no_ladder(&self, bot: &BotName, challenger: &Owner) -> Playing {
+        self.shared.bot_seats.of_no_ladder(bot, challenger)
     }
 
     /// A seat of a match that is not over; `None` if it is, or has no such seat.

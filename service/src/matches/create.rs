@@ -1,6 +1,7 @@
 //! How tables begin that are created now.
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
 use std::sync::Arc;
 
 use metrics::counter;
@@ -8,7 +9,9 @@ use zetema_rules::RULES_REVISION;
 use zetema_rules::fair::ServerSeed;
 
 use super::places::Place;
+use super::run::Beginning;
 use super::{EntropyError, Matches};
+use crate::challenges::Taken;
 use crate::encoding::{decode_created, encode_created, encode_entry};
 use crate::journal::{
     CreateRefusal, Created as CreatedBy, JournalValueError, MatchId, NewMatch, NewMatches, Outcome, Owner,
@@ -133,21 +136,38 @@ impl Matches {
         specs: Vec<MatchSpec>,
         request: Option<RequestKey>,
     ) -> Result<Vec<MatchInfo>, CreateError> {
+        self.create_taking(specs, request, |_| Ok(Vec::new())).await
+    }
+
+    /// The same, with the challenges that the matches need, match by match. They are taken last of all: whoever has no place learns
+    /// nothing by them. From then on they are with the matches, whoever may wait for the answer.
+    ///
+    /// # Errors
+    /// What `take` says, and as above.
+    pub(crate) async fn create_taking<E: From<CreateError>>(
+        &self,
+        specs: Vec<MatchSpec>,
+        request: Option<RequestKey>,
+        take: impl FnOnce(&[MatchSpec]) -> Result<Vec<Taken>, E>,
+    ) -> Result<Vec<MatchInfo>, E> {
         if specs.is_empty() || specs.len() > NewMatches::MAX {
-            return Err(CreateError::Count { given: specs.len(), most: NewMatches::MAX });
+            return Err(CreateError::Count { given: specs.len(), most: NewMatches::MAX }.into());
         }
         if self.shared.stop.is_cancelled() {
-            return Err(CreateError::Stopping);
+            return Err(CreateError::Stopping.into());
         }
+        check_deal_sets(&specs)?;
         let owners = specs.iter().map(|spec| spec.owner.clone()).collect();
-        let places = match (self.take_places(owners), request.as_ref()) {
-            (Ok(places), _) => places,
-            // What was answered before is still answered.
+        let places = self.take_places(owners).map_err(E::from);
+        let taken = places.and_then(|places| Ok((places, take(&specs)?)));
+        let (places, taken) = match (taken, request.as_ref()) {
+            (Ok(taken), _) => taken,
+            // What was answered before is still answered, when a bot has retired or gone since too.
             (Err(refused), Some(key)) => return self.created_before(key.clone()).await?.ok_or(refused),
             (Err(refused), None) => return Err(refused),
         };
-        let proposal = self.propose(specs)?;
-        self.create_in(places, proposal, request).await
+        let proposal = self.drawn(specs)?;
+        Ok(self.create_in(places, taken, proposal, request).await?)
     }
 
     /// Gives matches their ids and their seeds. Nothing is stored, and nothing runs.
@@ -155,6 +175,11 @@ impl Matches {
     /// # Errors
     /// [`CreateError`] says why there can be no such matches.
     pub(crate) fn propose(&self, specs: Vec<MatchSpec>) -> Result<Proposal, CreateError> {
+        check_deal_sets(&specs)?;
+        self.drawn(specs)
+    }
+
+    fn drawn(&self, specs: Vec<MatchSpec>) -> Result<Proposal, CreateError> {
         let entries = self.first_entries(specs, self.wall())?;
         let tables = self.tables(&entries)?;
         Ok(Proposal { entries, tables })
@@ -167,7 +192,7 @@ impl Matches {
     pub(crate) async fn create_proposed(&self, proposal: Proposal) -> Result<(), CreateError> {
         let owners = proposal.tables.iter().map(|table| table.created().owner.clone()).collect();
         let places = self.take_places(owners)?;
-        self.create_in(places, proposal, None).await.map(|_| ())
+        self.create_in(places, Vec::new(), proposal, None).await.map(|_| ())
     }
 
     /// Whether one more match without an owner could be created now, as far as that is known before it is tried.
@@ -190,6 +215,7 @@ impl Matches {
     async fn create_in(
         &self,
         places: Vec<Place>,
+        taken: Vec<Taken>,
         Proposal { entries, tables }: Proposal,
         request: Option<RequestKey>,
     ) -> Result<Vec<MatchInfo>, CreateError> {
@@ -202,9 +228,13 @@ impl Matches {
         let response = Response::new(encode_created(&infos))?;
         let request = request.map(|key| Request { key, response });
         let new = NewMatches::new(new, self.journal().epoch(), self.wall(), request)?;
+        let taken = taken.into_iter().map(Some).chain(iter::repeat_with(|| None));
+        let beginnings = tables.into_iter().zip(places).zip(taken);
+        let beginnings: Vec<Beginning> =
+            beginnings.map(|((table, place), taken)| Beginning { table, place, taken }).collect();
         // Who asks may be gone before the journal answers, and the matches are created all the same.
         let matches = self.clone();
-        to_its_end(async move { matches.store(new, infos, tables, places).await }).await
+        to_its_end(async move { matches.store(new, infos, beginnings).await }).await
     }
 
     /// Makes new matches durable, and runs them.
@@ -212,13 +242,12 @@ impl Matches {
         &self,
         new: NewMatches,
         infos: Vec<MatchInfo>,
-        tables: Vec<Table>,
-        places: Vec<Place>,
+        beginnings: Vec<Beginning>,
     ) -> Result<Vec<MatchInfo>, CreateError> {
         match self.journal().create(new).await {
             Outcome::Done(CreatedBy::New) => {
                 counter!(MATCHES_CREATED).increment(u64::try_from(infos.len()).unwrap_or(u64::MAX));
-                self.run(tables.into_iter().zip(places), self.shared.config.clock.now());
+                self.run(beginnings.into_iter(), self.shared.config.clock.now());
                 Ok(infos)
             }
             Outcome::Done(CreatedBy::Before(response)) => self.answered(&response).await,
@@ -237,7 +266,7 @@ impl Matches {
             }
             Outcome::Unknown(cause) => {
                 tracing::warn!(%cause, "matches may not have been created: reading back");
-                self.spawn(self.clone().run_if_created(tables, places));
+                self.spawn(self.clone().run_if_created(beginnings));
                 Err(CreateError::OutcomeUnknown)
             }
         }
@@ -287,7 +316,6 @@ impl Matches {
 
     /// The first entry of each match.
     fn first_entries(&self, specs: Vec<MatchSpec>, at: UnixMillis) -> Result<Vec<Arc<Entry>>, CreateError> {
-        check_deal_sets(&specs)?;
         let ids: Vec<MatchId> =
             specs.iter().map(|_| self.random().map(MatchId::from_bytes)).collect::<Result<_, _>>()?;
         let mut matches: BTreeMap<u32, Vec<MatchId>> = BTreeMap::new();
@@ -345,14 +373,14 @@ impl Matches {
     }
 
     /// Runs new tables once the journal tells that they are stored, if they are.
-    async fn run_if_created(self, tables: Vec<Table>, places: Vec<Place>) {
-        let Some(first) = tables.first().map(Table::match_id) else { return };
+    async fn run_if_created(self, beginnings: Vec<Beginning>) {
+        let Some(first) = beginnings.first().map(|first| first.table.match_id()) else { return };
         let limits = &self.shared.config.limits;
         let mut wait = limits.first_retry;
         loop {
             match self.journal().read(first).await {
                 Ok(Some(_)) => {
-                    return self.run(tables.into_iter().zip(places), self.shared.config.clock.now());
+                    return self.run(beginnings.into_iter(), self.shared.config.clock.now());
                 }
                 Ok(None) => return,
                 Err(error) => tracing::warn!(%error, "the journal can't be read back yet"),

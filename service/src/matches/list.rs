@@ -166,9 +166,9 @@ impl Matches {
             tracing::warn!(%error, "matches can't be listed");
             unreadable(&error)
         })?;
-        let ended: Vec<Arc<EndedMatch>> =
-            read.matches.iter().map(EndedMatch::read).collect::<Result<_, _>>()?;
-        let matches = ended.into_iter().filter(|ended| filter.wants(&ended.info)).collect();
+        // What is none of a match is left out, as what is not as it was written: it is in the log.
+        let ended = read.matches.iter().filter_map(|row| EndedMatch::read(row).ok());
+        let matches = ended.filter(|ended| filter.wants(&ended.info)).collect();
         Ok(RecordPage { matches, next: read.next })
     }
 

@@ -127,7 +127,7 @@ struct Shared {
     /// What waits for the readers of all matches.
     backlog: Arc<Backlog>,
     /// The seats of bots in the matches that run.
-    bot_seats: AllBotSeats,
+    bot_seats: Arc<AllBotSeats>,
     /// What went wrong for players.
     faults: Arc<PlayerFaults>,
     /// Matches that have not ended and can't go on here. The log says why.
@@ -198,7 +198,7 @@ impl Matches {
                 faults,
                 live: RwLock::default(),
                 places: Arc::new(places),
-                bot_seats: AllBotSeats::default(),
+                bot_seats: Arc::default(),
                 lost: LostMatches::default(),
                 incidents: Incidents::default(),
                 recent_results: RecentResults::default(),

@@ -209,12 +209,20 @@ fn page(mut faults: impl Iterator<Item = (u64, Arc<PlayerFault>)>, most: usize) 
     (listed.into_iter().map(|(_, fault)| fault).collect(), next)
 }
 
+const fn is_panic(fault: &PlayerFault) -> bool {
+    matches!(fault.kind, Kind::Panicked(_))
+}
+
 fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
     (0..Seat::MAX).filter_map(Seat::new).map(move |seat| (match_id, seat))
 }
 
 impl Remembered {
     fn note(&mut self, owner: Option<Owner>, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
+        // It is said again with the resignation, until that is acknowledged.
+        if is_panic(&fault) && self.has_panicked((fault.match_id, fault.seat)) {
+            return;
+        }
         self.last += 1;
         let (number, key) = (self.last, (fault.match_id, fault.seat));
         let seat = self.of_seat.entry(key).or_insert_with(|| SeatFaults {
@@ -256,6 +264,10 @@ impl Remembered {
         {
             self.forget(oldest);
         }
+    }
+
+    fn has_panicked(&self, key: SeatKey) -> bool {
+        self.of_seat.get(&key).is_some_and(|seat| seat.faults.iter().any(|(_, fault)| is_panic(fault)))
     }
 
     /// A seat's latest fault is the latest no more.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zetema_rules::Suit;
 
+use super::run::Beginning;
 use super::{Matches, OpenError, Recovered, not_aborted};
 use crate::encoding::{DecodeError, decode_entry};
 use crate::journal::{History, MatchId, StoredMatch};
@@ -99,11 +100,11 @@ impl Matches {
         recovered.running = tables.len();
         // Their clocks run when all are there and their players had time to come back.
         let from = self.shared.config.clock.now().after(self.shared.config.limits.restart_grace);
-        let places = |table: Table| {
+        let beginning = |table: Table| {
             let place = self.shared.places.keep(table.created().owner.clone());
-            (table, place)
+            Beginning { table, place, taken: None }
         };
-        self.run(tables.into_iter().map(places), from);
+        self.run(tables.into_iter().map(beginning), from);
         Ok(recovered)
     }
 

@@ -23,7 +23,7 @@ pub struct EndedMatch {
 }
 
 impl EndedMatch {
-    pub(super) fn read(row: &ResultRow) -> Result<Arc<Self>, Rejection> {
+    pub(crate) fn read(row: &ResultRow) -> Result<Arc<Self>, Rejection> {
         let info = decode_summary(row.summary.as_bytes()).map_err(|error| {
             tracing::error!(match_id = %row.match_id, %error, "a summary can't be read");
             Rejection::Damaged
@@ -98,13 +98,7 @@ impl Matches {
         let last = *latest.borrow();
         let from = match from {
             ResultsFrom::First => ResultNumber::ZERO,
-            ResultsFrom::After(cursor) => {
-                let (after, last) = (cursor.number, self.shared.incarnations.shared_with(cursor, last));
-                if after > last {
-                    return Err(ResultCursorAhead { after, last });
-                }
-                after
-            }
+            ResultsFrom::After(cursor) => self.result_before(cursor, last)?,
             ResultsFrom::Now => last,
         };
         Ok(Results {
@@ -120,6 +114,23 @@ impl Matches {
 }
 
 impl Matches {
+    /// The result after which a reader with this cursor goes on.
+    ///
+    /// # Errors
+    /// [`ResultCursorAhead`] for a cursor beyond the last result.
+    pub fn result_at(&self, cursor: ResultCursor) -> Result<ResultNumber, ResultCursorAhead> {
+        self.result_before(cursor, self.latest_result())
+    }
+
+    fn result_before(
+        &self,
+        cursor: ResultCursor,
+        latest: ResultNumber,
+    ) -> Result<ResultNumber, ResultCursorAhead> {
+        let (after, last) = (cursor.number, self.shared.incarnations.shared_with(cursor, latest));
+        if after > last { Err(ResultCursorAhead { after, last }) } else { Ok(after) }
+    }
+
     /// The place after a result, by the life of the journal in which it was made: it never changes.
     pub fn result_cursor(&self, number: ResultNumber) -> ResultCursor {
         ResultCursor::new(number, self.shared.incarnations.of(number))

@@ -17,19 +17,20 @@ use super::places::Place;
 use super::storage::Storage;
 use super::subscribers::Subscribers;
 use super::task::{Over, TableTask};
+use crate::challenges::Taken;
 use crate::journal::MatchId;
 use crate::limits;
 use crate::table::{DealSetId, Deals, MatchInfo, Moment, Table};
 
 impl Matches {
     /// Runs tables, each in a task of its own, and their clocks from this moment on.
-    pub(super) fn run(&self, tables: impl Iterator<Item = (Table, Place)>, from: Moment) {
+    pub(super) fn run(&self, beginnings: impl Iterator<Item = Beginning>, from: Moment) {
         let mut sets: BTreeMap<DealSetId, SetThatRuns> = BTreeMap::new();
         // All are known before the first runs: a deal set asks which of its matches do.
         let mut tasks = Vec::new();
-        for (mut table, place) in tables {
+        for Beginning { mut table, place, taken } in beginnings {
             table.run_clock(from);
-            tasks.push((self.register(table), place));
+            tasks.push((self.register(table, taken), place));
         }
         for (mut task, place) in tasks {
             if let Deals::Shared(set) = &task.table.created().deals {
@@ -46,7 +47,7 @@ impl Matches {
         }
     }
 
-    fn register(&self, table: Table) -> TableTask {
+    fn register(&self, table: Table, mut taken: Option<Taken>) -> TableTask {
         let config = &self.shared.config;
         let limits = config.limits;
         let (sender, inbox) = mpsc::channel(limits.inbox_messages);
@@ -65,6 +66,9 @@ impl Matches {
         let holders = begun.seats.iter().map(|_| Holder::default()).collect();
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
         self.shared.bot_seats.add(&begun);
+        if let Some(taken) = &mut taken {
+            taken.begun();
+        }
         let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();
         TableTask {
             held: self.shared.live_bytes.hold(bytes),
@@ -77,6 +81,8 @@ impl Matches {
             length,
             holders,
             faults: self.shared.faults.clone(),
+            bot_seats: Arc::clone(&self.shared.bot_seats),
+            taken,
             clock: config.clock.clone(),
             alarm: Alarm::default(),
             limits,
@@ -87,6 +93,14 @@ impl Matches {
             span: tracing::Span::none(),
         }
     }
+}
+
+/// A table that begins to run, and what is kept for it until its match is over.
+pub(super) struct Beginning {
+    pub(super) table: Table,
+    pub(super) place: Place,
+    /// The challenges among its seats.
+    pub(super) taken: Option<Taken>,
 }
 
 /// A deal set that begins to run.

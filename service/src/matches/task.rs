@@ -13,6 +13,7 @@ use zetema_proto::{Views, Wire};
 use zetema_rules::Viewer;
 
 use super::alarm::Alarm;
+use super::bot_seats::AllBotSeats;
 use super::deal_set::DealSetMember;
 use super::hold::Holder;
 use super::live_bytes::Held;
@@ -22,6 +23,7 @@ use super::storage::{Lost, Storage, Stored};
 use super::subscribers::{End, Subscribers};
 use super::subscription::{Past, Running};
 use super::{Audience, Clock, Limits, PlayerFault};
+use crate::challenges::Taken;
 use crate::journal::UnixMillis;
 use crate::limits;
 use crate::metrics::TableMeasures;
@@ -30,8 +32,8 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
-    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
-    TableEvent,
+    Arrival, Change, Command, Dealt, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
+    Table, TableEvent,
 };
 use crate::traces;
 
@@ -47,6 +49,9 @@ pub(super) struct TableTask {
     /// Who holds each seat.
     pub(super) holders: Vec<Holder>,
     pub(super) faults: Arc<PlayerFaults>,
+    pub(super) bot_seats: Arc<AllBotSeats>,
+    /// The challenges among its seats.
+    pub(super) taken: Option<Taken>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) alarm: Alarm,
     pub(super) limits: Limits,
@@ -262,6 +267,9 @@ impl TableTask {
             })?;
             self.held.add(entry.bytes());
             self.length.store(self.table.entry_count(), Ordering::Relaxed);
+            if self.table.outcome().is_some() {
+                self.leave_seats();
+            }
             if shows {
                 self.info.send_replace(Arc::new(self.table.info()));
             }
@@ -275,6 +283,15 @@ impl TableTask {
             deal_set.report(&self.table);
         }
         Ok(())
+    }
+
+    /// The bots play it no more: known before anybody hears of its end, so that who hears of it may challenge them again.
+    fn leave_seats(&mut self) {
+        let info = self.info.borrow().clone();
+        self.bot_seats.remove(&info);
+        if let Some(taken) = self.taken.take() {
+            taken.over(if self.table.is_dealt() { Dealt::Yes } else { Dealt::No });
+        }
     }
 
     /// Notes what was not decided in time, for the author of the seat.

@@ -209,7 +209,9 @@ impl Server {
             specs: config.ladders,
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
+            store: journal.clone(),
             clock: Arc::<ServerClock>::clone(&clock),
+            luck: config.data.join("luck"),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };
@@ -242,10 +244,7 @@ impl Server {
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
         let routes = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
-        let (late, looking) = (numbers.millis(Number::MaxLateMs), drain.closing().clone());
-        tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(late)).await });
-        let (tidied, tidying) = (Arc::clone(&rates), drain.closing().clone());
-        tasks.spawn(async move { tidying.run_until_cancelled(tidied.tidy()).await });
+        watch(&tasks, &drain, pressure, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         let process = page.is_none().then(metrics_process::Collector::default);
         tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
@@ -386,6 +385,13 @@ fn limits_of_matches(numbers: &Numbers) -> matches::Limits {
         subscribers: numbers.count(Number::MaxObserversPerMatch),
         ..matches::Limits::default()
     }
+}
+
+/// Looks whether the server is late, and forgets who asks for nothing any more, until it closes.
+fn watch(tasks: &TaskTracker, drain: &Drain, pressure: Arc<Pressure>, rates: Arc<Rates>, max_late: Duration) {
+    let (looking, tidying) = (drain.closing().clone(), drain.closing().clone());
+    tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(max_late)).await });
+    tasks.spawn(async move { tidying.run_until_cancelled(rates.tidy()).await });
 }
 
 /// Takes up the matches that had not ended.

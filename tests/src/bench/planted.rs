@@ -11,10 +11,11 @@ use tokio::sync::{Mutex, oneshot, watch};
 use zetema_service::journal::{
     AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, CreateOutcome, DeadLetter,
     DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health, Journal,
-    JournalQueue, JournalStats, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Owner,
-    PagePosition, PageSize, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
-    ResultFilter, ResultNumber, ResultPage, ServerJournal, StoredMatch, StoredToken, StoredWebhook,
-    TokenChange, UnixMillis, WebhookChange, WebhookStore,
+    JournalQueue, JournalStats, LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never,
+    NewMatches, NewRecords, Outcome, Owner, PagePosition, PageSize, ReadError, Request, RequestKey,
+    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ServerJournal,
+    StoredLadder, StoredLater, StoredMatch, StoredToken, StoredWebhook, TokenChange, UnixMillis,
+    WebhookChange, WebhookStore,
 };
 
 /// How long the thread of the server is kept by each append.
@@ -223,6 +224,17 @@ impl<J: ServerJournal> AccountStore for Slowed<J> {
 
     async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
         self.inner.change_account(change).await
+    }
+}
+
+#[async_trait]
+impl<J: ServerJournal> LadderStore for Slowed<J> {
+    async fn stored_ladder(&self, ladder: LadderName) -> Result<Option<StoredLadder>, ReadError> {
+        self.inner.stored_ladder(ladder).await
+    }
+
+    async fn change_ladder(&self, change: LadderChange) -> Outcome<(), StoredLater> {
+        self.inner.change_ladder(change).await
     }
 }
 

@@ -4,12 +4,13 @@
 //! cargo run --release -p zetema-tests --bin crash -- --kills 200
 //! cargo run --release -p zetema-tests --bin crash -- --power-loss 200
 //! cargo run --release -p zetema-tests --bin crash -- --disk full
+//! cargo run --release -p zetema-tests --bin crash -- --ladder-kills 100
 //! ```
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use anyhow::bail;
 use clap::{Parser, ValueEnum};
-use zetema_tests::crash::{Crash, Failure, Report, Round};
+use zetema_tests::crash::{Crash, Failure, LadderReport, LadderRun, Report, Round};
 #[cfg(target_os = "linux")]
 use {
     futures::StreamExt,
@@ -42,6 +43,13 @@ struct Args {
     /// With --disk: at the change or sync of this number only, from 1.
     #[arg(long, requires = "disk")]
     at: Option<u64>,
+    /// Kill the server so many times while bots wait on a ladder and play, 100 unless given: then every result is there and rated once, and
+    /// the ratings that were stored are those of the results.
+    #[arg(long, num_args = 0..=1, default_missing_value = "100", value_name = "KILLS")]
+    ladder_kills: Option<usize>,
+    /// With --ladder-kills: bots on the ladder.
+    #[arg(long, default_value = "6", requires = "ladder_kills", value_parser = clap::value_parser!(u8).range(3..=100))]
+    bots: u8,
     /// Crashes of one server and its folder, before the next one begins with an empty one.
     #[arg(long, default_value = "20")]
     per_round: usize,
@@ -70,9 +78,9 @@ enum DiskTrouble {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let Args { kills, power_loss, disk, at, per_round, tables, seed } = Args::parse();
-    if kills == 0 && power_loss == 0 && disk.is_none() {
-        bail!("say what: --kills N, --power-loss N, --disk TROUBLE");
+    let Args { kills, power_loss, disk, at, ladder_kills, bots, per_round, tables, seed } = Args::parse();
+    if kills == 0 && power_loss == 0 && disk.is_none() && ladder_kills.is_none() {
+        bail!("say what: --kills N, --power-loss N, --disk TROUBLE, --ladder-kills N");
     }
     if per_round == 0 || tables == 0 {
         bail!("a round has a crash and a table at least");
@@ -84,10 +92,47 @@ async fn main() -> anyhow::Result<()> {
     if power_loss > 0 {
         power_losses(power_loss, per_round, tables, &mut seed).await?;
     }
+    if let Some(kills) = ladder_kills {
+        ladder_run(LadderRun { seed, kills, bots: bots.into() }).await?;
+    }
     if let Some(trouble) = disk {
         disk_runs(trouble, at, seed).await?;
     }
     Ok(())
+}
+
+/// Kills a server with a ladder, and prints what came of it.
+async fn ladder_run(run: LadderRun) -> anyhow::Result<()> {
+    let LadderRun { seed, kills, bots } = run;
+    match run.run().await {
+        Ok(LadderReport { while_starting, compared, stored_twice, audit, took }) => {
+            let figures = [
+                ("kills", kills.to_string()),
+                ("of them while starting", while_starting.to_string()),
+                ("bots that were rated", audit.bots.to_string()),
+                ("results, numbered without a gap", audit.results.to_string()),
+                ("of them rated, each once", audit.rated.to_string()),
+                ("stored ratings equal after a kill, times", compared.to_string()),
+                ("of them stored twice by that server", stored_twice.to_string()),
+                ("seconds", took.as_secs().to_string()),
+            ];
+            for (what, figure) in figures {
+                println!("{what:<42} {figure:>8}");
+            }
+            println!(
+                "ladder-kills, seed {seed}: nothing lost, nothing doubled, every rating that of the results"
+            );
+            Ok(())
+        }
+        Err(Failure { folder, problems }) => {
+            for problem in &problems {
+                println!("  {problem}");
+            }
+            let flags = format!("--ladder-kills {kills} --bots {bots} --seed {seed}");
+            println!("again: cargo run --release -p zetema-tests --bin crash -- {flags}");
+            bail!("{} problems; the server's folder is left: {}", problems.len(), folder.display());
+        }
+    }
 }
 
 /// Runs a trouble at every change or sync, until the match is over before it comes.

@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::harness::Process;
 
 /// How long the matches that were begun may take when there are no more crashes.
-const OVER_WITHIN: Duration = Duration::from_mins(2);
+pub(super) const OVER_WITHIN: Duration = Duration::from_mins(2);
 /// The longest that a server is left alone, once it serves.
 pub(super) const SERVES_FOR: Duration = Duration::from_millis(400);
 /// The longest that a server is left alone while it starts.
@@ -188,16 +188,21 @@ impl Running {
 
     /// A server that finds damage or panics says so.
     pub(super) fn read_log(&mut self, (folder, log): (TempDir, String)) -> TempDir {
-        // A warning may quote an error.
-        let bad = |line: &&str| {
-            let level = line.split_whitespace().nth(1);
-            level == Some("ERROR")
-                || line.contains("panicked")
-                || ["error:", "Error:"].iter().any(|sign| line.starts_with(sign))
-        };
-        self.problems.extend(log.lines().filter(bad).map(|line| format!("the server says: {line}")));
+        self.problems.extend(wrong_in(&log));
         folder
     }
+}
+
+/// What a log says that it should not.
+pub(super) fn wrong_in(log: &str) -> impl Iterator<Item = String> {
+    // A warning may quote an error.
+    let bad = |line: &&str| {
+        let level = line.split_whitespace().nth(1);
+        level == Some("ERROR")
+            || line.contains("panicked")
+            || ["error:", "Error:"].iter().any(|sign| line.starts_with(sign))
+    };
+    log.lines().filter(bad).map(|line| format!("the server says: {line}"))
 }
 
 /// Keeps what is on a disk for somebody to look at, when something is wrong.
@@ -208,6 +213,6 @@ pub(super) fn keep(disk: &Disk, folder: &TempDir, name: &str) {
 }
 
 /// An address that is free now. The server has it from its first start to the last, as clients know no other.
-fn free_address() -> SocketAddr {
+pub(super) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }

@@ -7,10 +7,12 @@ use anyhow::{Context, ensure};
 use prost::Message as _;
 use zetema_proto::journal::v1::MatchSummary;
 use zetema_service::journal::{
-    Append, BodyHash, BotName, Caller, ClientReference, Created, Finish, Journal, Listing, MatchId, MetaKey,
-    MetaValue, NewMatch, NewMatches, NewRecords, Options, Outcome, Owner, PageSize, Payload, RecordBytes,
-    Request, RequestId, RequestKey, RequestState, Response, Scope, SecretHash, SqliteJournal, StoredMatch,
-    StoredToken, Summary, TokenChange, TokenId, TokenLabel, TokenNumber, UnixMillis, Version, Visibility,
+    Append, BodyHash, BotName, Caller, ClientReference, Created, Finish, Journal, LadderChange, LadderName,
+    LadderStore, LaterRatings, Listing, MatchId, MetaKey, MetaValue, NewMatch, NewMatches, NewRecords,
+    Options, OtherBots, Outcome, Owner, PageSize, Payload, RecordBytes, Request, RequestId, RequestKey,
+    RequestState, Response, ResultNumber, Scope, SecretHash, SqliteJournal, StoredLadder, StoredMatch,
+    StoredRating, StoredSettings, StoredToken, Summary, TokenChange, TokenId, TokenLabel, TokenNumber,
+    UnixMillis, Version, Visibility,
 };
 
 use super::Verdict;
@@ -131,7 +133,7 @@ impl Scene {
             Err(_) => return Ok(Verdict::Stopped),
         };
         let bots = bots().map_err(|error| error.to_string())?;
-        let (ids, names) = ((1..=MATCHES).map(id), (key(), request_key()?));
+        let (ids, names) = ((1..=MATCHES).map(id), (key(), request_key()?, ladder()));
         let observed = Observed::read(&journal, ids, bots, names, recovery.stray.clone()).await;
         let verdict = self.verdict(case, &observed);
         let told = recovery.quarantined.len() + recovery.stray.len();
@@ -196,7 +198,7 @@ impl Author {
         self.commits.last().cloned().unwrap_or_default()
     }
 
-    /// Matches 1 to 5, of which 4 and 5 end, a token, the service key, a request.
+    /// Matches 1 to 5, of which 4 and 5 end, a token, the service key, a request, the ratings of a ladder.
     async fn first_part(&mut self) -> anyhow::Result<()> {
         self.create(1..=5, true).await?;
         let kept = self.journal.meta_or_insert(key(), MetaValue::new(vec![7; 32])?).await;
@@ -208,7 +210,8 @@ impl Author {
             }
         }
         self.finish(4, 4).await?;
-        self.finish(5, 4).await
+        self.finish(5, 4).await?;
+        self.rate(2).await
     }
 
     /// They go on, 6 and 7 are created, 3 and 6 end, a second token.
@@ -276,6 +279,35 @@ impl Author {
         self.note().await
     }
 
+    async fn rate(&mut self, after: u64) -> anyhow::Result<()> {
+        let rating = |bot: BotName| StoredRating {
+            bot,
+            mu: 25.0 + 1.0 / 3.0,
+            sigma: 7.5,
+            matches: after,
+            wins: 1,
+            draws: 0,
+            forfeits: 0,
+            opponents: after,
+            margin: -7,
+        };
+        let settings = StoredSettings {
+            mu: 25.0,
+            sigma: 25.0 / 3.0,
+            beta: 10.0,
+            kappa: 0.0001,
+            tau: 25.0 / 600.0,
+            provisional_sigma: 4.5,
+        };
+        let bots = bots()?.into_iter().map(rating).collect();
+        let stored = StoredLadder { after: ResultNumber::new(after), settings, bots };
+        let change =
+            LadderChange { ladder: ladder(), stored, others: OtherBots::Go, later: LaterRatings::Stay };
+        let changed = self.journal.change_ladder(change).await;
+        ensure!(changed == Outcome::Done(()), "{changed:?}");
+        self.note().await
+    }
+
     async fn token(&mut self, number: u8) -> anyhow::Result<()> {
         let token = StoredToken {
             number: TokenNumber::new(number.into()),
@@ -314,6 +346,7 @@ impl Author {
         }
         state.tokens = self.journal.tokens().await?;
         state.meta = self.journal.meta(key()).await?;
+        state.ladder = self.journal.stored_ladder(ladder()).await?;
         let request = request_key().map_err(anyhow::Error::msg)?;
         state.request = match self.journal.request(request, UnixMillis::new(2)).await? {
             RequestState::New => None,
@@ -339,6 +372,11 @@ fn payload(text: &str) -> anyhow::Result<NewRecords> {
 #[allow(clippy::expect_used, reason = "a constant")]
 fn key() -> MetaKey {
     MetaKey::new("service key").expect("a short text")
+}
+
+#[allow(clippy::expect_used, reason = "a constant")]
+fn ladder() -> LadderName {
+    LadderName::new("quick-2").expect("a short name")
 }
 
 fn request_key() -> Result<RequestKey, String> {

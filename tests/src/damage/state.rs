@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use zetema_service::journal::{
-    BotName, FinishedFilter, Journal, MatchId, MetaKey, MetaValue, PagePosition, PageSize, ReadError, Reader,
-    RequestKey, RequestState, ResultFilter, ResultNumber, ResultPage, ResultRow, SqliteJournal, StoredMatch,
-    StoredToken, UnixMillis,
+    BotName, FinishedFilter, Journal, LadderName, LadderStore, MatchId, MetaKey, MetaValue, PagePosition,
+    PageSize, ReadError, Reader, RequestKey, RequestState, ResultFilter, ResultNumber, ResultPage, ResultRow,
+    SqliteJournal, StoredLadder, StoredMatch, StoredToken, UnixMillis,
 };
 
 /// All that can be asked for, as it has to be after a commit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
     /// The matches that were created.
     pub matches: BTreeMap<[u8; 16], StoredMatch>,
@@ -23,6 +23,8 @@ pub struct State {
     pub meta: Option<MetaValue>,
     /// What a request was answered.
     pub request: Option<RequestState>,
+    /// What is stored of the ladder.
+    pub ladder: Option<StoredLadder>,
 }
 
 /// The same as it is read; an error where damage was found.
@@ -37,6 +39,7 @@ pub struct Observed {
     tokens: Result<Vec<StoredToken>, ReadError>,
     meta: Result<Option<MetaValue>, ReadError>,
     request: Result<RequestState, ReadError>,
+    ladder: Result<Option<StoredLadder>, ReadError>,
 }
 
 /// How what is read differs from a state.
@@ -57,7 +60,7 @@ impl Observed {
         journal: &SqliteJournal,
         ids: impl IntoIterator<Item = MatchId>,
         bots: impl IntoIterator<Item = BotName>,
-        (key, request): (MetaKey, RequestKey),
+        (key, request, ladder): (MetaKey, RequestKey, LadderName),
         stray: Vec<String>,
     ) -> Self {
         let mut matches = BTreeMap::new();
@@ -81,6 +84,7 @@ impl Observed {
             tokens: journal.tokens().await,
             meta: journal.meta(key).await,
             request: journal.request(request, UnixMillis::new(2)).await,
+            ladder: journal.stored_ladder(ladder).await,
         }
     }
 
@@ -130,6 +134,13 @@ impl Observed {
                 }
                 _ => return Difference::Silent(format!("the list of bot {bot} is {list:?}")),
             }
+        }
+        match (&self.ladder, &state.ladder) {
+            (Ok(ladder), has_to_be) if ladder == has_to_be => {}
+            (Err(ReadError::Damaged(_)), _) => told = true,
+            // The start has said so, and the results say what it should be.
+            (Ok(_), _) if !self.stray.is_empty() => told = true,
+            (ladder, _) => return Difference::Silent(format!("the ladder is {ladder:?}")),
         }
         let request = state.request.clone().unwrap_or(RequestState::New);
         let others = [

@@ -22,7 +22,7 @@ const ANY_PORT: &str = "127.0.0.1:0";
 
 /// A server in a process of its own.
 pub struct Process {
-    child: Child,
+    child: Running,
     folder: TempDir,
     /// Empty until it serves.
     url: String,
@@ -34,6 +34,17 @@ pub struct Process {
     serves: Option<oneshot::Receiver<String>>,
 }
 
+/// A program that is killed when this is dropped, as by a test that fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 impl Process {
     /// A server with an empty folder, and a connection to it.
     pub async fn start() -> (Self, Clients) {
@@ -42,8 +53,8 @@ impl Process {
 
     /// Kills the server (SIGKILL) and gives its folder and its log.
     pub fn kill(mut self) -> (TempDir, String) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.child.0.kill().unwrap();
+        self.child.0.wait().unwrap();
         self.reader.join().unwrap();
         let log = self.log.borrow().clone();
         (self.folder, log)
@@ -59,7 +70,7 @@ impl Process {
         let mut log = self.log.clone();
         // The writer goes with the process.
         while soon("the server to stop", log.changed()).await.is_ok() {}
-        let status = self.child.wait().unwrap();
+        let status = self.child.0.wait().unwrap();
         self.reader.join().unwrap();
         let log = self.log.borrow().clone();
         assert!(status.success(), "{status}: {log}");
@@ -70,7 +81,7 @@ impl Process {
 
     /// Sends it SIGKILL, and does not wait until it is gone.
     pub fn strike(&mut self) {
-        self.child.kill().unwrap();
+        self.child.0.kill().unwrap();
     }
 
     /// Its address.
@@ -115,7 +126,7 @@ impl Process {
     }
 
     fn signal(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        let sent = Command::new("kill").args([signal, &self.child.0.id().to_string()]).status().unwrap();
         assert!(sent.success(), "the server runs");
     }
 
@@ -237,7 +248,7 @@ impl Process {
                 });
             }
         });
-        Self { child, folder, url: String::new(), level, log, reader, serves: Some(serves) }
+        Self { child: Running(child), folder, url: String::new(), level, log, reader, serves: Some(serves) }
     }
 
     /// Waits until it serves. `false` if it ends before.
@@ -260,6 +271,11 @@ pub struct Stopped {
 }
 
 impl Stopped {
+    /// Its folder.
+    pub fn into_folder(self) -> TempDir {
+        self.folder
+    }
+
     /// What it has logged.
     pub fn log(&self) -> &str {
         &self.log

@@ -122,7 +122,7 @@ impl Table {
 
     /// Resigns for a seat that is not to act: it decides nothing from then on.
     pub async fn resign(&mut self, seat: usize) {
-        let request = v1::ResignRequest { seat_token: self.tokens[seat].clone() };
+        let request = v1::ResignRequest { seat_token: self.tokens[seat].clone(), panic: None };
         soon("Resign", self.clients.play().resign(request)).await.unwrap();
     }
 

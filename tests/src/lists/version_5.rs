@@ -9,9 +9,10 @@ use sha2::{Digest, Sha256};
 
 /// Takes away what version 6 and those after it added.
 const ADDED: &str = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_reference;
-    DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners";
+    DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners;
+    DROP TABLE ladders; DROP TABLE ladder_ratings";
 /// The version of the tables.
-const SCHEMA: u64 = 7;
+const SCHEMA: u64 = 8;
 /// The name of the version's number.
 const KEY: &str = "journal/schema";
 

@@ -10,10 +10,10 @@ use zetema_service::journal::{
     AccountChange, AccountStore, Accounts, Append, AppendOutcome, AppendRefusal, BotName, Cause,
     CreateOutcome, CreateRefusal, Created, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalQueue, JournalStats,
-    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner, PagePosition, PageSize, Payload,
-    ReadError, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber,
-    ResultPage, ResultRow, ServerJournal, StoredMatch, StoredRecord, StoredToken, StoredWebhook, TokenChange,
-    UnixMillis, Version, WebhookChange, WebhookStore,
+    LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
+    PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
+    ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredLadder, StoredLater, StoredMatch,
+    StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -344,6 +344,18 @@ impl AccountStore for MemoryJournal {
 
     async fn change_account(&self, _change: AccountChange) -> Outcome<(), RequestReused> {
         Outcome::Failed(Cause::new("a journal in memory keeps no accounts"))
+    }
+}
+
+/// It keeps no ratings: who wants to store some is told so.
+#[async_trait]
+impl LadderStore for MemoryJournal {
+    async fn stored_ladder(&self, _ladder: LadderName) -> Result<Option<StoredLadder>, ReadError> {
+        Ok(None)
+    }
+
+    async fn change_ladder(&self, _change: LadderChange) -> Outcome<(), StoredLater> {
+        Outcome::Failed(Cause::new("a journal in memory keeps no ratings"))
     }
 }
 

@@ -388,9 +388,9 @@ impl Run<'_> {
             }
             Move::Resign => {
                 if observed && self.play.is_some() {
-                    self.say(Ask::Resign(v1::Resign {})).await;
+                    self.say(Ask::Resign(v1::Resign::default())).await;
                 } else {
-                    let request = v1::ResignRequest { seat_token: self.token(seat).to_owned() };
+                    let request = v1::ResignRequest { seat_token: self.token(seat).to_owned(), panic: None };
                     let reply = self.ask("PlayService/Resign", None, &request).await;
                     reply.decode::<v1::ResignResponse>();
                     if observed {

@@ -19,7 +19,8 @@ fn ladders(clients: &Clients) -> LadderServiceClient<Channel> {
 }
 
 fn queues(ladder: &str, matches_at_once: u32) -> v1::Queues {
-    v1::Queues { queues: vec![v1::LadderQueue { ladder: ladder.to_owned(), matches_at_once }] }
+    let queue = v1::LadderQueue { ladder: ladder.to_owned(), matches_at_once };
+    v1::Queues { queues: vec![queue], challenges: None }
 }
 
 /// A stream of a bot whose hello names these queues, with so much room, and the answer to the queues.
@@ -79,9 +80,36 @@ async fn watch(clients: &Clients) -> Streaming<v1::WatchStandingsResponse> {
     soon("WatchStandings", ladders(clients).watch_standings(request)).await.unwrap().into_inner()
 }
 
+/// Without points a match, which are computed in the background.
 async fn shown(watch: &mut Streaming<v1::WatchStandingsResponse>) -> (u64, Shown) {
     let message = soon("standings", watch.message()).await.unwrap().expect("there are more");
-    (message.result_number, message.kind.unwrap())
+    let mut kind = message.kind.unwrap();
+    match &mut kind {
+        Shown::All(v1::AllStandings { standings }) | Shown::Changed(v1::ChangedStandings { standings }) => {
+            without_points(standings);
+        }
+        Shown::Draining(_) => {}
+    }
+    (message.result_number, kind)
+}
+
+fn without_points(standings: &mut [v1::Standing]) {
+    for standing in standings {
+        standing.points = None;
+    }
+}
+
+/// The standings once the luck of all results up to this one is computed.
+async fn with_luck(clients: &Clients, result: u64) -> Vec<v1::Standing> {
+    loop {
+        let request =
+            v1::GetStandingsRequest { ladder: LADDER.to_owned(), ..v1::GetStandingsRequest::default() };
+        let read = soon("GetStandings", ladders(clients).get_standings(request)).await.unwrap().into_inner();
+        if read.luck_result_number >= result {
+            return read.standings;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// Joins the seat that a bot was given, and gives its handle.
@@ -122,7 +150,7 @@ async fn bots_wait_by_a_stream_and_by_calls_and_their_match_is_in_the_standings_
     let handle = join(&mut stream, &seat).await;
     let left = stream.ask(0, Ask::Queues(v1::Queues::default())).await.unwrap();
     assert_eq!(accepted(&left), []);
-    stream.ask(handle, Ask::Resign(v1::Resign {})).await.unwrap();
+    stream.ask(handle, Ask::Resign(v1::Resign::default())).await.unwrap();
 
     let (number, changed) = shown(&mut watching).await;
     let Shown::Changed(v1::ChangedStandings { standings }) = changed else { panic!("{changed:?}") };
@@ -134,8 +162,19 @@ async fn bots_wait_by_a_stream_and_by_calls_and_their_match_is_in_the_standings_
     let (number, all) = shown(&mut watch(&clients).await).await;
     assert_eq!((number, all), (1, Shown::All(v1::AllStandings { standings: standings.clone() })));
     let request = v1::GetStandingsRequest { ladder: LADDER.to_owned(), ..v1::GetStandingsRequest::default() };
-    let read = soon("GetStandings", ladders(&clients).get_standings(request)).await.unwrap().into_inner();
+    let mut read = soon("GetStandings", ladders(&clients).get_standings(request)).await.unwrap().into_inner();
+    without_points(&mut read.standings);
     assert_eq!((read.standings, read.result_number), (standings, 1));
+    // Then the luck of its cards is known too: of the result, and of each bot's points a match.
+    let points = with_luck(&clients, 1).await.into_iter().map(|standing| standing.points.unwrap());
+    let scored: Vec<_> = points.map(|points| (points.matches, points.scored.unwrap().mean)).collect();
+    let request = v1::ListResultsRequest { ladder: LADDER.to_owned(), ..v1::ListResultsRequest::default() };
+    let results = soon("ListResults", ladders(&clients).list_results(request)).await.unwrap().into_inner();
+    let mut adjusted = results.results[0].seats.iter().map(|seat| seat.adjusted_score.unwrap());
+    let (one, other) = (adjusted.next().unwrap(), adjusted.next().unwrap());
+    assert!(scored.contains(&(1, one.score)) && scored.contains(&(1, other.score)), "{scored:?}, {one:?}");
+    assert_eq!((one.luck, one.adjusted), (-other.luck, one.score - one.luck));
+    assert!(one.luck.abs() > 0.0);
     let list = soon("ListLadders", ladders(&clients).list_ladders(v1::ListLaddersRequest {})).await.unwrap();
     let quick = list.into_inner().ladders.into_iter().find(|ladder| ladder.name == LADDER).unwrap();
     assert_eq!((quick.queued_bots, quick.live_matches, quick.rated_matches), (0, 0, 1));

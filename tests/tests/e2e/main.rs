@@ -7,10 +7,14 @@
 )]
 
 mod access;
+mod author_faults;
 mod backend;
 mod backup;
+#[cfg(target_os = "linux")]
+mod bad_bots;
 mod bad_input;
 mod cancelled;
+mod challenges;
 mod clocks;
 mod dead_peers;
 mod drain;

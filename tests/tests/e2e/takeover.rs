@@ -23,7 +23,7 @@ async fn check_lost(stream: &mut PlayStream, handle: u32, reason: SupersededReas
     let message = stream.next().await.unwrap().unwrap();
     let superseded = v1::Superseded { reason: reason.into() };
     assert_eq!((message.handle, message.kind), (handle, Some(Answer::Superseded(superseded))));
-    let answer = stream.ask(handle, Ask::Resign(v1::Resign {})).await.unwrap();
+    let answer = stream.ask(handle, Ask::Resign(v1::Resign::default())).await.unwrap();
     let Some(Answer::Rejection(error)) = answer.kind else { panic!("{answer:?} is no rejection") };
     assert_eq!(error.reason(), ErrorReason::UnknownHandle);
 }
@@ -45,7 +45,7 @@ async fn who_joins_takes_the_seat_and_the_other_is_told() {
     check_lost(&mut new, taken, SupersededReason::JoinedElsewhere).await;
 
     // The other seat of the old stream plays on: it resigns, and sees the end.
-    old.ask(kept, Ask::Resign(v1::Resign {})).await.unwrap();
+    old.ask(kept, Ask::Resign(v1::Resign::default())).await.unwrap();
     while !matches!(old.next().await.unwrap().unwrap().kind, Some(Answer::End(_))) {}
     clients.verified_record(created.id()).await;
     server.stop().await;
@@ -180,7 +180,7 @@ async fn a_new_token_ends_what_the_old_one_has_opened() {
     assert_eq!(soon("the end", observer.message()).await.unwrap(), None);
 
     let seat_token = rotated.into_inner().seat_token.unwrap().token;
-    let request = v1::ResignRequest { seat_token };
+    let request = v1::ResignRequest { seat_token, panic: None };
     soon("Resign", clients.play().resign(request)).await.unwrap();
     clients.verified_record(created.id()).await;
     server.stop().await;

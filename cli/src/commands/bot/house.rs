@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use zetema_bots::House;
 use zetema_sdk::{
-    BotToken, Claim, DealCheck, End, ErrorReason, LadderQueue, NonceSecret, Outcome, PlayerToken, SeatToken,
-    Session, SessionEvent, Settings, Stop,
+    BotToken, Challenges, Claim, DealCheck, End, LadderQueue, NonceSecret, Outcome, PlayerToken, SeatToken,
+    Session, Settings, Stop,
 };
 use zetema_service::server::Terminations;
 
 use crate::args::{AddressArgs, FormatArgs, house};
-use crate::failure::{Superseded, TokenVoid, Usage};
+use crate::failure::Usage;
+use crate::house::Playing;
 use crate::json::OutcomeJson;
 use crate::output::{self, Format};
 
@@ -22,9 +23,10 @@ With the name of a house bot it takes seats on a server: those whose tokens are 
 over, or all of a bot. With a bot's token it plays every seat that matches have for the bot, those of matches
 under way and each new one as it comes, until it is stopped. The connection is made again when it is lost, and
 the deals and the record are checked at the end. Ctrl-C leaves the seats as they are: the same command takes them up again,
-and with --nonce-secret even those that are not dealt yet. With --queue the first Ctrl-C leaves the ladders and
-plays what runs to the end, and the second leaves the seats as they are. With --format json each seat is a line
-when it is done: match_id, seat, end, outcome, verified, faults, message. What a ladder has to say is on stderr.
+and with --nonce-secret even those that are not dealt yet. With --queue or --challenges the first Ctrl-C leaves the
+ladders, accepts no challenge and plays what runs to the end, and the second leaves the seats as they are. With
+--format json each seat is a line when it is done: match_id, seat, end, outcome, verified, faults, message. What a
+ladder has to say is on stderr.
 
 Exit codes: 3 if another program took a seat, 4 if a token is not valid any more, 1 if a seat could not be
 played to the end. A supervisor must not start it again after 3, as two that are started again would take the
@@ -35,6 +37,7 @@ Examples:
   zetema bot random --token-file seat-tokens.txt
   zetema bot greedy --token TOKEN_OF_A_BOT --nonce-secret nonce-secret
   zetema bot greedy --token TOKEN_OF_A_BOT --queue sackson-2:3 --queue fosdick-4
+  zetema bot greedy --token TOKEN_OF_A_BOT --challenges everyone:2
   zetema bot register rex";
 
 /// Which house bot takes which seats on a server: those whose tokens are given, until their matches are over, or all of a bot.
@@ -61,6 +64,16 @@ pub(super) struct HouseArgs {
     /// A ladder that the bot waits on, and how many of its matches it plays at once at most, 1 unless given; repeatable
     #[arg(long = "queue", env = "ZETEMA_QUEUES", value_name = "LADDER[:MATCHES]", value_delimiter = ',')]
     queues: Vec<LadderQueue>,
+    /// Whose challenges the bot accepts, matches that somebody else creates with a seat for it, and how many at once: nobody, everyone, or
+    /// everyone:MATCHES. Its own owner may always create some
+    #[arg(
+        long,
+        env = "ZETEMA_CHALLENGES",
+        value_name = "nobody|everyone[:MATCHES]",
+        default_value_t = Challenges::FromNobody,
+        hide_default_value = true
+    )]
+    challenges: Challenges,
     /// The file of the secret from which nonces follow, so that they outlive the process; it is made if it is not there
     #[arg(long, env = "ZETEMA_NONCE_SECRET", value_name = "FILE")]
     nonce_secret: Option<PathBuf>,
@@ -142,21 +155,6 @@ impl Played {
     }
 }
 
-/// How many seats did not end as they should.
-#[derive(Default)]
-struct Count {
-    seats: usize,
-    failed: usize,
-    superseded: usize,
-    /// Why a token is not valid.
-    void: Option<zetema_sdk::Error>,
-}
-
-/// Whether a token is at fault.
-fn is_void(error: &zetema_sdk::Error) -> bool {
-    matches!(error, zetema_sdk::Error::Refused { refusal, .. } if refusal.reason == ErrorReason::Unauthenticated)
-}
-
 impl HouseArgs {
     pub(super) async fn run(self) -> Result<()> {
         crate::log::start_quietly("warn")?;
@@ -166,8 +164,16 @@ impl HouseArgs {
             Some(file) => read_tokens(file)?,
             None => self.tokens,
         })?;
-        if let (Played::Given(_), false) = (&played, self.queues.is_empty()) {
-            return Err(Usage::new("--queue (ZETEMA_QUEUES) is for a bot: give --token a bot's token").into());
+        if let Played::Given(_) = &played {
+            if !self.queues.is_empty() {
+                return Err(
+                    Usage::new("--queue (ZETEMA_QUEUES) is for a bot: give --token a bot's token").into()
+                );
+            }
+            if self.challenges != Challenges::FromNobody {
+                let problem = "--challenges (ZETEMA_CHALLENGES) is for a bot: give --token a bot's token";
+                return Err(Usage::new(problem).into());
+            }
         }
         let AddressArgs { server, tls } = self.address;
         let settings = Settings {
@@ -177,7 +183,7 @@ impl HouseArgs {
             ..Settings::default()
         };
         let factory = move |info: &_| house.make(info, seed);
-        let mut session = match played {
+        let session = match played {
             Played::OfBot(token) => Session::open_for_bot(&server, settings, token, factory)?,
             Played::Given(tokens) => {
                 let mut session = Session::open(&server, settings, factory)?;
@@ -187,71 +193,48 @@ impl HouseArgs {
                 session
             }
         };
-        let stop = session.stopper();
         let signals = Terminations::listen().context("signals can't be had")?;
-        tokio::spawn(stop_when_told(signals, stop.clone(), self.queues.len()));
-        let mut refused = None;
-        if !self.queues.is_empty() {
-            match session.queue(self.queues).await {
-                Ok(states) => states.iter().for_each(output::note),
-                Err(zetema_sdk::Error::Finished) => {}
-                // What it has is played to the end all the same.
-                Err(error) => {
-                    refused = Some(error);
-                    stop.finish();
-                }
-            }
+        let waits = !self.queues.is_empty() || self.challenges != Challenges::FromNobody;
+        tokio::spawn(stop_when_told(signals, session.stopper(), waits));
+        let mut playing = Playing::new(session);
+        // What the server has against it is the verdict.
+        if let Ok(notes) = wait(&mut playing, self.queues, self.challenges).await {
+            notes.into_iter().for_each(output::note);
         }
-        let mut count = Count::default();
-        while let Some(event) = session.next_event().await {
-            let outcome = match event {
-                SessionEvent::Outcome(outcome) => outcome,
-                SessionEvent::QueuesRefused(refusal) => {
-                    refused = Some(zetema_sdk::Error::Refused { asked: "wait on the ladders", refusal });
-                    stop.finish();
-                    continue;
-                }
-                // The log has it.
-                _ => continue,
-            };
-            count.seats += 1;
-            match outcome.end {
-                End::Superseded => {
-                    count.superseded += 1;
-                    // Who has the bot's token takes its new seats too.
-                    stop.finish();
-                }
-                End::Failed(ref error) if is_void(error) => count.void = Some(error.clone()),
-                _ => count.failed += usize::from(!is_right(&outcome)),
-            }
+        while let Some(outcome) = playing.next().await {
             match self.format.format {
                 Format::Table => output::print(&*outcome)?,
                 Format::Json => output::print_json_line(&SeatJson::new(&outcome))?,
             }
         }
-        let Count { seats, failed, superseded, void } = count;
-        if superseded > 0 {
-            return Err(Superseded { superseded, seats }.into());
-        }
-        if let Some(error) = void.or_else(|| session.closed().err().filter(is_void)) {
-            return Err(TokenVoid(error).into());
-        }
-        session.closed()?;
-        if let Some(error) = refused {
-            return Err(error.into());
-        }
-        if failed > 0 {
-            bail!("{failed} of {seats} seats were not played to the end, or their deals don't verify");
-        }
-        Ok(())
+        playing.verdict()
     }
 }
 
-/// Stops the session at the first signal; where the bot waits on ladders, it finishes at the first and stops at the second.
-async fn stop_when_told(mut signals: Terminations, stop: Stop, ladders: usize) {
+/// Waits for what the bot is to wait for. The answer is what people are told of it.
+async fn wait(
+    playing: &mut Playing,
+    queues: Vec<LadderQueue>,
+    challenges: Challenges,
+) -> Result<Vec<String>, zetema_sdk::Error> {
+    let mut notes = Vec::new();
+    if challenges != Challenges::FromNobody {
+        playing.challenges(challenges).await?;
+        notes.push(format!("challenges from {challenges} at once"));
+    }
+    if !queues.is_empty() {
+        notes.extend(playing.queue(queues).await?.iter().map(ToString::to_string));
+    }
+    Ok(notes)
+}
+
+/// Stops the session at the first signal; where the bot waits for matches, it finishes at the first and stops at the second.
+async fn stop_when_told(mut signals: Terminations, stop: Stop, waits: bool) {
     signals.next().await;
-    if ladders > 0 {
-        output::note("leaving the ladders, and playing what runs to the end; once more to stop at once");
+    if waits {
+        output::note(
+            "waiting for no more matches, and playing what runs to the end; once more to stop at once",
+        );
         stop.finish();
         signals.next().await;
     }
@@ -265,13 +248,4 @@ fn read_tokens(file: &Path) -> Result<Vec<PlayerToken>> {
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PlayerToken::from).collect();
     ensure!(!tokens.is_empty(), "{} has no token: write one on each line", file.display());
     Ok(tokens)
-}
-
-/// A seat that was stopped is as its user wanted it.
-const fn is_right(outcome: &Outcome) -> bool {
-    match outcome.end {
-        End::Result(_) | End::Aborted { .. } => !matches!(outcome.deal, DealCheck::Failed(_)),
-        End::Stopped => true,
-        _ => false,
-    }
 }

@@ -1,6 +1,7 @@
-//! `zetema demo`: matches between the house bots on a server inside the program.
+//! `zetema demo`: matches between the house bots on a server inside the program, and a ladder of them.
 
 mod arena;
+mod ladder;
 mod many;
 mod one;
 mod pace;
@@ -17,19 +18,50 @@ use zetema_rules::NamedTimeControl;
 use crate::args::{BotsArgs, FormatArgs, RulesArgs, TimeControlArgs};
 use crate::output::Format;
 
-/// Show a match between the house bots, or play many.
+/// The flags that say what is played, which a ladder does. Each is named where it conflicts.
+const OF_MATCHES: [&str; 16] = [
+    "preset",
+    "players",
+    "teams",
+    "changes",
+    "bots",
+    "seed",
+    "records",
+    "time_control",
+    "idle_timeout",
+    "budget",
+    "first_budget",
+    "bank",
+    "increment",
+    "network_credit",
+    "network_credit_total",
+    "on_time_out",
+];
+
+/// Show a match between the house bots, or play many, or have them play on a ladder.
 ///
 /// A server starts inside the program, on a free port of this machine, and the bots play on it over
 /// gRPC as any bot does. When a match is over its record is read and verified.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Examples:
   zetema demo --preset fosdick --players 4 --bots greedy,random
   zetema demo --matches 200 --preset quick --format json > results.json
+  zetema demo --ladder
+  zetema demo --ladder --matches 100 --data ./ladder
 
 The JSON is one object: rules, matches (match_id, outcome, deals, steps, verified, error) and summary.
-The exit code is 1 if a match has no result or does not verify.")]
+The exit code is 1 if a match has no result or does not verify.
+
+With --ladder six bots play rated matches on the ladder quick-2, one deal for two, and the standings are on the terminal, until
+Ctrl-C or until so many are rated. What runs then is played to its end; another Ctrl-C does not wait for it. The JSON is one object:
+ladder, matches (rated in this run), rated_matches (with those of earlier runs with the same --data), unfinished, failures (bot and
+problem of each that could not play on, or whose seats or deals failed: the exit code is 1 then), duration_ms and standings, as
+`zetema ladder standings` has them.")]
 pub(crate) struct Demo {
+    /// Have six house bots play rated matches, and show their standings
+    #[arg(long, conflicts_with_all = OF_MATCHES)]
+    ladder: bool,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
@@ -37,9 +69,9 @@ pub(crate) struct Demo {
     /// Deal fixed cards by this number, that of the first match; the next ones count up
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// How many matches to play; one is shown as it is played
-    #[arg(long, value_name = "N", default_value = "1")]
-    matches: NonZeroU64,
+    /// How many matches to play: unless given one, which is shown as it is played, and with --ladder until Ctrl-C
+    #[arg(long, value_name = "N")]
+    matches: Option<NonZeroU64>,
     /// Keep the server's data in this folder; unless given, they are removed
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -52,23 +84,13 @@ pub(crate) struct Demo {
     time: TimeControlArgs,
 }
 
-impl Default for Demo {
-    fn default() -> Self {
-        Self {
-            rules: RulesArgs::default(),
-            bots: BotsArgs::default(),
-            seed: None,
-            matches: NonZeroU64::MIN,
-            data: None,
-            records: None,
-            format: FormatArgs::default(),
-            time: TimeControlArgs::default(),
-        }
-    }
-}
-
 impl Demo {
     pub(super) async fn run(self) -> Result<()> {
+        if self.ladder {
+            crate::log::start_quietly("error")?;
+            let matches = self.matches.map(NonZeroU64::get);
+            return ladder::play(matches, self.data.as_deref(), self.format.format).await;
+        }
         let rules = self.rules.rules()?;
         let control = self.time.control(None, NamedTimeControl::Standard)?;
         let bots = self.bots.by_seat(&rules)?;
@@ -84,10 +106,11 @@ impl Demo {
 
     async fn play(&self, arena: &Arena) -> Result<()> {
         let records = self.records.as_deref();
-        if self.matches == NonZeroU64::MIN && self.format.format == Format::Table {
+        let matches = self.matches.unwrap_or(NonZeroU64::MIN);
+        if matches == NonZeroU64::MIN && self.format.format == Format::Table {
             one::play(arena, records).await
         } else {
-            many::play(arena, self.matches.get(), records, self.format.format).await
+            many::play(arena, matches.get(), records, self.format.format).await
         }
     }
 }

@@ -1,11 +1,16 @@
 //! `zetema ladder`: the ladders of a server.
 
+mod audit;
+mod export;
+mod filter;
 mod head_to_head;
 mod history;
 mod list;
+mod recompute;
 mod reinstate;
 mod results;
-mod standings;
+pub(crate) mod standings;
+mod suspicions;
 #[cfg(test)]
 mod tests;
 
@@ -27,8 +32,16 @@ pub(crate) enum LadderCommand {
     History(history::History),
     /// Show how a bot did against each that it met, by name
     HeadToHead(head_to_head::HeadToHead),
+    /// Write the results or the records of a ladder for other programs: CSV, JSON Lines or Parquet
+    Export(export::Export),
+    /// Check every record of a server in one go
+    Audit(audit::Audit),
     /// Put a bot back that is benched until its owner does so
     Reinstate(reinstate::Reinstate),
+    /// List what the results of a ladder show that honest play is very unlikely to give
+    Suspicions(suspicions::Suspicions),
+    /// Rate all results of a server that does not run anew, and hold the ratings against those that it has stored
+    Recompute(recompute::Recompute),
 }
 
 pub(super) async fn run(command: LadderCommand) -> Result<()> {
@@ -38,7 +51,11 @@ pub(super) async fn run(command: LadderCommand) -> Result<()> {
         LadderCommand::Results(results) => results.run().await,
         LadderCommand::History(history) => history.run().await,
         LadderCommand::HeadToHead(met) => met.run().await,
+        LadderCommand::Export(export) => export.run().await,
+        LadderCommand::Audit(audit) => audit.run().await,
         LadderCommand::Reinstate(reinstate) => reinstate.run().await,
+        LadderCommand::Suspicions(suspicions) => suspicions.run().await,
+        LadderCommand::Recompute(recompute) => recompute.run().await,
     }
 }
 

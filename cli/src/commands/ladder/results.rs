@@ -1,14 +1,14 @@
 //! `zetema ladder results`.
 
 use anyhow::Result;
-use clap::ValueEnum;
 use comfy_table::Table;
-use prost_types::Timestamp;
 use zetema_proto::v1;
 
+use super::filter::FilterArgs;
+use super::standings::Columns;
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
-use crate::json::{LadderResultJson, LadderSeatJson};
+use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson};
 use crate::output::{self, Format};
 use crate::pages::pages;
 
@@ -17,8 +17,10 @@ use crate::pages::pages;
 #[command(after_help = "\
 No token is needed. Matches that were aborted are among them: they are not rated. `zetema record show ID` has the cards.
 The JSON is a list of objects: result_number, match_id, time, reason, seats (bot, side, rank, total, end: played,
-forfeited or no-show, before, after), where rank and total are null of a match that was aborted, and before and after,
-the ratings (mu, sigma, shown, provisional), of one that is not rated.
+forfeited or no-show, before, after, adjusted_score), where rank and total are null of a match that was aborted, and
+before and after, the ratings (mu, sigma, shown, provisional), of one that is not rated. adjusted_score (score, luck,
+adjusted: points of the side less the mean of the others', what of it was the luck of the cards, and the rest) is null
+until it is computed, in the background, and of a match that is not rated. --luck shows it in the table.
 
 Examples:
   zetema ladder results sackson-2 --bot greedy --opponent random
@@ -27,21 +29,11 @@ pub(crate) struct Results {
     /// The ladder's name
     #[arg(value_name = "LADDER")]
     ladder: String,
-    /// Only matches that this bot played
-    #[arg(long, value_name = "NAME")]
-    bot: Option<String>,
-    /// Only those in which this bot was on another side than --bot
-    #[arg(long, value_name = "NAME", requires = "bot")]
-    opponent: Option<String>,
-    /// Only those that ended then or later, as in 2026-11-21T03:04:01Z or 2026-11-21
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    since: Option<Timestamp>,
-    /// Only those that ended before
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    before: Option<Timestamp>,
-    /// Only those that ended in this way; repeatable
-    #[arg(long, value_enum)]
-    reason: Vec<Reason>,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Show what each side scored without the luck of the cards too
+    #[arg(long)]
+    luck: bool,
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
@@ -51,48 +43,14 @@ pub(crate) struct Results {
     address: AddressArgs,
 }
 
-/// How a match ended.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Reason {
-    /// A side reached the target
-    Target,
-    /// The only deal of a match without a target was over
-    DealOver,
-    /// One side was left without a forfeit
-    Forfeit,
-    /// It ended without a result and is not rated
-    Aborted,
-}
-
-impl Reason {
-    const fn to_wire(self) -> v1::LadderResultReason {
-        match self {
-            Self::Target => v1::LadderResultReason::Target,
-            Self::DealOver => v1::LadderResultReason::DealOver,
-            Self::Forfeit => v1::LadderResultReason::Forfeit,
-            Self::Aborted => v1::LadderResultReason::Aborted,
-        }
-    }
-}
-
-/// A time in UTC, or a day, which begins at midnight.
-pub(super) fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| "give a time as in 2026-11-21T03:04:01Z, or a day as in 2026-11-21".to_owned())
-}
-
 impl Results {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let filter = v1::LadderResultFilter {
-            bot_name: self.bot.unwrap_or_default(),
-            opponent_name: self.opponent.unwrap_or_default(),
-            since: self.since,
-            before: self.before,
-            reasons: self.reason.iter().map(|reason| reason.to_wire().into()).collect(),
-        };
+        let filter = self.filter.to_wire();
         let page = async |page_size, page_token| {
             let (ladder, filter) = (self.ladder.clone(), Some(filter.clone()));
-            let request = v1::ListResultsRequest { ladder, filter, page_size, page_token };
+            let request =
+                v1::ListResultsRequest { ladder, filter, page_size, page_token, oldest_first: None };
             let answer = client.list_results(request).await?;
             Ok((answer.results, answer.next_page_token))
         };
@@ -100,7 +58,10 @@ impl Results {
         let results: Vec<_> = results.iter().map(LadderResultJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&results)?,
-            Format::Table => output::print(table(&results))?,
+            Format::Table => {
+                let columns = if self.luck { Columns::WithLuck } else { Columns::Usual };
+                output::print(table(&results, columns))?;
+            }
         }
         if more {
             output::note(format!("there are more: give a --limit over {}", self.limit));
@@ -110,14 +71,20 @@ impl Results {
 }
 
 /// Results for people: a row each, with a line for each seat.
-pub(super) fn table(results: &[LadderResultJson]) -> Table {
-    let mut table = output::table(["result", "ended", "match", "reason", "rank", "bot", "points", "rating"]);
+pub(super) fn table(results: &[LadderResultJson], columns: Columns) -> Table {
+    let mut names = vec!["result", "ended", "match", "reason", "rank", "bot", "points", "rating"];
+    let mut right = vec![0, 4, 6, 7];
+    if columns == Columns::WithLuck {
+        right.extend(names.len()..names.len() + 3);
+        names.extend(["score", "luck", "without luck"]);
+    }
+    let mut table = output::table(names);
     for result in results {
         let seats = |cell: fn(&LadderSeatJson) -> String| {
             result.seats.iter().map(cell).collect::<Vec<_>>().join("\n")
         };
         let number = |number: Option<u32>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
-        table.add_row([
+        let mut row = vec![
             result.result_number.to_string(),
             result.time.clone().unwrap_or_default(),
             result.match_id.clone(),
@@ -135,8 +102,20 @@ pub(super) fn table(results: &[LadderResultJson]) -> Table {
                 }
                 _ => "–".to_owned(),
             }),
-        ]);
+        ];
+        if columns == Columns::WithLuck {
+            let points = |points: fn(&AdjustedScoreJson) -> f64| {
+                let cell = |seat: &LadderSeatJson| {
+                    seat.adjusted_score
+                        .as_ref()
+                        .map_or_else(|| "–".to_owned(), |score| format!("{:+.1}", points(score)))
+                };
+                result.seats.iter().map(cell).collect::<Vec<_>>().join("\n")
+            };
+            row.extend([points(|of| of.score), points(|of| of.luck), points(|of| of.adjusted)]);
+        }
+        table.add_row(row);
     }
-    output::align_right(&mut table, [0, 4, 6, 7]);
+    output::align_right(&mut table, right);
     table
 }

@@ -1,6 +1,7 @@
 //! `zetema ladder standings`.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, bail};
 use comfy_table::Table;
@@ -13,7 +14,7 @@ use super::{conduct, rating};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::{Client, explain};
 use crate::failure::Usage;
-use crate::json::{StandingJson, StandingsJson};
+use crate::json::{EstimateJson, IntervalJson, StandingJson, StandingsJson};
 use crate::output::{self, Format};
 use crate::pages::pages;
 use crate::screen::Screen;
@@ -26,13 +27,20 @@ const USUAL_LIMIT: u32 = 100;
 #[command(after_help = "\
 No token is needed. They go by mu − 3 sigma: a bot is very likely at least as strong as that. A question mark marks a
 rating that says little yet. The JSON is a list of objects: rank, bot, rating (mu, sigma, shown, provisional), matches,
-wins, draws, forfeits, sides_met, margin, conduct (state: free, cooling-down or benched; until, or null).
+wins, draws, forfeits, sides_met, margin, conduct (state: free, cooling-down or benched; until, or null), points
+(matches, scored and adjusted, each with mean, standard_error and interval from and to, luck_share, variance_ratio; or
+null as long as the luck of none of its matches is computed).
 
-With --watch the table is drawn again when something changes, until Ctrl-C. With --format json each line is an object
-then: result_number, kind (all or changed) and standings, of which all has the best 1,000.
+With --luck there are the points a match, as scored and without the luck of the cards, each ± half the width of its 95 %
+interval (none under ten matches), and of how many matches. Nobody is rated by them.
+
+With --watch the table is drawn again when something changes, until Ctrl-C. A bot's points a match come with its row
+when its rating changes, which is before the luck of that match is computed: so they are a match behind. With --format
+json each line is an object then: result_number, kind (all or changed) and standings, of which all has the best 1,000.
 
 Examples:
   zetema ladder standings sackson-2 --limit 20
+  zetema ladder standings sackson-2 --luck
   zetema ladder standings sackson-2 --watch")]
 pub(crate) struct Standings {
     /// The ladder's name
@@ -44,6 +52,9 @@ pub(crate) struct Standings {
     /// Go on and show what changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
+    /// Show points a match too, as scored and without the luck of the cards
+    #[arg(long)]
+    luck: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -60,24 +71,32 @@ impl Standings {
         }
         let client = Client::connect_as_anyone(&self.address).await?;
         if self.watch {
-            let stream = client.watch_standings(self.ladder.clone()).await?;
+            let stream = Following::start(&client, &self.ladder).await?;
             return tokio::select! {
                 watched = self.follow(stream) => watched,
                 told = termination() => Ok(told?),
             };
         }
         let limit = self.limit.unwrap_or(USUAL_LIMIT);
+        let (luck_to, results_to) = (AtomicU64::new(0), AtomicU64::new(0));
         let page = async |page_size, page_token| {
             let ladder = self.ladder.clone();
             let answer =
                 client.get_standings(v1::GetStandingsRequest { ladder, page_size, page_token }).await?;
+            luck_to.store(answer.luck_result_number, Ordering::Relaxed);
+            results_to.store(answer.result_number, Ordering::Relaxed);
             Ok((answer.standings, answer.next_page_token))
         };
         let (standings, more) = pages(limit, page).await?;
         let standings: Vec<_> = standings.iter().map(StandingJson::new).collect::<Result<_>>()?;
         match self.format.format {
             Format::Json => output::print_json(&standings)?,
-            Format::Table => output::print(table(&standings))?,
+            Format::Table => output::print(table(&standings, self.columns()))?,
+        }
+        if self.luck
+            && let Some(behind) = luck_is_behind(luck_to.into_inner(), results_to.into_inner())
+        {
+            output::note(behind);
         }
         if more {
             output::note(format!("there are more: give a --limit over {limit}"));
@@ -85,38 +104,58 @@ impl Standings {
         Ok(())
     }
 
-    async fn follow(&self, mut stream: Streaming<v1::WatchStandingsResponse>) -> Result<()> {
+    const fn columns(&self) -> Columns {
+        if self.luck { Columns::WithLuck } else { Columns::Usual }
+    }
+
+    async fn follow(&self, mut stream: Following) -> Result<()> {
         let limit = usize::try_from(self.limit.unwrap_or(USUAL_LIMIT)).unwrap_or(usize::MAX);
         // One line less would have no bot.
         let mut screen = Screen::with_room_for(4).filter(|_| self.format.format == Format::Table);
         let mut latest = Latest::default();
-        while let Some(message) = stream.message().await.map_err(|status| explain(&status))? {
-            let v1::WatchStandingsResponse { result_number, kind } = message;
-            let standings = match kind {
-                Some(Kind::All(v1::AllStandings { standings })) => {
-                    StandingsJson::new(result_number, "all", &standings)?
-                }
-                Some(Kind::Changed(v1::ChangedStandings { standings })) => {
-                    StandingsJson::new(result_number, "changed", &standings)?
-                }
-                Some(Kind::Draining(v1::StandingsDraining { reconnect_after_ms, stops_in_ms })) => {
-                    output::note(format!(
-                        "the server stops in at most {stops_in_ms} ms: watch again {reconnect_after_ms} ms after that"
-                    ));
-                    continue;
-                }
-                // What this version does not know.
-                None => continue,
-            };
+        loop {
+            let standings = stream.next().await?;
             if self.format.format == Format::Json {
                 output::print_json_line(&standings)?;
                 continue;
             }
             latest.take(standings);
-            let picture = table(&latest.best(limit));
+            let picture = table(&latest.best(limit), self.columns());
             match &mut screen {
                 Some(screen) => screen.draw(&picture.to_string())?,
                 None => output::print(picture)?,
+            }
+        }
+    }
+}
+
+/// Standings that are followed.
+pub(crate) struct Following(Streaming<v1::WatchStandingsResponse>);
+
+impl Following {
+    /// Begins to follow a ladder.
+    pub(crate) async fn start(client: &Client, ladder: &str) -> Result<Self> {
+        client.watch_standings(ladder.to_owned()).await.map(Self)
+    }
+
+    /// All of them at first, and then what changes.
+    pub(crate) async fn next(&mut self) -> Result<StandingsJson> {
+        while let Some(message) = self.0.message().await.map_err(|status| explain(&status))? {
+            let v1::WatchStandingsResponse { result_number, kind } = message;
+            match kind {
+                Some(Kind::All(v1::AllStandings { standings })) => {
+                    return StandingsJson::new(result_number, "all", &standings);
+                }
+                Some(Kind::Changed(v1::ChangedStandings { standings })) => {
+                    return StandingsJson::new(result_number, "changed", &standings);
+                }
+                Some(Kind::Draining(v1::StandingsDraining { reconnect_after_ms, stops_in_ms })) => {
+                    output::note(format!(
+                        "the server stops in at most {stops_in_ms} ms: watch again {reconnect_after_ms} ms after that"
+                    ));
+                }
+                // What this version does not know.
+                None => {}
             }
         }
         bail!("the stream ended: watch it again")
@@ -125,10 +164,10 @@ impl Standings {
 
 /// The standings as far as they were told, by the bot's name.
 #[derive(Default)]
-pub(super) struct Latest(BTreeMap<String, StandingJson>);
+pub(crate) struct Latest(BTreeMap<String, StandingJson>);
 
 impl Latest {
-    pub(super) fn take(&mut self, StandingsJson { kind, standings, .. }: StandingsJson) {
+    pub(crate) fn take(&mut self, StandingsJson { kind, standings, .. }: StandingsJson) {
         if kind == "all" {
             self.0.clear();
         }
@@ -136,7 +175,7 @@ impl Latest {
     }
 
     /// The best, by their rank and then by name.
-    pub(super) fn best(&self, limit: usize) -> Vec<StandingJson> {
+    pub(crate) fn best(&self, limit: usize) -> Vec<StandingJson> {
         let mut standings: Vec<_> = self.0.values().cloned().collect();
         standings.sort_by_key(|standing| standing.rank);
         standings.truncate(limit);
@@ -144,12 +183,26 @@ impl Latest {
     }
 }
 
+/// Which columns a table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// Those that all have.
+    Usual,
+    /// With the luck of the cards, and what is scored without it.
+    WithLuck,
+}
+
 /// Standings for people.
-pub(super) fn table(standings: &[StandingJson]) -> Table {
-    let columns = ["rank", "bot", "rating", "matches", "wins", "draws", "forfeits", "margin", "conduct"];
-    let mut table = output::table(columns);
+pub(crate) fn table(standings: &[StandingJson], columns: Columns) -> Table {
+    let mut names = vec!["rank", "bot", "rating", "matches", "wins", "draws", "forfeits", "margin"];
+    if columns == Columns::WithLuck {
+        names.extend(["points a match ± 95 %", "without luck ± 95 %", "of matches"]);
+    }
+    let right = (0..names.len()).filter(|&column| column != 1);
+    names.push("conduct");
+    let mut table = output::table(names);
     for standing in standings {
-        table.add_row([
+        let mut row = vec![
             standing.rank.to_string(),
             standing.bot.clone(),
             rating(&standing.rating),
@@ -158,9 +211,36 @@ pub(super) fn table(standings: &[StandingJson]) -> Table {
             standing.draws.to_string(),
             standing.forfeits.to_string(),
             format!("{:+}", standing.margin),
-            conduct(&standing.conduct),
-        ]);
+        ];
+        if columns == Columns::WithLuck {
+            row.extend(match &standing.points {
+                Some(points) => {
+                    [estimate(&points.scored), estimate(&points.adjusted), points.matches.to_string()]
+                }
+                None => ["–", "–", "0"].map(str::to_owned),
+            });
+        }
+        row.push(conduct(&standing.conduct));
+        table.add_row(row);
     }
-    output::align_right(&mut table, [0, 2, 3, 4, 5, 6, 7]);
+    output::align_right(&mut table, right);
     table
+}
+
+/// A mean for people, and half the width of where it is 95 times of 100.
+fn estimate(estimate: &EstimateJson) -> String {
+    let EstimateJson { mean, interval, .. } = estimate;
+    match interval {
+        Some(IntervalJson { from, to }) => format!("{mean:+.1} ± {:.1}", (to - from) / 2.0),
+        None => format!("{mean:+.1}"),
+    }
+}
+
+/// Which results of the server have no luck yet, for people; `None` if all have that ever will.
+pub(super) fn luck_is_behind(luck_to: u64, results_to: u64) -> Option<String> {
+    match results_to.checked_sub(luck_to)? {
+        0 => None,
+        1 => Some(format!("the luck of result {results_to} is not computed yet")),
+        _ => Some(format!("the luck of results {} to {results_to} is not computed yet", luck_to + 1)),
+    }
 }

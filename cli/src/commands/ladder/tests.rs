@@ -6,9 +6,11 @@ use serde_json::json;
 use zetema_proto::{Wire, v1};
 use zetema_rules::{NamedTimeControl, Preset, TimeControl};
 
-use super::{head_to_head, history, list, reinstate, results, standings};
+use super::standings::Columns;
+use super::{filter, head_to_head, history, list, reinstate, results, standings, suspicions};
 use crate::json::{
     ConductJson, HeadToHeadJson, LadderJson, LadderResultJson, RatingPointJson, StandingJson, StandingsJson,
+    SuspicionsJson,
 };
 
 /// What a table says, cell by cell.
@@ -23,7 +25,7 @@ fn check(table: &Table, rows: &[&[&str]]) {
 }
 
 fn time(text: &str) -> Timestamp {
-    results::time(text).unwrap()
+    filter::time(text).unwrap()
 }
 
 fn rating(mu: f64, sigma: f64, certainty: v1::RatingCertainty) -> v1::Rating {
@@ -55,6 +57,7 @@ fn standing(rank: u32, bot: &str, rating: v1::Rating, margin: i64, conduct: v1::
         rating: Some(rating),
         tally: Some(tally),
         conduct: Some(conduct),
+        points: None,
     }
 }
 
@@ -112,6 +115,11 @@ fn two_results() -> Vec<LadderResultJson> {
             end: end.into(),
             before: moved.map(|(before, _)| established(before)),
             after: moved.map(|(_, after)| established(after)),
+            adjusted_score: moved.map(|_| {
+                let luck = if side == 0 { -12.25 } else { 12.25 };
+                let score = if side == 0 { 40.0 } else { -40.0 };
+                v1::AdjustedScore { score, luck, adjusted: score - luck }
+            }),
         };
     let played = [
         seat("greedy", 0, 2, 120, Forfeited, Some((25.5, 25.25))),
@@ -173,7 +181,7 @@ fn standings_say_who_is_not_paired_and_what_says_little_yet() {
     let standings: Vec<_> = four_standings().iter().map(|one| StandingJson::new(one).unwrap()).collect();
     let (cool, bench) = ("cooling down until 2026-11-21T03:04:01.250Z", "benched until 2026-11-21T00:00:00Z");
     check(
-        &standings::table(&standings),
+        &standings::table(&standings, Columns::Usual),
         &[
             &["rank", "bot", "rating", "matches", "wins", "draws", "forfeits", "margin", "conduct"],
             &["1", "searcher", "26.50 ± 1.50", "120", "60", "2", "1", "+2310", ""],
@@ -196,9 +204,65 @@ fn standings_say_who_is_not_paired_and_what_says_little_yet() {
     let greedy = json!({
         "rank": 2, "bot": "greedy", "rating": rating, "matches": 120, "wins": 60, "draws": 2, "forfeits": 1,
         "sides_met": 130, "margin": -15,
-        "conduct": { "state": "cooling-down", "until": "2026-11-21T03:04:01.250Z" },
+        "conduct": { "state": "cooling-down", "until": "2026-11-21T03:04:01.250Z" }, "points": null,
     });
     assert_eq!(serde_json::to_value(&standings[1]).unwrap(), greedy);
+}
+
+#[test]
+fn points_a_match_are_shown_with_luck_and_without_where_they_are_known() {
+    let estimate = |mean, standard_error, half| v1::PointsEstimate {
+        mean,
+        standard_error: Some(standard_error),
+        interval: Some(v1::PointsInterval { from: mean - half, to: mean + half }),
+    };
+    let points = v1::PointsPerMatch {
+        matches: 118,
+        scored: Some(estimate(4.25, 1.5, 2.5)),
+        adjusted: Some(estimate(-2.0, 0.75, 1.25)),
+        luck_share: 0.5,
+        variance_ratio: Some(4.0),
+    };
+    let first = v1::PointsPerMatch {
+        matches: 1,
+        scored: Some(v1::PointsEstimate { mean: 65.0, ..v1::PointsEstimate::default() }),
+        adjusted: Some(v1::PointsEstimate { mean: 65.0, ..v1::PointsEstimate::default() }),
+        ..v1::PointsPerMatch::default()
+    };
+    let mut standings = four_standings();
+    standings.truncate(3);
+    (standings[0].points, standings[1].points) = (Some(points), Some(first));
+    let standings: Vec<_> = standings.iter().map(|one| StandingJson::new(one).unwrap()).collect();
+    let table = standings::table(&standings, Columns::WithLuck);
+    let columns = |row: &comfy_table::Row| {
+        let cells: Vec<String> = row.cell_iter().map(comfy_table::Cell::content).collect();
+        cells[8..11].to_vec()
+    };
+    let told: Vec<_> = table.header().into_iter().chain(table.row_iter()).map(columns).collect();
+    assert_eq!(
+        told,
+        [
+            ["points a match ± 95 %", "without luck ± 95 %", "of matches"],
+            ["+4.2 ± 2.5", "-2.0 ± 1.2", "118"],
+            ["+65.0", "+65.0", "1"],
+            ["–", "–", "0"],
+        ]
+    );
+    let mean = |mean: f64, error: f64, half: f64| json!({ "mean": mean, "standard_error": error, "interval": { "from": mean - half, "to": mean + half } });
+    let expected = json!({
+        "matches": 118, "scored": mean(4.25, 1.5, 2.5), "adjusted": mean(-2.0, 0.75, 1.25), "luck_share": 0.5,
+        "variance_ratio": 4.0,
+    });
+    assert_eq!(serde_json::to_value(&standings[0]).unwrap()["points"], expected);
+    assert_eq!(standings::luck_is_behind(480, 480), None);
+    let behind = "the luck of results 471 to 480 is not computed yet";
+    assert_eq!(standings::luck_is_behind(470, 480).as_deref(), Some(behind));
+    assert_eq!(
+        standings::luck_is_behind(479, 480).as_deref(),
+        Some("the luck of result 480 is not computed yet")
+    );
+    let no_interval = json!({ "mean": 65.0, "standard_error": null, "interval": null });
+    assert_eq!(serde_json::to_value(&standings[1]).unwrap()["points"]["scored"], no_interval);
 }
 
 #[test]
@@ -224,7 +288,7 @@ fn changes_take_the_place_of_what_was_told_before() {
 fn results_have_a_line_for_each_seat() {
     let ended = "2026-11-21T03:04:01Z";
     check(
-        &results::table(&two_results()),
+        &results::table(&two_results(), Columns::Usual),
         &[
             &["result", "ended", "match", "reason", "rank", "bot", "points", "rating"],
             &[
@@ -240,9 +304,24 @@ fn results_have_a_line_for_each_seat() {
             &["9", ended, "match-9", "aborted", "–\n–", "greedy\nnew (did not come)", "–\n–", "–\n–"],
         ],
     );
+    let with_luck = results::table(&two_results(), Columns::WithLuck);
+    let columns = |row: &comfy_table::Row| {
+        let cells: Vec<String> = row.cell_iter().map(comfy_table::Cell::content).collect();
+        cells[8..].to_vec()
+    };
+    let told: Vec<_> = with_luck.header().into_iter().chain(with_luck.row_iter()).map(columns).collect();
+    assert_eq!(
+        told,
+        [
+            ["score", "luck", "without luck"],
+            ["+40.0\n-40.0", "-12.2\n+12.2", "+52.2\n-52.2"],
+            ["–\n–", "–\n–", "–\n–"],
+        ]
+    );
     let seat = |bot: &str, side, end: &str| {
         json!({
             "bot": bot, "side": side, "rank": null, "total": null, "end": end, "before": null, "after": null,
+            "adjusted_score": null,
         })
     };
     let aborted = json!({
@@ -314,9 +393,66 @@ fn a_time_is_a_moment_or_a_day() {
         ("2026-11-21", "2026-11-21T00:00:00Z"),
         ("2026-11-21T03:04:01+01:00", "2026-11-21T02:04:01Z"),
     ] {
-        assert_eq!(results::time(text).map(|time| time.to_string()), Ok(moment.to_owned()));
+        assert_eq!(filter::time(text).map(|time| time.to_string()), Ok(moment.to_owned()));
     }
     for text in ["", "yesterday", "2026-13-01", "21.11.2026"] {
-        assert!(results::time(text).is_err(), "{text}");
+        assert!(filter::time(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
+    let line = "eve loses to dan: behind in 40 of 40 meetings";
+    let suspicion = v1::Suspicion {
+        kind: v1::SuspicionKind::LosesTo.into(),
+        bot_names: vec!["eve".to_owned(), "dan".to_owned()],
+        p_value: 2.5e-9,
+        bar: 1e-4,
+        looked_at: 12,
+        line: line.to_owned(),
+        result_count: 40,
+        results: vec![v1::CitedResult { result_number: 7, match_id: "match-7".to_owned() }],
+    };
+    let answer = v1::ListSuspicionsResponse {
+        suspicions: vec![suspicion],
+        suspicion_count: 1,
+        first_result_number: 7,
+        last_result_number: 420,
+        matches: 239,
+        unread_matches: 1,
+        ..v1::ListSuspicionsResponse::default()
+    };
+    let season = SuspicionsJson::new(&answer);
+    check(
+        &suspicions::table(&season),
+        &[&["kind", "bots", "p", "what was seen"], &["loses-to", "eve\ndan", "2.5e-9", line]],
+    );
+    assert_eq!(
+        suspicions::looked_at(&season),
+        "239 rated matches were looked at, results 7 to 420; 1 could not be read, as the log of the server says"
+    );
+    assert_eq!(suspicions::not_shown(&season), None);
+    let expected = json!({
+        "first_result_number": 7, "last_result_number": 420, "matches": 239, "unread_matches": 1, "left_out_to": 0,
+        "suspicion_count": 1,
+        "suspicions": [{
+            "kind": "loses-to", "bots": ["eve", "dan"], "p_value": 2.5e-9, "bar": 1e-4, "looked_at": 12, "line": line,
+            "result_count": 40, "results": [{ "result_number": 7, "match_id": "match-7" }],
+        }],
+    });
+    assert_eq!(serde_json::to_value(&season).unwrap(), expected);
+    let nothing = SuspicionsJson::new(&v1::ListSuspicionsResponse::default());
+    assert_eq!(suspicions::looked_at(&nothing), "no rated match was looked at");
+    let part = v1::ListSuspicionsResponse { left_out_to: 6, suspicion_count: 2, unread_matches: 0, ..answer };
+    let mut part = SuspicionsJson::new(&part);
+    assert_eq!(
+        suspicions::looked_at(&part),
+        "239 rated matches were looked at, results 7 to 420; older ones, up to result 6, were not: they are too many for one \
+         look"
+    );
+    let hidden = "1 of 2 suspicions are shown: a greater --limit shows more";
+    assert_eq!(suspicions::not_shown(&part).as_deref(), Some(hidden));
+    (part.suspicions, part.suspicion_count) = (vec![part.suspicions[0].clone(); 1_000], 1_200);
+    let hidden = "1000 of 1200 suspicions are shown: no more can be read";
+    assert_eq!(suspicions::not_shown(&part).as_deref(), Some(hidden));
 }

@@ -1,6 +1,7 @@
 //! `zetema load`.
 
 mod joining;
+mod ladder;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -82,7 +83,8 @@ const IN_SCENARIO: [&str; 27] = [
 ///
 /// In a closed loop (--matches alone) the next match begins when one is over. With --rate matches or actions are due on a schedule,
 /// whatever the server does, and times count from when they were due. All that comes back is checked: observations without a gap,
-/// a receipt for each action, the same result for all. Without --server a server is started in a process of its own, in a temporary
+/// a receipt for each action, the same result for all. With --ladder bots are registered, wait on a ladder and play
+/// what it gives them. Without --server a server is started in a process of its own, in a temporary
 /// folder, and goes with the command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -93,6 +95,7 @@ Examples:
   zetema load --rate 5000actions/s --matches 500 --compare run.json
   zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
   zetema load --scenario evening.toml --slo 'p99<50ms'
+  zetema load --ladder quick-2 --bots 200 --think exponential:50ms --duration 30m --slo 'wait.p99<30s'
   zetema load --server https://zetema.example.com --via unary --matches 200
   zetema load --server https://zetema.example.com --rate 90000actions/s --matches 9000 --generators 3 --listen 10.0.0.5:4690 \
       --plaintext anywhere
@@ -185,6 +188,8 @@ pub(crate) struct Load {
     #[arg(long, value_name = "HOST:PORT", requires = "server", conflicts_with_all = IN_SCENARIO)]
     #[arg(conflicts_with_all = OF_THE_FIRST)]
     join: Option<String>,
+    #[command(flatten)]
+    ladder: ladder::LadderArgs,
     /// From what the players' choices and the moments of the schedule follow
     #[arg(long, value_name = "NUMBER", default_value = "0")]
     seed: u64,
@@ -211,9 +216,12 @@ impl Load {
         if let Some(address) = &self.join {
             return self.join(address).await;
         }
+        if let Some(plan) = self.ladder.plan(&self)? {
+            return Box::pin(self.run_on_ladder(&plan)).await;
+        }
         let plan = self.plan()?;
         let meeting = self.meeting(&plan).await?;
-        let before = self.compare.as_deref().map(earlier).transpose()?;
+        let before = self.before()?;
         crate::log::start_quietly("error")?;
         let (own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
@@ -262,6 +270,11 @@ impl Load {
         };
         live.end();
         Ok(report)
+    }
+
+    /// The run that it is put beside, if it is.
+    fn before(&self) -> Result<Option<Report>> {
+        self.compare.as_deref().map(earlier).transpose()
     }
 
     fn write(&self, report: &Report) -> Result<()> {

@@ -12,10 +12,12 @@ use crate::output::{self, Format};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Whoever holds a seat's token plays the seat: keep tokens secret. The JSON is one object: match, as
-`zetema match show` gives it, and seat_tokens (seat, token).
+`zetema match show` gives it, and seat_tokens (seat, token). A bot named by --seat plays by its own
+token; another's must accept challenges, or it is CHALLENGE_REFUSED.
 
 Examples:
   zetema match create --preset quick --players 3 --set target=100
+  zetema match create --seat token --seat bot:greedy
   zetema match create --format json | jq -r '.seat_tokens[].token'")]
 pub(crate) struct Create {
     #[command(flatten)]

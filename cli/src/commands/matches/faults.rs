@@ -12,7 +12,7 @@ use crate::output::{self, Format};
 #[command(after_help = "\
 The latest comes first. The server remembers so much as its limits say, and until it restarts; time-outs are
 in the records too. The JSON is a list of objects: time, match_id, seat, kind (rejected, cut, lost,
-timed-out or other), reason, message, decision and strikes, of which the last four may be null.
+timed-out, panicked or other), reason, message, decision and strikes, of which the last four may be null.
 
 Examples:
   zetema match faults --token TOKEN_OF_A_SEAT

@@ -10,8 +10,8 @@ mod verify;
 use anyhow::Result;
 use clap::Subcommand;
 
-pub(crate) use source::fetch;
-pub(crate) use verify::problem;
+pub(crate) use source::{Found, fetch};
+pub(crate) use verify::{difference, problem};
 
 /// What to do with records.
 #[derive(Debug, Subcommand)]

@@ -21,7 +21,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// The record that a message is.
-    pub(super) fn from_wire(message: &v1::Record) -> Result<Self> {
+    pub(crate) fn from_wire(message: &v1::Record) -> Result<Self> {
         let (record, header) = record_from_wire(message).map_err(|error| anyhow!("the record's {error}"))?;
         Ok(Self { record, header: Some(header) })
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use zetema_rules::{Place, Record};
+use zetema_rules::{Place, Record, ReplayError};
 
 use super::source::{Finder, Found};
 use crate::args::{FormatArgs, ServerArgs};
@@ -81,6 +81,11 @@ impl Verify {
 
 /// What differs first, and the step or the entry itself if it is one.
 pub(crate) fn problem(found: &Found) -> Option<String> {
+    difference(found).map(|(_, text)| text)
+}
+
+/// The same, and the difference itself.
+pub(crate) fn difference(found: &Found) -> Option<(ReplayError, String)> {
     let Record { steps, clocks, .. } = &found.record;
     let error = found.record.verify().err()?;
     let itself = match error.place {
@@ -91,10 +96,11 @@ pub(crate) fn problem(found: &Found) -> Option<String> {
         }
         _ => None,
     };
-    Some(match itself {
+    let text = match itself {
         Some(itself) => format!("{error} ({itself})"),
         None => error.to_string(),
-    })
+    };
+    Some((error, text))
 }
 
 fn line(name: &str, found: &Found, error: Option<&str>) -> String {

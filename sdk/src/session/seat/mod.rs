@@ -101,11 +101,14 @@ struct Debts {
     resign: Resign,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Resign {
     #[default]
     No,
-    Due,
+    /// With what the bot panicked with, if it did, for its author.
+    Due {
+        panic: Option<String>,
+    },
     Confirmed,
 }
 
@@ -236,7 +239,13 @@ impl SeatCore {
         Owed {
             nonce: (owes && *nonce).then(|| v1::GiveNonce { nonce: self.nonce.to_wire() }),
             act: answer.filter(|_| owes).map(act),
-            resign: (owes && *resign == Resign::Due).then_some(v1::Resign {}),
+            resign: match resign {
+                Resign::Due { panic } if owes => {
+                    let panic = panic.clone().map(|message| v1::BotPanic { message });
+                    Some(v1::Resign { panic })
+                }
+                Resign::Due { .. } | Resign::No | Resign::Confirmed => None,
+            },
         }
     }
 
@@ -306,12 +315,12 @@ impl SeatCore {
                 Reaction::Fine
             }
             Worked::Fell(fault) => {
+                if self.debts.resign == Resign::No {
+                    self.debts.resign = Resign::Due { panic: fault.reported_panic() };
+                }
                 self.fault(fault);
                 self.bot = BotState::Gone;
                 self.calls.clear();
-                if self.debts.resign == Resign::No {
-                    self.debts.resign = Resign::Due;
-                }
                 self.debts.answer = None;
                 Reaction::Send(Asked::Resign)
             }

@@ -198,7 +198,7 @@ impl SeatCore {
             }
             // Before the first deal a resignation is refused.
             let dealt = matches!(event, SeatEvent::DealStarted { .. });
-            let due = dealt && self.debts.resign == Resign::Due;
+            let due = dealt && matches!(self.debts.resign, Resign::Due { .. });
             return Ok(if due { Reaction::Send(Asked::Resign) } else { Reaction::Fine });
         }
         match &event.kind {

@@ -143,6 +143,8 @@ fn a_bot_that_falls_has_its_seat_resigned_even_over_a_cut() {
         }
         let forfeits = world.server.first().steps.iter().filter(|step| matches!(step, Step::Forfeit { .. }));
         assert_eq!(forfeits.count(), 1);
+        let panics = &world.server.panics;
+        assert!(!panics.is_empty() && panics.iter().all(|said| said == "fell"), "{panics:?}");
         for (key, outcome) in &world.outcomes {
             let End::Result(result) = &outcome.end else { panic!("{:?}", outcome.end) };
             assert_eq!((result.reason, result.ranks[..2].to_vec()), (EndReason::Forfeit, vec![1, 2]));

@@ -8,10 +8,11 @@ use zetema_rules::Seat;
 use super::server::Leaving;
 use super::world::World;
 use super::{check_whole, rules};
+use crate::challenges::Challenges;
 use crate::end::End;
 use crate::error::{Error, Refusal};
 use crate::ladder::{Conduct, LadderNotice, LadderQueue, QueueState, SessionEvent};
-use crate::session::{Change, Records};
+use crate::session::{Change, Records, Wish};
 
 /// A bot without seats, on a server with these ladders.
 fn on_ladders(ladders: &[&'static str]) -> World {
@@ -28,7 +29,7 @@ fn queues(texts: &[&str]) -> Vec<LadderQueue> {
 
 /// Asks for these queues, and hears the answer.
 fn queue(world: &mut World, texts: &[&str]) -> Result<Vec<QueueState>, Error> {
-    let change = world.core.queue(world.now, queues(texts));
+    let change = world.core.wish(world.now, Wish::Ladders(queues(texts)));
     world.run();
     let (answered, answer) = world.queued.pop().unwrap();
     assert_eq!((answered, world.queued.len()), (change, 0), "one answer for each change");
@@ -68,6 +69,108 @@ fn a_bot_waits_on_the_ladders_that_it_names_and_plays_what_they_give_it() {
     assert_eq!(queue(&mut world, &[]), Ok(Vec::new()));
     assert!(world.server.waiting.is_empty());
     assert_eq!((world.connections, &world.closed[..], &world.events[..]), (1, &[][..], &[][..]));
+}
+
+/// Says whose challenges to accept, and hears the answer.
+fn accept(world: &mut World, text: &str) -> Result<(), Error> {
+    let change = world.core.wish(world.now, Wish::Challenges(text.parse().unwrap()));
+    world.run();
+    let (answered, answer) = world.queued.pop().unwrap();
+    assert_eq!((answered, world.queued.len()), (change, 0), "one answer for each change");
+    answer.map(|_| ())
+}
+
+#[test]
+fn challenges_are_accepted_beside_the_ladders_and_on_each_further_stream() {
+    let mut world = on_ladders(&["a"]);
+    assert_eq!(accept(&mut world, "everyone:3"), Ok(()));
+    assert_eq!(queue(&mut world, &["a:2"]), Ok(states(&["a:2"])));
+    for _ in 0..2 {
+        assert_eq!((&world.server.waiting[..], world.server.challenges), (&["a:2".to_owned()][..], 3));
+        world.cut();
+        assert_eq!(world.server.challenges, 0);
+        world.run();
+    }
+    // A refused change leaves both, and each is taken back by itself.
+    queue(&mut world, &["unknown"]).unwrap_err();
+    assert_eq!((&world.server.waiting[..], world.server.challenges), (&["a:2".to_owned()][..], 3));
+    assert_eq!(queue(&mut world, &[]), Ok(Vec::new()));
+    assert_eq!((world.server.waiting.len(), world.server.challenges), (0, 3));
+    assert_eq!(accept(&mut world, "nobody"), Ok(()));
+    assert_eq!(world.server.challenges, 0);
+    assert_eq!(
+        world.events,
+        [SessionEvent::Queued(states(&["a:2"])), SessionEvent::Queued(states(&["a:2"]))]
+    );
+}
+
+#[test]
+fn what_is_left_while_the_stream_is_cut_is_not_in_the_next_hello_and_the_rest_is() {
+    for (wish, expected) in [
+        (Wish::Ladders(Vec::new()), (Vec::new(), 3)),
+        (Wish::Challenges(Challenges::FromNobody), (vec!["a:2".to_owned()], 0)),
+        // One that only changes what it waits for goes on with what it had until it is answered.
+        (Wish::Ladders(queues(&["b"])), (vec!["a:2".to_owned()], 3)),
+    ] {
+        let mut world = on_ladders(&["a", "b"]);
+        accept(&mut world, "everyone:3").unwrap();
+        queue(&mut world, &["a:2"]).unwrap();
+        world.core.wish(world.now, wish.clone());
+        world.cut();
+        world.run();
+        let hello = (world.server.hellos[1].clone(), world.server.challenges_of_hellos[1]);
+        assert_eq!(hello, expected, "{wish:?}");
+        let (_, answer) = world.queued.pop().unwrap();
+        answer.unwrap();
+        let after = match wish {
+            Wish::Ladders(ladders) if ladders.is_empty() => (Vec::new(), 3),
+            Wish::Ladders(_) => (vec!["b:1".to_owned()], 3),
+            Wish::Challenges(_) => (vec!["a:2".to_owned()], 0),
+        };
+        assert_eq!((world.server.waiting.clone(), world.server.challenges), after, "as it was asked for");
+    }
+}
+
+#[test]
+fn what_a_hello_left_out_is_asked_for_again_when_the_change_is_refused() {
+    let mut world = on_ladders(&["a"]);
+    accept(&mut world, "everyone:3").unwrap();
+    queue(&mut world, &["a"]).unwrap();
+    world.core.wish(world.now, Wish::Challenges(Challenges::FromNobody));
+    world.core.wish(world.now, Wish::Ladders(queues(&["unknown"])));
+    world.cut();
+    world.run();
+    assert_eq!(
+        (&world.server.hellos[1][..], world.server.challenges_of_hellos[1]),
+        (&["a:1".to_owned()][..], 0)
+    );
+    assert_eq!((&world.server.waiting[..], world.server.challenges), (&["a:1".to_owned()][..], 3));
+}
+
+#[test]
+fn a_bot_that_finishes_accepts_no_challenge_any_more_and_plays_those_that_came() {
+    let mut world = on_ladders(&[]);
+    accept(&mut world, "everyone").unwrap();
+    assign(&mut world);
+    while world.server.first().steps.len() < 4 && world.step() {}
+    world.core.finish();
+    world.run();
+    assert_eq!(world.server.challenges, 0);
+    assert_eq!((world.outcomes.len(), &world.closed[..]), (2, &[None][..]));
+}
+
+#[test]
+fn a_text_says_whose_challenges_to_accept() {
+    for (text, shown) in
+        [("nobody", "nobody"), ("everyone", "everyone:1"), ("everyone:1000", "everyone:1000")]
+    {
+        assert_eq!(text.parse::<Challenges>().unwrap().to_string(), shown);
+    }
+    for text in
+        ["", "all", "nobody:1", "everyone:", "everyone:0", "everyone:-1", "everyone:65536", "everyone:1:2"]
+    {
+        assert_eq!(text.parse::<Challenges>(), Err(Error::Challenges { text: text.to_owned() }));
+    }
 }
 
 #[test]
@@ -118,7 +221,7 @@ fn queues_follow_the_stream_that_is_opened_for_seats_that_had_no_room() {
 fn a_change_whose_answer_was_lost_is_asked_for_again() {
     for lost in [0, 1, 2] {
         let mut world = on_ladders(&["a"]);
-        world.core.queue(world.now, queues(&["a:2"]));
+        world.core.wish(world.now, Wish::Ladders(queues(&["a:2"])));
         world.run_some(lost);
         world.cut();
         world.run();
@@ -130,8 +233,8 @@ fn a_change_whose_answer_was_lost_is_asked_for_again() {
 #[test]
 fn of_two_changes_at_once_the_last_counts() {
     let mut world = on_ladders(&["a", "b"]);
-    world.core.queue(world.now, queues(&["a"]));
-    world.core.queue(world.now, queues(&["b"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["a"])));
+    world.core.wish(world.now, Wish::Ladders(queues(&["b"])));
     world.run();
     assert_eq!(world.queued, [(Change(2), Ok(states(&["b"])))]);
     assert_eq!(world.server.waiting, ["b:1"]);
@@ -144,8 +247,8 @@ fn of_two_changes_at_once_the_last_counts() {
 fn what_stands_when_the_last_of_two_changes_is_refused_is_the_first() {
     let mut world = on_ladders(&["a", "b"]);
     queue(&mut world, &["a"]).unwrap();
-    world.core.queue(world.now, queues(&["b"]));
-    world.core.queue(world.now, queues(&["unknown"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["b"])));
+    world.core.wish(world.now, Wish::Ladders(queues(&["unknown"])));
     world.run();
     for _ in 0..2 {
         assert_eq!(world.server.waiting, ["b:1"]);
@@ -218,7 +321,7 @@ fn what_stands_when_a_change_is_refused_is_what_the_hello_could_not_have_for_now
             v1::Error { retry_after_ms: Some(10), ..v1::Error::new(ErrorReason::Overloaded, "later") };
         world.server.refuse_queues = vec![overloaded];
         world.cut();
-        world.core.queue(world.now, queues(&["unknown"]));
+        world.core.wish(world.now, Wish::Ladders(queues(&["unknown"])));
         world.run();
         let refused = Error::Refused { asked: "wait on the ladders", refusal: no_such_ladder() };
         assert_eq!(world.queued.pop(), Some((Change(2), Err(refused))));
@@ -266,10 +369,10 @@ fn a_bot_that_finishes_while_it_is_cut_off_waits_no_more_and_finds_what_it_was_g
 #[test]
 fn a_bot_that_finishes_before_its_queues_were_answered_is_told() {
     let mut world = on_ladders(&["a"]);
-    world.core.queue(world.now, queues(&["a"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["a"])));
     world.core.finish();
     world.core.finish();
-    world.core.queue(world.now, queues(&["a"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["a"])));
     world.run();
     assert_eq!(world.queued, [(Change(1), Err(Error::Finished)), (Change(3), Err(Error::Finished))]);
     assert_eq!((&world.closed[..], world.server.waiting.len()), (&[None][..], 0));
@@ -292,7 +395,7 @@ fn a_bot_that_can_not_leave_ends_its_stream() {
 fn a_bot_that_is_stopped_does_not_wait_for_the_server() {
     let mut world = on_ladders(&["a"]);
     queue(&mut world, &["a"]).unwrap();
-    world.core.queue(world.now, queues(&["a:2"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["a:2"])));
     world.core.stop();
     world.perform();
     assert_eq!(
@@ -311,7 +414,7 @@ fn a_session_without_a_bots_token_waits_on_no_ladder() {
 #[test]
 fn a_session_that_can_not_go_on_says_so_to_who_waits_for_its_queues() {
     let mut world = World::of_bot(rules(2), Records::Ignored);
-    world.core.queue(world.now, queues(&["a"]));
+    world.core.wish(world.now, Wish::Ladders(queues(&["a"])));
     let refusal =
         Refusal { reason: ErrorReason::Unauthenticated, message: "revoked".to_owned(), decision: None };
     world.perform();

@@ -33,6 +33,12 @@ pub(super) struct Server {
     pub(super) waiting: Vec<String>,
     /// Those of each hello.
     pub(super) hellos: Vec<Vec<String>>,
+    /// How many challenges each hello accepted.
+    pub(super) challenges_of_hellos: Vec<u32>,
+    /// How many challenges the client accepts; 0: none.
+    pub(super) challenges: u32,
+    /// What bots said that they panicked with, each time that it was sent.
+    pub(super) panics: Vec<String>,
 }
 
 /// Whether a client may leave its ladders.
@@ -59,6 +65,9 @@ impl Server {
             leaving: Leaving::Allowed,
             waiting: Vec::new(),
             hellos: Vec::new(),
+            challenges_of_hellos: Vec::new(),
+            challenges: 0,
+            panics: Vec::new(),
         };
         server.create(|table| table);
         server
@@ -96,6 +105,7 @@ impl Server {
     pub(super) fn cut(&mut self) {
         self.outbox.clear();
         self.waiting.clear();
+        self.challenges = 0;
         for table in &mut self.tables {
             table.outbox.clear();
             table.cut();
@@ -122,9 +132,10 @@ impl Server {
                 assert_eq!(hello.protocol_revision, 1);
                 let queues = hello.queues.unwrap_or_default();
                 self.hellos.push(texts(&queues));
+                self.challenges_of_hellos.push(challenges(&queues));
                 let welcome = self.welcome();
                 self.say(tag, Response::Welcome(Box::new(welcome)));
-                if !queues.queues.is_empty() {
+                if queues != v1::Queues::default() {
                     self.answer_queues(tag, &queues);
                 }
             }
@@ -136,7 +147,9 @@ impl Server {
                 assert!(queued == 0 || answers.count() <= queued, "more answers to joins than can be queued");
             }
             Request::Pong(_) => {}
-            Request::Queues(queues) if queues.queues.is_empty() && self.leaving == Leaving::Refused => {
+            Request::Queues(queues)
+                if queues == v1::Queues::default() && self.leaving == Leaving::Refused =>
+            {
                 self.say(tag, Response::Rejection(v1::Error::new(v1::ErrorReason::Internal, "no")));
             }
             Request::Queues(queues) => self.answer_queues(tag, &queues),
@@ -173,6 +186,7 @@ impl Server {
             });
         }
         self.waiting = texts(queues);
+        self.challenges = challenges(queues);
         Ok(v1::QueuesAccepted { queues: accepted })
     }
 
@@ -234,7 +248,10 @@ impl Server {
         match kind {
             Request::Nonce(v1::GiveNonce { nonce }) => table.nonce(tag, seat, &nonce),
             Request::Act(act) => table.act(tag, seat, act),
-            Request::Resign(v1::Resign {}) => table.resign(tag, seat),
+            Request::Resign(v1::Resign { panic }) => {
+                self.panics.extend(panic.map(|panic| panic.message));
+                table.resign(tag, seat);
+            }
             Request::Leave(_) => table.leave(seat),
             Request::Hello(_) | Request::Join(_) | Request::Pong(_) | Request::Queues(_) => {
                 panic!("about no seat")
@@ -247,6 +264,10 @@ impl Server {
 /// Queues as texts.
 fn texts(queues: &v1::Queues) -> Vec<String> {
     queues.queues.iter().map(|queue| format!("{}:{}", queue.ladder, queue.matches_at_once)).collect()
+}
+
+fn challenges(queues: &v1::Queues) -> u32 {
+    queues.challenges.as_ref().map_or(0, |challenges| challenges.matches_at_once)
 }
 
 fn live_seat(table: &Table, seat: Seat) -> v1::LiveSeat {

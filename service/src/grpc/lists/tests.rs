@@ -84,7 +84,9 @@ impl World {
             specs: config::Config::default().ladders,
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
+            store: Arc::<SqliteJournal>::clone(&journal),
             clock: Arc::<SystemClock>::clone(&clock),
+            luck: folder.join("luck"),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };
@@ -161,6 +163,9 @@ async fn every_list_takes_its_turn_along() {
     let ladders = LadderAdapter::new(backend());
     seen.has("ListLadders", ladders.list_ladders(world.ask(v1::ListLaddersRequest::default())).await);
     let ladder = world.backend.ladders.all().next().unwrap().0.name.to_string();
+    let suspicions =
+        v1::ListSuspicionsRequest { ladder: ladder.clone(), ..v1::ListSuspicionsRequest::default() };
+    seen.has("ListSuspicions", ladders.list_suspicions(world.ask(suspicions)).await);
     let results = v1::ListResultsRequest { ladder, ..v1::ListResultsRequest::default() };
     seen.has("ListResults", ladders.list_results(world.ask(results)).await);
     let play = PlayAdapter::new(backend());

@@ -114,7 +114,13 @@ impl Session {
                 let (decision, choice) = wire::act(&act).map_err(|error| error.within("act"))?;
                 self.ask(tag, handle, |access| Command::Act { access, decision, choice })
             }
-            Ask::Resign(v1::Resign {}) => self.ask(tag, handle, |access| Command::Resign { access }),
+            Ask::Resign(v1::Resign { panic }) => {
+                let panic = wire::panic(panic).map_err(|error| error.within("resign"))?;
+                if let Some(panic) = panic {
+                    faults::panicked(&self.backend, self.held(handle)?.key(), panic);
+                }
+                self.ask(tag, handle, |access| Command::Resign { access })
+            }
             Ask::Leave(v1::Leave {}) => {
                 self.held(handle)?;
                 self.give_up(handle);
@@ -129,20 +135,20 @@ impl Session {
         }
     }
 
-    /// Waits for matches on these ladders, from now on and as long as the stream is open. `path` is that of the message.
+    /// Waits for these matches, from now on and as long as the stream is open. `path` is that of the message.
     pub(super) fn wait_on(&mut self, tag: u64, path: &'static str, queues: &v1::Queues) -> Result<(), Fault> {
         let Opener::Bot(bot) = &self.opener else {
             let problem = "are for streams that a bot's token opened: send one in the metadata";
             return Err(Fault::field(path, problem));
         };
         let capacity = self.capacity.unwrap_or(0);
-        let checked = queues::queues(queues)
-            .and_then(|queues| queues::check_capacity(&queues, capacity).map(|()| queues));
-        let queues = checked.map_err(|error| error.within(path))?;
+        let checked =
+            queues::waits(queues).and_then(|waits| queues::check_capacity(&waits, capacity).map(|()| waits));
+        let waits = checked.map_err(|error| error.within(path))?;
         let presence = self.presence.get_or_insert_with(|| self.backend.ladders.enter(bot.clone()));
-        let waits = presence.wait_on(queues);
+        let said = presence.wait_on(waits);
         let answer = async move {
-            let result = waits.await.map(Told::Queued);
+            let result = said.await.map(Told::Queued);
             let result = result.map_err(|(at, refused)| queues::refused(path, at, &refused));
             Answer { tag, handle: 0, joined: None, room: None, result }
         };

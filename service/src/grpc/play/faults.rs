@@ -34,6 +34,11 @@ pub(super) fn lost(backend: &Backend, (match_id, seat): SeatKey) {
     backend.matches.note_fault(match_id, seat, Kind::Lost(v1::ConnectionLost {}));
 }
 
+/// Notes that the player's program has panicked, by its own word.
+pub(super) fn panicked(backend: &Backend, (match_id, seat): SeatKey, panic: v1::BotPanic) {
+    backend.matches.note_fault(match_id, seat, Kind::Panicked(panic));
+}
+
 /// A stream that ends now, for this reason.
 pub(super) fn stream_cut(backend: &Backend, fault: &Fault) -> v1::StreamCut {
     let v1::Error { reason, message, .. } = fault.error();

@@ -157,7 +157,14 @@ impl PlayService for PlayAdapter {
         request: Request<v1::ResignRequest>,
     ) -> Result<Response<v1::ResignResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let v1::ResignRequest { seat_token } = message;
+        let v1::ResignRequest { seat_token, panic } = message;
+        if let Some(panic) = wire::panic(panic).map_err(Fault::from)? {
+            let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
+            let matches = &self.backend.matches;
+            if matches.runs(match_id) && matches.check_access(match_id, access).await.is_ok() {
+                faults::panicked(&self.backend, (match_id, access.seat), panic);
+            }
+        }
         let command = |access| Command::Resign { access };
         match self.ask("Resign", &metadata, &extensions, &seat_token, command).await? {
             (match_id, access, Done::Resigned { seq }) => Ok(Response::new(v1::ResignResponse {
@@ -178,9 +185,9 @@ impl PlayService for PlayAdapter {
             return Err(Fault::unauthenticated().into());
         };
         let v1::UpdateQueuesRequest { queues } = request.into_inner();
-        let queues = queues::queues(&queues.unwrap_or_default());
-        let queues = queues.map_err(|error| Fault::from(error.within("queues")))?;
-        let states = self.leases.renew(&self.backend.ladders, bot.clone(), queues).await;
+        let waits = queues::waits(&queues.unwrap_or_default());
+        let waits = waits.map_err(|error| Fault::from(error.within("queues")))?;
+        let states = self.leases.renew(&self.backend.ladders, bot.clone(), waits).await;
         let states = states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?;
         let seats = self.backend.matches.bot_seats(&bot, None, limits::MAX_SEATS_PER_STREAM).seats;
         Ok(Response::new(v1::UpdateQueuesResponse {

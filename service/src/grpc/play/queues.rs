@@ -15,13 +15,37 @@ use crate::{
     encoding::timestamp,
     grpc::fault::Fault,
     journal::{BotName, LadderName, UnixMillis},
-    ladders::{Ladders, Presence, QueueRefused, Queued, Word},
+    ladders::{Ladders, Presence, QueueRefused, Queued, Waits, Word},
     limits,
 };
 
-/// The queues that a client names, each once. An error is about a field of the message.
-pub(super) fn queues(message: &v1::Queues) -> Result<Vec<(LadderName, NonZeroU16)>, FieldError> {
-    let v1::Queues { queues } = message;
+/// What a client waits for: each ladder once, and challenges. An error is about a field of the message.
+pub(super) fn waits(message: &v1::Queues) -> Result<Waits, FieldError> {
+    let v1::Queues { queues, challenges } = message;
+    let challenges = challenges.map(accepted_challenges).transpose();
+    let challenges = challenges.map_err(|error| error.within("challenges"))?.flatten();
+    Ok(Waits { queues: named(queues)?, challenges })
+}
+
+/// How many challenges a client accepts, if it accepts any.
+fn accepted_challenges(message: v1::Challenges) -> Result<Option<NonZeroU16>, FieldError> {
+    use v1::ChallengesFrom as From;
+    let v1::Challenges { from, matches_at_once } = message;
+    let most = limits::MAX_CHALLENGES_PER_STREAM;
+    let places = u16::try_from(matches_at_once.max(1)).ok().filter(|places| *places <= most);
+    let places = places.and_then(NonZeroU16::new).ok_or_else(|| {
+        FieldError::invalid("matches_at_once", format!("is {matches_at_once}: give 1 to {most}"))
+    })?;
+    match From::try_from(from) {
+        Ok(From::Nobody) => Ok(None),
+        Ok(From::Everyone) => Ok(Some(places)),
+        Ok(From::Unspecified) => Err(FieldError::missing("from")),
+        Err(_) => Err(FieldError::invalid("from", format!("is {from}, which is no value of the enum"))),
+    }
+}
+
+/// The ladders that a client names.
+fn named(queues: &[v1::LadderQueue]) -> Result<Vec<(LadderName, NonZeroU16)>, FieldError> {
     if queues.len() > limits::MAX_QUEUES_PER_STREAM {
         let problem = format!("has {} entries: give at most {}", queues.len(), limits::MAX_QUEUES_PER_STREAM);
         return Err(FieldError::invalid("queues", problem));
@@ -57,20 +81,25 @@ pub(super) fn accepted(queued: &[Queued]) -> Vec<v1::QueueState> {
     queued.iter().map(state).collect()
 }
 
-/// Checks that a stream has room for the matches of all its queues.
-pub(super) fn check_capacity(queues: &[(LadderName, NonZeroU16)], capacity: usize) -> Result<(), FieldError> {
+/// Checks that a stream has room for all that it waits for: each ladder, and challenges, have places of their own.
+pub(super) fn check_capacity(waits: &Waits, capacity: usize) -> Result<(), FieldError> {
+    let Waits { queues, challenges } = waits;
+    let too_many = |wanted: usize| {
+        let problem = format!(
+            "makes it {wanted} matches at once, and the stream has a capacity of {capacity} seats: give fewer, or say hello with \
+             a larger capacity"
+        );
+        (wanted > capacity).then(|| FieldError::invalid("matches_at_once", problem))
+    };
     let mut wanted = 0;
     for (at, (_, places)) in queues.iter().enumerate() {
         wanted += usize::from(places.get());
-        if wanted > capacity {
-            let problem = format!(
-                "makes it {wanted} matches at once, and the stream has a capacity of {capacity} seats: give fewer, or say hello with \
-                 a larger capacity"
-            );
-            return Err(FieldError::invalid("matches_at_once", problem).at(at).within("queues"));
+        if let Some(error) = too_many(wanted) {
+            return Err(error.at(at).within("queues"));
         }
     }
-    Ok(())
+    wanted += challenges.map_or(0, |places| usize::from(places.get()));
+    too_many(wanted).map_or(Ok(()), |error| Err(error.within("challenges")))
 }
 
 /// Why it may not wait there. `path` is that of the message that names the queues.
@@ -111,7 +140,7 @@ pub(in crate::grpc) fn conduct_to_wire(conduct: Conduct) -> v1::BotConduct {
     v1::BotConduct { kind: Some(kind) }
 }
 
-/// The bots that wait without a stream, for a while each.
+/// The bots that wait without a stream, on ladders and for challenges, for a while each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leases(Arc<Mutex<HashMap<BotName, Lease>>>);
 
@@ -125,22 +154,22 @@ struct Lease {
 }
 
 impl Leases {
-    /// Lets a bot wait on these ladders until the lease is over, or is renewed.
+    /// Lets a bot wait for this until the lease is over, or is renewed.
     pub(super) async fn renew(
         &self,
         ladders: &Ladders,
         bot: BotName,
-        queues: Vec<(LadderName, NonZeroU16)>,
+        waits: Waits,
     ) -> Result<Vec<Queued>, (usize, QueueRefused)> {
-        if queues.is_empty() {
+        if waits.is_nothing() {
             let lease = self.leases().remove(&bot);
             // It is answered when it is done: no match is made with the bot after that.
             return match lease {
-                Some(mut lease) => lease.presence.wait_on(queues).await,
+                Some(mut lease) => lease.presence.wait_on(waits).await,
                 None => Ok(Vec::new()),
             };
         }
-        let waits = {
+        let said = {
             let mut leases = self.leases();
             let lease = leases.entry(bot.clone()).or_insert_with(|| Lease {
                 presence: ladders.enter(bot.clone()),
@@ -150,9 +179,9 @@ impl Leases {
             lease.renewed += 1;
             // Begun before anything is waited for, as who asks may go away meanwhile.
             lease.ends = Some(AbortOnDropHandle::new(tokio::spawn(self.clone().end(bot, lease.renewed))));
-            lease.presence.wait_on(queues)
+            lease.presence.wait_on(waits)
         };
-        waits.await
+        said.await
     }
 
     async fn end(self, bot: BotName, renewed: u64) {
@@ -171,18 +200,23 @@ impl Leases {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use std::time::Duration;
+    use std::{collections::BTreeMap, time::Duration};
 
     use zetema_ladder::quota::Quota;
 
     use super::*;
-    use crate::ladders::tests::{LADDER, Scene, bot, queue};
+    use crate::journal::Owner;
+    use crate::ladders::{
+        Challenge, Playing,
+        tests::{LADDER, Scene, bot, queue},
+    };
 
     #[tokio::test(start_paused = true)]
     async fn a_bot_without_a_stream_waits_for_a_minute_after_it_last_said_so() {
         let (scene, leases) = (Scene::new().await, Leases::default());
         scene.register("ann", "ann", Quota::new(10, 1_000).unwrap());
-        let renew = async |queues| leases.renew(&scene.ladders, bot("ann"), queues).await.unwrap();
+        let renew =
+            async |queues: Vec<_>| leases.renew(&scene.ladders, bot("ann"), queues.into()).await.unwrap();
         for _ in 0..3 {
             let states = renew(queue(LADDER, 2)).await;
             assert_eq!(states.iter().map(|state| state.places).collect::<Vec<_>>(), [2]);
@@ -200,12 +234,40 @@ mod tests {
         scene.shows(|picture| picture.queued == 0).await;
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn challenges_are_accepted_as_long_as_the_bot_says_so() {
+        let (scene, leases) = (Scene::new().await, Leases::default());
+        let accepts = || {
+            let one = BTreeMap::from([(bot("ann"), Challenge { seats: 1, quota: None })]);
+            let bob = Owner::new("bob").unwrap();
+            let playing = |_: &BotName| Playing::default();
+            scene.ladders.challenges().take(&bob, &[one], UnixMillis::new(1), playing).is_ok()
+        };
+        let challenges = Waits { challenges: NonZeroU16::new(1), ..Waits::default() };
+        assert!(!accepts());
+        leases.renew(&scene.ladders, bot("ann"), challenges.clone()).await.unwrap();
+        assert!(accepts());
+        sleep(limits::QUEUE_LEASE + Duration::from_secs(1)).await;
+        assert!(!accepts(), "its lease has ended");
+        let mut presence = scene.ladders.enter(bot("ann"));
+        presence.wait_on(challenges).await.unwrap();
+        assert!(accepts());
+        presence.wait_on(queue("nowhere", 1).into()).await.unwrap_err();
+        assert!(accepts(), "what was before stands");
+        drop(presence);
+        assert!(!accepts());
+    }
+
     #[test]
     fn a_stream_waits_for_no_more_matches_than_it_has_room_for() {
-        let both = [queue("a", 3), queue("b", 2)].concat();
+        let both = Waits::from([queue("a", 3), queue("b", 2)].concat());
         assert_eq!(check_capacity(&both, 5), Ok(()));
         let error = check_capacity(&both, 4).unwrap_err();
         assert!(error.to_string().contains("queues[1].matches_at_once"), "{error}");
-        assert_eq!(check_capacity(&[], 0), Ok(()));
+        assert_eq!(check_capacity(&Waits::default(), 0), Ok(()));
+        let and_challenges = Waits { challenges: NonZeroU16::new(2), ..both };
+        assert_eq!(check_capacity(&and_challenges, 7), Ok(()));
+        let error = check_capacity(&and_challenges, 6).unwrap_err();
+        assert!(error.to_string().contains("challenges.matches_at_once"), "{error}");
     }
 }

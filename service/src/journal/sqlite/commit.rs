@@ -8,7 +8,7 @@ use super::recover::table;
 use super::request::{
     AccountOutcome, Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write,
 };
-use super::{bots, registered, schema, segments, tokens, webhooks};
+use super::{bots, ladders, registered, schema, segments, tokens, webhooks};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     AccountChange, Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch,
@@ -46,6 +46,10 @@ impl Commit<'_> {
             Write::Tokens(change, to) => Answer::Tokens(to, self.attempt(|c| c.change_tokens(&change))),
             Write::Account(change, to) => Answer::Account(to, self.attempt(|c| c.change_account(&change))),
             Write::Webhooks(change, to) => Answer::Webhooks(to, self.attempt(|c| c.change_webhooks(&change))),
+            Write::Ladder(change, to) => Answer::Ladder(to, self.attempt(|c| ladders::put(c.conn, &change))),
+            Write::ForgetNameless(to) => {
+                Answer::ForgetNameless(to, self.attempt(|c| ladders::forget_nameless(c.conn)))
+            }
             Write::ReplaceMeta(key, value, to) => {
                 Answer::ReplaceMeta(to, self.attempt(|c| c.replace_meta(&key, &value)))
             }

@@ -257,7 +257,7 @@ pub(super) fn sizes(folder: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.
-pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -273,7 +273,7 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a file that its owner alone may read and write, made if it isn't there.
-pub(super) fn private_file(path: &Path) -> io::Result<File> {
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -6,8 +6,10 @@ mod bots;
 mod chain;
 mod check;
 mod clean;
+mod closed;
 mod commit;
 mod folder;
+mod ladders;
 mod limits;
 mod live;
 mod open_error;
@@ -24,6 +26,7 @@ mod schema;
 mod seal;
 mod segments;
 mod stats;
+mod tables;
 mod tokens;
 mod verify;
 mod wal;
@@ -41,6 +44,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use backup::{BackupContent, BackupError, Restoring, backup};
 pub use check::Checked;
+pub use closed::{ClosedJournal, ClosedLadders, ClosedPage};
+pub(crate) use folder::{make_folder, private_file};
 pub use open_error::OpenError;
 pub use repair::Repaired;
 pub use stats::{JournalQueue, JournalStats};
@@ -49,10 +54,10 @@ pub use wal::{WalContent, WalDamage};
 use super::{
     AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, Cause, CreateOutcome, DeadLetter,
     DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health, History, Journal,
-    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner, PagePosition, PageSize, ReadError,
-    RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ServerJournal,
-    Standing, StoredMatch, StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version,
-    WebhookChange, WebhookStore,
+    LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
+    PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter,
+    ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch, StoredRecord,
+    StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;
@@ -440,6 +445,24 @@ impl AccountStore for SqliteJournal {
 
     async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
         self.write(|to| Write::Account(Box::new(change), to)).await
+    }
+}
+
+impl SqliteJournal {
+    /// Removes what is stored of ladders whose names can't be read, and ratings of no ladder.
+    pub async fn forget_nameless_ladders(&self) -> Outcome<(), Never> {
+        self.write(Write::ForgetNameless).await
+    }
+}
+
+#[async_trait]
+impl LadderStore for SqliteJournal {
+    async fn stored_ladder(&self, ladder: LadderName) -> Result<Option<StoredLadder>, ReadError> {
+        self.readers.read(move |conn| ladders::read(conn, &ladder).map_err(read::read_error)).await
+    }
+
+    async fn change_ladder(&self, change: LadderChange) -> Outcome<(), StoredLater> {
+        self.write(|to| Write::Ladder(Box::new(change), to)).await
     }
 }
 

@@ -185,7 +185,8 @@ pub(super) fn results_after(
     let of = filter.owner.as_ref().map_or(Of::All, Of::Owner);
     let by = By { of, client_reference: filter.client_reference.as_ref() };
     let from = ResultNumber::new(after.get().saturating_add(1));
-    let Walked { rows, next, visited } = walk(conn, &[by], |row| filter.wants(row), Order::Up, from, page)?;
+    let Walked { rows, next, visited, .. } =
+        walk(conn, &[by], |row| filter.wants(row), Order::Up, from, page)?;
     tracing::trace!(visited, "results were read");
     let more_after = next.map(|next| ResultNumber::new(next.get().saturating_sub(1)));
     Ok(ResultPage { rows, more_after })
@@ -198,7 +199,11 @@ pub(super) fn list(
     from: Option<PagePosition>,
     page: PageSize,
 ) -> rusqlite::Result<FinishedPage> {
-    let Walked { rows, next, visited } = walk_list(conn, filter, from, page)?;
+    let Walked { rows, next, visited, unreadable } = walk_list(conn, filter, from, page)?;
+    if let Some((number, error)) = unreadable.first() {
+        let (number, left_out) = (number.get(), unreadable.len());
+        tracing::error!(number, left_out, %error, "a list leaves out what is not as it was written: check the journal");
+    }
     tracing::trace!(visited, "finished matches were listed");
     Ok(FinishedPage { matches: rows, next: next.map(PagePosition::from) })
 }

@@ -8,9 +8,9 @@ use tokio::sync::oneshot::Sender;
 use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
-    AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, MatchId, MetaKey,
-    MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey, RequestReused,
-    Response, ResultNumber, TokenChange, UnixMillis, WebhookChange,
+    AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, LadderChange, MatchId,
+    MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey,
+    RequestReused, Response, ResultNumber, StoredLater, TokenChange, UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
@@ -18,6 +18,7 @@ pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
 pub(super) type TokensOutcome = Outcome<(), RequestReused>;
 pub(super) type AccountOutcome = Outcome<(), RequestReused>;
 pub(super) type WebhooksOutcome = Outcome<u64, RequestReused>;
+pub(super) type LadderOutcome = Outcome<(), StoredLater>;
 
 pub(super) enum Request {
     /// A write, and since when it waits.
@@ -34,6 +35,8 @@ pub(super) enum Write {
     Tokens(Box<TokenChange>, Sender<TokensOutcome>),
     Account(Box<AccountChange>, Sender<AccountOutcome>),
     Webhooks(Box<WebhookChange>, Sender<WebhooksOutcome>),
+    Ladder(Box<LadderChange>, Sender<LadderOutcome>),
+    ForgetNameless(Sender<Outcome<(), Never>>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
     ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
 }
@@ -64,6 +67,8 @@ impl Write {
             Self::Tokens(_, to) => Answer::Tokens(to, by.outcome()),
             Self::Account(_, to) => Answer::Account(to, by.outcome()),
             Self::Webhooks(_, to) => Answer::Webhooks(to, by.outcome()),
+            Self::Ladder(_, to) => Answer::Ladder(to, by.outcome()),
+            Self::ForgetNameless(to) => Answer::ForgetNameless(to, by.outcome()),
             Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
             Self::ReplaceMeta(_, _, to) => Answer::ReplaceMeta(to, by.outcome()),
         }
@@ -85,7 +90,12 @@ impl Write {
                 }
                 _ => None,
             },
-            Self::Append(..) | Self::Finish(..) | Self::Meta(..) | Self::ReplaceMeta(..) => None,
+            Self::Append(..)
+            | Self::Finish(..)
+            | Self::Ladder(..)
+            | Self::ForgetNameless(..)
+            | Self::Meta(..)
+            | Self::ReplaceMeta(..) => None,
         }
     }
 
@@ -99,6 +109,8 @@ impl Write {
             Self::Tokens(..) => TOKEN_BYTES,
             Self::Account(..) => ACCOUNT_BYTES,
             Self::Webhooks(..) => WEBHOOK_BYTES,
+            Self::ForgetNameless(_) => RATING_BYTES,
+            Self::Ladder(change, _) => RATING_BYTES * (1 + change.stored.bots.len()),
             Self::Meta(_, value, _) | Self::ReplaceMeta(_, value, _) => value.as_bytes().len(),
         }
     }
@@ -110,6 +122,8 @@ const TOKEN_BYTES: usize = 512;
 const ACCOUNT_BYTES: usize = 1_536;
 /// About how many bytes a change of a webhook takes.
 const WEBHOOK_BYTES: usize = 512;
+/// About how many bytes a ladder takes, or one of its bots.
+const RATING_BYTES: usize = 192;
 
 fn row_bytes(records: &NewRecords) -> usize {
     records.as_slice().iter().map(|payload| HEADER_BYTES + payload.as_bytes().len()).sum()
@@ -124,6 +138,8 @@ pub(super) enum Answer {
     Tokens(Sender<TokensOutcome>, TokensOutcome),
     Account(Sender<AccountOutcome>, AccountOutcome),
     Webhooks(Sender<WebhooksOutcome>, WebhooksOutcome),
+    Ladder(Sender<LadderOutcome>, LadderOutcome),
+    ForgetNameless(Sender<Outcome<(), Never>>, Outcome<(), Never>),
     Meta(Sender<MetaOutcome>, MetaOutcome),
     ReplaceMeta(Sender<Outcome<(), Never>>, Outcome<(), Never>),
     Located(Sender<Option<Location>>, Option<Location>),
@@ -149,8 +165,9 @@ impl Answer {
             Self::Remember(_, outcome) => *outcome = by.outcome(),
             Self::Tokens(_, outcome) | Self::Account(_, outcome) => *outcome = by.outcome(),
             Self::Webhooks(_, outcome) => *outcome = by.outcome(),
+            Self::Ladder(_, outcome) => *outcome = by.outcome(),
             Self::Meta(_, outcome) => *outcome = by.outcome(),
-            Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
+            Self::ForgetNameless(_, outcome) | Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
             Self::Located(..) | Self::Unfinished(..) | Self::Closed(_) => {}
         }
     }
@@ -164,8 +181,9 @@ impl Answer {
             Self::Remember(to, outcome) => drop(to.send(outcome)),
             Self::Tokens(to, outcome) | Self::Account(to, outcome) => drop(to.send(outcome)),
             Self::Webhooks(to, outcome) => drop(to.send(outcome)),
+            Self::Ladder(to, outcome) => drop(to.send(outcome)),
             Self::Meta(to, outcome) => drop(to.send(outcome)),
-            Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),
+            Self::ForgetNameless(to, outcome) | Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),
             Self::Located(to, location) => drop(to.send(location)),
             Self::Unfinished(to, matches) => drop(to.send(matches)),
             Self::Closed(to) => drop(to.send(())),

@@ -8,11 +8,12 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use super::chain::Rows;
 use super::live::Segment;
 use super::recover::{self, Log, table};
-use super::schema::{Found, HOOKED, LISTED, REGISTERED, SEALED};
+use super::schema::{Found, HOOKED, LISTED, RATED, REGISTERED, SEALED};
 use super::seal::{
-    DEAD_LETTERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS, Sealed, TOKENS, WEBHOOKS,
+    DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
+    Sealed, TOKENS, WEBHOOKS,
 };
-use super::{Quarantine, bots, limits, records, schema, segments, webhooks};
+use super::{Quarantine, bots, ladders, limits, records, schema, segments, webhooks};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
 
@@ -35,6 +36,12 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
         for sealed in [REGISTERED_BOTS, REGISTERED_OWNERS] {
             small_table(from, &tx, sealed, &mut lost)?;
         }
+    }
+    if from.schema >= RATED {
+        for sealed in [LADDERS, LADDER_RATINGS] {
+            small_table(from, &tx, sealed, &mut lost)?;
+        }
+        tx.execute("DELETE FROM ladder_ratings WHERE ladder NOT IN (SELECT ladder FROM ladders)", [])?;
     }
     let mut results = finished(from, &tx, &mut lost)?;
     for (found, _) in &known {
@@ -134,11 +141,11 @@ fn small_table(
     Ok(())
 }
 
-/// What whoever reads of a lost row knows it by: the key of a value of `meta`, and the name of an account.
+/// What whoever reads of a lost row knows it by: the key of a value of `meta`, and the name of an account, a ladder or a bot.
 fn name_of(sealed: Sealed, values: &[Value]) -> Option<&str> {
     let column = match sealed {
-        META | REGISTERED_OWNERS => 0,
-        REGISTERED_BOTS => 1,
+        META | REGISTERED_OWNERS | LADDERS => 0,
+        REGISTERED_BOTS | LADDER_RATINGS => 1,
         _ => return None,
     };
     match values.get(column) {
@@ -182,6 +189,9 @@ fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
         (REGISTERED_OWNERS, _) => {
             ": the owner's tokens hold, and it does not count any more among those that registered themselves"
         }
+        (LADDERS | LADDER_RATINGS, _) => {
+            ": ratings follow from the results, and the next start stores what they say"
+        }
         _ => "",
     }
 }
@@ -223,7 +233,9 @@ fn finished(
     let (numbers, _) = numbers(&from.conn, "records", "result_number");
     // A webhook that has passed a result tells that there was one.
     let passed = if from.schema >= HOOKED { webhooks::last_passed(to)? } else { 0 };
-    let end = numbers.last().copied().unwrap_or(0).max(passed);
+    // And so do ratings that are after it.
+    let rated = if from.schema >= RATED { ladders::last_rated(to)? } else { 0 };
+    let end = numbers.last().copied().unwrap_or(0).max(passed).max(rated);
     let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
     let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for number in 1..=end {

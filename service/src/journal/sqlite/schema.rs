@@ -1,4 +1,4 @@
-//! The database: how it is opened, and its tables.
+//! The database: how it is opened, and which tables a version of it has.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::commit::clamp;
 use super::live::{Segment, SegmentNumber};
 use super::recover::table;
+use super::tables::{ACCOUNTS, INDEXES, RATINGS, SEALS, TABLES, TOKENS, WEBHOOKS};
 use super::{OpenError, Options, bots, limits, records, seal, segments};
 use crate::journal::Epoch;
 
@@ -19,8 +20,8 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
-/// list, 6 no accounts. A later one is a later release's.
-pub(super) const SCHEMA: u64 = 7;
+/// list, 6 no accounts, 7 no ratings of ladders. A later one is a later release's.
+pub(super) const SCHEMA: u64 = 8;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
@@ -31,6 +32,8 @@ pub(super) const HOOKED: u64 = 5;
 pub(super) const INDEXED: u64 = 6;
 /// The first layout with accounts.
 pub(super) const REGISTERED: u64 = 7;
+/// The first layout with ratings of ladders.
+pub(super) const RATED: u64 = 8;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -38,126 +41,6 @@ const EPOCHS_LEFT_OUT: u64 = 1 << 32;
 
 const SCHEMA_KEY: &str = "journal/schema";
 const EPOCH_KEY: &str = "journal/epoch";
-
-const TABLES: &str = "
-CREATE TABLE meta (
-    key TEXT PRIMARY KEY,
-    value BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE records (
-    result_number INTEGER PRIMARY KEY,
-    match_id BLOB NOT NULL UNIQUE,
-    version INTEGER NOT NULL,
-    owner TEXT,
-    visibility INTEGER NOT NULL,
-    client_reference TEXT,
-    finished_ms INTEGER NOT NULL,
-    summary BLOB NOT NULL,
-    record BLOB NOT NULL,
-    hash BLOB NOT NULL
-) STRICT;
-CREATE INDEX records_by_owner ON records (owner) WHERE owner IS NOT NULL;
-CREATE INDEX records_by_client_reference ON records (client_reference) WHERE client_reference IS NOT NULL;
-CREATE INDEX records_by_visibility ON records (visibility);
-CREATE TABLE requests (
-    caller TEXT NOT NULL,
-    request_id TEXT NOT NULL,
-    body_hash BLOB NOT NULL,
-    response BLOB NOT NULL,
-    created_ms INTEGER NOT NULL,
-    PRIMARY KEY (caller, request_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX requests_by_age ON requests (created_ms);
-CREATE TABLE quarantine (
-    match_id BLOB PRIMARY KEY,
-    intact INTEGER NOT NULL,
-    damage TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-";
-
-/// What version 2 added.
-const TOKENS: &str = "
-CREATE TABLE tokens (
-    token_number INTEGER PRIMARY KEY,
-    token_id BLOB NOT NULL UNIQUE,
-    secret_sha256 BLOB NOT NULL,
-    scope INTEGER NOT NULL,
-    account TEXT,
-    label TEXT,
-    created_ms INTEGER NOT NULL,
-    expires_ms INTEGER,
-    revoked_ms INTEGER
-) STRICT;
-";
-
-/// What version 3 added: a hash over each row of the small tables, and over what lists show of a finished match.
-const SEALS: &str = "
-ALTER TABLE meta ADD COLUMN seal BLOB;
-ALTER TABLE requests ADD COLUMN seal BLOB;
-ALTER TABLE tokens ADD COLUMN seal BLOB;
-ALTER TABLE records ADD COLUMN seal BLOB;
-ALTER TABLE quarantine ADD COLUMN result_number INTEGER;
-ALTER TABLE quarantine ADD COLUMN seal BLOB;
-";
-
-/// What version 5 added.
-const WEBHOOKS: &str = "
-CREATE TABLE webhooks (
-    webhook_number INTEGER PRIMARY KEY,
-    webhook_id BLOB NOT NULL UNIQUE,
-    owner TEXT,
-    url TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    settled INTEGER NOT NULL,
-    seal BLOB
-) STRICT;
-CREATE TABLE dead_letters (
-    webhook_id BLOB NOT NULL,
-    result_number INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    error TEXT NOT NULL,
-    died_ms INTEGER NOT NULL,
-    state INTEGER NOT NULL,
-    seal BLOB,
-    PRIMARY KEY (webhook_id, result_number)
-) STRICT, WITHOUT ROWID;
-";
-
-/// What version 6 added: for each list that somebody can ask for an index in which its matches, and no others, stand in order.
-const INDEXES: &str = "
-CREATE INDEX records_by_owner_and_client_reference ON records (owner, client_reference)
-    WHERE owner IS NOT NULL AND client_reference IS NOT NULL;
-CREATE INDEX records_by_visibility_and_client_reference ON records (visibility, client_reference)
-    WHERE client_reference IS NOT NULL;
-CREATE TABLE bots (
-    bot TEXT NOT NULL,
-    result_number INTEGER NOT NULL,
-    client_reference TEXT,
-    PRIMARY KEY (bot, result_number)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX bots_by_client_reference ON bots (bot, client_reference, result_number)
-    WHERE client_reference IS NOT NULL;
-";
-
-/// What version 7 added.
-const ACCOUNTS: &str = "
-CREATE TABLE registered_bots (
-    bot_number INTEGER PRIMARY KEY,
-    bot TEXT NOT NULL UNIQUE,
-    owner TEXT NOT NULL,
-    description TEXT,
-    version TEXT,
-    fault_contact TEXT,
-    created_ms INTEGER NOT NULL,
-    retired_ms INTEGER,
-    seal BLOB
-) STRICT;
-CREATE TABLE registered_owners (
-    owner TEXT PRIMARY KEY,
-    created_ms INTEGER NOT NULL,
-    seal BLOB
-) STRICT, WITHOUT ROWID;
-";
 
 /// A database that was looked at.
 #[derive(Debug)]
@@ -296,6 +179,7 @@ pub(super) fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Re
         (HOOKED, WEBHOOKS),
         (INDEXED, INDEXES),
         (REGISTERED, ACCOUNTS),
+        (RATED, RATINGS),
     ];
     for (version, tables) in added {
         if (from + 1..=to).contains(&version) {

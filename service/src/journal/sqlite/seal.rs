@@ -66,6 +66,14 @@ pub(super) const REGISTERED_BOTS: Sealed = Sealed {
 };
 pub(super) const REGISTERED_OWNERS: Sealed =
     Sealed { table: "registered_owners", columns: "owner, created_ms" };
+pub(super) const LADDERS: Sealed = Sealed {
+    table: "ladders",
+    columns: "ladder, result_number, mu, sigma, beta, kappa, tau, provisional_sigma",
+};
+pub(super) const LADDER_RATINGS: Sealed = Sealed {
+    table: "ladder_ratings",
+    columns: "ladder, bot, mu, sigma, matches, wins, draws, forfeits, opponents, margin",
+};
 /// Those whose rows had no seal in the first layouts.
 pub(super) const FIRST: [Sealed; 5] = [META, REQUESTS, QUARANTINE, TOKENS, RECORDS];
 

@@ -8,9 +8,19 @@ use super::schema::{self, Found, Object};
 use super::{OpenError, Recovery, bots, limits, records, seal};
 use crate::journal::ReadError;
 
-/// The tables of which a start reads every row, beside the log. Their pages are looked at however large the database is.
-const SMALL: [&str; 7] =
-    ["meta", "tokens", "quarantine", "webhooks", "dead_letters", "registered_bots", "registered_owners"];
+/// The tables of which a start reads every row, beside the log. Their pages are looked at however large the database is, and pages that do
+/// not hang together stop the start, those of `ladders` and `ladder_ratings` too, though a changed row of these does not.
+const SMALL: [&str; 9] = [
+    "meta",
+    "tokens",
+    "quarantine",
+    "webhooks",
+    "dead_letters",
+    "registered_bots",
+    "registered_owners",
+    "ladders",
+    "ladder_ratings",
+];
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +133,8 @@ fn integrity(conn: &Connection, pragma: &str) -> Result<(), OpenError> {
     }
 }
 
-/// The finished matches: the last ones, or all. None may be missing; what is damaged is told, and not served.
+/// The finished matches: the last ones, or all, and what is stored of what follows from them. None may be missing; what is damaged is
+/// told, and not served.
 pub(super) fn results(found: &Found, depth: Depth, recovery: &mut Recovery) -> Result<(), OpenError> {
     let Found { conn, schema } = found;
     if *schema == 0 {
@@ -141,6 +152,19 @@ pub(super) fn results(found: &Found, depth: Depth, recovery: &mut Recovery) -> R
             Err(ReadError::Damaged(cause)) => recovery.stray.push(format!("result {number}: {cause}")),
             Err(ReadError::Unavailable(cause)) => {
                 return Err(OpenError::Damaged { what: format!("result {number}: {cause}") });
+            }
+        }
+    }
+    if *schema >= schema::RATED {
+        // They follow from the results: nothing depends on them, and so no start does, as long as SQLite can read their pages. If it can't,
+        // its own check has stopped the start, and a repair is the way out.
+        for sealed in [seal::LADDERS, seal::LADDER_RATINGS] {
+            let rows = sealed.broken(conn)?;
+            if rows > 0 {
+                recovery.stray.push(format!(
+                    "{rows} rows of the table {} were changed: the results say what they should be",
+                    sealed.table
+                ));
             }
         }
     }

@@ -22,6 +22,7 @@ use rusqlite::{CachedStatement, Connection, Rows};
 
 use super::commit::clamp;
 use super::limits::ROWS_VISITED;
+use super::read::is_damage;
 use super::records::{RESULT_COLUMNS, sealed_row, visibility_number};
 use super::seal::RECORDS;
 use crate::journal::{
@@ -110,6 +111,8 @@ pub(super) struct Walked {
     pub(super) next: Option<ResultNumber>,
     /// How many matches were visited.
     pub(super) visited: usize,
+    /// Those that a list leaves out, as they are not as they were written, and what is wrong.
+    pub(super) unreadable: Vec<(ResultNumber, rusqlite::Error)>,
 }
 
 /// Visits the matches that any of these indexes gives, from a number on, and reads those that are wanted: all, unless an index
@@ -131,6 +134,7 @@ pub(super) fn walk(
     let mut rows = Vec::new();
     let mut visited = 0;
     let mut unwanted = None;
+    let mut unreadable = Vec::new();
     let next = loop {
         let heads = indexes.iter().filter_map(|index| index.head);
         let number = match order {
@@ -143,19 +147,22 @@ pub(super) fn walk(
             break next;
         }
         visited += 1;
-        let found = match read(conn, number) {
+        match read(conn, number) {
             // The page ends before a row that can't be read: who goes on after it meets the error.
             Err(_) if order == Order::Up && !rows.is_empty() => break next,
-            found => found?,
-        };
-        match found {
-            Some(row) if wants(&row) => {
-                if rows.len() == usize::from(page.get()) {
-                    break next;
-                }
-                rows.push(row);
+            // Else nothing that is older could be listed any more.
+            Err(error) if order == Order::Down && is_damage(&error) => {
+                unreadable.push((ResultNumber::new(number.unsigned_abs()), error));
             }
-            _ => unwanted = Some(number),
+            found => match found? {
+                Some(row) if wants(&row) => {
+                    if rows.len() == usize::from(page.get()) {
+                        break next;
+                    }
+                    rows.push(row);
+                }
+                _ => unwanted = Some(number),
+            },
         }
         for index in &mut indexes {
             index.pass(number)?;
@@ -164,7 +171,7 @@ pub(super) fn walk(
     if let Some(number) = unwanted {
         tracing::error!(number, "an index gives finished matches that it should not: check the journal");
     }
-    Ok(Walked { rows, next, visited })
+    Ok(Walked { rows, next, visited, unreadable })
 }
 
 /// A place in an index.

@@ -16,7 +16,7 @@ use super::read;
 use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
 use super::schema::empty_wal;
 use super::stats::Stats;
-use super::{Options, limits};
+use super::{Options, ladders, limits};
 use crate::journal::{Cause, Health, MatchId, ResultNumber};
 
 pub(super) struct Writer {
@@ -139,16 +139,19 @@ impl Writer {
         answers
     }
 
-    /// The writes without those whose request is damaged, and the answers of these. It is found out before the transaction,
+    /// The writes without those whose request is damaged, or the ratings that they replace, and the answers of these. It is found out before the transaction,
     /// as SQLite writes nothing more in one that has met damage, and nobody else of the batch has to do with it.
     fn leave_damaged_out(&self, writes: Vec<Write>) -> (Vec<Write>, Vec<Answer>) {
         let mut refused = Vec::new();
         let mut rest = Vec::with_capacity(writes.len());
         for write in writes {
-            let damage = write.named().and_then(|(key, now)| read::damage_of_request(&self.conn, key, now));
+            let damage = match &write {
+                Write::Ladder(change, _) => ladders::damage_of(&self.conn, &change.ladder),
+                other => other.named().and_then(|(key, now)| read::damage_of_request(&self.conn, key, now)),
+            };
             match damage {
                 Some(cause) => {
-                    tracing::error!(%cause, "a request is damaged in the journal");
+                    tracing::error!(%cause, "what a request reads or replaces is damaged in the journal");
                     refused.push(write.spoilt(&Spoilt::Damaged(cause)));
                 }
                 None => rest.push(write),

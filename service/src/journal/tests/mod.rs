@@ -4,6 +4,7 @@ mod accounts;
 mod crashed;
 mod damage;
 mod finishing;
+mod ladders;
 mod log;
 mod model;
 mod opening;

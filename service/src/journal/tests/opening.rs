@@ -27,9 +27,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'0000000000000008' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'0000000000000009' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 8, and this release knows version 7: \
+    let error = "FOLDER/journal.sqlite3 has schema version 9, and this release knows version 8: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -63,8 +63,14 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
 }
 
-/// Takes away what the seventh layout added.
+/// Takes away what the eighth layout added.
+pub(super) fn without_ladders(database: &Connection) {
+    database.execute_batch("DROP TABLE ladders; DROP TABLE ladder_ratings").unwrap();
+}
+
+/// Takes away what the seventh layout added, and those after it.
 pub(super) fn without_accounts(database: &Connection) {
+    without_ladders(database);
     database.execute_batch("DROP TABLE registered_bots; DROP TABLE registered_owners").unwrap();
 }
 

@@ -178,8 +178,8 @@ async fn a_refused_batch_leaves_no_request_behind() {
     assert_eq!(f.journal.request(asked.key, UnixMillis::new(0)).await, Ok(RequestState::New));
 }
 
-/// Breaks the first page of the table of requests, or of its index, under the journal, which is open.
-fn break_page(f: &Fixture, name: &str) {
+/// Breaks the first page of a table without row ids, or of an index, under the journal, which is open.
+pub(super) fn break_page(f: &Fixture, name: &str) {
     let conn = f.database();
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let page: u64 = conn.query_row(sql, [name], |row| row.get::<_, u32>(0)).unwrap().into();

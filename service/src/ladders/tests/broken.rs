@@ -8,7 +8,7 @@ use crate::journal::{Journal, MetaKey, MetaValue, ResultNumber};
 async fn stands_still(scene: &Scene, rated: u64) {
     let mut presence = scene.ladders.enter(bot("ann"));
     let refused = loop {
-        match presence.wait_on(queue(LADDER, 1)).await {
+        match presence.wait_on(queue(LADDER, 1).into()).await {
             Err((0, QueueRefused::NotNow(NotNow::CatchingUp))) | Ok(_) => {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -16,7 +16,7 @@ async fn stands_still(scene: &Scene, rated: u64) {
         }
     };
     assert!(matches!(refused, (0, QueueRefused::NotNow(NotNow::StandStill(_)))), "{refused:?}");
-    assert_eq!(presence.wait_on(Vec::new()).await, Ok(Vec::new()), "it waits nowhere as it is");
+    assert_eq!(presence.wait_on(Vec::new().into()).await, Ok(Vec::new()), "it waits nowhere as it is");
     assert_eq!(scene.shows(|_| true).await.rated_matches, rated);
     let reinstated = scene.ladders.reinstate(LADDER, bot("ann")).await;
     assert!(matches!(reinstated, Err(LadderFault::NotNow(NotNow::StandStill(_)))), "{reinstated:?}");
@@ -114,13 +114,13 @@ async fn until_the_results_are_counted_nobody_waits_and_nobody_is_told_what_is_n
     // The journal can't be read for a while.
     let scene = scene.restart_as(specs(), 20).await;
     let mut ann = scene.ladders.enter(bot("ann"));
-    assert_eq!(ann.wait_on(queue(LADDER, 1)).await, Err((0, NotNow::CatchingUp.into())));
-    assert_eq!(ann.wait_on(Vec::new()).await, Ok(Vec::new()));
+    assert_eq!(ann.wait_on(queue(LADDER, 1).into()).await, Err((0, NotNow::CatchingUp.into())));
+    assert_eq!(ann.wait_on(Vec::new().into()).await, Ok(Vec::new()));
     let reinstated = scene.ladders.reinstate(LADDER, bot("ann")).await;
     assert_eq!(reinstated, Err(NotNow::CatchingUp.into()), "a call waits for a while");
     scene.shows(|picture| picture.rated_matches == 1).await;
     assert_eq!(scene.ladders.caught_up().await, Ok(()));
-    assert!(ann.wait_on(queue(LADDER, 1)).await.is_ok());
+    assert!(ann.wait_on(queue(LADDER, 1).into()).await.is_ok());
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,11 +130,11 @@ async fn ladders_that_have_ended_let_nobody_wait_and_let_everybody_leave() {
     scene.stop.cancel();
     scene.tasks.close();
     scene.tasks.wait().await;
-    assert_eq!(ann.wait_on(queue(LADDER, 1)).await, Err((0, NotNow::Stopping.into())));
-    assert_eq!(ann.wait_on(Vec::new()).await, Ok(Vec::new()));
+    assert_eq!(ann.wait_on(queue(LADDER, 1).into()).await, Err((0, NotNow::Stopping.into())));
+    assert_eq!(ann.wait_on(Vec::new().into()).await, Ok(Vec::new()));
     let mut nowhere = Ladders::none().enter(bot("ann"));
-    assert_eq!(nowhere.wait_on(Vec::new()).await, Ok(Vec::new()));
-    let refused = nowhere.wait_on(queue(LADDER, 1)).await.unwrap_err();
+    assert_eq!(nowhere.wait_on(Vec::new().into()).await, Ok(Vec::new()));
+    let refused = nowhere.wait_on(queue(LADDER, 1).into()).await.unwrap_err();
     assert!(matches!(refused, (0, QueueRefused::NoLadder(_))), "{refused:?}");
 }
 

@@ -127,7 +127,7 @@ async fn bots_that_wait_on_two_ladders_and_may_play_one_match_play_on_both_in_tu
     let mut waiting = two_of(&scene, 100).await;
     let both = [queue("quick-2", 4), queue("sackson-2", 4)].concat();
     for presence in &mut waiting {
-        presence.wait_on(both.clone()).await.unwrap();
+        presence.wait_on(both.clone().into()).await.unwrap();
     }
     let mut played = HashMap::<LadderName, usize>::new();
     for _ in 0..6 {

@@ -7,7 +7,7 @@ use zetema_ladder::{RatingSettings, pairing::PairingSettings};
 use super::*;
 
 /// The usual ladders, with this one changed.
-fn with(change: impl Fn(&mut LadderSpec)) -> LadderSpecs {
+pub(super) fn with(change: impl Fn(&mut LadderSpec)) -> LadderSpecs {
     let change = |spec: &Arc<LadderSpec>| {
         let mut spec = (**spec).clone();
         if spec.name.as_str() == LADDER {
@@ -31,7 +31,7 @@ async fn a_ladder_that_is_left_out_is_forgotten_until_it_is_there_again() {
     let scene = scene.restart_as(LadderSpecs::new(others).unwrap(), 0).await;
     assert!(scene.ladders.picture(LADDER).is_err());
     let mut ann = scene.ladders.enter(bot("ann"));
-    let refused = ann.wait_on(queue(LADDER, 1)).await.unwrap_err();
+    let refused = ann.wait_on(queue(LADDER, 1).into()).await.unwrap_err();
     assert!(matches!(refused, (0, QueueRefused::NoLadder(_))), "{refused:?}");
     // Its match is played all the same.
     for (name, seat) in seats {

@@ -9,9 +9,11 @@ use tokio::sync::watch;
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
-    MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload, ReadError,
-    Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage,
-    ResultRow, Standing, StoredMatch, StoredRecord, StoredToken, Summary, TokenChange, UnixMillis, Version,
+    LadderChange, LadderName, LadderStore, LaterRatings, MatchId, MetaKey, MetaValue, Never, NewMatches,
+    OtherBots, Outcome, PagePosition, PageSize, Payload, ReadError, RecordBytes, Request, RequestKey,
+    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ResultRow, Standing,
+    StoredLadder, StoredLater, StoredMatch, StoredRating, StoredRecord, StoredToken, Summary, TokenChange,
+    UnixMillis, Version,
 };
 
 /// What becomes of the next write.
@@ -43,6 +45,13 @@ struct Inner {
     page_delay: Option<std::time::Duration>,
     result_pages: usize,
     lost: Vec<ResultNumber>,
+    ladders: HashMap<LadderName, StoredLadder>,
+    /// How many changes of ladders fail.
+    ladders_fail: usize,
+    /// How often what is stored of ladders can't be read.
+    ladders_blind: usize,
+    /// What is stored of ladders can't be changed any more; how often it was tried.
+    ladders_damaged: Option<usize>,
     stats: JournalStats,
 }
 
@@ -110,9 +119,41 @@ impl FakeJournal {
         damaged.result.summary = Summary::new(vec![0xff; 3]).unwrap();
     }
 
+    /// The record of this result can't be read any more.
+    pub(crate) fn damage_record(&self, number: ResultNumber) {
+        let mut inner = self.inner.lock().unwrap();
+        let damaged = inner.finished.iter_mut().find(|finished| finished.result.number == number).unwrap();
+        damaged.record = RecordBytes::new(vec![0xff; 3]).unwrap();
+    }
+
     /// This result is not there any more.
     pub(crate) fn lose(&self, number: ResultNumber) {
         self.inner.lock().unwrap().lost.push(number);
+    }
+
+    /// What is stored of ladders, to look at and to change.
+    pub(crate) fn ladders<T>(&self, look: impl FnOnce(&mut HashMap<LadderName, StoredLadder>) -> T) -> T {
+        look(&mut self.inner.lock().unwrap().ladders)
+    }
+
+    /// So many times what is stored of ladders can't be read.
+    pub(crate) fn blind_to_ladders(&self, times: usize) {
+        self.inner.lock().unwrap().ladders_blind = times;
+    }
+
+    /// From now on what is stored of ladders is damaged.
+    pub(crate) fn damage_ladders(&self) {
+        self.inner.lock().unwrap().ladders_damaged = Some(0);
+    }
+
+    /// How often it was tried to change them since.
+    pub(crate) fn damaged_ladders_tried(&self) -> usize {
+        self.inner.lock().unwrap().ladders_damaged.unwrap_or(0)
+    }
+
+    /// So many changes of ladders fail.
+    pub(crate) fn fail_ladders(&self, changes: usize) {
+        self.inner.lock().unwrap().ladders_fail = changes;
     }
 
     /// The keys of all values.
@@ -426,4 +467,52 @@ impl Journal for FakeJournal {
     }
 
     async fn close(&self) {}
+}
+
+#[async_trait]
+impl LadderStore for FakeJournal {
+    async fn stored_ladder(&self, ladder: LadderName) -> Result<Option<StoredLadder>, ReadError> {
+        let mut inner = self.inner.lock().unwrap();
+        if inner.ladders_blind > 0 {
+            inner.ladders_blind -= 1;
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
+        Ok(inner.ladders.get(&ladder).cloned())
+    }
+
+    async fn change_ladder(&self, change: LadderChange) -> Outcome<(), StoredLater> {
+        let mut inner = self.inner.lock().unwrap();
+        if let Some(tried) = &mut inner.ladders_damaged {
+            *tried += 1;
+            return Outcome::Damaged(Cause::new("as told"));
+        }
+        if inner.ladders_fail > 0 {
+            inner.ladders_fail -= 1;
+            return Outcome::Failed(Cause::new("as told"));
+        }
+        change_in(&mut inner.ladders, change)
+    }
+}
+
+/// What a journal makes of such a change.
+fn change_in(
+    ladders: &mut HashMap<LadderName, StoredLadder>,
+    change: LadderChange,
+) -> Outcome<(), StoredLater> {
+    let LadderChange { ladder, mut stored, others, later } = change;
+    if let Some(before) = ladders.remove(&ladder) {
+        if later == LaterRatings::Stay && before.after > stored.after {
+            let after = before.after;
+            ladders.insert(ladder, before);
+            return Outcome::Refused(StoredLater { stored: after });
+        }
+        if others == OtherBots::Stay {
+            let is_other = |bot: &StoredRating| stored.bots.iter().all(|changed| changed.bot != bot.bot);
+            let others: Vec<StoredRating> = before.bots.into_iter().filter(is_other).collect();
+            stored.bots.extend(others);
+        }
+        stored.bots.sort_by(|one, other| one.bot.cmp(&other.bot));
+    }
+    ladders.insert(ladder, stored);
+    Outcome::Done(())
 }

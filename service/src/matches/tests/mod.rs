@@ -3,6 +3,7 @@
 mod any_clock;
 mod before_clocks;
 mod bot_seats;
+mod challenges;
 mod clocks;
 mod deal_sets;
 mod failures;

@@ -97,6 +97,10 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
         "LadderService/ReinstateBot" => {
             (Door::Owners, v1::ReinstateBotRequest { ladder: String::new(), bot_name: name }.encode_to_vec())
         }
+        "LadderService/ListSuspicions" => {
+            let request = v1::ListSuspicionsRequest { ladder: quick(), ..Default::default() };
+            (Door::Admin, request.encode_to_vec())
+        }
         "RulesService/ListPresets" => (Door::Open, v1::ListPresetsRequest {}.encode_to_vec()),
         "RulesService/ListTimeControls" => (Door::Open, v1::ListTimeControlsRequest {}.encode_to_vec()),
         "RulesService/GetPreset" => {
@@ -166,7 +170,7 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
             let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
             (Door::Seat, v1::ActRequest { seat_token, act: Some(act) }.encode_to_vec())
         }
-        "PlayService/Resign" => (Door::Seat, v1::ResignRequest { seat_token }.encode_to_vec()),
+        "PlayService/Resign" => (Door::Seat, v1::ResignRequest { seat_token, panic: None }.encode_to_vec()),
         "PlayService/UpdateQueues" => (Door::Bots, v1::UpdateQueuesRequest { queues: None }.encode_to_vec()),
         "PlayService/ListFaults" => {
             let request = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };

@@ -45,12 +45,14 @@ async fn no_log_no_metric_and_no_file_shows_a_token() {
     assert!(files >= 2, "the journal's files were looked at");
 }
 
-/// Every file but the one that is there to hold the admin token. The answer is how many there are.
+/// Every file of a folder and its folders but the one that is there to hold the admin token. The answer is how many there are.
 fn check_files(folder: &Path, secrets: &[String]) -> usize {
     let mut files = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.file_name().is_some_and(|name| name != ADMIN_TOKEN_FILE) {
+        if path.is_dir() {
+            files += check_files(&path, secrets);
+        } else if path.file_name().is_some_and(|name| name != ADMIN_TOKEN_FILE) {
             check(&path.display().to_string(), &std::fs::read(&path).unwrap(), secrets);
             files += 1;
         }

@@ -3,7 +3,7 @@
 
 use prost_types::Timestamp;
 use zetema_proto::v1;
-use zetema_proto::v1::ErrorReason::{NotAdmitted, NotFound, Unauthenticated};
+use zetema_proto::v1::ErrorReason::{CursorAhead, NotAdmitted, NotFound, Unauthenticated};
 
 use super::case::{Caller, Case, Expected};
 
@@ -13,13 +13,14 @@ const HISTORY: &str = "LadderService/GetRatingHistory";
 const MET: &str = "LadderService/GetHeadToHead";
 const WATCH: &str = "LadderService/WatchStandings";
 const REINSTATE: &str = "LadderService/ReinstateBot";
+const SUSPICIONS: &str = "LadderService/ListSuspicions";
 const QUEUES: &str = "PlayService/UpdateQueues";
 
 const LADDER: &str = "quick-2";
 
 /// `stray` is the token of a bot that is not registered.
 pub(crate) fn cases(stray: &str) -> Vec<Case> {
-    [standings(), results(), of_a_bot(), queues(stray)].concat()
+    [standings(), results(), of_a_bot(), suspicions(), queues(stray)].concat()
 }
 
 fn standings() -> Vec<Case> {
@@ -49,6 +50,12 @@ fn results() -> Vec<Case> {
         opponent_name: opponent.to_owned(),
         ..v1::LadderResultFilter::default()
     };
+    let onward = |after: &str, page_token: &str| v1::ListResultsRequest {
+        ladder: LADDER.to_owned(),
+        page_token: page_token.to_owned(),
+        oldest_first: Some(v1::OldestFirst { after: after.to_owned() }),
+        ..v1::ListResultsRequest::default()
+    };
     let reasons = |reason| v1::LadderResultFilter { reasons: vec![1, reason], ..of("", "") };
     let since = Some(Timestamp { seconds: -1, nanos: 0 });
     vec![
@@ -62,6 +69,25 @@ fn results() -> Vec<Case> {
             "a time before 1970",
             &list(v1::LadderResultFilter { since, ..of("", "") }),
             Expected::field("filter.since"),
+        ),
+        Case::new(
+            RESULTS,
+            "what is no cursor",
+            &onward("r-0000000000000000-00000000", ""),
+            Expected::field("oldest_first.after"),
+        ),
+        Case::new(
+            RESULTS,
+            "a page token of the other order",
+            &onward("", "7"),
+            Expected::field("page_token"),
+        ),
+        Case::new(
+            RESULTS,
+            "a cursor beyond the end",
+            // After result 12 of the first life.
+            &onward("r-000000000000000c-2b44c90e", ""),
+            Expected::reason(CursorAhead),
         ),
     ]
 }
@@ -104,10 +130,50 @@ fn of_a_bot() -> Vec<Case> {
     ]
 }
 
+fn suspicions() -> Vec<Case> {
+    let list = |ladder: &str, page_token: &str| v1::ListSuspicionsRequest {
+        ladder: ladder.to_owned(),
+        page_token: page_token.to_owned(),
+        ..v1::ListSuspicionsRequest::default()
+    };
+    let since = Some(Timestamp { seconds: -1, nanos: 0 });
+    let token = || Expected::field("page_token");
+    vec![
+        Case::new(SUSPICIONS, "no ladder", &list("", ""), Expected::field("ladder")),
+        Case::new(
+            SUSPICIONS,
+            "a ladder that does not exist",
+            &list("nowhere", ""),
+            Expected::field("ladder"),
+        ),
+        Case::new(SUSPICIONS, "a page token of no list", &list(LADDER, "7"), token()),
+        Case::new(SUSPICIONS, "a page of results that nobody looked at", &list(LADDER, "7-100"), token()),
+        Case::new(
+            SUSPICIONS,
+            "a time before 1970",
+            &v1::ListSuspicionsRequest { since, ..list(LADDER, "") },
+            Expected::field("since"),
+        ),
+        Case::new(
+            SUSPICIONS,
+            "nobody asks what is suspected",
+            &list(LADDER, ""),
+            Expected::reason(Unauthenticated),
+        )
+        .by(Caller::Nobody),
+    ]
+}
+
 fn queues(stray: &str) -> Vec<Case> {
     let queue =
         |ladder: &str, matches_at_once| v1::LadderQueue { ladder: ladder.to_owned(), matches_at_once };
-    let update = |queues| v1::UpdateQueuesRequest { queues: Some(v1::Queues { queues }) };
+    let update = |queues| v1::UpdateQueuesRequest { queues: Some(v1::Queues { queues, challenges: None }) };
+    let challenges = |from, matches_at_once| v1::UpdateQueuesRequest {
+        queues: Some(v1::Queues {
+            queues: Vec::new(),
+            challenges: Some(v1::Challenges { from, matches_at_once }),
+        }),
+    };
     let row = |name, queues, expected| {
         Case::new(QUEUES, name, &update(queues), expected).by(Caller::Token(stray.to_owned()))
     };
@@ -125,6 +191,20 @@ fn queues(stray: &str) -> Vec<Case> {
             vec![queue(LADDER, 1_001)],
             Expected::field("queues.queues[0].matches_at_once"),
         ),
+        Case::new(
+            QUEUES,
+            "challenges from nobody knows whom",
+            &challenges(0, 1),
+            Expected::field("queues.challenges.from"),
+        )
+        .by(Caller::Token(stray.to_owned())),
+        Case::new(
+            QUEUES,
+            "too many challenges at once",
+            &challenges(v1::ChallengesFrom::Everyone.into(), 1_001),
+            Expected::field("queues.challenges.matches_at_once"),
+        )
+        .by(Caller::Token(stray.to_owned())),
         row("a bot that is not registered", vec![quick()], Expected::reason(NotAdmitted)),
         Case::new(
             QUEUES,

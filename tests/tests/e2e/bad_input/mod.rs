@@ -76,14 +76,14 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
     let request = v1::GetPresetRequest { preset: Some(sackson), players: 2 };
     let answer = soon("GetPreset", scene.clients.rules().get_preset(request)).await.unwrap();
     let rules = answer.into_inner().rules.unwrap();
-    let (token, _) = scene.clients.owner_token("shop").await;
+    let (token, shop) = scene.clients.owner_token("shop").await;
     scene.clients.register_bot("rex", "kennel").await;
     let (_, stray) = scene.clients.bot_token("stray").await;
     [
         bot_cases::cases(scene),
         ladder_cases::cases(&stray),
         rules_cases::cases(),
-        spec_cases::cases(rules),
+        spec_cases::cases(rules, &shop),
         match_cases::cases(scene),
         play_cases::cases(scene),
         token_cases::cases(scene, &token),

@@ -73,7 +73,12 @@ fn tokens(scene: &Scene) -> Vec<Case> {
                 expected.clone(),
             ),
             Case::new(ACT, name, &v1::ActRequest { seat_token: seat_token.clone(), act }, expected.clone()),
-            Case::new(RESIGN, name, &v1::ResignRequest { seat_token: seat_token.clone() }, expected.clone()),
+            Case::new(
+                RESIGN,
+                name,
+                &v1::ResignRequest { seat_token: seat_token.clone(), panic: None },
+                expected.clone(),
+            ),
             Case::new(FAULTS, name, &v1::ListFaultsRequest { seat_token, ..Default::default() }, expected),
             Case::new(OBSERVE, name, &v1::ObserveRequest { seats: vec![seat] }, of_seat),
         ]
@@ -310,13 +315,22 @@ fn acts(scene: &Scene) -> Vec<Case> {
 }
 
 fn resignations(scene: &Scene) -> Vec<Case> {
-    let resign = |token: &String| v1::ResignRequest { seat_token: token.clone() };
+    let resign = |token: &String| v1::ResignRequest { seat_token: token.clone(), panic: None };
     vec![
         Case::new(
             RESIGN,
             "before the deal",
             &resign(&scene.nonces.tokens[0]),
             Expected::reason(MatchNotStarted),
+        ),
+        Case::new(
+            RESIGN,
+            "with too much of a panic",
+            &v1::ResignRequest {
+                panic: Some(v1::BotPanic { message: "x".repeat(257) }),
+                ..resign(&scene.nonces.tokens[0])
+            },
+            Expected::field("panic.message"),
         ),
         Case::new(RESIGN, "after the match", &resign(&scene.over.tokens[0]), Expected::reason(MatchOver)),
         Case::new(

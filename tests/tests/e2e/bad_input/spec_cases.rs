@@ -1,10 +1,10 @@
 //! Matches that may not be asked for.
 
 use zetema_proto::v1;
-use zetema_proto::v1::{MatchSpec, Preset, deals, match_spec};
+use zetema_proto::v1::{ErrorReason, MatchSpec, Preset, deals, match_spec};
 use zetema_tests::harness::{own, preset, shared};
 
-use super::case::{Case, Expected};
+use super::case::{Caller, Case, Expected};
 
 /// A value that no enum of the protocol has.
 const UNKNOWN: i32 = 99;
@@ -12,13 +12,23 @@ const UNKNOWN: i32 = 99;
 /// What is asked for, and what must come back.
 type Row = (&'static str, MatchSpec, Expected);
 
-pub(crate) fn cases(rules: v1::Rules) -> Vec<Case> {
+/// `owner` is the token of one who has no bots.
+pub(crate) fn cases(rules: v1::Rules, owner: &str) -> Vec<Case> {
     let case = |(name, spec, expected): Row| {
         let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
         Case::new("MatchService/CreateMatch", name, &request, expected)
     };
     let rows = [presets(), own_rules(rules), all_else()].concat();
-    rows.into_iter().map(case).collect()
+    let challenge = case((
+        "a challenge of a bot that is not there",
+        with_bot("rex"),
+        Expected {
+            fields: vec!["match.seats[1].bot.name"],
+            ..Expected::reason(ErrorReason::ChallengeRefused)
+        },
+    ));
+    let challenge = challenge.by(Caller::Token(owner.to_owned()));
+    rows.into_iter().map(case).chain([challenge]).collect()
 }
 
 fn presets() -> Vec<Row> {
@@ -87,15 +97,17 @@ fn own_rules(rules: v1::Rules) -> Vec<Row> {
     ]
 }
 
+fn with_bot(name: &str) -> MatchSpec {
+    let mut spec = preset(Preset::Sackson, 2);
+    spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
+    spec
+}
+
 fn all_else() -> Vec<Row> {
     let two = || preset(Preset::Sackson, 2);
     let mut no_kind = two();
     no_kind.seats[1].kind = None;
-    let bot = |name: &str| {
-        let mut spec = two();
-        spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
-        spec
-    };
+    let bot = with_bot;
     let bot_name = || Expected::field("match.seats[1].bot.name");
     let clocks = |join, idle| MatchSpec {
         time_control: Some(v1::TimeControl {

@@ -103,14 +103,20 @@ fn about_handles(handles: &Handles) -> Vec<StreamCase> {
         case("act on an unknown handle", 999, any(), unknown()),
         case("act on a handle that was left", handles.left, any(), unknown()),
         case("nonce on an unknown handle", 999, Ask::Nonce(v1::GiveNonce { nonce: vec![1] }), unknown()),
-        case("resign on an unknown handle", 999, Ask::Resign(v1::Resign {}), unknown()),
+        case("resign on an unknown handle", 999, Ask::Resign(v1::Resign::default()), unknown()),
         case("leave an unknown handle", 999, Ask::Leave(v1::Leave {}), unknown()),
         case("leave a handle that was left", handles.left, Ask::Leave(v1::Leave {}), unknown()),
         case("act before the deal", handles.nonces[1], any(), Expected::reason(MatchNotStarted)),
         case(
+            "resign with too much of a panic",
+            handles.nonces[1],
+            Ask::Resign(v1::Resign { panic: Some(v1::BotPanic { message: "x".repeat(257) }) }),
+            Expected::field("resign.panic.message"),
+        ),
+        case(
             "resign before the deal",
             handles.nonces[1],
-            Ask::Resign(v1::Resign {}),
+            Ask::Resign(v1::Resign::default()),
             Expected::reason(MatchNotStarted),
         ),
     ]

@@ -114,7 +114,7 @@ fn page(size: u16) -> PageSize {
 fn whole(conn: &Connection, filter: &FinishedFilter, size: u16) -> Vec<u64> {
     let (mut numbers, mut from) = (Vec::new(), None);
     loop {
-        let Walked { rows, next, visited } = records::walk_list(conn, filter, from, page(size)).unwrap();
+        let Walked { rows, next, visited, .. } = records::walk_list(conn, filter, from, page(size)).unwrap();
         // The first of the next page is looked at too.
         assert_eq!(visited, rows.len() + usize::from(next.is_some()), "{filter:?}");
         assert!(rows.len() == usize::from(size) || next.is_none(), "{filter:?}");
@@ -190,7 +190,7 @@ fn no_page_and_no_token_tells_of_the_private_matches_of_others() {
                 for size in [1, 1_000] {
                     let from = from.map(PagePosition::new);
                     let page = |conn| {
-                        let Walked { rows, next, visited } =
+                        let Walked { rows, next, visited, .. } =
                             records::walk_list(conn, &filter, from, page(size)).unwrap();
                         (rows, next, visited)
                     };
@@ -213,7 +213,7 @@ fn what_an_index_should_not_give_is_not_shown() {
     let filter = FinishedFilter { reader: bot("eve"), client_reference: None };
     let (mut numbers, mut from) = (Vec::new(), None);
     loop {
-        let Walked { rows, next, visited } = records::walk_list(&conn, &filter, from, page(10)).unwrap();
+        let Walked { rows, next, visited, .. } = records::walk_list(&conn, &filter, from, page(10)).unwrap();
         assert!(visited <= ROWS_VISITED, "{visited}");
         numbers.extend(rows.iter().map(|row| row.number.get()));
         let Some(next) = next else { break };
@@ -268,4 +268,31 @@ fn every_order_is_that_of_an_index() {
             assert_eq!(step, format!("SEARCH {}", index.replace("<>", from)), "{by:?}");
         }
     }
+}
+
+#[test]
+fn a_list_goes_on_without_a_row_that_is_not_as_it_was_written_and_results_end_before_it() {
+    let conn = filled(20);
+    let changed = "UPDATE records SET summary = x'ff' WHERE result_number IN (6, 7, 20)";
+    assert_eq!(conn.execute(changed, []).unwrap(), 3);
+    let filter = FinishedFilter { reader: Reader::Admin, client_reference: None };
+    for size in [1, 5, 1_000] {
+        let (mut numbers, mut left_out, mut from) = (Vec::new(), Vec::new(), None);
+        loop {
+            let Walked { rows, next, unreadable, .. } =
+                records::walk_list(&conn, &filter, from, page(size)).unwrap();
+            numbers.extend(rows.iter().map(|row| row.number.get()));
+            left_out.extend(unreadable.iter().map(|(number, _)| number.get()));
+            let Some(next) = next else { break };
+            from = Some(PagePosition::new(next.get()));
+        }
+        let readable: Vec<u64> = (1..=19).rev().filter(|number| ![6, 7].contains(number)).collect();
+        assert_eq!((numbers, left_out), (readable, vec![20, 7, 6]), "pages of {size}");
+    }
+    let after = |number| {
+        records::results_after(&conn, &ResultFilter::default(), ResultNumber::new(number), page(1_000))
+    };
+    let read = after(0).unwrap();
+    assert_eq!((read.rows.len(), read.more_after), (5, Some(ResultNumber::new(5))));
+    assert!(after(5).is_err());
 }

@@ -1,0 +1,384 @@
+//! What a ladder's exports hold, in every form, and that one that is gone on with is the whole.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value;
+
+use crate::ladders::{LADDER, season};
+use crate::server::{Served, parse, text, zetema};
+
+/// A row as CSV has it, by the names of its columns.
+type Row = BTreeMap<String, String>;
+
+/// What runs say to go on by.
+fn cursor(stderr: &[u8]) -> String {
+    let said = text(stderr);
+    let (_, cursor) = said.split_once("to go on from here: --after ").expect(&said);
+    cursor.lines().next().unwrap().to_owned()
+}
+
+/// Exports to a file, and gives the cursor at its end.
+fn export(server: &Served, what: &str, file: &Path, flags: &[&str]) -> String {
+    let form = file.extension().unwrap().to_str().unwrap();
+    let args = ["ladder", "export", what, LADDER, "--format", form, "--output", file.to_str().unwrap()];
+    let output = server.output(&[&args, flags].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty());
+    cursor(&output.stderr)
+}
+
+fn csv_rows(bytes: &[u8]) -> Vec<Row> {
+    csv::Reader::from_reader(bytes).deserialize().map(Result::unwrap).collect()
+}
+
+/// The rows of a Parquet file.
+fn parquet_rows(file: &Path) -> Vec<Row> {
+    let reader = SerializedFileReader::new(fs::File::open(file).unwrap()).unwrap();
+    let row = |row: parquet::record::Row| {
+        row.get_column_iter().map(|(name, field)| (name.clone(), told(field))).collect()
+    };
+    reader.get_row_iter(None).unwrap().map(|read| row(read.unwrap())).collect()
+}
+
+/// What CSV has for it.
+fn told(field: &Field) -> String {
+    match field {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        Field::Long(number) => number.to_string(),
+        Field::Double(real) => real.to_string(),
+        Field::Bool(truth) => truth.to_string(),
+        Field::Bytes(bytes) => STANDARD.encode(bytes.data()),
+        Field::TimestampMillis(ms) => {
+            let nanos = i32::try_from(ms.rem_euclid(1_000)).unwrap() * 1_000_000;
+            prost_types::Timestamp { seconds: ms.div_euclid(1_000), nanos }.to_string()
+        }
+        other => panic!("no column has {other:?}"),
+    }
+}
+
+/// Rows are those that JSON makes, whose numbers this program's reader rounds in the last digit.
+fn assert_rows(rows: &[Row], results: &[Value]) {
+    let near = |a: &str, b: &str| match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(a), Ok(b)) => (a - b).abs() <= 1e-12,
+        _ => a == b,
+    };
+    let expected = rows_of(results);
+    assert_eq!(rows.len(), expected.len());
+    for (row, expected) in rows.iter().zip(&expected) {
+        assert!(row.keys().eq(expected.keys()), "{row:?} {expected:?}");
+        let same = row.iter().zip(expected.values()).all(|((name, value), expected)| {
+            let is_real = ["mu_", "sigma_", "shown_"].iter().any(|of| name.starts_with(of));
+            if is_real { near(value, expected) } else { value == expected }
+        });
+        assert!(same, "{row:?} {expected:?}");
+    }
+}
+
+/// The results that `ladder results` lists, the oldest first.
+fn listed(server: &Served) -> Vec<Value> {
+    let listed = server.json(&["ladder", "results", LADDER, "--limit", "100000"]);
+    listed.as_array().unwrap().iter().rev().cloned().collect()
+}
+
+/// The rows that they make.
+fn rows_of(results: &[Value]) -> Vec<Row> {
+    let word = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => {
+            number.as_u64().map_or_else(|| number.as_f64().unwrap().to_string(), |n| n.to_string())
+        }
+        other => other.to_string(),
+    };
+    let mut rows = Vec::new();
+    for result in results {
+        for (at, seat) in result["seats"].as_array().unwrap().iter().enumerate() {
+            let mut row =
+                Row::from([("ladder".to_owned(), LADDER.to_owned()), ("seat".to_owned(), at.to_string())]);
+            for name in ["result_number", "match_id", "time", "reason"] {
+                row.insert(name.to_owned(), word(&result[name]));
+            }
+            for name in ["bot", "side", "rank", "total", "end"] {
+                row.insert(name.to_owned(), word(&seat[name]));
+            }
+            for when in ["before", "after"] {
+                for name in ["mu", "sigma", "shown", "provisional"] {
+                    row.insert(format!("{name}_{when}"), word(&seat[when][name]));
+                }
+            }
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn in_folder(server: &Served, name: &str) -> PathBuf {
+    server.data.path().join(name)
+}
+
+#[test]
+fn every_form_has_what_the_ladder_lists_and_the_records_verify() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 6);
+    let results = listed(&server);
+    assert!(results.len() >= 6);
+
+    let [csv, jsonl, parquet] =
+        ["results.csv", "results.jsonl", "results.parquet"].map(|name| in_folder(&server, name));
+    let ends = [&csv, &jsonl, &parquet].map(|file| export(&server, "results", file, &[]));
+    assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
+    let lines = fs::read_to_string(&jsonl).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines, results);
+    let rows = csv_rows(&fs::read(&csv).unwrap());
+    assert_rows(&rows, &results);
+    assert_eq!(parquet_rows(&parquet), rows);
+
+    // To stdout, and with a filter.
+    let of = |flags: &[&str]| {
+        let output = server.output(&[&["ladder", "export", "results", LADDER], flags].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        csv_rows(&output.stdout)
+    };
+    assert_eq!(of(&[]), rows);
+    assert_eq!(of(&["--bot", "ann", "--opponent", "bob"]), rows);
+    assert_eq!(of(&["--before", "2026-01-01"]), []);
+    let aborted: Vec<Value> =
+        results.iter().filter(|result| result["reason"] == "aborted").cloned().collect();
+    assert_rows(&of(&["--reason", "aborted"]), &aborted);
+
+    let [csv, jsonl, parquet] =
+        ["records.csv", "records.jsonl", "records.parquet"].map(|name| in_folder(&server, name));
+    for file in [&csv, &jsonl, &parquet] {
+        assert_eq!(export(&server, "records", file, &[]), ends[0]);
+    }
+    let verified =
+        parse(&zetema().args(["record", "verify", "--format", "json"]).arg(&jsonl).output().unwrap());
+    assert_eq!(verified.as_array().unwrap().len(), results.len());
+    let rows = csv_rows(&fs::read(&csv).unwrap());
+    assert_eq!(parquet_rows(&parquet), rows);
+    let lines = fs::read_to_string(&jsonl).unwrap();
+    assert_eq!((lines.lines().count(), rows.len()), (results.len(), results.len()));
+    for ((line, row), result) in lines.lines().zip(&rows).zip(&results) {
+        let id = result["match_id"].as_str().unwrap();
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line, server.json(&["record", "show", id]));
+        assert_eq!(row["match_id"], id);
+        assert_eq!(row["result_number"], result["result_number"].to_string());
+        assert_eq!(row["reason"], result["reason"].as_str().unwrap());
+        assert_eq!(row["end_time"], result["time"].as_str().unwrap());
+        assert_eq!(row["commitment"], line["dealing"]["commitment"].as_str().unwrap());
+        assert_eq!(row["steps"], line["steps"].as_array().unwrap().len().to_string());
+        // The bytes are the record.
+        let binary = in_folder(&server, "one.record");
+        fs::write(&binary, STANDARD.decode(&row["record"]).unwrap()).unwrap();
+        let shown =
+            parse(&zetema().args(["record", "show", "--format", "json"]).arg(&binary).output().unwrap());
+        assert_eq!(shown, line);
+    }
+}
+
+/// What an export keeps beside its file.
+fn kept(file: &Path) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(".cursor");
+    path.into()
+}
+
+/// What is kept beside a file, but for the cursor and the bytes of another run.
+fn keep(file: &Path, of: &Path, cursor: &str, bytes: usize) {
+    let mut said: Value = serde_json::from_slice(&fs::read(kept(of)).unwrap()).unwrap();
+    (said["cursor"], said["bytes"]) = (cursor.into(), bytes.into());
+    fs::write(kept(file), said.to_string()).unwrap();
+}
+
+#[test]
+fn an_export_that_is_gone_on_with_is_the_whole_wherever_it_was_cut() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 3);
+    let grown = ["csv", "jsonl"].map(|form| in_folder(&server, &format!("grown.{form}")));
+    let cursors = grown.each_ref().map(|file| export(&server, "results", file, &["--page-size", "2"]));
+    // Nothing has come since.
+    let before = fs::read(&grown[0]).unwrap();
+    assert_eq!(export(&server, "results", &grown[0], &[]), cursors[0]);
+    assert_eq!(export(&server, "results", &grown[0], &["--after", &cursors[0]]), cursors[0]);
+    assert_eq!(fs::read(&grown[0]).unwrap(), before);
+
+    season(&server, ["cyd", "dan"], 6);
+    for (file, cursor) in grown.iter().zip(&cursors) {
+        let form = file.extension().unwrap().to_str().unwrap();
+        let whole = in_folder(&server, &format!("whole.{form}"));
+        let end = export(&server, "results", &whole, &[]);
+        assert_eq!(export(&server, "results", file, &["--page-size", "1"]), end, "{cursor}");
+        assert_eq!(text(&fs::read(file).unwrap()), text(&fs::read(&whole).unwrap()));
+    }
+    let whole = csv_rows(&fs::read(in_folder(&server, "whole.csv")).unwrap());
+    assert_rows(&whole[..], &listed(&server));
+
+    // Cut after each result: a cursor of `match results` is one of exports.
+    for (at, result) in server.json(&["match", "results"]).as_array().unwrap().iter().enumerate() {
+        let (number, cursor) =
+            (result["result_number"].as_u64().unwrap(), result["cursor"].as_str().unwrap());
+        let rest = in_folder(&server, &format!("rest-{at}.parquet"));
+        export(&server, "results", &rest, &["--after", cursor]);
+        let number_of = |row: &Row| row["result_number"].parse::<u64>().unwrap();
+        let parted: Vec<Row> = whole.iter().filter(|row| number_of(row) > number).cloned().collect();
+        assert_eq!(parquet_rows(&rest), parted, "after {number}");
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_is_gone_on_with_and_the_file_has_each_row_once() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 5);
+    for what in ["results", "records"] {
+        for form in ["csv", "jsonl"] {
+            let whole = in_folder(&server, &format!("whole-{what}.{form}"));
+            let end = export(&server, what, &whole, &[]);
+            let content = fs::read(&whole).unwrap();
+
+            // Killed as soon as something is kept, wherever it is then.
+            let killed = in_folder(&server, &format!("killed-{what}.{form}"));
+            let args = ["ladder", "export", what, LADDER, "--format", form, "--page-size", "1", "--output"];
+            let mut run = server.command(&args).arg(&killed).stderr(Stdio::null()).spawn().unwrap();
+            while !kept(&killed).exists() && run.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            run.kill().unwrap();
+            run.wait().unwrap();
+            assert_eq!(export(&server, what, &killed, &["--page-size", "2"]), end);
+            assert!(fs::read(&killed).unwrap() == content, "{what} {form}");
+
+            // Whatever it had written when it was killed, each result may have been the last one that was kept.
+            let lines: Vec<&[u8]> = content.split_inclusive(|&byte| byte == b'\n').collect();
+            let headings = usize::from(form == "csv");
+            let each = if form == "csv" && what == "results" { 2 } else { 1 };
+            let results = server.json(&["match", "results"]);
+            for (at, result) in results.as_array().unwrap().iter().enumerate() {
+                let bytes: usize = lines[..headings + each * (at + 1)].iter().map(|line| line.len()).sum();
+                let beyond = [bytes, bytes + 5, bytes + 40, content.len()];
+                for end_of_file in beyond.map(|end| end.min(content.len())) {
+                    fs::write(&killed, &content[..end_of_file]).unwrap();
+                    keep(&killed, &whole, result["cursor"].as_str().unwrap(), bytes);
+                    assert_eq!(export(&server, what, &killed, &["--page-size", "2"]), end);
+                    assert!(fs::read(&killed).unwrap() == content, "{what} {form} {at} {end_of_file}");
+                }
+            }
+            // And none: a file of which nothing was kept, and one that was not made yet.
+            for is_made in [true, false] {
+                fs::remove_file(&killed).unwrap();
+                if is_made {
+                    fs::write(&killed, &content[..30]).unwrap();
+                }
+                keep(&killed, &whole, "", 0);
+                assert_eq!(export(&server, what, &killed, &[]), end);
+                assert!(fs::read(&killed).unwrap() == content, "{what} {form}");
+            }
+        }
+    }
+}
+
+#[test]
+fn told_to_stop_twice_an_export_ends_though_nobody_reads_what_it_writes() {
+    let server = Served::start();
+    // More than a pipe takes.
+    season(&server, ["ann", "bob"], 12);
+    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl"];
+    assert!(server.output(&args).stdout.len() > 96 * 1024);
+    let mut run = server.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut stdout = run.stdout.take().unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    let interrupt = || {
+        let id = run.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    };
+    interrupt();
+    assert!(said.any(|line| line.contains("Ctrl-C again stops it at once")));
+    interrupt();
+    assert!(said.any(|line| line.contains("stop at once")));
+    assert_eq!(run.wait().unwrap().code(), Some(1));
+}
+
+/// What the file and what is kept beside it are, what is asked for, with which flags, and what is said.
+type Case<'a> = (&'a [u8], Option<&'a [u8]>, [&'a str; 3], &'a [&'a str], &'a str);
+
+#[test]
+fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 1);
+    let file = in_folder(&server, "results.csv");
+    let cursor = export(&server, "results", &file, &[]);
+    let (whole, said) = (fs::read(&file).unwrap(), fs::read(kept(&file)).unwrap());
+    let other = b"bot,points\nann,3\n".repeat(whole.len());
+    let after = ["--after", "r-000000000000000c-2b44c90e"];
+    let mut half = said.clone();
+    half.truncate(said.len() / 2);
+    let command = |what: &str, ladder: &str, form: &str, flags: &[&str]| {
+        let args = ["ladder", "export", what, ladder, "--format", form, "--output", file.to_str().unwrap()];
+        server.output(&[&args, flags].concat())
+    };
+    let cases: [Case<'_>; 11] = [
+        (&whole[..], None, ["results", LADDER, "csv"], &[], "which would say how far it is, is not"),
+        (
+            b"",
+            None,
+            ["results", LADDER, "csv"],
+            &["--after", &cursor],
+            "which would say how far it is, is not",
+        ),
+        (&whole[..], Some(&half[..]), ["results", LADDER, "csv"], &[], "does not say how far"),
+        (&whole[..whole.len() - 3], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
+        (&other[..], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
+        (&whole[..], Some(&said[..]), ["results", LADDER, "csv"], &after, "goes on after another cursor"),
+        (&whole[..], Some(&said[..]), ["results", "sackson-2", "csv"], &[], "is another export"),
+        (&whole[..], Some(&said[..]), ["records", LADDER, "csv"], &[], "is another export"),
+        (&whole[..], Some(&said[..]), ["results", LADDER, "jsonl"], &[], "is another export"),
+        (&whole[..], Some(&said[..]), ["results", LADDER, "csv"], &["--bot", "ann"], "is another export"),
+        (&whole[..], Some(&said[..]), ["results", LADDER, "parquet"], &[], "a Parquet file is of one run"),
+    ];
+    for (content, kept_beside, [what, ladder, form], flags, says) in cases {
+        fs::write(&file, content).unwrap();
+        match kept_beside {
+            Some(said) => fs::write(kept(&file), said).unwrap(),
+            None => fs::remove_file(kept(&file)).unwrap_or_default(),
+        }
+        let output = command(what, ladder, form, flags);
+        let told = text(&output.stderr);
+        assert!(!output.status.success() && told.contains(says), "{says}: {told}");
+        assert_eq!(fs::read(&file).unwrap(), content, "{says}");
+        assert_eq!(fs::read(kept(&file)).ok().as_deref(), kept_beside, "{says}");
+    }
+    // A file that is gone is not made anew as if nothing had been in it.
+    fs::remove_file(&file).unwrap();
+    let told = text(&command("results", LADDER, "csv", &[]).stderr);
+    assert!(told.contains("is not there any more") && !file.exists(), "{told}");
+
+    // Of a ladder that is not there, no file is, nor after a cursor that is none.
+    for (ladder, flags, says) in [
+        ("nowhere", &[][..], "nowhere"),
+        (LADDER, &["--after", "r-000000000000000c-00000000"], "is no cursor of results"),
+        (LADDER, &["--after", "r-000000000000ffff-7d4a1ec6"], "oldest_first.after"),
+    ] {
+        for form in ["csv", "jsonl", "parquet"] {
+            let none = in_folder(&server, &format!("none.{form}"));
+            let args = ["ladder", "export", "records", ladder, "--format", form];
+            let output = server.command(&args).arg("--output").arg(&none).args(flags).output().unwrap();
+            assert!(
+                !output.status.success() && text(&output.stderr).contains(says),
+                "{}",
+                text(&output.stderr)
+            );
+            assert!(!none.exists() && !kept(&none).exists());
+        }
+    }
+}

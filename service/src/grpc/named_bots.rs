@@ -1,0 +1,120 @@
+//! Whether matches may have the seats that they name bots for: what the caller's own are for it to say, what others' are to accept.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use zetema_proto::v1::ErrorReason;
+use zetema_rules::TimeControl;
+
+use super::{backend::Backend, fault::Fault};
+use crate::{
+    bots::BotState,
+    journal::{BotName, Owner},
+    ladders::{Challenge, Taken},
+    limits,
+    table::{MatchSpec, SeatSpec},
+};
+
+/// Takes the seats that these matches have for bots, match by match. A bot that is retired, or that no token was ever made for, gets
+/// none; one of another owner than the caller gets none that it does not accept. The admin (`None`) may name all. `path` names a match
+/// of the request.
+///
+/// Of a name that is not registered an owner learns no more than that it takes no challenge: whether there is a token for it is the
+/// admin's to know.
+pub(super) fn take(
+    backend: &Backend,
+    owner: Option<&Owner>,
+    specs: &[MatchSpec],
+    path: fn(usize) -> String,
+) -> Result<Vec<Taken>, Fault> {
+    let field = |at: usize, seat: usize| format!("{}.seats[{seat}].bot.name", path(at));
+    let mut own = BTreeSet::new();
+    let mut challenged: Vec<BTreeMap<BotName, Challenge>> = vec![BTreeMap::new(); specs.len()];
+    let mut first: BTreeMap<&BotName, (usize, usize)> = BTreeMap::new();
+    for ((at, spec), challenged) in specs.iter().enumerate().zip(&mut challenged) {
+        for (seat, named) in spec.seats.iter().enumerate() {
+            let SeatSpec::Bot(bot) = named else { continue };
+            if own.contains(bot) {
+                continue;
+            }
+            if let Some(challenge) = challenged.get_mut(bot) {
+                challenge.seats += 1;
+                continue;
+            }
+            match naming(backend, owner, bot).map_err(|problem| Fault::field(field(at, seat), problem))? {
+                None => {
+                    own.insert(bot);
+                }
+                Some(challenge) => {
+                    check_time(&spec.time_control)
+                        .map_err(|problem| Fault::field(format!("{}.time_control", path(at)), problem))?;
+                    first.entry(bot).or_insert((at, seat));
+                    challenged.insert(bot.clone(), challenge);
+                }
+            }
+        }
+    }
+    // The admin challenges nobody.
+    let Some(owner) = owner.filter(|_| !first.is_empty()) else { return Ok(Vec::new()) };
+    let playing = |bot: &BotName| backend.matches.seats_of_no_ladder(bot, owner);
+    let now = backend.matches.wall();
+    backend.ladders.challenges().take(owner, &challenged, now, playing).map_err(|bot| {
+        let (at, seat) = first.get(&bot).copied().unwrap_or_default();
+        refused(&bot, field(at, seat))
+    })
+}
+
+/// Whoever challenges a bot has its places no longer than it takes to play.
+fn check_time(control: &TimeControl) -> Result<(), String> {
+    let ms = |most: Duration| u32::try_from(most.as_millis()).unwrap_or(u32::MAX);
+    let join = ms(limits::MAX_CHALLENGE_JOIN_TIMEOUT);
+    if control.join_timeout_ms() > join {
+        return Err(format!(
+            "has a join timeout of {} ms: give at most {join} for a match with a bot of another owner",
+            control.join_timeout_ms()
+        ));
+    }
+    let Some(clock) = control.clock() else {
+        return Err(
+            "has no clock: give one for a match with a bot of another owner, such as standard".to_owned()
+        );
+    };
+    let most = ms(limits::MAX_CHALLENGE_CLOCK);
+    let longest = clock.budget_ms.max(clock.first_budget_ms).max(clock.bank_ms).max(clock.increment_ms);
+    if longest > most {
+        return Err(format!(
+            "has a clock of {longest} ms: give at most {most} for each of its budgets, its bank and its increment, for a match with a \
+             bot of another owner"
+        ));
+    }
+    Ok(())
+}
+
+/// Names a bot for one seat. `None`: the caller may, whatever the bot accepts.
+fn naming(backend: &Backend, owner: Option<&Owner>, bot: &BotName) -> Result<Option<Challenge>, String> {
+    let account = backend.bots.get(bot);
+    if let Some(BotState::Retired(_)) = account.as_ref().map(|account| account.state) {
+        return Err(format!("the bot `{bot}` is retired, and plays no more"));
+    }
+    let Some(owner) = owner else {
+        let is_known = account.is_some() || backend.access.tokens().know_bot(bot);
+        return is_known.then_some(None).ok_or_else(|| {
+            format!("no token was ever made for a bot `{bot}`: make one by RegisterBot or CreateToken first")
+        });
+    };
+    if account.as_ref().is_some_and(|account| account.owner == *owner) {
+        return Ok(None);
+    }
+    Ok(Some(Challenge { seats: 1, quota: account.map(|account| account.quota) }))
+}
+
+/// One answer for all causes: whether a bot is there, and how much it plays, is for its owner to know.
+fn refused(bot: &BotName, field: String) -> Fault {
+    let message = format!(
+        "the bot `{bot}` takes no challenge of yours now: it is not there, or accepts none, or has as many as it accepts, in all \
+         or of you; name another bot, try again later, or ask its owner, whom GetBot names, to start it so that it accepts challenges"
+    );
+    Fault::new(ErrorReason::ChallengeRefused, message).about(field, "takes no challenge of the caller's now")
+}

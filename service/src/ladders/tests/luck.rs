@@ -1,0 +1,218 @@
+//! The luck of the cards in results: what it is, when it is known, and what of it is kept.
+
+use std::fs;
+use std::path::PathBuf;
+
+use zetema_ladder::{AdjustedScore, Baseline, Reference, ReferenceVersion};
+use zetema_rules::Outcome;
+
+use super::*;
+use crate::encoding::decode_record;
+use crate::journal::ResultNumber;
+
+const LATE: Duration = Duration::from_secs(1);
+
+fn number(number: u64) -> ResultNumber {
+    ResultNumber::new(number)
+}
+
+impl Scene {
+    fn luck(&self) -> Arc<Luck> {
+        self.ladders.luck(LADDER).unwrap()
+    }
+
+    /// Waits until the luck of all results up to this one is computed.
+    async fn computed(&self, result: u64) {
+        let luck = self.luck();
+        let computed = async {
+            while luck.result_number() < number(result) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        timeout(Duration::from_hours(1), computed).await.expect("it is computed");
+    }
+
+    fn scores(&self, result: u64) -> Vec<AdjustedScore> {
+        self.luck().scores(number(result)).expect("it is known").to_vec()
+    }
+
+    /// What the definition gives for the record of a match.
+    async fn by_the_record(&self, match_id: MatchId) -> Vec<AdjustedScore> {
+        let (record, _) = decode_record(&self.matches.record(match_id).await.unwrap().record).unwrap();
+        let reference = Reference::new(&record.rules, ReferenceVersion::CURRENT);
+        let deals: Vec<_> =
+            record.deals.iter().map(|deal| reference.deal(&deal.deck).unwrap().finish()).collect();
+        let Outcome::Result(result) = &record.outcome else { panic!("{:?}", record.outcome) };
+        let baseline = Baseline::published(&reference).expect("that of a usual ladder is published");
+        baseline.adjusted_scores(record.dealer.unwrap(), &deals, result).unwrap()
+    }
+
+    fn luck_files(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.folder.path().join("luck")).unwrap();
+        files.map(|file| file.unwrap().path()).collect()
+    }
+}
+
+/// Two bots that wait, and the matches that they play, in which the second resigns.
+async fn with_matches(count: usize) -> (Scene, Vec<MatchId>) {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let mut played = Vec::new();
+    for _ in 0..count {
+        played.push(scene.seated("ann", 1).await[0].0);
+        scene.play("ann", "bob").await;
+    }
+    scene.computed(count as u64).await;
+    drop(waiting);
+    (scene, played)
+}
+
+#[tokio::test(start_paused = true)]
+async fn luck_is_what_the_record_gives_and_is_known_no_sooner_than_the_match_is_over() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let seats = [scene.seated("ann", 1).await[0], scene.seated("bob", 1).await[0]];
+    scene.join("ann", seats[0]).await;
+    scene.join("bob", seats[1]).await;
+    // It is dealt, and goes on.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let luck = scene.luck();
+    assert_eq!((luck.scores(number(1)), luck.points(&bot("ann"))), (None, None));
+    assert_eq!(
+        fs::read_dir(scene.folder.path().join("luck")).unwrap().count(),
+        0,
+        "nothing is written of it"
+    );
+    scene.resign("bob", seats[1]).await;
+    scene.computed(1).await;
+    let scores = scene.scores(1);
+    assert_eq!(scores, scene.by_the_record(seats[0].0).await);
+    let sum: f64 = scores.iter().map(|score| score.luck).sum();
+    assert!(scores[0].luck.abs() > 0.1 && sum.abs() < 1e-9, "{scores:?}");
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    for seat in &results.items[0].seats {
+        let points = luck.points(&seat.bot).unwrap();
+        let raw = scores[seat.side.index()].raw;
+        assert_eq!((points.matches(), points.raw().mean.to_bits()), (1, raw.to_bits()), "{}", seat.bot);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_match_that_was_aborted_has_no_luck_and_holds_up_none() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let seat = scene.seated("ann", 1).await[0];
+    scene.join("ann", seat).await;
+    // Bob does not come, and cools down; then both play.
+    scene.computed(1).await;
+    assert_eq!((scene.luck().scores(number(1)), scene.luck().points(&bot("ann"))), (None, None));
+    scene.play("ann", "bob").await;
+    scene.computed(2).await;
+    assert_eq!(scene.luck().points(&bot("ann")).map(|points| points.matches()), Some(1));
+    assert_eq!(scene.scores(2).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_luck_is_computed_while_the_server_is_late_and_bots_are_rated_all_the_same() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let seats = [scene.seated("ann", 1).await[0], scene.seated("bob", 1).await[0]];
+    scene.join("ann", seats[0]).await;
+    scene.join("bob", seats[1]).await;
+    scene.pressure.pretend(LATE);
+    scene.resign("bob", seats[1]).await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    assert_eq!(scene.luck().scores(number(1)), None);
+    assert_eq!(scene.luck().result_number(), number(0));
+    scene.pressure.pretend(Duration::ZERO);
+    scene.computed(1).await;
+    assert_eq!(scene.scores(1), scene.by_the_record(seats[0].0).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.seated("ann", 1).await;
+    scene.pressure.pretend(LATE);
+    // Nobody comes, so there is nothing to be computed of it.
+    scene.shows(|picture| picture.result_number >= number(1)).await;
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    assert_eq!(scene.luck().result_number(), number(0));
+    scene.pressure.pretend(Duration::ZERO);
+    scene.computed(1).await;
+}
+
+#[test]
+fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
+    let ladders = NonZeroUsize::new(64).unwrap();
+    let (luck, most) = (Luck::of_one_of(ladders), limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64);
+    let scores: Arc<[AdjustedScore]> = Arc::new([]);
+    for result in 1..=most + 2 {
+        luck.count(number(result), std::iter::empty(), Arc::clone(&scores));
+    }
+    let kept = |result| luck.scores(number(result)).is_some();
+    assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restart_what_was_computed_is_not_computed_again_and_the_rest_goes_on() {
+    let (scene, _) = with_matches(3).await;
+    let before: Vec<_> = (1..=3).map(|result| scene.scores(result)).collect();
+    let points = scene.luck().points(&bot("bob"));
+    // What can't be read can't be computed.
+    (1..=3).for_each(|result| scene.journal.damage_record(number(result)));
+    let scene = scene.restart().await;
+    scene.computed(3).await;
+    assert_eq!((1..=3).map(|result| scene.scores(result)).collect::<Vec<_>>(), before);
+    assert_eq!(scene.luck().points(&bot("bob")), points);
+    assert_eq!(points.map(|points| points.matches()), Some(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ended_while_luck_was_not_computed_is_computed_after_the_restart() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let seats = [scene.seated("ann", 1).await[0], scene.seated("bob", 1).await[0]];
+    scene.join("ann", seats[0]).await;
+    scene.join("bob", seats[1]).await;
+    scene.pressure.pretend(LATE);
+    scene.resign("bob", seats[1]).await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    drop(waiting);
+    let scene = scene.restart().await;
+    scene.computed(1).await;
+    assert_eq!(scene.scores(1), scene.by_the_record(seats[0].0).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_damaged_or_gone_is_computed_anew() {
+    let (mut scene, played) = with_matches(2).await;
+    let mut expected = Vec::new();
+    for &match_id in &played {
+        expected.push(scene.by_the_record(match_id).await);
+    }
+    let harms: [fn(&Scene); 3] = [
+        |scene| scene.luck_files().iter().for_each(|file| flip(file, 40)),
+        |scene| scene.luck_files().iter().for_each(|file| fs::write(file, b"no luck").unwrap()),
+        |scene| fs::remove_dir_all(scene.folder.path().join("luck")).unwrap(),
+    ];
+    for (at, harm) in harms.into_iter().enumerate() {
+        // All is written as the server stops, and nothing is new as it does so again.
+        scene = scene.restart().await;
+        scene.computed(2).await;
+        assert!(!scene.luck_files().is_empty());
+        harm(&scene);
+        scene = scene.restart().await;
+        scene.computed(2).await;
+        assert_eq!([scene.scores(1), scene.scores(2)], *expected, "{at}");
+    }
+}
+
+/// Flips a bit of a byte.
+fn flip(file: &PathBuf, byte: usize) {
+    let mut bytes = fs::read(file).unwrap();
+    bytes[byte] ^= 1;
+    fs::write(file, bytes).unwrap();
+}

@@ -1,0 +1,29 @@
+//! Bots that misbehave on a ladder, and what that does to those that don't (invariant I5).
+//!
+//! A [`Kind`] is one way to misbehave. A [`Run`] starts the program in a process of its own, lets six good bots play on a ladder for a
+//! while, and then, on a fresh server, the same with one bad bot of every kind beside them, in rounds if it is for long. Its [`Report`] says what the good ones felt
+//! in both and what each bad one got, and [`Report::problems`] what is not as `docs/bad-bots.md` has it. Each bad bot has an
+//! address and a thread of its own. The program `bad_bots` runs it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper of tests fails the test by panicking"
+)]
+
+mod evidence;
+mod felt;
+mod kind;
+mod line;
+mod nuisance;
+mod player;
+mod report;
+mod run;
+
+pub use evidence::{Evidence, Rate};
+pub use felt::{Felt, Seen};
+pub use kind::Kind;
+use line::Line;
+use player::{Manner, Player};
+pub use report::{BadRow, Bars, Figures, Report};
+pub use run::{Lasts, Run};

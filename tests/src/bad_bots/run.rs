@@ -1,0 +1,362 @@
+//! Good bots on a ladder, alone and then beside bad ones.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+use tonic::Request;
+use zetema_proto::v1;
+use zetema_proto::v1::ladder_service_client::LadderServiceClient;
+
+use super::evidence::{Evidence, Rate, ends};
+use super::line::Place;
+use super::{BadRow, Bars, Felt, Figures, Kind, Manner, Player, Report, nuisance};
+use crate::floods::{Host, Setup, Transport};
+use crate::harness::{Clients, soon};
+
+/// The ladder.
+const LADDER: &str = "meadow";
+/// Good bots.
+const GOOD: usize = 6;
+/// Matches that each of these plays at once.
+const GOOD_PLACES: u32 = 2;
+/// Rounds of a long run: what changes on the machine meanwhile is in both.
+const ROUNDS: u32 = 4;
+/// How often it is looked whether there has been enough.
+const LOOKS: Duration = Duration::from_millis(500);
+/// Results or faults of one page.
+const PAGE: u32 = 1_000;
+
+/// How long bots play.
+#[derive(Clone, Copy, Debug)]
+pub enum Lasts {
+    /// So long, alone and beside the bad ones each, in rounds that take turns.
+    For(Duration),
+    /// Until good bots have finished a match among themselves, alone and beside the bad ones, and each of these has got what it gets; at
+    /// most so long each.
+    UntilAllHaveTheirs {
+        /// At most, alone and beside the bad ones each.
+        at_most: Duration,
+    },
+}
+
+/// Good bots on a ladder, alone and then beside bad ones.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The program. `None`: that of this build.
+    pub program: Option<PathBuf>,
+    /// More flags for the server.
+    pub flags: Vec<OsString>,
+    /// How long a bot has to come to its match.
+    pub join_timeout: Duration,
+    /// How many requests of one token the server reads.
+    pub requests: Rate,
+    /// How many connections from one address the server accepts.
+    pub connections: Rate,
+    /// How long they play.
+    pub lasts: Lasts,
+}
+
+/// A bad bot, since when it is there, and what its bots felt.
+type Began = (Kind, Instant, (Bots, Vec<Felt>));
+
+/// Bots with a thread of their own. They end with this.
+struct Bots {
+    enough: CancellationToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A server with the ladder.
+struct Scene {
+    host: Host,
+    admin: Clients,
+}
+
+impl Run {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// If the server does not start.
+    pub async fn run(&self) -> anyhow::Result<Report> {
+        let (rounds, bars) = match self.lasts {
+            Lasts::For(_) => (ROUNDS, Bars::Held),
+            Lasts::UntilAllHaveTheirs { .. } => (1, Bars::TooShort),
+        };
+        let (mut without, mut with, mut bad) = (Figures::none(), Figures::none(), Vec::<BadRow>::new());
+        for _ in 0..rounds {
+            without.add(&self.alone().await?);
+            let (figures, rows) = self.beside().await?;
+            with.add(&figures);
+            if bad.is_empty() {
+                bad = rows;
+            } else {
+                // In the order of the kinds, as before.
+                for (known, more) in bad.iter_mut().zip(rows) {
+                    known.evidence.add(more.evidence);
+                }
+            }
+        }
+        Ok(Report { without, with, bad, bars })
+    }
+
+    /// For how long a round goes on at most.
+    fn at_most(&self) -> Duration {
+        match self.lasts {
+            Lasts::For(lasts) => lasts / ROUNDS,
+            Lasts::UntilAllHaveTheirs { at_most } => at_most,
+        }
+    }
+
+    /// Good bots alone, on a server of their own.
+    async fn alone(&self) -> anyhow::Result<Figures> {
+        let scene = self.scene().await?;
+        let (_good, felt) = scene.good().await;
+        let (began, mut looks) = (Instant::now(), interval(LOOKS));
+        while began.elapsed() < self.at_most() {
+            looks.tick().await;
+            if matches!(self.lasts, Lasts::UntilAllHaveTheirs { .. })
+                && scene.figures(began.elapsed(), &felt).await.among_themselves > 0
+            {
+                break;
+            }
+        }
+        Ok(scene.figures(began.elapsed(), &felt).await)
+    }
+
+    /// The same beside bad ones, of whom each has a row in the order of [`Kind::ALL`].
+    async fn beside(&self) -> anyhow::Result<(Figures, Vec<BadRow>)> {
+        let scene = self.scene().await?;
+        let (_good, felt) = scene.good().await;
+        let mut bad = Vec::new();
+        for kind in Kind::ALL {
+            bad.push((kind, Instant::now(), scene.bad(kind).await));
+        }
+        let (began, mut looks) = (Instant::now(), interval(LOOKS));
+        while began.elapsed() < self.at_most() {
+            looks.tick().await;
+            if matches!(self.lasts, Lasts::UntilAllHaveTheirs { .. }) {
+                let rows = self.rows(&scene, &bad).await;
+                let figures = scene.figures(began.elapsed(), &felt).await;
+                if figures.among_themselves > 0 && rows.iter().all(|row| row.evidence.missing().is_empty()) {
+                    return Ok((figures, rows));
+                }
+            }
+        }
+        let figures = scene.figures(began.elapsed(), &felt).await;
+        let rows = self.rows(&scene, &bad).await;
+        Ok((figures, rows))
+    }
+
+    async fn scene(&self) -> anyhow::Result<Scene> {
+        let folder = tempfile::tempdir()?;
+        let config = folder.path().join("zetema.toml");
+        let join_timeout_ms = self.join_timeout.as_millis();
+        // With a large bank a bot that is slow would have to be so for long.
+        let control = format!(
+            "join_timeout_ms={join_timeout_ms} budget_ms=1000 first_budget_ms=2000 bank_ms=2000 increment_ms=0 \
+             network_credit_ms=0 network_credit_total_ms=0 time_out=forfeit"
+        );
+        let ladder = format!(
+            "[[ladder]]\nname = \"{LADDER}\"\npreset = \"quick\"\nplayers = 2\ntime_control = \"{control}\"\n"
+        );
+        std::fs::write(&config, ladder)?;
+        let mut flags = vec!["--config".into(), config.into()];
+        let Rate { per_second, burst } = self.requests;
+        flags.push(format!("--requests-per-second-per-token={per_second}").into());
+        flags.push(format!("--request-burst-per-token={burst}").into());
+        let Rate { per_second, burst } = self.connections;
+        flags.push(format!("--connections-per-second-per-address={per_second}").into());
+        flags.push(format!("--connection-burst-per-address={burst}").into());
+        flags.extend(self.flags.iter().cloned());
+        let setup = Setup { program: self.program.clone(), flags, ..Setup::usual(Transport::Plaintext) };
+        let host = Host::start(&setup, folder).await?;
+        let admin = host.admin().await;
+        Ok(Scene { host, admin })
+    }
+
+    /// What each bad bot has got until now.
+    async fn rows(&self, scene: &Scene, bad: &[Began]) -> Vec<BadRow> {
+        let mut rows = Vec::new();
+        for (kind, began, (_, felt)) in bad {
+            let evidence = Evidence {
+                kind: *kind,
+                seen: felt.iter().map(Felt::seen).collect(),
+                results: scene.results(kind.name()).await,
+                faults: scene.faults(kind.name()).await,
+                // Of the time until it was asked what it saw, and before: so nothing is seen outside of it.
+                lasted: began.elapsed(),
+                servers: 1,
+                requests: self.requests,
+                connections: self.connections,
+            };
+            rows.push(BadRow { evidence });
+        }
+        rows
+    }
+}
+
+impl Bots {
+    /// Begins what these do.
+    fn start(tasks: impl FnOnce(&mut tokio::task::JoinSet<()>) + Send + 'static) -> Self {
+        let enough = CancellationToken::new();
+        let stop = enough.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let thread = std::thread::spawn(move || {
+            runtime.block_on(async {
+                let mut set = tokio::task::JoinSet::new();
+                tasks(&mut set);
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    // They play for ever.
+                    Some(ended) = set.join_next() => match ended {
+                        Ok(()) => panic!("a bot has ended by itself"),
+                        Err(error) => std::panic::resume_unwind(error.into_panic()),
+                    },
+                }
+            });
+        });
+        Self { enough, thread: Some(thread) }
+    }
+}
+
+impl Drop for Bots {
+    fn drop(&mut self) {
+        self.enough.cancel();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            // What the server did is in what they felt. A bot that has a fault of its own proves nothing.
+            if let Err(panic) = ended
+                && !std::thread::panicking()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+fn good_name(number: usize) -> String {
+    format!("good-{number}")
+}
+
+impl Scene {
+    async fn place(&self, name: &str, from: IpAddr, places: u32) -> Place {
+        let (_, token) = self.admin.register_bot(name, &format!("owner-of-{name}")).await;
+        Place { url: self.host.url(), from, token, ladder: LADDER.to_owned(), places }
+    }
+
+    /// The good bots begin to play.
+    async fn good(&self) -> (Bots, Vec<Felt>) {
+        let mut players = Vec::new();
+        let felt: Vec<Felt> = (0..GOOD).map(|_| Felt::default()).collect();
+        for (number, felt) in (0..).zip(&felt) {
+            let from = IpAddr::V4(Ipv4Addr::LOCALHOST);
+            let place = self.place(&good_name(number), from, GOOD_PLACES).await;
+            players.push(Player::new(place, Manner::Good, felt.clone(), number as u64));
+        }
+        let bots = Bots::start(move |set| {
+            for player in players {
+                set.spawn(player.play_on());
+            }
+        });
+        (bots, felt)
+    }
+
+    /// A bad bot begins to do what it does.
+    async fn bad(&self, kind: Kind) -> (Bots, Vec<Felt>) {
+        let place = self.place(kind.name(), kind.address(), 1).await;
+        let felt = vec![Felt::default()];
+        let first = felt[0].clone();
+        let manner = match kind {
+            Kind::Silent => Manner::Silent,
+            Kind::Slow => Manner::Slow,
+            Kind::Illegal => Manner::Illegal,
+            Kind::Crashing => Manner::Crashing,
+            Kind::Reconnecting => return (Bots::start(spawn(nuisance::reconnect(place, first))), felt),
+            Kind::Flooding => return (Bots::start(spawn(nuisance::flood(place, first))), felt),
+            Kind::NeverReading => return (Bots::start(spawn(nuisance::never_read(place, first))), felt),
+            Kind::TwoProcesses => {
+                let felt = vec![first, Felt::default()];
+                let players = [(0, &felt[0]), (1, &felt[1])]
+                    .map(|(seed, felt)| Player::new(place.clone(), Manner::Good, felt.clone(), 100 + seed));
+                let both = move |set: &mut tokio::task::JoinSet<()>| {
+                    for player in players {
+                        set.spawn(player.play_on());
+                    }
+                };
+                return (Bots::start(both), felt);
+            }
+        };
+        (Bots::start(spawn(Player::new(place, manner, first, 200).play_on())), felt)
+    }
+
+    /// What good bots felt until now.
+    async fn figures(&self, lasted: Duration, felt: &[Felt]) -> Figures {
+        let mut round_trips = felt[0].seen().round_trips;
+        for felt in &felt[1..] {
+            round_trips.add(felt.seen().round_trips).unwrap();
+        }
+        let results = self.results("").await;
+        let is_good = |seat: &v1::LadderSeat| seat.bot_name.starts_with("good-");
+        let played = |result: &&v1::LadderResult| result.reason() != v1::LadderResultReason::Aborted;
+        let count = |of: &dyn Fn(&v1::LadderResult) -> bool| {
+            results.iter().filter(played).filter(|result| of(result)).count() as u64
+        };
+        let sum = |end| (0..GOOD).map(|number| ends(&results, &good_name(number), end)).sum();
+        Figures {
+            lasted,
+            round_trips,
+            among_themselves: count(&|result| result.seats.iter().all(is_good)),
+            matches: count(&|result| result.seats.iter().any(is_good)),
+            forfeits: sum(v1::LadderSeatEnd::Forfeited),
+            no_shows: sum(v1::LadderSeatEnd::NoShow),
+        }
+    }
+
+    /// All results of the ladder, or those of one bot.
+    async fn results(&self, bot: &str) -> Vec<v1::LadderResult> {
+        let mut client = LadderServiceClient::new(self.admin.channel().clone());
+        let (mut results, mut page_token) = (Vec::new(), String::new());
+        loop {
+            let filter =
+                v1::LadderResultFilter { bot_name: bot.to_owned(), ..v1::LadderResultFilter::default() };
+            let request = v1::ListResultsRequest {
+                ladder: LADDER.to_owned(),
+                filter: Some(filter),
+                page_size: PAGE,
+                page_token,
+                oldest_first: None,
+            };
+            let page = soon("ListResults", client.list_results(request)).await.unwrap().into_inner();
+            results.extend(page.results);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return results;
+            }
+        }
+    }
+
+    /// What the server remembers that went wrong for a bot: its first page will do.
+    async fn faults(&self, bot: &str) -> Vec<v1::PlayerFault> {
+        let request = v1::ListFaultsRequest {
+            bot: bot.to_owned(),
+            page_size: PAGE,
+            ..v1::ListFaultsRequest::default()
+        };
+        let mut request = Request::new(request);
+        let bearer = format!("Bearer {}", self.admin.admin_token()).parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        soon("ListFaults", self.admin.play().list_faults(request)).await.unwrap().into_inner().faults
+    }
+}
+
+fn spawn(
+    task: impl Future<Output = ()> + Send + 'static,
+) -> impl FnOnce(&mut tokio::task::JoinSet<()>) + Send + 'static {
+    move |set| {
+        set.spawn(task);
+    }
+}
