@@ -12,7 +12,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Instant;
 
-use zetema_bots::House;
+use zetema_bots::{House, Samples};
 use zetema_sdk::rules::fair::{MatchSeed, Nonce};
 use zetema_sdk::rules::{MatchResult, Options, PlayError, Preset, Side};
 use zetema_sdk::{Rules, numbered_seed, simulate};
@@ -153,40 +153,15 @@ fn ahead(rules: &Rules, result: &MatchResult, side: Side) -> f64 {
     f64::from(totals[side.index()]) - sum / sides
 }
 
-/// Numbers of which the mean is asked.
-#[derive(Clone, Copy, Default)]
-struct Samples {
-    count: f64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Samples {
-    fn add(&mut self, sample: f64) {
-        self.count += 1.0;
-        self.sum += sample;
-        self.squares += sample * sample;
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.count.max(1.0)
-    }
-
-    /// 1.96 standard errors.
-    fn half_width(&self) -> f64 {
-        let variance = (self.squares - self.sum * self.mean()) / (self.count - 1.0).max(1.0);
-        1.96 * (variance.max(0.0) / self.count.max(1.0)).sqrt()
-    }
-}
-
 /// The means of all places with the widest of their intervals, so many times as large.
 struct Cells<'a>(&'a [Samples], f64);
 
 impl fmt::Display for Cells<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(places, times) = self;
-        let means: Vec<String> = places.iter().map(|place| format!("{:.1}", times * place.mean())).collect();
-        let widest = places.iter().map(Samples::half_width).fold(0.0, f64::max);
+        let means: Vec<String> =
+            places.iter().map(|place| format!("{:.1}", times * place.mean().mean)).collect();
+        let widest = places.iter().map(|place| place.mean().half_width).fold(0.0, f64::max);
         write!(f, "{} (± {:.1})", means.join(", "), times * widest)
     }
 }

@@ -7,6 +7,7 @@ use zetema_sdk::rules::{MatchResult, PlayError, Side};
 use zetema_sdk::{Bot, MatchInfo, Rules, numbered_seed, simulate};
 
 use crate::outlook::share;
+use crate::samples::{Estimate, Samples};
 
 /// What two bots made of the same cards.
 ///
@@ -116,52 +117,6 @@ impl fmt::Display for Duel {
             margin.low(),
             margin.high()
         )
-    }
-}
-
-/// A mean with its interval at 95 %.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The mean of the samples.
-    pub mean: f64,
-    /// Half the width of the interval: 1.96 standard errors.
-    pub half_width: f64,
-}
-
-impl Estimate {
-    /// The lower end.
-    pub fn low(&self) -> f64 {
-        self.mean - self.half_width
-    }
-
-    /// The upper end.
-    pub fn high(&self) -> f64 {
-        self.mean + self.half_width
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Samples {
-    count: f64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Samples {
-    fn add(&mut self, sample: f64) {
-        self.count += 1.0;
-        self.sum += sample;
-        self.squares += sample * sample;
-    }
-
-    fn mean(&self) -> Estimate {
-        let mean = self.sum / self.count.max(1.0);
-        // Without two samples nothing is known about how far they spread.
-        if self.count < 2.0 {
-            return Estimate { mean, half_width: f64::INFINITY };
-        }
-        let variance = (self.squares - self.count * mean * mean).max(0.0) / (self.count - 1.0);
-        Estimate { mean, half_width: 1.96 * (variance / self.count).sqrt() }
     }
 }
 

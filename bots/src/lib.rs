@@ -23,12 +23,14 @@ mod outlook;
 mod playout;
 mod policy;
 mod random;
+mod samples;
 mod searcher;
 
 pub use appraiser::Appraiser;
 pub use budget::Budget;
-pub use duel::{Duel, Estimate};
+pub use duel::Duel;
 pub use greedy::{Greedy, Zetemas};
 pub use house::{House, UnknownBot, by_name};
 pub use random::Random;
+pub use samples::{Estimate, Samples};
 pub use searcher::Searcher;

@@ -1,10 +1,6 @@
 //! `LadderService`: ladders and what they say of bots, for everyone.
 
-use std::{
-    collections::{HashMap, hash_map::Entry as MapEntry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::Arc;
 
 use futures::{StreamExt, stream, stream::BoxStream};
 use tokio::sync::watch;
@@ -12,22 +8,22 @@ use tonic::{Request, Response, Status, async_trait};
 use zetema_ladder::{Certainty, Entry, HeadToHead, Rating, Tally, pairing::SameOwner};
 use zetema_proto::{
     FieldError, Wire,
-    v1::{self, ErrorReason, ladder_service_server::LadderService, watch_standings_response::Kind},
+    v1::{self, ErrorReason, ladder_service_server::LadderService},
 };
 
 use super::{
     backend::Backend,
     caller::Caller,
-    drain::Drain,
     fault::Fault,
     lists,
     luck::{points_to_wire, score_to_wire},
     play::conduct_to_wire,
+    standings::{self, StandingsStreams, Watching},
     suspicions::{self, Place},
     wire,
 };
 use crate::{
-    admission::{Address, Share},
+    admission::Share,
     encoding::timestamp,
     journal::{BotName, ResultNumber, UnixMillis},
     ladders::{
@@ -207,8 +203,8 @@ impl LadderService for LadderAdapter {
         let room = self.streams.room(address)?;
         self.caught_up().await?;
         let (luck, drain) = (self.luck(&ladder)?, self.backend.drain.clone());
-        let watching = Watching { picture, luck, drain, drain_told: false, shown: None, _room: room };
-        Ok(Response::new(stream::unfold(Some(watching), next).boxed()))
+        let watching = Watching::new(picture, luck, drain, room);
+        Ok(Response::new(stream::unfold(Some(watching), standings::next).boxed()))
     }
 
     async fn reinstate_bot(
@@ -306,121 +302,6 @@ impl From<LadderFault> for Fault {
             LadderFault::NoSeason(NoSeason::Failed(_)) => Self::new(ErrorReason::Internal, fault.to_string()),
             LadderFault::NotNow(not_now) => (*not_now).into(),
         }
-    }
-}
-
-/// The streams of standings that are open, counted by the addresses that follow them. `None`: no connection is behind it.
-#[derive(Debug, Clone, Default)]
-struct StandingsStreams(Arc<Mutex<HashMap<Option<Address>, usize>>>);
-
-/// The room of one of them.
-#[derive(Debug)]
-struct Room {
-    streams: StandingsStreams,
-    address: Option<Address>,
-}
-
-impl StandingsStreams {
-    fn room(&self, address: Option<Address>) -> Result<Room, Fault> {
-        let mut open = self.open();
-        let (all, own) = (open.values().sum::<usize>(), open.get(&address).copied().unwrap_or(0));
-        if own >= limits::MAX_STANDINGS_STREAMS_PER_ADDRESS {
-            return Err(Fault::limit(format!(
-                "you have {own} streams of standings open, the limit: close some"
-            )));
-        }
-        if all >= limits::MAX_STANDINGS_STREAMS {
-            return Err(Fault::limit(format!(
-                "{all} streams of standings are open, the limit: try again later"
-            )));
-        }
-        open.insert(address, own + 1);
-        Ok(Room { streams: self.clone(), address })
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<Option<Address>, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        let mut open = self.streams.open();
-        if let MapEntry::Occupied(mut own) = open.entry(self.address) {
-            *own.get_mut() -= 1;
-            if *own.get() == 0 {
-                own.remove();
-            }
-        }
-    }
-}
-
-/// One who follows the standings of a ladder.
-struct Watching {
-    picture: watch::Receiver<Arc<Picture>>,
-    luck: Arc<Luck>,
-    drain: Drain,
-    drain_told: bool,
-    /// What it was shown last.
-    shown: Option<Arc<Picture>>,
-    _room: Room,
-}
-
-async fn next(
-    watching: Option<Watching>,
-) -> Option<(Result<v1::WatchStandingsResponse, Status>, Option<Watching>)> {
-    let mut watching = watching?;
-    loop {
-        if watching.shown.is_some() {
-            let Watching { picture, drain, drain_told, .. } = &mut watching;
-            tokio::select! {
-                biased;
-                () = drain.draining().cancelled(), if !*drain_told => {
-                    *drain_told = true;
-                    let v1::Draining { reconnect_after_ms, stops_in_ms } = drain.message();
-                    let kind = Kind::Draining(v1::StandingsDraining { reconnect_after_ms, stops_in_ms });
-                    let result_number = watching.shown.as_ref().map_or(0, |shown| shown.result_number.get());
-                    let message = v1::WatchStandingsResponse { result_number, kind: Some(kind) };
-                    return Some((Ok(message), Some(watching)));
-                }
-                () = drain.closing().cancelled() => {
-                    return Some((Err(Fault::draining(Duration::ZERO).into()), None));
-                }
-                changed = picture.changed() => if changed.is_err() {
-                    return Some((Err(Fault::draining(Duration::ZERO).into()), None));
-                },
-            }
-        }
-        let now = Arc::clone(&watching.picture.borrow_and_update());
-        if let Some(kind) = difference(watching.shown.as_deref(), &now, &watching.luck) {
-            let message =
-                v1::WatchStandingsResponse { result_number: now.result_number.get(), kind: Some(kind) };
-            watching.shown = Some(now);
-            return Some((Ok(message), Some(watching)));
-        }
-        watching.shown = Some(now);
-    }
-}
-
-/// What somebody is told who was shown this before; `None` if no standing has changed.
-fn difference(before: Option<&Picture>, now: &Picture, luck: &Luck) -> Option<Kind> {
-    let all = || {
-        let shown = now.rows.iter().take(limits::MAX_STANDINGS_IN_MESSAGE);
-        Kind::All(v1::AllStandings { standings: shown.map(|row| standing_to_wire(row, luck)).collect() })
-    };
-    let Some(before) = before else { return Some(all()) };
-    if Arc::ptr_eq(&before.rows, &now.rows) {
-        return None;
-    }
-    let known: HashMap<&BotName, &Row> = before.rows.iter().map(|row| (&row.bot, row)).collect();
-    let changed: Vec<&Row> = now.rows.iter().filter(|row| known.get(&row.bot) != Some(row)).collect();
-    match changed.len() {
-        0 => None,
-        1..=limits::MAX_STANDINGS_IN_MESSAGE => {
-            let standings = changed.into_iter().map(|row| standing_to_wire(row, luck)).collect();
-            Some(Kind::Changed(v1::ChangedStandings { standings }))
-        }
-        _ => Some(all()),
     }
 }
 
@@ -524,7 +405,7 @@ fn rating_to_wire(rating: Rating, certainty: Certainty) -> v1::Rating {
     }
 }
 
-fn standing_to_wire(row: &Row, luck: &Luck) -> v1::Standing {
+pub(super) fn standing_to_wire(row: &Row, luck: &Luck) -> v1::Standing {
     let Row { rank, bot, entry: Entry { rating, tally }, certainty, conduct } = row;
     let Tally { matches, wins, draws, forfeits, opponents, margin } = *tally;
     v1::Standing {

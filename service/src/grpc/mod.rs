@@ -16,6 +16,7 @@ mod play;
 mod result_streams;
 mod rules_service;
 mod spectators;
+mod standings;
 mod suspicions;
 mod token_service;
 mod tonic_faults;

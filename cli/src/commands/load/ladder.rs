@@ -9,7 +9,7 @@ use zetema_load::outcome::{Reading, Second};
 use zetema_load::report::Report;
 use zetema_load::{LadderPlan, live, run_ladder};
 
-use super::{IN_SCENARIO, Live, Load, joining, judge, target};
+use super::{IN_SCENARIO, Live, Load, joining, target};
 use crate::failure::Usage;
 
 /// The flags that a run on a ladder has no use for, besides those of the load: it is one generator's, and has no rate.
@@ -71,11 +71,6 @@ impl Load {
         live.end();
         let report = Report::new(outcome?, self.slo.as_ref());
         drop(own);
-        let report = match &before {
-            Some(before) => report.compared_with(&before.outcome),
-            None => report,
-        };
-        self.write(&report)?;
-        judge(&report)
+        self.conclude(report, before.as_ref())
     }
 }

@@ -237,7 +237,12 @@ impl Load {
         generators.end().await;
         let report = report?;
         drop(own);
-        let report = match &before {
+        self.conclude(report, before.as_ref())
+    }
+
+    /// Writes what was measured, beside the run before if there is one, and judges it.
+    fn conclude(&self, report: Report, before: Option<&Report>) -> Result<()> {
+        let report = match before {
             Some(before) => report.compared_with(&before.outcome),
             None => report,
         };
