@@ -8,6 +8,8 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) const WAITING_REQUESTS: usize = 4096;
 /// Commits whose answers wait for the runtime. Then the writer waits.
 pub(super) const WAITING_BATCHES: usize = 8;
+/// Answers of a commit that one task hands out, with all that follows from them.
+pub(super) const ANSWERS_AT_ONCE: usize = 32;
 /// Reads that wait for each reading thread. More wait with whoever asks.
 pub(super) const WAITING_READS: usize = 64;
 /// Threads that read, each with a connection.
