@@ -67,7 +67,7 @@ use readers::Readers;
 use request::{Answer, Batch, Query, Request, Spoilt, Write};
 use stats::Stats;
 use verify::Depth;
-use writer::{Wal, Writer};
+use writer::{Unseen, Wal, Writer};
 
 /// How a journal is kept.
 #[derive(Debug, Clone)]
@@ -246,6 +246,7 @@ impl Opened {
             folder,
             row: Vec::new(),
             wal: Wal::Clean,
+            unseen: Unseen::default(),
             cleaning: Cleaning::default(),
         };
         let readers = Readers::start(readers)?;
