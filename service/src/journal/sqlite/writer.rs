@@ -44,7 +44,7 @@ pub(super) struct Unseen {
 }
 
 impl Unseen {
-    fn committed(&mut self, rows: u64) {
+    pub(super) fn committed(&mut self, rows: u64) {
         self.commits += 1;
         self.rows += rows;
     }
