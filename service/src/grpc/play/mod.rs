@@ -9,6 +9,7 @@ mod hello;
 mod intake;
 mod observe;
 mod opener;
+mod outbox;
 mod queues;
 mod round_trips;
 mod session;
@@ -16,8 +17,6 @@ mod session;
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Extensions, Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
@@ -39,6 +38,7 @@ use crate::{
     table::{Command, Done, SeatAccess},
 };
 use opener::{Cuts, Opener, TokenKey};
+use outbox::{Unread, outbox};
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
 use session::{Outgoing, Session};
@@ -85,7 +85,7 @@ fn unexpected(done: Done) -> Fault {
 
 #[async_trait]
 impl PlayService for PlayAdapter {
-    type PlayStream = ReceiverStream<Outgoing>;
+    type PlayStream = Unread<Outgoing>;
     type ObserveStream = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
 
     async fn play(
@@ -96,9 +96,9 @@ impl PlayService for PlayAdapter {
         let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata(), &caller));
         let share = request.extensions().get::<Share>().cloned();
         let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
-        let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
+        let (out, responses) = outbox();
         tokio::spawn(session.run(request.into_inner(), out, caller.voided()));
-        Ok(Response::new(ReceiverStream::new(responses)))
+        Ok(Response::new(responses))
     }
 
     async fn join_seat(
