@@ -53,13 +53,18 @@ pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
 }
 
 impl<T> Outbox<T> {
+    /// For how many there is room now.
+    pub(super) fn room(&self) -> usize {
+        self.0.lock().room()
+    }
+
     /// Waits for room for one more.
     pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<Result<(), Closed>> {
         let mut inside = self.0.lock();
         if matches!(inside.reader, Waiting::Gone) {
             return Poll::Ready(Err(Closed));
         }
-        if inside.unread.len() < limits::PLAY_BUFFERED_ANSWERS {
+        if inside.room() > 0 {
             return Poll::Ready(Ok(()));
         }
         inside.writer = Waiting::Asleep(context.waker().clone());
@@ -147,6 +152,12 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T> Inside<T> {
+    fn room(&self) -> usize {
+        limits::PLAY_BUFFERED_ANSWERS.saturating_sub(self.unread.len())
+    }
+}
+
 impl Waiting {
     /// Whoever is to be woken.
     fn wake(&mut self) -> Option<Waker> {
@@ -167,10 +178,6 @@ mod tests {
 
     use super::*;
 
-    fn room(outbox: &Outbox<usize>) -> Option<bool> {
-        poll_fn(|context| outbox.poll_room(context)).now_or_never().map(|room| room.is_ok())
-    }
-
     #[tokio::test]
     async fn what_is_said_is_read_in_order_and_the_last_ends_it() {
         let (outbox, unread) = outbox();
@@ -186,10 +193,11 @@ mod tests {
     #[tokio::test]
     async fn there_is_room_again_when_one_was_read() {
         let (outbox, mut unread) = outbox();
+        assert_eq!(outbox.room(), limits::PLAY_BUFFERED_ANSWERS);
         (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
-        assert_eq!(room(&outbox), None);
+        assert!(poll_fn(|context| outbox.poll_room(context)).now_or_never().is_none());
         let (room, read) = tokio::join!(poll_fn(|context| outbox.poll_room(context)), unread.next());
-        assert_eq!((room.is_ok(), read), (true, Some(0)));
+        assert_eq!((room.is_ok(), outbox.room(), read), (true, 1, Some(0)));
     }
 
     #[tokio::test]

@@ -4,7 +4,14 @@
 //! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
 //! are as many as there are requests in flight.
 
-use std::{collections::VecDeque, future::poll_fn, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use futures::{
     FutureExt, StreamExt,
@@ -196,11 +203,16 @@ impl Session {
                     },
                 },
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
-                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
+                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                    self.told(told);
+                    if let Err(end) = self.send_more(out) {
+                        return end;
+                    }
+                }
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
-                    if let Err(end) = self.send(out, next) {
+                    if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;
                     }
                 }
@@ -297,6 +309,26 @@ impl Session {
         Ok(())
     }
 
+    /// Sends what else there is, as far as there is room: what a session waits for is looked at anew after all of it, not after each.
+    fn send_more(&mut self, out: &Outbox<Outgoing>) -> Result<(), End> {
+        // All is waited for anew after this.
+        let context = Context::from_waker(Waker::noop());
+        while let Some(answered) = self.answers.take() {
+            self.told(answered);
+        }
+        for _ in 0..out.room() {
+            let next = if let Some(response) = self.said.pop_front() {
+                Next::Said(response)
+            } else if let Poll::Ready((handle, heard)) = self.hearing.poll_next(&context) {
+                Next::Heard(handle, heard)
+            } else {
+                break;
+            };
+            self.send(out, next)?;
+        }
+        Ok(())
+    }
+
     /// What a seat has heard, as a message of its handle.
     fn tell(&mut self, handle: u32, heard: Heard) -> Result<Option<v1::PlayResponse>, End> {
         let kind = match heard {
@@ -368,11 +400,16 @@ impl Session {
                     Event::Unread => return End::Closed,
                     Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
-                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
+                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                    self.told(told);
+                    if let Err(end) = self.send_more(out) {
+                        return end;
+                    }
+                }
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
-                    if let Err(end) = self.send(out, next) {
+                    if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;
                     }
                 }
