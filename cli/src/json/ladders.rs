@@ -118,19 +118,28 @@ pub(crate) struct StandingsJson {
     pub(crate) standings: Vec<StandingJson>,
 }
 
-/// A result.
+/// A result, with seats that say all of it, or [`LadderSeatJson`].
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct LadderResultJson {
+pub(crate) struct LadderResultJson<S = ScoredSeatJson> {
     pub(crate) result_number: u64,
     pub(crate) match_id: String,
     /// As in 2026-11-21T03:04:01.250Z.
     pub(crate) time: Option<String>,
     /// `target`, `deal-over`, `forfeit` or `aborted`.
     pub(crate) reason: &'static str,
-    pub(crate) seats: Vec<LadderSeatJson>,
+    pub(crate) seats: Vec<S>,
 }
 
-/// A seat of a result.
+/// A seat of a result, with what is computed after it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ScoredSeatJson {
+    #[serde(flatten)]
+    pub(crate) seat: LadderSeatJson,
+    /// `None` until it is computed, and of a match that is not rated.
+    pub(crate) adjusted_score: Option<AdjustedScoreJson>,
+}
+
+/// A seat of a result, as it stays.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LadderSeatJson {
     pub(crate) bot: String,
@@ -142,8 +151,6 @@ pub(crate) struct LadderSeatJson {
     pub(crate) end: &'static str,
     pub(crate) before: Option<RatingJson>,
     pub(crate) after: Option<RatingJson>,
-    /// `None` until it is computed, and of a match that is not rated.
-    pub(crate) adjusted_score: Option<AdjustedScoreJson>,
 }
 
 /// A bot's rating after a match.
@@ -314,7 +321,7 @@ const fn reason(reason: v1::LadderResultReason) -> &'static str {
     }
 }
 
-impl LadderResultJson {
+impl<S: for<'a> From<&'a v1::LadderSeat>> LadderResultJson<S> {
     /// The JSON form of a result.
     pub(crate) fn new(message: &v1::LadderResult) -> Self {
         Self {
@@ -322,13 +329,20 @@ impl LadderResultJson {
             match_id: message.match_id.clone(),
             time: message.time.as_ref().map(ToString::to_string),
             reason: reason(message.reason()),
-            seats: message.seats.iter().map(LadderSeatJson::new).collect(),
+            seats: message.seats.iter().map(S::from).collect(),
         }
     }
 }
 
-impl LadderSeatJson {
-    fn new(message: &v1::LadderSeat) -> Self {
+impl From<&v1::LadderSeat> for ScoredSeatJson {
+    fn from(message: &v1::LadderSeat) -> Self {
+        let adjusted_score = message.adjusted_score.as_ref().map(AdjustedScoreJson::new);
+        Self { seat: message.into(), adjusted_score }
+    }
+}
+
+impl From<&v1::LadderSeat> for LadderSeatJson {
+    fn from(message: &v1::LadderSeat) -> Self {
         let ranked = message.rank > 0;
         Self {
             bot: message.bot_name.clone(),
@@ -343,7 +357,6 @@ impl LadderSeatJson {
             },
             before: message.before.as_ref().map(RatingJson::new),
             after: message.after.as_ref().map(RatingJson::new),
-            adjusted_score: message.adjusted_score.as_ref().map(AdjustedScoreJson::new),
         }
     }
 }

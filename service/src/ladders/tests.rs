@@ -2,6 +2,7 @@
 
 mod broken;
 mod conduct;
+mod filter;
 mod honesty;
 mod keeper;
 mod luck;
