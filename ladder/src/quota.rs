@@ -1,6 +1,7 @@
 //! How many matches a bot may play: at once, and a day.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use thiserror::Error;
 
@@ -39,6 +40,12 @@ impl Quota {
             }
         }
         Ok(Self { at_once: matches_at_once, a_day: matches_a_day })
+    }
+
+    /// The same with at most so many matches at once, as of a bot that has room for no more now.
+    #[must_use]
+    pub fn at_most_at_once(self, most: NonZeroU32) -> Self {
+        Self { at_once: self.at_once.min(most.get()), ..self }
     }
 
     /// How many matches at once, 1 to 10,000.
@@ -270,6 +277,18 @@ mod tests {
         assert_eq!(usage.take_back(HOUR_MS), Ok(()), "it does not count any more, and is over all the same");
         assert_eq!((usage.playing(), usage.today(30 * HOUR_MS)), (2, 2));
         assert_eq!(usage.today(50 * HOUR_MS), 1);
+    }
+
+    #[test]
+    fn who_has_room_for_less_than_the_quota_may_play_as_much_as_there_is_room_for() {
+        let quota = Quota::new(2, 100).unwrap();
+        let mut usage = Usage::default();
+        usage.begin(quota, 0).unwrap();
+        let full = Err(QuotaReached::AtOnce { most: 1 });
+        for (most, expected) in [(5, Ok(())), (2, Ok(())), (1, full)] {
+            let quota = quota.at_most_at_once(NonZeroU32::new(most).unwrap());
+            assert_eq!(usage.check(quota, 1), expected, "{most}");
+        }
     }
 
     #[test]

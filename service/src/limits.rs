@@ -657,13 +657,16 @@ pub const MAX_DELIVERY_ERROR_BYTES: usize = 256;
 /// Faults that are remembered of one seat, some 300 bytes each: enough to see how it began to go wrong.
 pub const FAULTS_PER_SEAT: usize = 16;
 
-/// Seats of which faults are remembered: the one whose latest fault is the oldest is forgotten first.
+/// Seats of which faults are remembered. When there are more, whoever has the most has its oldest forgotten, so that nobody can have
+/// those of others forgotten who have less: among a hundred bots with faults each has a hundred seats at least.
 pub const MAX_SEATS_WITH_FAULTS: usize = 10_000;
 
-/// Those in the matches of one owner, so that nobody can have those of others forgotten. The admin's matches have no such limit.
-pub const MAX_SEATS_WITH_FAULTS_PER_OWNER: usize = 1_000;
+/// Those of one bot, and the others in the matches of one owner. The others of the admin have no such limit. A bot that has a fault in
+/// every match, of [`DEFAULT_BOT_MATCHES_A_DAY`], has those of half a day: twice as long as the longest of the usual benches.
+pub const MAX_SEATS_WITH_FAULTS_OF_ONE: usize = 1_000;
 
-/// How long the faults of a match are remembered after its end.
+/// How long after the end of its match the faults of a seat are remembered that is no bot's. There is no more to come of them, and
+/// whoever has the seat's token has been told.
 pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 
 /// Damaged matches whose incident is remembered, some 50 bytes each: of these the log tells once.

@@ -225,12 +225,24 @@ fn messages_print_nothing() {
     let seat_tokens = vec![v1::SeatToken { seat: 0, token: token() }];
     check(&secrets, "CreateMatchResponse", v1::CreateMatchResponse { r#match: None, seat_tokens });
     check(&secrets, "CreateTokenResponse", v1::CreateTokenResponse { token: None, secret: token() });
-    check(&secrets, "JoinSeatRequest", v1::JoinSeatRequest { seat_token: token(), nonce_hash: vec![] });
-    check(&secrets, "SendNonceRequest", v1::SendNonceRequest { seat_token: token(), nonce: nonce() });
+    check(
+        &secrets,
+        "JoinSeatRequest",
+        v1::JoinSeatRequest { seat_token: token(), nonce_hash: vec![], assigned: None },
+    );
+    check(
+        &secrets,
+        "SendNonceRequest",
+        v1::SendNonceRequest { seat_token: token(), nonce: nonce(), assigned: None },
+    );
     let action = v1::Action { kind: Some(v1::action::Kind::Discard(cards()[0])) };
     let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::Action(action)) };
-    check(&secrets, "ActRequest", v1::ActRequest { seat_token: token(), act: Some(act.clone()) });
-    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token(), panic: None });
+    check(
+        &secrets,
+        "ActRequest",
+        v1::ActRequest { seat_token: token(), act: Some(act.clone()), assigned: None },
+    );
+    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token(), panic: None, assigned: None });
     check(&secrets, "ListFaultsRequest", v1::ListFaultsRequest { seat_token: token(), ..Default::default() });
     let seats = vec![v1::ObserveSeat { seat_token: token(), ..v1::ObserveSeat::default() }];
     check(&secrets, "ObserveRequest", v1::ObserveRequest { seats });

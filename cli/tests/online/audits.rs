@@ -192,7 +192,11 @@ fn deal_set(server: &Served) -> [String; 2] {
         let created = matches.batch_create_matches(request).await.unwrap().into_inner();
         let mut play = PlayServiceClient::connect(server.url.clone()).await.unwrap();
         for seat in created.matches.iter().flat_map(|created| &created.seat_tokens) {
-            let join = v1::JoinSeatRequest { seat_token: seat.token.clone(), nonce_hash: Vec::new() };
+            let join = v1::JoinSeatRequest {
+                seat_token: seat.token.clone(),
+                nonce_hash: Vec::new(),
+                assigned: None,
+            };
             play.join_seat(join).await.unwrap();
         }
         created

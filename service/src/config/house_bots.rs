@@ -42,6 +42,9 @@ impl HouseBot {
 pub struct NoHouseBots;
 
 impl HouseBots {
+    /// Whose bots they are: nobody else registers as that owner.
+    pub const OWNER: &str = "house";
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use tokio::sync::mpsc;
 use zetema_ladder::conduct::{Notice, Status};
 
-use super::{Ladders, NoLadder, NotNow};
+use super::{Capacity, Ladders, NoLadder, NotNow, Occupied};
 use crate::journal::{BotName, LadderName, MatchId, Owner};
 use crate::limits;
 
@@ -97,8 +97,9 @@ pub enum QueueRefused {
 }
 
 impl Presence {
-    pub(super) fn new(bot: BotName, number: u64, ladders: Ladders) -> Self {
+    pub(super) fn new(bot: BotName, number: u64, ladders: Ladders, capacity: Capacity) -> Self {
         let (tell, words) = mpsc::channel(limits::LADDER_WORDS);
+        ladders.0.capacities.open(number, &bot, capacity);
         Self { bot, number, ladders, tell, words }
     }
 
@@ -125,6 +126,12 @@ impl Presence {
         async move { said?.await.map_err(|_| (0, NotNow::Stopping.into())) }
     }
 
+    /// The bot plays a seat in a match of no ladder by this, which takes as much room from what it waits for on ladders, until that is
+    /// dropped.
+    pub fn occupy(&self) -> Option<Occupied> {
+        self.ladders.0.capacities.occupy(self.number, &self.bot)
+    }
+
     /// What the ladders have to say to the bot's author next. Without end if they say nothing. Dropped before it is done, it loses
     /// nothing.
     pub async fn word(&mut self) -> Word {
@@ -140,5 +147,6 @@ impl Drop for Presence {
     fn drop(&mut self) {
         self.ladders.0.challenges.accept(self.number, &self.bot, None);
         self.ladders.0.wishes.leave(self.number);
+        self.ladders.0.capacities.close(self.number, &self.bot);
     }
 }

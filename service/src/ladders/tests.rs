@@ -1,6 +1,7 @@
 //! Ladders on matches in memory, on paused time.
 
 mod broken;
+mod capacity;
 mod conduct;
 mod filter;
 mod honesty;

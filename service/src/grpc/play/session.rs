@@ -77,7 +77,7 @@ pub(super) struct Session {
     pub(super) hearing: Hearing,
     /// The seats that a bot gets while its stream is open.
     pub(super) assigned: BoxStream<'static, LiveSeat>,
-    /// What the bot waits on ladders by, once it does.
+    /// What the bot is there by, and waits on ladders, once it has said hello.
     pub(super) presence: Option<Presence>,
     pub(super) round_trips: RoundTrips,
     /// When the client is pinged next.
