@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::encoding::{decode_entry, encode_entry, encode_record, encode_summary};
 use crate::journal::{
-    Append, AppendOutcome, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords, Outcome,
-    Payload, RecordBytes, StoredMatch, Summary, Version,
+    Append, AppendOutcome, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords,
+    Outcome, Payload, RecordBytes, StoredMatch, Summary, Version,
 };
 use crate::table::{Entry, Moment, Table};
 

@@ -13,7 +13,8 @@ use zetema_service::journal::{
     LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
     PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
     ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredLadder, StoredLater, StoredMatch,
-    StoredRecord, StoredToken, StoredWebhook, Told, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    StoredRecord, StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange,
+    WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);

@@ -46,8 +46,12 @@ pub(super) struct Closed;
 
 /// An empty one.
 pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
-    let inside =
-        Inside { unread: VecDeque::new(), reader: Waiting::Nobody, writer: Waiting::Nobody, watcher: Waiting::Nobody };
+    let inside = Inside {
+        unread: VecDeque::new(),
+        reader: Waiting::Nobody,
+        writer: Waiting::Nobody,
+        watcher: Waiting::Nobody,
+    };
     let shared = Arc::new(Shared(Mutex::new(inside)));
     (Outbox(Arc::clone(&shared)), Unread(shared))
 }
@@ -204,11 +208,10 @@ mod tests {
     async fn whoever_waits_is_told_when_nobody_reads_any_more() {
         let (outbox, unread) = outbox();
         (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
-        let (room, (), ()) = tokio::join!(
-            poll_fn(|context| outbox.poll_room(context)),
-            outbox.closed(),
-            async move { drop(unread) }
-        );
+        let (room, (), ()) =
+            tokio::join!(poll_fn(|context| outbox.poll_room(context)), outbox.closed(), async move {
+                drop(unread)
+            });
         assert!(room.is_err());
         outbox.send(0).await;
     }

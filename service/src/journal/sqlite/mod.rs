@@ -58,7 +58,7 @@ use super::{
     LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
     PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter,
     ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch, StoredRecord,
-    StoredToken, StoredWebhook, Told, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;

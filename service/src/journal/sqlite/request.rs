@@ -10,7 +10,7 @@ use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, LadderChange, MatchId,
     MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey,
-    RequestReused, Response, ResultNumber, StoredLater, Told, TokenChange, UnixMillis, WebhookChange,
+    RequestReused, Response, ResultNumber, StoredLater, TokenChange, Told, UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
