@@ -1,6 +1,7 @@
 //! Ladders on matches in memory, on paused time.
 
 mod broken;
+mod cheats;
 mod conduct;
 mod honesty;
 mod keeper;

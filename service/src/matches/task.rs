@@ -10,7 +10,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 use tracing::{Instrument, Span};
 use zetema_proto::v1::{self, player_fault};
 use zetema_proto::{Views, Wire};
-use zetema_rules::Viewer;
+use zetema_rules::{Seat, Viewer};
 
 use super::alarm::Alarm;
 use super::bot_seats::AllBotSeats;
@@ -133,7 +133,7 @@ impl TableTask {
                 Ok(())
             }
             () = self.alarm.wait(&*self.clock, deadline) => {
-                if let Some(changes) = self.table.expired(self.clock.now()) {
+                if let Some(changes) = self.expired(self.clock.now()) {
                     match self.write(changes).await {
                         Ok(()) | Err(Rejection::OutcomeUnknown) => {}
                         Err(_) => return Err(Over::Stopped),
@@ -200,7 +200,7 @@ impl TableTask {
             return Err(Rejection::OutcomeUnknown);
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if let Some(changes) = self.table.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
+        if let Some(changes) = self.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
             self.write(changes).await?;
         }
         loop {
@@ -214,6 +214,13 @@ impl TableTask {
                 Decided::TimedOut(changes) => self.write(changes).await?,
             }
         }
+    }
+
+    /// What the clock brings, with who is here.
+    fn expired(&self, now: Moment) -> Option<Vec<Change>> {
+        let is_here =
+            |seat: Seat| self.holders[seat.index()].is_arriving() || self.subscribers.has_anyone(seat);
+        self.table.expired(now, is_here)
     }
 
     /// Makes changes durable, then applies and publishes them (I1).
