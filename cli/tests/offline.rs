@@ -321,6 +321,7 @@ fn timed() -> Record {
             received_ms: Some(received_ms),
             charge,
             interrupted: false,
+            attendance: None,
         };
         published_ms = received_ms;
         entry

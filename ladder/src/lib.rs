@@ -10,9 +10,9 @@ pub mod quota;
 mod ratings;
 
 pub use honesty::{
-    Cause, Choice, Cited, Departure, Ending, Finding, FinishedError, FinishedMatch, FinishedSeat,
-    HonestyOptions, HonestySettings, Lead, SeatDecision, SeatsError, Shortfall, Significance, Suspicion,
-    Taken, finished_seats, suspicions,
+    Cause, Cited, Departure, Ending, Finding, FinishedError, FinishedMatch, FinishedSeat, HonestyOptions,
+    HonestySettings, Lead, Preference, SeatDecision, SeatsError, Shortfall, Significance, Suspicion, Taken,
+    finished_seats, suspicions,
 };
 pub use luck::{
     AdjustError, AdjustedScore, Baseline, BaselineComputation, BaselineKey, DealComputation, DealKey,

@@ -20,24 +20,29 @@ mod season;
 
 use std::ops::RangeInclusive;
 
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use zetema_ladder::{Finding, Suspicion};
 use zetema_rules::Teams;
 
-use bot::{Bot, Character, Name};
+use bot::{Bot, Character, Name, Way};
 use season::{listed, season};
 
 const HONEST: usize = 50;
 
+/// How many points a side must be behind for its match to be lost: about one standard deviation of the margins at the end.
+fn lost(teams: Teams) -> i32 {
+    if teams == Teams::Individual { 90 } else { 180 }
+}
+
 /// Fifty bots, one standard deviation of which wins 71 of 100 against the middle. The first ones are odd.
-fn honest(seed: u64) -> Vec<Bot> {
+fn honest(seed: u64, teams: Teams) -> Vec<Bot> {
     let mut dice = StdRng::seed_from_u64(seed);
     let mut bots: Vec<Bot> = (0..HONEST)
         .map(|owner| {
             let luck: f64 = StandardNormal.sample(&mut dice);
-            Bot { strength: 0.8 * luck, owner, style: dice.random(), character: Character::Plain }
+            Bot { strength: 0.8 * luck, owner, character: Character::Plain }
         })
         .collect();
     bots[0].character = Character::Slow(0.02);
@@ -49,9 +54,13 @@ fn honest(seed: u64) -> Vec<Bot> {
     // Slow and weak, so that its time is mostly out when it is behind.
     bots[6].character = Character::Slow(0.02);
     bots[6].strength = -1.5;
-    bots[7].character = Character::Random;
-    bots[7].strength = -2.0;
+    // It gives up what is lost.
+    bots[7].character = Character::ResignsLost(lost(teams));
     bots[8].strength = 3.0;
+    // It gives up what is lost, and much is.
+    bots[9].character = Character::ResignsLost(lost(teams));
+    bots[9].strength = -1.5;
+    bots[10].character = Character::SlowBehind(0.003);
     bots
 }
 
@@ -78,7 +87,7 @@ fn matches(teams: Teams) -> u64 {
 
 fn check_nobody_is_listed(seeds: RangeInclusive<u64>, teams: Teams, matches: u64) {
     for seed in seeds {
-        let found = listed(&season(seed, &honest(seed), teams, matches));
+        let found = listed(&season(seed, &honest(seed, teams), teams, matches));
         assert!(found.is_empty(), "season {seed}, {teams:?}:\n{}", lines(&found));
     }
 }
@@ -105,43 +114,67 @@ struct Cheat {
     teams: Teams,
     /// From whole-hearted to half-hearted.
     shares: [f64; 3],
-    /// Their places among the cheats of a season.
-    places: &'static [usize],
+    /// Its place among the cheats of a season; whoever gains by it has the next.
+    place: usize,
     character: fn(f64) -> Character,
     /// Whether a suspicion is that of this cheat.
     caught: fn(&Finding<Name>) -> bool,
 }
 
-const CHEATS: [Cheat; 6] = [
+const CHEATS: [Cheat; 8] = [
     Cheat {
         name: "loses to a bot of another owner, in this share of their matches",
         teams: Teams::Individual,
         shares: [1.0, 0.75, 0.5],
-        places: &[0],
-        character: |share| Character::LosesTo(51, share),
+        place: 0,
+        character: |share| Character::LosesTo(51, share, Way::PlaysBadly),
         caught: |finding| matches!(finding, Finding::LosesTo { loser: 50, winner: 51, .. }),
     },
     Cheat {
         name: "feeds a bot in teams, in this share of their matches",
         teams: Teams::Pairs,
         shares: [1.0, 0.75, 0.5],
-        places: &[0],
-        character: |share| Character::LosesTo(51, share),
+        place: 0,
+        character: |share| Character::LosesTo(51, share, Way::PlaysBadly),
         caught: |finding| matches!(finding, Finding::FeedsOpponent { feeder: 50, fed: 51, .. }),
+    },
+    Cheat {
+        name: "feeds a bot in teams by resigning at the start, in this share of their matches",
+        teams: Teams::Pairs,
+        shares: [1.0, 0.75, 0.5],
+        place: 4,
+        character: |share| Character::LosesTo(55, share, Way::Resigns),
+        caught: |finding| matches!(finding, Finding::FeedsOpponent { feeder: 54, fed: 55, .. }),
+    },
+    Cheat {
+        name: "feeds a bot in teams by its first time-out, in this share of their matches",
+        teams: Teams::Pairs,
+        shares: [1.0, 0.75, 0.5],
+        place: 6,
+        character: |share| Character::LosesTo(57, share, Way::Lapses),
+        caught: |finding| matches!(finding, Finding::FeedsOpponent { feeder: 56, fed: 57, .. }),
+    },
+    Cheat {
+        name: "fails its partner by resigning while it is not behind, in this share of their matches",
+        teams: Teams::Pairs,
+        shares: [1.0, 0.75, 0.5],
+        place: 8,
+        character: |share| Character::Fails(59, share, Way::ResignsUnlessBehind),
+        caught: |finding| matches!(finding, Finding::FailPartner { partners: [58, 59] | [59, 58], .. }),
     },
     Cheat {
         name: "fails its partner, in this share of their matches",
         teams: Teams::Pairs,
         shares: [1.0, 0.75, 0.5],
-        places: &[2],
-        character: |share| Character::Fails(53, share),
+        place: 2,
+        character: |share| Character::Fails(53, share, Way::PlaysBadly),
         caught: |finding| matches!(finding, Finding::FailPartner { partners: [52, 53] | [53, 52], .. }),
     },
     Cheat {
         name: "runs out of time in this share of its decisions when behind",
         teams: Teams::Individual,
         shares: [0.05, 0.02, 0.005],
-        places: &[2],
+        place: 2,
         character: Character::TimesOutBehind,
         caught: |finding| matches!(finding, Finding::TimesOutWhenBehind { bot: 52, .. }),
     },
@@ -149,32 +182,23 @@ const CHEATS: [Cheat; 6] = [
         name: "abandons this share of its matches",
         teams: Teams::Individual,
         shares: [0.3, 0.15, 0.1],
-        places: &[3],
+        place: 3,
         character: Character::Abandons,
         caught: |finding| matches!(finding, Finding::Abandons { bot: 53, .. }),
-    },
-    Cheat {
-        name: "has two names, and each chooses otherwise in this share of the questions",
-        teams: Teams::Individual,
-        shares: [0.0, 0.02, 0.05],
-        places: &[4, 5],
-        character: Character::Copies,
-        caught: |finding| matches!(finding, Finding::SameDecisions { bots: [54, 55] | [55, 54], .. }),
     },
 ];
 
 const SEASONS: u64 = 3;
 
-/// Fifty honest bots, and six that cheat or gain by it, of one owner each.
+/// Fifty honest bots, and ten that cheat or gain by it, of one owner each.
 fn with_cheats(seed: u64, teams: Teams, level: usize) -> Vec<Bot> {
-    let mut bots = honest(seed);
-    for place in 0..6 {
-        let cheat = CHEATS.iter().find(|cheat| cheat.teams == teams && cheat.places.contains(&place));
+    let mut bots = honest(seed, teams);
+    for place in 0..10 {
+        let cheat = CHEATS.iter().find(|cheat| cheat.teams == teams && cheat.place == place);
         let character = cheat.map_or(Character::Plain, |cheat| (cheat.character)(cheat.shares[level]));
-        let style = if matches!(character, Character::Copies(_)) { 1_000 } else { 1_001 + place as u64 };
         // It pays to lose to a weaker bot.
-        let strength = [1.0, -0.5, 0.0, 0.0, 0.0, 0.0][place];
-        bots.push(Bot { strength, owner: HONEST + place, style, character });
+        let strength = [1.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0][place];
+        bots.push(Bot { strength, owner: HONEST + place, character });
     }
     bots
 }

@@ -7,7 +7,7 @@ use prost::Message;
 use zetema_proto::{DealSet, FieldError, RecordHeader, Visibility, record_from_wire, record_to_wire, v1};
 use zetema_rules::fair::{Nonce, ServerSeed};
 use zetema_rules::{
-    AbortReason, Charge, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Game, LedgerEntry,
+    AbortReason, Attendance, Charge, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Game, LedgerEntry,
     NamedTimeControl, Outcome, Phase, PlayedBy, Preset, Record, Rules, Seat, Step, TimeControl,
 };
 
@@ -148,6 +148,7 @@ fn entry(decision: u32, received_ms: Option<u64>) -> LedgerEntry {
         received_ms,
         charge: Charge { credit_ms: 3, charged_ms: u64::MAX, bank_ms: 5 },
         interrupted: received_ms.is_none(),
+        attendance: received_ms.is_none().then_some(Attendance::Absent),
     }
 }
 

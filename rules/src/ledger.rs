@@ -22,13 +22,25 @@ pub struct LedgerEntry {
     pub charge: Charge,
     /// Whether the server was down while it was open. Its clock began anew when the server was back.
     pub interrupted: bool,
+    /// Whether anybody was there to answer when the time was out. `None` where it was answered, and where it is not known:
+    /// servers did not always write it.
+    pub attendance: Option<Attendance>,
+}
+
+/// Whether a seat had a player when its time was out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Attendance {
+    /// A stream that shows what the seat sees was open, or its answer came too late.
+    Present,
+    /// None was open.
+    Absent,
 }
 
 /// Goes through a ledger with the steps of its match.
 ///
 /// Of the numbers of a ledger some are free, and only bounded: when a decision was published, when its answer was
-/// received, what was credited of an overrun (the round trip is not in a record), and whether the server was down. All
-/// others follow from these, the steps and the time control.
+/// received, what was credited of an overrun (the round trip is not in a record), whether the server was down, and whether the
+/// player was there when the time was out. All others follow from these, the steps and the time control.
 #[derive(Debug)]
 pub(crate) struct LedgerCheck<'a> {
     ledger: &'a [LedgerEntry],
@@ -53,6 +65,10 @@ impl<'a> LedgerCheck<'a> {
         let Some(received_ms) = entry.received_ms else {
             return Err(place.differs("the received_ms of the seat's answer", "none"));
         };
+        if let Some(attendance) = entry.attendance {
+            let given = format!("attendance={attendance}");
+            return Err(place.differs("no attendance, since it was answered,", given));
+        }
         let Some(elapsed_ms) = received_ms.checked_sub(entry.published_ms) else {
             let published = format!("received_ms={} or later", entry.published_ms);
             return Err(place.differs(published, format!("received_ms={received_ms}")));

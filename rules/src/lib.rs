@@ -71,7 +71,7 @@ pub use deck::{Deck, DeckError, PACK};
 pub use error::PlayError;
 pub use event::{Event, OwnCards, SeatEvent, Viewer};
 pub use game::Game;
-pub use ledger::LedgerEntry;
+pub use ledger::{Attendance, LedgerEntry};
 pub use legal::LegalActions;
 pub use options::{
     Ace, Assembly, AssemblyScores, Draw, ExtraTurn, FlushSuits, ImperialBonus, MarriageHandMin, MatchEnd,

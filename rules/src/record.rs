@@ -55,10 +55,10 @@ impl Record {
 
     /// Replays the record from its seed and checks every part of it.
     ///
-    /// If it has [`Clocks`], each entry of the ledger is charged anew. Four things follow from nothing, and are only checked
+    /// If it has [`Clocks`], each entry of the ledger is charged anew. Five things follow from nothing, and are only checked
     /// against their bounds: when a decision was published (not before the last was over), when its answer was received
     /// (not before it was published, nor when the time was out), how much was credited of an overrun (within the control's
-    /// numbers), and whether the server was down. So a ledger whose times are all shifted from some decision on, or whose
+    /// numbers), whether the server was down, and whether the player was there when the time was out. So a ledger whose times are all shifted from some decision on, or whose
     /// credit was given at the cost of what was charged, with every later bank, is as right as the true one.
     ///
     /// # Errors

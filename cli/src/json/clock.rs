@@ -52,6 +52,9 @@ pub(crate) struct LedgerEntryJson {
     charged_ms: u64,
     bank_ms: u64,
     interrupted: bool,
+    /// Absent where it was answered, or is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attendance: Option<String>,
 }
 
 impl TimeControlJson {
@@ -155,7 +158,8 @@ impl ClockJson {
 impl LedgerEntryJson {
     /// The JSON form of an entry.
     pub(super) fn new(entry: &LedgerEntry) -> Self {
-        let LedgerEntry { decision, seat, published_ms, received_ms, charge, interrupted } = *entry;
+        let LedgerEntry { decision, seat, published_ms, received_ms, charge, interrupted, attendance } =
+            *entry;
         let Charge { credit_ms, charged_ms, bank_ms } = charge;
         Self {
             decision,
@@ -166,12 +170,23 @@ impl LedgerEntryJson {
             charged_ms,
             bank_ms,
             interrupted,
+            attendance: attendance.map(|attendance| attendance.to_string()),
         }
     }
 
     fn entry(&self) -> Result<LedgerEntry, String> {
-        let Self { decision, seat, published_ms, received_ms, credit_ms, charged_ms, bank_ms, interrupted } =
-            *self;
+        let &Self {
+            decision,
+            seat,
+            published_ms,
+            received_ms,
+            credit_ms,
+            charged_ms,
+            bank_ms,
+            interrupted,
+            ..
+        } = self;
+        let attendance = self.attendance.as_deref().map(str::parse).transpose();
         Ok(LedgerEntry {
             decision,
             seat: read_seat(seat)?,
@@ -179,6 +194,7 @@ impl LedgerEntryJson {
             received_ms,
             charge: Charge { credit_ms, charged_ms, bank_ms },
             interrupted,
+            attendance: attendance.map_err(|error| format!("attendance: {error}"))?,
         })
     }
 }

@@ -1,56 +1,57 @@
-//! Bots of different owners that choose the same where they are asked the same.
+//! Bots of different owners that play alike: as near to each other as each is to itself.
 
 use super::bar::{Looked, listed};
 use super::finding::Finding;
-use super::fingerprint::Fingerprints;
+use super::profile::{Agreement, Stretch, profiles};
 use super::season::{BotIndex, Season};
 use super::settings::HonestySettings;
 use super::suspicion::Suspicion;
 use super::tail::at_least;
 
-/// Whose decisions are the same. Two bots are held against how often any two others choose the same, question by question, and
-/// against how often bots may that are alike.
+/// Who plays alike. Each stretch of the one's matches is compared with that of the other's which has the same number. Two that are less
+/// alike than is allowed are nearer than that in every other stretch at most, by chance; the stretches are of different matches, so
+/// that this is as if a coin were tossed for each.
 pub(super) fn alike<B: Clone, O: Eq>(
     season: &Season<'_, B, O>,
     settings: &HonestySettings,
 ) -> Vec<Suspicion<B>> {
-    let fingerprints = Fingerprints::new(season);
+    let profiles = profiles(season);
     let mut looked = Vec::new();
-    // There are very many pairs.
-    if fingerprints.is_empty() {
-        return Vec::new();
-    }
-    for one in 0..season.bots().len() {
-        for other in one + 1..season.bots().len() {
+    for one in 0..profiles.len() {
+        for other in one + 1..profiles.len() {
             if season.of_different_owners(one, other) {
-                looked.extend(compare([one, other], &fingerprints, settings));
+                looked.extend(compare([one, other], [&profiles[one], &profiles[other]], settings));
             }
         }
     }
     listed(looked, season, settings)
 }
 
-/// `None` if both have answered too few of the same questions.
-fn compare(bots: [BotIndex; 2], fingerprints: &Fingerprints, settings: &HonestySettings) -> Option<Looked> {
-    let (mut chances, mut agreed, mut expected) = (Vec::new(), 0, 0.0);
-    let [one, other] = bots;
-    for (own, met) in fingerprints.common(one, other) {
-        let by_chance = fingerprints.others_agree(own, met);
-        expected += by_chance.unwrap_or(settings.alike);
-        chances.push(by_chance.unwrap_or(0.0).max(settings.alike));
-        agreed += usize::from(own.action == met.action);
-    }
-    if chances.len() < settings.least_matches as usize {
+/// `None` if there is too little to compare.
+fn compare(bots: [BotIndex; 2], [one, other]: [&[Stretch]; 2], settings: &HonestySettings) -> Option<Looked> {
+    let stretches = one.len().min(other.len());
+    if stretches < settings.least_matches as usize {
         return None;
     }
-    let p_value = at_least(agreed, &chances);
-    let mut seen_in = Vec::new();
-    // Else it is not listed whatever the bar is, and there are very many pairs.
-    if p_value <= settings.false_alarms {
-        for (own, met) in fingerprints.common(one, other).filter(|(own, met)| own.action == met.action) {
+    let (mut nearer, mut all, mut seen_in) = (0, Agreement::default(), Vec::new());
+    for (number, (own, met)) in one.iter().zip(other).enumerate() {
+        let agreement = Agreement::of(own, met);
+        all.add(agreement);
+        if agreement.likeness() > settings.alike {
+            nearer += 1;
             seen_in.extend([own.place, met.place]);
         }
+        // Most pairs are soon seen to be different, and there are very many.
+        let best = nearer + (stretches - number - 1);
+        if chance(best, stretches) > settings.false_alarms {
+            break;
+        }
     }
-    let finding = Finding::SameDecisions { bots, contexts: chances.len(), agreed, expected };
-    Some(Looked { p_value, finding, seen_in })
+    let finding = Finding::SameDecisions { bots, stretches, nearer, likeness: all.likeness() };
+    Some(Looked { p_value: chance(nearer, stretches), finding, seen_in })
+}
+
+/// How likely so many are nearer, or more, of bots that are just as much alike as is allowed.
+fn chance(nearer: usize, stretches: usize) -> f64 {
+    at_least(nearer, &vec![0.5; stretches])
 }

@@ -7,7 +7,7 @@ use super::suspicion::{Significance, Suspicion};
 use super::tail::whole;
 
 /// The kinds of suspicions that share the chance of a false alarm: losing, feeding, time-outs, abandoned matches, same decisions.
-const KINDS: f64 = 5.0;
+pub(super) const KINDS: f64 = 5.0;
 
 /// Something that was looked at.
 pub(super) struct Looked {

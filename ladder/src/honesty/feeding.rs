@@ -1,4 +1,4 @@
-//! Bots of teams whose side does far worse with or against one bot than with and against all others.
+//! Bots of teams whose side does far worse with or against one bot than with and against all others, or is given up there.
 
 use std::collections::BTreeMap;
 
@@ -19,57 +19,119 @@ enum Tie {
     Partners,
 }
 
-/// The margins of two bots' matches.
+/// Two bots, and what they are to each other.
+type Pair = (Tie, BotIndex, BotIndex);
+
+/// The matches of two bots that were played out, and those that they forfeited: the first one those against the second, both those
+/// with each other. What others forfeited tells nothing of these two.
 #[derive(Default)]
 struct Together {
-    /// How far all of them are off, in points.
+    /// How far the margins are off, in points.
     off: f64,
+    played_out: usize,
+    /// How many the first forfeited, and the second.
+    forfeited: [usize; 2],
     /// The places of the matches.
     places: Vec<usize>,
 }
 
-/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail.
+/// How many matches of teams a bot has of which something is told, and how many of them it forfeited.
+#[derive(Clone, Copy, Default)]
+struct Total {
+    matches: usize,
+    forfeited: usize,
+}
+
+impl Total {
+    /// The share of its matches that it forfeits where this pair is not together: Laplace's, so that few matches are no certainty.
+    fn in_the_rest(self, played_out: usize, forfeited: usize) -> f64 {
+        let rest = self.matches - played_out - forfeited;
+        whole(self.forfeited - forfeited + 1) / whole(rest + 2)
+    }
+}
+
+/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail; a forfeit is a margin that
+/// is short by as much as one counts at most, less what the bot loses by forfeits elsewhere.
 pub(super) fn feeding<B: Clone, O: Eq>(
     season: &Season<'_, B, O>,
     settings: &HonestySettings,
 ) -> Vec<Suspicion<B>> {
     let margins = Margins::new(season);
+    let totals = totals(&margins, season.bots().len());
     let mut looked = Vec::new();
-    for ((tie, one, other), Together { off, places }) in together(&margins) {
-        let deviation = margins.deviation(one, other);
-        if places.len() < settings.least_matches as usize
-            || !season.of_different_owners(one, other)
-            || deviation <= 0.0
-        {
+    for ((tie, one, other), together) in together(&margins) {
+        let matches = together.places.len();
+        if matches < settings.least_matches as usize || !season.of_different_owners(one, other) {
             continue;
         }
-        let matches = whole(places.len());
-        let short = Shortfall { matches: places.len(), points: -off / matches, deviation };
-        let beyond = short.points / deviation - settings.margin_allowance;
+        let rest = |bot: BotIndex, forfeited| totals[bot].in_the_rest(together.played_out, forfeited);
+        let usual = match tie {
+            Tie::Opponents => rest(one, together.forfeited[0]),
+            Tie::Partners => (rest(one, together.forfeited[0]) + rest(other, together.forfeited[1])).min(1.0),
+        };
+        let matches = whole(matches);
+        let forfeited = whole(together.forfeited.iter().sum());
+        let points = margins.lost() * (forfeited / matches - usual) - together.off / matches;
+        let deviation = margins.deviation(one, other).hypot(margins.lost() * (usual * (1.0 - usual)).sqrt());
+        if deviation <= 0.0 {
+            continue;
+        }
+        let short = Shortfall { matches: together.places.len(), points, deviation };
+        let beyond = points / deviation - settings.margin_allowance;
         let finding = match tie {
             Tie::Opponents => Finding::FeedsOpponent { feeder: one, fed: other, short },
             Tie::Partners => Finding::FailPartner { partners: [one, other], short },
         };
-        looked.push(Looked { p_value: normal(beyond * matches.sqrt()), finding, seen_in: places });
+        let p_value = normal(beyond * matches.sqrt());
+        looked.push(Looked { p_value, finding, seen_in: together.places });
     }
     listed(looked, season, settings)
 }
 
-fn together(margins: &Margins) -> BTreeMap<(Tie, BotIndex, BotIndex), Together> {
-    let mut all: BTreeMap<_, Together> = BTreeMap::new();
-    let mut add = |pair, place, off| {
-        let together = all.entry(pair).or_default();
-        together.off += off;
-        together.places.push(place);
-    };
+fn totals(margins: &Margins, bots: usize) -> Vec<Total> {
+    let mut totals = vec![Total::default(); bots];
+    for (margin, _) in margins.off() {
+        for &bot in &margin.own {
+            totals[bot].matches += 1;
+        }
+    }
+    for forfeit in margins.forfeits() {
+        totals[forfeit.bot].matches += 1;
+        totals[forfeit.bot].forfeited += 1;
+    }
+    totals
+}
+
+fn together(margins: &Margins) -> BTreeMap<Pair, Together> {
+    let mut all: BTreeMap<Pair, Together> = BTreeMap::new();
     for (margin, off) in margins.off() {
+        let mut add = |pair| {
+            let together = all.entry(pair).or_default();
+            together.off += off;
+            together.played_out += 1;
+            together.places.push(margin.place);
+        };
         for &one in &margin.own {
             for &other in margin.own.iter().filter(|&&other| one < other) {
-                add((Tie::Partners, one, other), margin.place, off);
+                add((Tie::Partners, one, other));
             }
             for &other in &margin.others {
-                add((Tie::Opponents, one, other), margin.place, off);
+                add((Tie::Opponents, one, other));
             }
+        }
+    }
+    for forfeit in margins.forfeits() {
+        let bot = forfeit.bot;
+        let mut add = |pair, who: usize| {
+            let together = all.entry(pair).or_default();
+            together.forfeited[who] += 1;
+            together.places.push(forfeit.place);
+        };
+        for &partner in &forfeit.partners {
+            add((Tie::Partners, bot.min(partner), bot.max(partner)), usize::from(partner < bot));
+        }
+        for &other in &forfeit.others {
+            add((Tie::Opponents, bot, other), 0);
         }
     }
     all

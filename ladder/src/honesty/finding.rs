@@ -57,7 +57,7 @@ pub enum Finding<B> {
         bot: B,
         /// How many matches it played.
         matches: usize,
-        /// How many of these it resigned.
+        /// How many of these it resigned, but for those in which it was far behind.
         resigned: usize,
         /// In how many its time ran out while it was not connected.
         disconnected: usize,
@@ -65,19 +65,19 @@ pub enum Finding<B> {
         behind: usize,
         /// How many of both it was ahead in.
         ahead: usize,
-        /// The share of their matches that all others abandoned, 0 to 1.
+        /// The share of their matches that all others abandoned so, 0 to 1.
         others: f64,
     },
-    /// Bots of different owners that choose the same.
+    /// Bots of different owners that play alike.
     SameDecisions {
         /// The two.
         bots: [B; 2],
-        /// How many questions both have answered, each always in the same way.
-        contexts: usize,
-        /// In how many of these they chose the same.
-        agreed: usize,
-        /// In how many any two other bots choose the same.
-        expected: f64,
+        /// In how many stretches of their matches they were compared.
+        stretches: usize,
+        /// In how many of these they were nearer than two programs may be.
+        nearer: usize,
+        /// How often they prefer the same, in parts of how often each does what it did before: 1 if nothing tells them apart.
+        likeness: f64,
     },
 }
 
@@ -122,14 +122,15 @@ impl<B: fmt::Display> fmt::Display for Finding<B> {
             ),
             Self::Abandons { bot, matches, resigned, disconnected, behind, ahead, others } => write!(
                 f,
-                "{bot} abandons matches: of {matches} it resigned {resigned} and left {disconnected}, {behind} when it was behind \
-                 and {ahead} when it was ahead; all others abandon {:.1} of 100",
+                "{bot} abandons matches: of {matches} it resigned {resigned} that were not lost and left {disconnected}, {behind} when \
+                 it was behind and {ahead} when it was ahead; all others abandon {:.1} of 100",
                 others * 100.0
             ),
-            Self::SameDecisions { bots: [one, other], contexts, agreed, expected } => write!(
+            Self::SameDecisions { bots: [one, other], stretches, nearer, likeness } => write!(
                 f,
-                "{one} and {other} decide alike: the same in {agreed} of {contexts} questions, where any two others agree in \
-                 {expected:.1}"
+                "{one} and {other} decide alike: nearer than two programs may be in {nearer} of {stretches} stretches of their \
+                 matches, {:.1} % as near as each is to itself",
+                likeness * 100.0
             ),
         }
     }
@@ -160,8 +161,8 @@ impl Finding<BotIndex> {
             Self::Abandons { bot: index, matches, resigned, disconnected, behind, ahead, others } => {
                 Finding::Abandons { bot: bot(index), matches, resigned, disconnected, behind, ahead, others }
             }
-            Self::SameDecisions { bots, contexts, agreed, expected } => {
-                Finding::SameDecisions { bots: bots.map(bot), contexts, agreed, expected }
+            Self::SameDecisions { bots, stretches, nearer, likeness } => {
+                Finding::SameDecisions { bots: bots.map(bot), stretches, nearer, likeness }
             }
         }
     }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 use zetema_rules::Seat;
 
+use super::preference::Preference;
 use crate::ratings::{Played, ResultNumber};
 
 /// A match that was played to its end, with what is looked at to see whether it was played honestly.
@@ -26,6 +27,15 @@ pub struct FinishedSeat<O> {
     /// Its decisions in their order, up to the end of the match or to its forfeit. Those that the server played for it are there
     /// as [`Taken::OutOfTime`].
     pub decisions: Vec<SeatDecision>,
+    /// What its discards preferred, for comparing it with others; none where nobody wants to compare it.
+    pub preferences: Vec<Preference>,
+}
+
+impl<O> FinishedSeat<O> {
+    /// A seat that played to the end, and of whose decisions nothing is known.
+    pub const fn played_on(owner: O) -> Self {
+        Self { owner, ending: Ending::PlayedOn, decisions: Vec::new(), preferences: Vec::new() }
+    }
 }
 
 /// How a match ended for one seat.
@@ -51,7 +61,7 @@ pub struct Departure {
 /// Why a seat forfeited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
-    /// Its time was out, once or as often as the time control allows, and it was connected.
+    /// Its time was out, once or as often as the time control allows. It was connected, or it is not known whether it was.
     OutOfTime,
     /// It resigned.
     Resigned,
@@ -93,22 +103,10 @@ impl Lead {
 /// What came of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken {
-    /// It was answered, and the answer can be compared with what others answer.
-    Chosen(Choice),
-    /// It was answered, and there was one legal action only, or nobody wants to compare it.
+    /// It was answered.
     Answered,
     /// Its time was out.
     OutOfTime,
-}
-
-/// What was asked and what was chosen, as two hashes: the same question has the same `context`, the same answer to it the same
-/// `action`, in whatever match and on whatever seat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Choice {
-    /// Of what the seat saw and could do.
-    pub context: u64,
-    /// Of what it did.
-    pub action: u64,
 }
 
 /// Parts of a match that don't go together.
@@ -142,12 +140,11 @@ impl<B, O> FinishedMatch<B, O> {
     /// A match with its place among the results, when it ended (milliseconds since 1970), and what its seats did, seat 0 first.
     ///
     /// ```
-    /// # use zetema_ladder::{Ending, FinishedMatch, FinishedSeat, Played, ResultNumber};
+    /// # use zetema_ladder::{FinishedMatch, FinishedSeat, Played, ResultNumber};
     /// # use zetema_rules::{EndReason, MatchResult, Seats, Teams};
     /// let result = MatchResult { reason: EndReason::Target, ranks: [2, 1, 0, 0, 0, 0], totals: [260, 310, 0, 0, 0, 0] };
     /// let played = Played::new(vec!["ada", "bob"], Teams::Individual, result, Seats::EMPTY)?;
-    /// let seat = |owner| FinishedSeat { owner, ending: Ending::PlayedOn, decisions: Vec::new() };
-    /// let seats = vec![seat("lovelace"), seat("kahn")];
+    /// let seats = ["lovelace", "kahn"].map(FinishedSeat::played_on).to_vec();
     /// let finished = FinishedMatch::new(ResultNumber::new(7), 1_760_000_000_000, played, seats)?;
     /// assert_eq!(finished.number().get(), 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,9 +1,11 @@
 //! What margins the bots of teams give, and how far each match is off that.
 
+use zetema_rules::{Seat, Side};
+
 use super::season::{BotIndex, Season};
 use super::tail::whole;
 
-/// One side's margin in one match: its points less the mean of the other sides' points.
+/// One side's margin in one match that was played out: its points less the mean of the other sides' points.
 pub(super) struct Margin {
     /// The place of the match in the season.
     pub(super) place: usize,
@@ -15,9 +17,22 @@ pub(super) struct Margin {
     points: f64,
 }
 
+/// A bot of a team that forfeited, which ends a match of two teams at once, with the points as they are (R25): so no margin of such a
+/// match tells anything.
+pub(super) struct Forfeit {
+    /// The place of the match in the season.
+    pub(super) place: usize,
+    pub(super) bot: BotIndex,
+    pub(super) partners: Vec<BotIndex>,
+    pub(super) others: Vec<BotIndex>,
+}
+
 /// The margins of all matches of teams, and what they should be.
 pub(super) struct Margins {
     rows: Vec<Margin>,
+    forfeits: Vec<Forfeit>,
+    /// How far off a forfeit is, in points: as far as a match counts at most.
+    lost: f64,
     /// What is off in each row, in points: within three standard deviations, so that no single match tells much.
     off: Vec<f64>,
     /// Of what is off, for each bot in the rows of its own side; at least that of all rows.
@@ -49,7 +64,16 @@ impl Margins {
             }
         }
         let deviations = of_bots.into_iter().map(|own| deviation(own.into_iter()).max(all)).collect();
-        Self { rows, off, deviations }
+        Self { rows, forfeits: forfeits(season), lost: MOST * all, off, deviations }
+    }
+
+    pub(super) fn forfeits(&self) -> &[Forfeit] {
+        &self.forfeits
+    }
+
+    /// How many points a forfeit is counted as.
+    pub(super) fn lost(&self) -> f64 {
+        self.lost
     }
 
     /// Each margin with what it is off, in points.
@@ -81,7 +105,8 @@ impl Margin {
 
 fn rows<B, O>(season: &Season<'_, B, O>) -> Vec<Margin> {
     let mut rows = Vec::new();
-    for (place, one) in season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams()) {
+    let of_teams = season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams());
+    for (place, one) in of_teams.filter(|(_, one)| one.is_played_out()) {
         let played = one.finished.played();
         let sides = one.sides();
         let other_sides = whole(sides.len() - 1);
@@ -100,6 +125,26 @@ fn rows<B, O>(season: &Season<'_, B, O>) -> Vec<Margin> {
         }
     }
     rows
+}
+
+fn forfeits<B, O>(season: &Season<'_, B, O>) -> Vec<Forfeit> {
+    let mut all = Vec::new();
+    for (place, one) in season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams()) {
+        let played = one.finished.played();
+        for (seat, _, side) in played.seats().filter(|&(seat, _, _)| played.forfeited().contains(seat)) {
+            let bots = |which: &dyn Fn(Seat, Side) -> bool| {
+                let of = played.seats().filter(|&(other, _, of)| which(other, of));
+                of.map(|(other, _, _)| one.bots[other.index()]).collect()
+            };
+            all.push(Forfeit {
+                place,
+                bot: one.bots[seat.index()],
+                partners: bots(&|other, of| of == side && other != seat),
+                others: bots(&|_, of| of != side),
+            });
+        }
+    }
+    all
 }
 
 /// Conjugate gradients on `(XᵀX + 1) s = Xᵀy` (Hestenes and Stiefel 1952).

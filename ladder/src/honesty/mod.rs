@@ -5,11 +5,13 @@ mod alike;
 mod bar;
 mod feeding;
 mod finding;
-mod fingerprint;
 mod finished;
 mod losing;
 mod margins;
-mod question;
+mod preference;
+mod profile;
+#[cfg(test)]
+mod reach;
 mod record;
 mod season;
 mod season_ratings;
@@ -21,8 +23,9 @@ mod time_outs;
 
 pub use finding::{Finding, Shortfall};
 pub use finished::{
-    Cause, Choice, Departure, Ending, FinishedError, FinishedMatch, FinishedSeat, Lead, SeatDecision, Taken,
+    Cause, Departure, Ending, FinishedError, FinishedMatch, FinishedSeat, Lead, SeatDecision, Taken,
 };
+pub use preference::Preference;
 pub use record::{SeatsError, finished_seats};
 pub use settings::{HonestyOptions, HonestySettings};
 pub use suspicion::{Cited, Significance, Suspicion};

@@ -1,9 +1,12 @@
 //! What each seat did, as the record of its match tells it.
 
 use thiserror::Error;
-use zetema_rules::{ForfeitReason, Game, Phase, PlayError, PlayedBy, Record, Seat, Seats, Step, Viewer};
+use zetema_rules::{
+    Attendance, ForfeitReason, Game, LedgerEntry, Phase, PlayError, PlayedBy, Record, Seat, Step, Viewer,
+};
 
-use super::finished::{Cause, Choice, Departure, Ending, FinishedSeat, Lead, SeatDecision, Taken};
+use super::finished::{Cause, Departure, Ending, FinishedSeat, Lead, SeatDecision, Taken};
+use super::preference::Preference;
 
 /// A record that does not tell what its seats did.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -32,30 +35,28 @@ pub enum SeatsError {
     },
 }
 
-/// What each seat did, seat 0 first, by the record of its match. Two things are not in a record: who owned the bots then (seat 0
-/// first), and which seats had no connection when their time was out for good.
+/// What each seat did, seat 0 first, by the record of its match. Who owned the bots then (seat 0 first) is not in a record.
+///
+/// A seat whose time was out for good was disconnected if its ledger says that nobody was there, and not that the server had just been
+/// down.
 ///
 /// ```
 /// # use zetema_ladder::{FinishedSeat, SeatsError, finished_seats};
-/// # use zetema_rules::{Record, Seats};
+/// # use zetema_rules::Record;
 /// # fn show(record: &Record) -> Result<Vec<FinishedSeat<&'static str>>, SeatsError> {
-/// finished_seats(record, vec!["lovelace", "kahn"], Seats::EMPTY)
+/// finished_seats(record, vec!["lovelace", "kahn"])
 /// # }
 /// ```
 ///
 /// # Errors
 /// [`SeatsError`] if the record is of a match without a result, or is none.
-pub fn finished_seats<O>(
-    record: &Record,
-    owners: Vec<O>,
-    cut_off: Seats,
-) -> Result<Vec<FinishedSeat<O>>, SeatsError> {
+pub fn finished_seats<O>(record: &Record, owners: Vec<O>) -> Result<Vec<FinishedSeat<O>>, SeatsError> {
     let players = record.rules.player_count().count();
     if owners.len() != players {
         return Err(SeatsError::Owners { given: owners.len(), players });
     }
-    let seat = |owner| FinishedSeat { owner, ending: Ending::PlayedOn, decisions: Vec::new() };
-    let mut seats: Vec<FinishedSeat<O>> = owners.into_iter().map(seat).collect();
+    let mut seats: Vec<FinishedSeat<O>> = owners.into_iter().map(FinishedSeat::played_on).collect();
+    let ledger = record.clocks.as_ref().map_or(&[][..], |clocks| clocks.ledger.as_slice());
     let mut events = Vec::new();
     let deck = |deal: u32| match record.deals.get(deal as usize) {
         Some(deal) => Ok(&deal.deck),
@@ -71,7 +72,7 @@ pub fn finished_seats<O>(
         events.clear();
         let finished = &mut seats[step.seat().index()];
         if finished.ending == Ending::PlayedOn {
-            finished.add(&game, step, cut_off);
+            finished.add(&game, step, ledger);
         }
         match *step {
             Step::Play { seat, ref action, .. } => game.play(seat, action, &mut events),
@@ -85,15 +86,14 @@ pub fn finished_seats<O>(
 
 impl<O> FinishedSeat<O> {
     /// Takes a step of its own that is about to be played.
-    fn add(&mut self, game: &Game, step: &Step, cut_off: Seats) {
+    fn add(&mut self, game: &Game, step: &Step, ledger: &[LedgerEntry]) {
         let lead = lead(game, step.seat());
         let mut decided = |taken| self.decisions.push(SeatDecision { standing: Lead::of(lead), taken });
         match *step {
             Step::Play { by: PlayedBy::Autoplay, .. } => decided(Taken::OutOfTime),
             Step::Play { seat, ref action, by: PlayedBy::Player, .. } => {
-                let view = game.view(Viewer::Seat(seat));
-                let is_forced = view.legal_actions().len() == 1;
-                decided(if is_forced { Taken::Answered } else { Taken::Chosen(Choice::of(&view, action)) });
+                decided(Taken::Answered);
+                self.preferences.extend(Preference::of(&game.view(Viewer::Seat(seat)), action));
             }
             Step::Fault { .. } => {}
             Step::Forfeit { seat, reason } => {
@@ -101,7 +101,8 @@ impl<O> FinishedSeat<O> {
                     ForfeitReason::Resigned => Cause::Resigned,
                     ForfeitReason::OutOfTime | ForfeitReason::OutOfStrikes => {
                         decided(Taken::OutOfTime);
-                        if cut_off.contains(seat) { Cause::Disconnected } else { Cause::OutOfTime }
+                        let number = game.public().decision;
+                        if was_cut_off(ledger, number) { Cause::Disconnected } else { Cause::OutOfTime }
                     }
                 };
                 let decisions_left = Some(decisions_left(game, seat));
@@ -109,6 +110,13 @@ impl<O> FinishedSeat<O> {
             }
         }
     }
+}
+
+/// Whether nobody was there when the time of a decision was out. After an outage of the server, its seat may not have found back.
+fn was_cut_off(ledger: &[LedgerEntry], decision: u32) -> bool {
+    let entry = ledger.binary_search_by_key(&decision, |entry| entry.decision);
+    let entry = entry.ok().and_then(|found| ledger.get(found));
+    entry.is_some_and(|entry| entry.attendance == Some(Attendance::Absent) && !entry.interrupted)
 }
 
 /// The points of a seat's side less those of the best other side.

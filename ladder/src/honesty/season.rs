@@ -94,6 +94,11 @@ impl<B, O> SeasonMatch<'_, B, O> {
         played.sides().map(members).collect()
     }
 
+    /// Whether nobody forfeited.
+    pub(super) fn is_played_out(&self) -> bool {
+        self.finished.played().forfeited().is_empty()
+    }
+
     /// Whether a side has more than one member.
     pub(super) fn is_of_teams(&self) -> bool {
         self.finished.played().sides().count() < self.bots.len()

@@ -21,9 +21,12 @@ pub struct HonestyOptions {
     pub time_out_odds: f64,
     /// The share of its matches that any bot may abandon; 0 to 1.
     pub abandoned_share: f64,
+    /// How far a side must be behind for its resignation to be no abandoning, in standard deviations of the margins at the end of
+    /// a match; 0 to 10.
+    pub hopeless: f64,
     /// How many times the share that all others abandon a bot may abandon, if that is more; 1 to 100.
     pub abandoned_times: f64,
-    /// The share of decisions in which bots that are alike may choose the same; 0.5 to 0.99.
+    /// How often two bots may prefer the same, in parts of how often each does what it did before; 0.5 to 0.999.
     pub alike: f64,
 }
 
@@ -37,8 +40,9 @@ impl Default for HonestyOptions {
             margin_allowance: 0.25,
             time_out_odds: 2.0,
             abandoned_share: 0.05,
+            hopeless: 0.5,
             abandoned_times: 3.0,
-            alike: 0.9,
+            alike: 0.99,
         }
     }
 }
@@ -51,7 +55,7 @@ impl Default for HonestyOptions {
 /// assert_eq!(settings.least_matches, 10);
 ///
 /// let error = HonestySettings::new(HonestyOptions { alike: 1.0, ..HonestyOptions::default() }).unwrap_err();
-/// assert_eq!(error.to_string(), "alike is 1: give 0.5 to 0.99");
+/// assert_eq!(error.to_string(), "alike is 1: give 0.5 to 0.999");
 /// # Ok::<(), zetema_ladder::OutOfRange>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +74,7 @@ impl HonestySettings {
             margin_allowance,
             time_out_odds,
             abandoned_share,
+            hopeless,
             abandoned_times,
             alike,
         } = options;
@@ -79,8 +84,9 @@ impl HonestySettings {
         within("margin_allowance", margin_allowance, 0.0, 2.0)?;
         within("time_out_odds", time_out_odds, 1.0, 100.0)?;
         within("abandoned_share", abandoned_share, 0.0, 1.0)?;
+        within("hopeless", hopeless, 0.0, 10.0)?;
         within("abandoned_times", abandoned_times, 1.0, 100.0)?;
-        within("alike", alike, 0.5, 0.99)?;
+        within("alike", alike, 0.5, 0.999)?;
         Ok(Self(options))
     }
 }

@@ -18,7 +18,7 @@ use crate::ratings::{Ladder, LadderError};
 /// first; then by who played first. A bot's name is never looked at, so with other names all else stays.
 ///
 /// ```
-/// # use zetema_ladder::{Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Played};
+/// # use zetema_ladder::{FinishedMatch, FinishedSeat, HonestySettings, Ladder, Played};
 /// # use zetema_ladder::{RatingSettings, ResultNumber, suspicions};
 /// # use zetema_rules::{EndReason, MatchResult, Seats, Teams};
 /// // Eve wins two of three against ada, and loses to dan forty times, who is no better than ada and bob.
@@ -30,10 +30,9 @@ use crate::ratings::{Ladder, LadderError};
 ///     let bots = [eve, dan].concat()[number % 8];
 ///     let result =
 ///         MatchResult { reason: EndReason::Target, ranks: [1, 2, 0, 0, 0, 0], totals: [310, 260, 0, 0, 0, 0] };
-///     let seat = |owner| FinishedSeat { owner, ending: Ending::PlayedOn, decisions: Vec::new() };
 ///     let played = Played::new(bots.to_vec(), Teams::Individual, result, Seats::EMPTY)?;
 ///     let number = ResultNumber::new(number as u64 + 1);
-///     results.push(FinishedMatch::new(number, 0, played, bots.map(seat).to_vec())?);
+///     results.push(FinishedMatch::new(number, 0, played, bots.map(FinishedSeat::played_on).to_vec())?);
 /// }
 /// let found = suspicions(Ladder::new(RatingSettings::default()), &results, &HonestySettings::default())?;
 /// assert_eq!(found.len(), 1);

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use zetema_ladder::{
-    Cause, Choice, Departure, Ending, FinishedMatch, FinishedSeat, HonestyOptions, HonestySettings, Ladder,
-    Lead, Played, RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
+    Cause, Departure, Ending, FinishedMatch, FinishedSeat, HonestyOptions, HonestySettings, Ladder, Lead,
+    Played, RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
 };
 use zetema_rules::{EndReason, MatchResult, Seats, Teams};
 
@@ -37,13 +37,9 @@ fn finished(number: usize, order: &[usize], points: &[u16], names: &[u32], teams
         } else {
             Ending::PlayedOn
         };
-        let choice = Choice { context: number as u64 % 200, action: if bot < 3 { 7 } else { bot as u64 } };
-        let taken = if times_out { Taken::OutOfTime } else { Taken::Chosen(choice) };
-        seats.push(FinishedSeat {
-            owner: names[bot],
-            ending,
-            decisions: vec![SeatDecision { standing, taken }],
-        });
+        let taken = if times_out { Taken::OutOfTime } else { Taken::Answered };
+        let decisions = vec![SeatDecision { standing, taken }];
+        seats.push(FinishedSeat { ending, decisions, ..FinishedSeat::played_on(names[bot]) });
     }
     let played = Played::new(bots, teams, result, forfeited).expect("a match");
     FinishedMatch::new(ResultNumber::new(number as u64 + 1), 0, played, seats).expect("a match")

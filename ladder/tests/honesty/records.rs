@@ -3,8 +3,8 @@
 use zetema_ladder::{Cause, Ending, FinishedSeat, Lead, SeatsError, Taken, finished_seats};
 use zetema_rules::fair::{Nonce, ServerSeed};
 use zetema_rules::{
-    Dealing, DealingKind, Entrant, ForfeitReason, Game, Phase, PlayedBy, Preset, Record, Rules, Seat, Seats,
-    Step, autoplay,
+    Action, Attendance, Charge, Clocks, Dealing, DealingKind, Entrant, ForfeitReason, Game, LedgerEntry,
+    NamedTimeControl, Phase, PlayedBy, Preset, Record, Rules, Seat, Step, TimeControl, autoplay,
 };
 
 const FIRST: Seat = Seat::new(0).expect("a seat");
@@ -22,10 +22,17 @@ enum What {
     TimesOutOnce,
 }
 
-/// A match, and by seat each decision as it came up: how the seat's side stood, and how many legal actions there were.
+/// A match, and by seat each decision as it came up.
 struct Told {
     record: Record,
-    asked: [Vec<(Lead, usize)>; 2],
+    asked: [Vec<Asked>; 2],
+}
+
+struct Asked {
+    /// How the seat's side stood.
+    stood: Lead,
+    /// Over how many other cards the seat preferred what it discarded.
+    preferred: usize,
 }
 
 /// The first preset for two, with a target or of one deal.
@@ -63,17 +70,23 @@ fn told(rules: Rules, seed: u8, upset: Option<Upset>) -> Told {
                 let legal = game.legal_actions();
                 let [own, other] =
                     [seat.index(), 1 - seat.index()].map(|side| i32::from(game.public().totals[side]));
-                asked[seat.index()].push((Lead::of(own - other), legal.len()));
+                let stood = Lead::of(own - other);
                 let due = upset.filter(|upset| seat == FIRST && decided == upset.after);
                 decided += usize::from(seat == FIRST);
                 if let Some(Upset { what: What::Forfeits(reason), .. }) = due {
                     game.forfeit(seat, &mut events).expect("a forfeit");
                     steps.push(Step::Forfeit { seat, reason });
+                    asked[seat.index()].push(Asked { stood, preferred: 0 });
                     continue;
                 }
                 let by = if due.is_some() { PlayedBy::Autoplay } else { PlayedBy::Player };
-                let declared = legal.declarations.first().copied().map(zetema_rules::Action::Declare);
+                let declared = legal.declarations.first().copied().map(Action::Declare);
                 let action = declared.filter(|_| seat != FIRST).or(autoplay(&legal)).expect("an action");
+                let preferred = match action {
+                    Action::Discard(_) if by == PlayedBy::Player => legal.discards.len() - 1,
+                    _ => 0,
+                };
+                asked[seat.index()].push(Asked { stood, preferred });
                 game.play(seat, &action, &mut events).expect("a legal action");
                 steps.push(Step::Play { seat, action, points: 0, by });
             }
@@ -86,11 +99,11 @@ fn told(rules: Rules, seed: u8, upset: Option<Upset>) -> Told {
     }
 }
 
-fn seats(record: &Record, cut_off: Seats) -> Vec<FinishedSeat<&'static str>> {
-    finished_seats(record, vec!["lovelace", "kahn"], cut_off).expect("a record with a result")
+fn seats(record: &Record) -> Vec<FinishedSeat<&'static str>> {
+    finished_seats(record, vec!["lovelace", "kahn"]).expect("a record with a result")
 }
 
-fn choices(seat: &FinishedSeat<&str>) -> Vec<Taken> {
+fn taken(seat: &FinishedSeat<&str>) -> Vec<Taken> {
     seat.decisions.iter().map(|decision| decision.taken).collect()
 }
 
@@ -99,54 +112,71 @@ fn each_step_of_a_player_is_a_decision() {
     for end in [MatchEnd::ToTarget, MatchEnd::OneDeal] {
         let Told { record, asked } = told(rules(end), 1, None);
         let mut all = Vec::new();
-        for (seat, asked) in seats(&record, Seats::EMPTY).iter().zip(&asked) {
+        for (seat, asked) in seats(&record).iter().zip(&asked) {
             assert_eq!(seat.ending, Ending::PlayedOn);
             assert_eq!(seat.decisions.len(), asked.len());
-            for (decision, &(lead, legal)) in seat.decisions.iter().zip(asked) {
-                assert_eq!(decision.standing, lead);
-                assert_eq!(decision.taken == Taken::Answered, legal == 1, "{legal} legal actions");
+            for (decision, asked) in seat.decisions.iter().zip(asked) {
+                assert_eq!((decision.standing, decision.taken), (asked.stood, Taken::Answered));
             }
             all.extend(asked);
         }
         assert_eq!(all.len(), record.steps.len());
         for lead in [Lead::Behind, Lead::Level, Lead::Ahead] {
-            assert!(all.iter().any(|&&(stood, _)| stood == lead), "nobody was {lead:?}");
+            assert!(all.iter().any(|asked| asked.stood == lead), "nobody was {lead:?}");
         }
-        assert!(end == MatchEnd::ToTarget || all.iter().any(|&&(_, legal)| legal == 1), "nothing was forced");
         assert!(end == MatchEnd::OneDeal || record.deals.len() > 1, "there was one deal");
     }
 }
 
 #[test]
-fn the_same_cards_ask_the_same_and_others_do_not() {
-    let [same, again, other] = [1, 1, 2].map(|seed| seats(&record(seed, None), Seats::EMPTY));
-    assert_eq!(choices(&same[0]), choices(&again[0]));
-    let contexts = |seats: &[FinishedSeat<&str>]| -> Vec<u64> {
-        let context = |taken| match taken {
-            Taken::Chosen(choice) => Some(choice.context),
-            Taken::Answered | Taken::OutOfTime => None,
-        };
-        seats.iter().flat_map(choices).filter_map(context).collect()
-    };
-    let asked = contexts(&same);
-    assert!(contexts(&other).iter().all(|context| !asked.contains(context)));
+fn each_discard_is_preferred_to_every_other_that_was_possible() {
+    for end in [MatchEnd::ToTarget, MatchEnd::OneDeal] {
+        let Told { record, asked } = told(rules(end), 1, None);
+        for (seat, asked) in seats(&record).iter().zip(&asked) {
+            assert_eq!(seat.preferences.len(), asked.iter().map(|asked| asked.preferred).sum::<usize>());
+            assert!(seat.preferences.len() > seat.decisions.len(), "most discards are of several cards");
+        }
+    }
+}
+
+/// The ledger entry of the decision that the first forfeit was at.
+fn forfeited_at(record: &Record, attendance: Option<Attendance>, interrupted: bool) -> LedgerEntry {
+    let step = record.steps.iter().position(|step| matches!(step, Step::Forfeit { .. })).expect("a forfeit");
+    LedgerEntry {
+        decision: u32::try_from(step + 1).expect("few steps"),
+        seat: FIRST,
+        published_ms: 0,
+        received_ms: None,
+        charge: Charge { credit_ms: 0, charged_ms: 1_000, bank_ms: 0 },
+        interrupted,
+        attendance,
+    }
 }
 
 #[test]
 fn who_forfeits_is_told_with_cause_and_lead() {
+    let (absent, present) = (Some(Attendance::Absent), Some(Attendance::Present));
     let cases = [
-        (ForfeitReason::Resigned, Seats::EMPTY, Cause::Resigned, 12),
-        (ForfeitReason::Resigned, Seats::EMPTY.with(FIRST), Cause::Resigned, 12),
-        (ForfeitReason::OutOfTime, Seats::EMPTY, Cause::OutOfTime, 13),
-        (ForfeitReason::OutOfStrikes, Seats::EMPTY.with(FIRST), Cause::Disconnected, 13),
+        (ForfeitReason::Resigned, None, false, Cause::Resigned, 12),
+        (ForfeitReason::OutOfTime, None, false, Cause::OutOfTime, 13),
+        (ForfeitReason::OutOfTime, present, false, Cause::OutOfTime, 13),
+        (ForfeitReason::OutOfTime, absent, false, Cause::Disconnected, 13),
+        (ForfeitReason::OutOfStrikes, absent, false, Cause::Disconnected, 13),
+        // The server was down, and the seat has not found back.
+        (ForfeitReason::OutOfTime, absent, true, Cause::OutOfTime, 13),
     ];
-    for (reason, cut_off, cause, decisions) in cases {
+    for (reason, attendance, interrupted, cause, decisions) in cases {
         let upset = Upset { after: 12, what: What::Forfeits(reason) };
-        let Told { record, asked } = told(rules(MatchEnd::ToTarget), 1, Some(upset));
-        let seats = seats(&record, cut_off);
+        let Told { mut record, asked } = told(rules(MatchEnd::ToTarget), 1, Some(upset));
+        if reason != ForfeitReason::Resigned {
+            let control = TimeControl::named(NamedTimeControl::Blitz);
+            let ledger = vec![forfeited_at(&record, attendance, interrupted)];
+            record.clocks = Some(Clocks { control, ledger });
+        }
+        let seats = seats(&record);
         let Ending::Forfeited(departure) = seats[0].ending else { panic!("{reason:?}: it forfeited") };
-        assert_eq!(departure.cause, cause);
-        assert_eq!(Some(Lead::of(departure.lead)), asked[0].last().map(|&(lead, _)| lead));
+        assert_eq!(departure.cause, cause, "{reason:?} {attendance:?}");
+        assert_eq!(Some(Lead::of(departure.lead)), asked[0].last().map(|asked| asked.stood));
         assert!(departure.decisions_left.is_some_and(|left| left > 0));
         assert_eq!(seats[0].decisions.len(), decisions);
         assert_eq!(seats[1].ending, Ending::PlayedOn);
@@ -156,7 +186,7 @@ fn who_forfeits_is_told_with_cause_and_lead() {
 #[test]
 fn what_the_server_played_is_a_time_out() {
     let record = record(1, Some(Upset { after: 5, what: What::TimesOutOnce }));
-    let taken = choices(&seats(&record, Seats::EMPTY)[0]);
+    let taken = taken(&seats(&record)[0]);
     let times_out: Vec<usize> = (0..taken.len()).filter(|&place| taken[place] == Taken::OutOfTime).collect();
     assert_eq!(times_out, [5]);
 }
@@ -164,16 +194,15 @@ fn what_the_server_played_is_a_time_out() {
 #[test]
 fn what_is_no_record_of_a_result_is_refused() {
     let whole = record(1, None);
-    let refused = |record: &Record, owners| {
-        finished_seats(record, owners, Seats::EMPTY).expect_err("it tells nothing").to_string()
-    };
+    let refused =
+        |record: &Record, owners| finished_seats(record, owners).expect_err("it tells nothing").to_string();
     assert_eq!(
         refused(&whole, vec!["lovelace"]),
         "1 owners are given for 2 seats: give the owner of each seat's bot"
     );
     let mut undealt = whole.clone();
     undealt.deals.clear();
-    let error = finished_seats(&undealt, vec![1, 2], Seats::EMPTY).expect_err("no deal");
+    let error = finished_seats(&undealt, vec![1, 2]).expect_err("no deal");
     assert_eq!(error, SeatsError::Undealt { deal: 0 });
     let mut mended = whole.clone();
     mended.steps.swap(0, 1);

@@ -48,12 +48,13 @@ fn each_finding_is_one_line() {
                 ahead: 54,
                 others: 0.006,
             },
-            "eve abandons matches: of 555 it resigned 82 and left 80, 106 when it was behind and 54 when it was ahead; all \
-             others abandon 0.6 of 100",
+            "eve abandons matches: of 555 it resigned 82 that were not lost and left 80, 106 when it was behind and 54 when it \
+             was ahead; all others abandon 0.6 of 100",
         ),
         (
-            Finding::SameDecisions { bots: ["eve", "dan"], contexts: 1433, agreed: 1404, expected: 843.8 },
-            "eve and dan decide alike: the same in 1404 of 1433 questions, where any two others agree in 843.8",
+            Finding::SameDecisions { bots: ["eve", "dan"], stretches: 31, nearer: 30, likeness: 0.9987 },
+            "eve and dan decide alike: nearer than two programs may be in 30 of 31 stretches of their matches, 99.9 % as near \
+             as each is to itself",
         ),
     ];
     for (finding, line) in cases {
@@ -93,7 +94,8 @@ fn a_setting_out_of_its_range_is_named() {
         (HonestyOptions { time_out_odds: 0.5, ..fine }, "time_out_odds is 0.5: give 1 to 100"),
         (HonestyOptions { abandoned_share: f64::NAN, ..fine }, "abandoned_share is NaN: give 0 to 1"),
         (HonestyOptions { abandoned_times: f64::INFINITY, ..fine }, "abandoned_times is inf: give 1 to 100"),
-        (HonestyOptions { alike: 1.0, ..fine }, "alike is 1: give 0.5 to 0.99"),
+        (HonestyOptions { hopeless: -0.5, ..fine }, "hopeless is -0.5: give 0 to 10"),
+        (HonestyOptions { alike: 1.0, ..fine }, "alike is 1: give 0.5 to 0.999"),
     ];
     for (options, error) in cases {
         assert_eq!(HonestySettings::new(options).expect_err("out of range").to_string(), error);
@@ -108,7 +110,7 @@ fn a_match_whose_parts_do_not_go_together_is_refused() {
     let forfeited = Seats::EMPTY.with(Seat::new(0).expect("a seat"));
     let played =
         || Played::new(vec!["ada", "bob"], Teams::Individual, result, forfeited).expect("a match of two");
-    let seat = |ending| FinishedSeat { owner: "kahn", ending, decisions: Vec::new() };
+    let seat = |ending| FinishedSeat { ending, ..FinishedSeat::played_on("kahn") };
     let departed = Ending::Forfeited(Departure { cause: Cause::Resigned, lead: 50, decisions_left: None });
     let refused = |seats| FinishedMatch::new(number, 0, played(), seats).expect_err("wrong").to_string();
 

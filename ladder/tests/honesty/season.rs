@@ -5,12 +5,12 @@ use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use zetema_ladder::{
-    Cause, Choice, Departure, Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Lead, Played,
+    Cause, Departure, Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Lead, Played,
     RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
 };
 use zetema_rules::{EndReason, MatchResult, Players, Seat, Seats, Teams};
 
-use crate::bot::{Bot, Character, Name, QUESTIONS};
+use crate::bot::{Bot, Character, Name, Way};
 
 /// How many decisions a seat has in a match.
 const DECISIONS: usize = 24;
@@ -49,10 +49,30 @@ struct Playing<'a> {
     bot: &'a Bot,
     side: usize,
     pace: f64,
-    /// Before which decision it leaves, if it does.
-    leaves: Option<(usize, Cause)>,
+    /// From which decision on it leaves, if it does.
+    leaves: Option<Leaving>,
     ending: Ending,
     decisions: Vec<SeatDecision>,
+}
+
+/// When a seat leaves a match, and how.
+#[derive(Clone, Copy)]
+struct Leaving {
+    /// Before this decision, or a later one that fits.
+    turn: usize,
+    cause: Cause,
+    /// Only with so many points more than the best other side, or with more.
+    least_lead: i32,
+}
+
+impl Leaving {
+    fn at(turn: usize, cause: Cause) -> Self {
+        Self { turn, cause, least_lead: i32::MIN }
+    }
+
+    fn is_due(self, turn: usize, lead: i32) -> bool {
+        turn >= self.turn && lead >= self.least_lead
+    }
 }
 
 fn finished(number: u64, bots: &[Bot], teams: Teams, dice: &mut StdRng) -> Finished {
@@ -62,28 +82,36 @@ fn finished(number: u64, bots: &[Bot], teams: Teams, dice: &mut StdRng) -> Finis
     let mut playing: Vec<Playing> =
         (0..names.len()).map(|seat| sat_down(seat, &names, bots, &side, dice)).collect();
     let mut points = vec![0.0; teams.sides(players)];
-    for turn in 0..DECISIONS {
+    let mut lost = vec![false; points.len()];
+    let mut reason = EndReason::DealOver;
+    'played: for turn in 0..DECISIONS {
         for one in &mut playing {
             let own = one.side;
             let others = (0..points.len()).filter(|&side| side != own).map(|side| shown(points[side]));
             let lead = shown(points[own]) - others.max().expect("two sides");
             one.decide(turn, lead, dice);
+            lost[own] |= one.ending != Ending::PlayedOn;
+            // One side is left without a forfeit (R25).
+            if lost.iter().filter(|&&lost| !lost).count() <= 1 {
+                reason = EndReason::Forfeit;
+                break 'played;
+            }
             points[own] += one.points(dice);
         }
     }
     let mut forfeited = Seats::EMPTY;
-    let mut lost = vec![true; points.len()];
-    for (seat, one) in playing.iter().enumerate() {
-        match one.ending {
-            Ending::PlayedOn => lost[one.side] = false,
-            Ending::Forfeited(_) => forfeited = forfeited.with(Seat::new(seat).expect("a seat")),
-        }
+    for (seat, _) in playing.iter().enumerate().filter(|(_, one)| one.ending != Ending::PlayedOn) {
+        forfeited = forfeited.with(Seat::new(seat).expect("a seat"));
     }
-    let result = result(&points, &lost);
+    let result = result(&points, &lost, reason);
     let played = Played::new(names, teams, result, forfeited).expect("a match");
     let seats = playing
         .into_iter()
-        .map(|Playing { bot, ending, decisions, .. }| FinishedSeat { owner: bot.owner, ending, decisions })
+        .map(|Playing { bot, ending, decisions, .. }| FinishedSeat {
+            ending,
+            decisions,
+            ..FinishedSeat::played_on(bot.owner)
+        })
         .collect();
     FinishedMatch::new(ResultNumber::new(number), number * 60_000, played, seats).expect("a match")
 }
@@ -100,23 +128,34 @@ fn sat_down<'a>(
     let (drawn, when) = (dice.random::<f64>(), dice.random_range(0..DECISIONS));
     let mut leaves = None;
     let mut pace = bot.strength;
+    let mut lose = |way, leaves: &mut Option<Leaving>| match way {
+        Way::PlaysBadly => pace -= WORSE,
+        Way::Resigns => *leaves = Some(Leaving::at(0, Cause::Resigned)),
+        Way::Lapses => *leaves = Some(Leaving::at(0, Cause::OutOfTime)),
+        Way::ResignsUnlessBehind => {
+            *leaves = Some(Leaving { least_lead: 0, ..Leaving::at(DECISIONS / 2, Cause::Resigned) });
+        }
+    };
     match bot.character {
-        Character::LosesTo(name, share)
+        Character::LosesTo(name, share, way)
             if seat_of(name).is_some_and(|other| side(other) != side(seat)) && drawn < share =>
         {
-            pace -= WORSE;
+            lose(way, &mut leaves);
         }
-        Character::Fails(name, share)
+        Character::Fails(name, share, way)
             if seat_of(name).is_some_and(|other| side(other) == side(seat)) && drawn < share =>
         {
-            pace -= WORSE;
+            lose(way, &mut leaves);
         }
-        Character::BadConnection(share) if drawn < share => leaves = Some((when, Cause::Disconnected)),
+        Character::BadConnection(share) if drawn < share => {
+            leaves = Some(Leaving::at(when, Cause::Disconnected));
+        }
         Character::Abandons(share) if drawn < share => {
-            leaves = Some((when, if when % 2 == 0 { Cause::Resigned } else { Cause::Disconnected }));
+            let cause = if when % 2 == 0 { Cause::Resigned } else { Cause::Disconnected };
+            leaves = Some(Leaving::at(when, cause));
         }
         // Even the best leave one of 200.
-        _ if drawn < 0.005 => leaves = Some((when, Cause::Disconnected)),
+        _ if drawn < 0.005 => leaves = Some(Leaving::at(when, Cause::Disconnected)),
         _ => {}
     }
     Playing {
@@ -132,7 +171,6 @@ fn sat_down<'a>(
 impl Playing<'_> {
     fn decide(&mut self, turn: usize, lead: i32, dice: &mut StdRng) {
         let drawn = dice.random::<f64>();
-        let question = (dice.random::<f64>().powi(2) * QUESTIONS as f64) as u64;
         if self.ending != Ending::PlayedOn {
             return;
         }
@@ -140,10 +178,13 @@ impl Playing<'_> {
         let out_of_time = match self.bot.character {
             Character::Slow(share) => drawn < share,
             Character::ShortAtTheEnd(share) => drawn < share * (turn as f64 / DECISIONS as f64).powi(3),
+            Character::SlowBehind(share) => drawn < share * if standing == Lead::Behind { 1.0 } else { 0.5 },
             Character::TimesOutBehind(share) => standing == Lead::Behind && drawn < share,
             _ => drawn < 0.0005,
         };
-        let leaves = self.leaves.filter(|&(when, _)| when == turn).map(|(_, cause)| cause);
+        let is_lost = matches!(self.bot.character, Character::ResignsLost(points) if lead <= -points);
+        let leaves = self.leaves.filter(|leaving| leaving.is_due(turn, lead)).map(|leaving| leaving.cause);
+        let leaves = leaves.or(is_lost.then_some(Cause::Resigned));
         let cause = leaves.or(out_of_time.then_some(Cause::OutOfTime));
         if let Some(cause) = cause {
             let decisions_left = u32::try_from(DECISIONS - turn).ok();
@@ -152,9 +193,6 @@ impl Playing<'_> {
         let taken = match cause {
             Some(Cause::Resigned) => return,
             Some(Cause::OutOfTime | Cause::Disconnected) => Taken::OutOfTime,
-            None if turn.is_multiple_of(6) => {
-                Taken::Chosen(Choice { context: question, action: self.bot.answer(question, drawn) })
-            }
             None => Taken::Answered,
         };
         self.decisions.push(SeatDecision { standing, taken });
@@ -174,8 +212,8 @@ fn shown(points: f64) -> i32 {
     5 * (points / 5.0).round().clamp(0.0, 1_000.0) as i32
 }
 
-/// Sides that lost all their members to forfeits are behind all others.
-fn result(points: &[f64], lost: &[bool]) -> MatchResult {
+/// Sides with a forfeit are behind all others (R25).
+fn result(points: &[f64], lost: &[bool], reason: EndReason) -> MatchResult {
     let mut ranks = [0; Seat::MAX];
     let mut totals = [0; Seat::MAX];
     let place = |side: usize| (!lost[side], shown(points[side]));
@@ -184,5 +222,5 @@ fn result(points: &[f64], lost: &[bool]) -> MatchResult {
         ranks[side] = u8::try_from(ahead + 1).expect("a rank");
         totals[side] = u16::try_from(shown(points[side])).expect("points");
     }
-    MatchResult { reason: EndReason::DealOver, ranks, totals }
+    MatchResult { reason, ranks, totals }
 }

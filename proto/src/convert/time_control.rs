@@ -1,8 +1,8 @@
 //! How long a match waits for its players.
 
 use zetema_rules::{
-    Charge, ClockOptions, DecisionClock, DecisionTime, LedgerEntry, NamedTimeControl, TimeControl,
-    TimeControlError, TimeOut,
+    Attendance, Charge, ClockOptions, DecisionClock, DecisionTime, LedgerEntry, NamedTimeControl,
+    TimeControl, TimeControlError, TimeOut,
 };
 
 use super::{FieldError, Wire, value, wire_enum};
@@ -12,6 +12,7 @@ use crate::v1::time_control::Decisions;
 
 wire_enum! {
     NamedTimeControl = NamedTimeControl { Bullet, Blitz, Standard, Correspondence, None }
+    Attendance = Attendance { Present, Absent }
 }
 
 impl From<TimeControlError> for FieldError {
@@ -135,7 +136,7 @@ impl Wire for LedgerEntry {
     type Message = v1::LedgerEntry;
 
     fn to_wire(&self) -> v1::LedgerEntry {
-        let Self { decision, seat, published_ms, received_ms, charge, interrupted } = *self;
+        let Self { decision, seat, published_ms, received_ms, charge, interrupted, attendance } = *self;
         let Charge { credit_ms, charged_ms, bank_ms } = charge;
         v1::LedgerEntry {
             decision_number: decision,
@@ -146,6 +147,7 @@ impl Wire for LedgerEntry {
             charged_ms,
             bank_ms,
             interrupted,
+            attendance: attendance.map(|attendance| attendance.to_wire()).unwrap_or_default(),
         }
     }
 
@@ -159,7 +161,9 @@ impl Wire for LedgerEntry {
             charged_ms,
             bank_ms,
             interrupted,
+            attendance,
         } = *message;
+        let known = attendance != v1::Attendance::Unspecified.into();
         Ok(Self {
             decision: decision_number,
             seat: value("seat", &seat)?,
@@ -167,6 +171,7 @@ impl Wire for LedgerEntry {
             received_ms,
             charge: Charge { credit_ms, charged_ms, bank_ms },
             interrupted,
+            attendance: known.then(|| value("attendance", &attendance)).transpose()?,
         })
     }
 }

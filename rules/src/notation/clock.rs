@@ -117,14 +117,17 @@ impl From<TimeControlError> for ParseFieldError {
 
 impl fmt::Display for LedgerEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { decision, seat, published_ms, received_ms, charge, interrupted } = self;
+        let Self { decision, seat, published_ms, received_ms, charge, interrupted, attendance } = self;
         let Charge { credit_ms, charged_ms, bank_ms } = charge;
         write!(f, "decision={decision} seat={seat} published_ms={published_ms} ")?;
         if let Some(received_ms) = received_ms {
             write!(f, "received_ms={received_ms} ")?;
         }
         write!(f, "credit_ms={credit_ms} charged_ms={charged_ms} bank_ms={bank_ms}")?;
-        if *interrupted { f.write_str(" interrupted=yes") } else { Ok(()) }
+        if *interrupted {
+            f.write_str(" interrupted=yes")?;
+        }
+        attendance.map_or(Ok(()), |attendance| write!(f, " attendance={attendance}"))
     }
 }
 
@@ -142,6 +145,7 @@ impl FromStr for LedgerEntry {
             "charged_ms",
             "bank_ms",
             "interrupted",
+            "attendance",
         ];
         let fields = Fields::new(text, &names)?;
         Ok(Self {
@@ -155,6 +159,7 @@ impl FromStr for LedgerEntry {
                 bank_ms: fields.required("bank_ms")?,
             },
             interrupted: fields.optional::<Yes>("interrupted")?.is_some(),
+            attendance: fields.optional("attendance")?,
         })
     }
 }

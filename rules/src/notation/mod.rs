@@ -21,6 +21,7 @@
 //!              "network_credit_total_ms=" number "time_out=" ( "forfeit" | "autoplay:" strikes ) )
 //! entry    = "decision=" number "seat=" seat "published_ms=" number [ "received_ms=" number ]
 //!            "credit_ms=" number "charged_ms=" number "bank_ms=" number [ "interrupted=yes" ]
+//!            [ "attendance=" ( "present" | "absent" ) ]
 //! action   = "discard" card
 //!          | ( "sequence" | "flush" | "flush-sequence" ) { card }
 //!          | "assembly" rank

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::ledger::Attendance;
 use crate::options::{
     Ace, Assembly, Draw, ExtraTurn, FlushSuits, ImperialBonus, MarriageHandMin, MatchEnd, MeldSize,
     RoyalZetema,
@@ -66,6 +67,7 @@ words! {
     EndReason { Target = "target", DealOver = "deal-over", Forfeit = "forfeit" }
     DealingKind { Joint = "joint", Shared = "shared", Fixed = "fixed" }
     ForfeitReason { Resigned = "resigned", OutOfTime = "out-of-time", OutOfStrikes = "out-of-strikes" }
+    Attendance { Present = "present", Absent = "absent" }
     AbortReason {
         NoShow = "no-show",
         NonceMissing = "nonce-missing",

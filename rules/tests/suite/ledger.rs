@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use zetema_rules::fair::ServerSeed;
 use zetema_rules::{
-    Action, Charge, ClockOptions, Clocks, Dealing, DealingKind, DecisionClock, DecisionTime, ForfeitReason,
-    Game, LedgerEntry, Phase, Place, PlayedBy, Preset, Record, Rules, Seat, SeatClock, Step, TimeControl,
-    TimeOut, TimedOut, autoplay,
+    Action, Attendance, Charge, ClockOptions, Clocks, Dealing, DealingKind, DecisionClock, DecisionTime,
+    ForfeitReason, Game, LedgerEntry, Phase, Place, PlayedBy, Preset, Record, Rules, Seat, SeatClock, Step,
+    TimeControl, TimeOut, TimedOut, autoplay,
 };
 
 use crate::support::{Random, preset_rules, seat};
@@ -81,6 +81,7 @@ fn played(
             received_ms: Some(now_ms + elapsed_ms),
             charge: Charge { credit_ms: 0, charged_ms: elapsed_ms, bank_ms: 0 },
             interrupted,
+            attendance: None,
         };
         interrupted = false;
         let answered =
@@ -90,6 +91,7 @@ fn played(
                 let (charge, then) = clock.time_out();
                 now_ms += over_after_ms;
                 (entry.received_ms, entry.charge) = (None, charge);
+                entry.attendance = Some(Attendance::Absent);
                 match then {
                     TimedOut::PlayedFor => {
                         play(&mut game, &mut steps, autoplay(&legal).unwrap(), PlayedBy::Autoplay);
@@ -279,6 +281,10 @@ fn a_wrong_entry_is_told_with_what_is_right() {
     check("ledger entry 1: none is recorded, the received_ms of the seat's answer is right", &|ledger| {
         ledger[1].received_ms = None;
     });
+    check(
+        "ledger entry 1: attendance=present is recorded, no attendance, since it was answered, is right",
+        &|ledger| ledger[1].attendance = Some(Attendance::Present),
+    );
     check("ledger entry 2: charged_ms=119 is recorded, charged_ms=120 is right", &|ledger| {
         ledger[2].charge.charged_ms = 119;
     });

@@ -191,7 +191,7 @@ fn the_clocks_of_a_record_read_back_from_their_text() {
             "",
             "\nledger decision=1 seat=0 published_ms=0 received_ms=52 credit_ms=3 charged_ms=49 bank_ms=5000",
             "\nledger decision=9 seat=1 published_ms=7 credit_ms=0 charged_ms=18446744073709551615 bank_ms=0 \
-             interrupted=yes\
+             interrupted=yes attendance=absent\
              \nledger decision=9 seat=1 published_ms=7 received_ms=7 credit_ms=0 charged_ms=0 bank_ms=1",
         ] {
             let text = with_clocks(&format!("time_control {control}{ledger}"));

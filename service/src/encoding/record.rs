@@ -268,6 +268,7 @@ mod tests {
             charged_ms: u64::MAX,
             bank_ms: u64::MAX,
             interrupted: true,
+            attendance: v1::Attendance::Absent.into(),
         };
         let ledger = bytes(&v1::Record { ledger: vec![entry], ..v1::Record::default() });
         let deal = v1::RecordDeal { deck: vec![52; 65], scores: vec![u16::MAX.into(); 6] };

@@ -2,6 +2,7 @@
 
 mod broken;
 mod capacity;
+mod cheats;
 mod conduct;
 mod filter;
 mod honesty;

@@ -39,7 +39,7 @@ impl Handle {
             return Err(asked);
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if table.table.expired(asked.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
+        if table.expired(asked.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
             return Err(asked);
         }
         match table.table.decide(&asked.command, asked.arrival) {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 use zetema_proto::v1::{self, player_fault};
 use zetema_proto::{Views, Wire};
-use zetema_rules::Viewer;
+use zetema_rules::{Seat, Viewer};
 
 use super::bot_seats::AllBotSeats;
 use super::deal_set::DealSetMember;
@@ -104,7 +104,7 @@ impl RunningTable {
     /// # Errors
     /// How its task is over.
     pub(super) async fn expire(&mut self) -> Result<(), Over> {
-        match self.table.expired(self.clock.now()) {
+        match self.expired(self.clock.now()) {
             Some(changes) => self.write_or_stop(changes).await,
             None => Ok(()),
         }
@@ -194,7 +194,7 @@ impl RunningTable {
             return Err(Rejection::OutcomeUnknown);
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if let Some(changes) = self.table.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
+        if let Some(changes) = self.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
             self.write(changes).await?;
         }
         loop {
@@ -208,6 +208,13 @@ impl RunningTable {
                 Decided::TimedOut(changes) => self.write(changes).await?,
             }
         }
+    }
+
+    /// What the clock brings, with who is here.
+    pub(super) fn expired(&self, now: Moment) -> Option<Vec<Change>> {
+        let is_here =
+            |seat: Seat| self.holders[seat.index()].is_arriving() || self.subscribers.has_anyone(seat);
+        self.table.expired(now, is_here)
     }
 
     /// Makes changes durable, then applies and publishes them (I1).

@@ -283,6 +283,14 @@ impl Subscribers {
         self.players.iter().any(|player| player.seat == seat && player.is_here())
     }
 
+    /// Whether anybody looks with the eyes of a seat, its player or another who has its token.
+    pub(super) fn has_anyone(&self, seat: Seat) -> bool {
+        let looks_on = |(viewer, broadcast): &(Viewer, Broadcast)| {
+            *viewer == Viewer::Seat(seat) && broadcast.readers() > 0
+        };
+        self.has_player(seat) || self.broadcasts.iter().any(looks_on)
+    }
+
     /// Ends the player of a seat, whom another join replaces.
     pub(super) fn supersede(&mut self, seat: Seat) {
         self.finish_players(&End::Superseded, |of| of == seat);

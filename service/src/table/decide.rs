@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{
-    AbortReason, Action, Event, ForfeitReason, Game, LedgerEntry, PlayError, PlayedBy, Seat, autoplay,
+    AbortReason, Action, Attendance, Event, ForfeitReason, Game, LedgerEntry, PlayError, PlayedBy, Seat,
+    autoplay,
 };
 
 use super::state::{Join, Logged, Play, Stage};
@@ -180,7 +181,9 @@ impl Table {
             Some(to_act) if to_act != seat => decide_fault(play, seat, to_act, choice),
             _ => {
                 let Ok(ledger) = self.charge(play, seat, arrival) else {
-                    return self.time_out(play, seat).map(Decided::TimedOut).ok_or(Rejection::Damaged);
+                    // Whoever answers too late is there.
+                    let timed_out = self.time_out(play, seat, Attendance::Present);
+                    return timed_out.map(Decided::TimedOut).ok_or(Rejection::Damaged);
                 };
                 let action = match choice {
                     Choice::Action(action) => action,

@@ -1,8 +1,8 @@
 //! How long a table waits, what it is charged to, and what comes of it.
 
 use zetema_rules::{
-    AbortReason, Charge, DecisionTime, Game, LedgerEntry, PlayedBy, Seat, SeatClock, TimeControl, TimedOut,
-    autoplay,
+    AbortReason, Attendance, Charge, DecisionTime, Game, LedgerEntry, PlayedBy, Seat, SeatClock, TimeControl,
+    TimedOut, autoplay,
 };
 
 use super::apply::{Misfit, check_decision};
@@ -60,12 +60,17 @@ impl Table {
     }
 
     /// What the clock brings, if the deadline has passed: the current decision is closed, or the match ends.
-    pub fn expired(&self, now: Moment) -> Option<Vec<Change>> {
+    ///
+    /// `is_here` says whether a seat has a player at this moment: it is written down with the time-out.
+    pub fn expired(&self, now: Moment, is_here: impl FnOnce(Seat) -> bool) -> Option<Vec<Change>> {
         if self.deadline()? > now {
             return None;
         }
         match (&self.stage, self.to_act()) {
-            (Stage::Playing(play), Some(seat)) if !play.clocks.is_empty() => self.time_out(play, seat),
+            (Stage::Playing(play), Some(seat)) if !play.clocks.is_empty() => {
+                let attendance = if is_here(seat) { Attendance::Present } else { Attendance::Absent };
+                self.time_out(play, seat, attendance)
+            }
             _ => self.late_abort().map(|abort| vec![Change::Aborted(abort)]),
         }
     }
@@ -117,14 +122,14 @@ impl Table {
             }
             None => uncharged(elapsed_ms),
         };
-        Ok(self.ledger(play, seat, Some(received_ms), charge))
+        Ok(self.ledger(play, seat, Some(received_ms), charge, None))
     }
 
     /// What becomes of the current decision when its seat's time is out. A seat that forfeits is played for at once.
-    pub(super) fn time_out(&self, play: &Play, seat: Seat) -> Option<Vec<Change>> {
+    pub(super) fn time_out(&self, play: &Play, seat: Seat, attendance: Attendance) -> Option<Vec<Change>> {
         let mut clock = *play.clocks.get(seat.index())?;
         let (charge, then) = clock.time_out();
-        let ledger = Some(self.ledger(play, seat, None, charge));
+        let ledger = Some(self.ledger(play, seat, None, charge, Some(attendance)));
         let play_for = |game: &Game, ledger| {
             let action = autoplay(&game.legal_actions())?;
             acted(game, seat, action, PlayedBy::Autoplay, ledger).ok()
@@ -150,12 +155,22 @@ impl Table {
         seat: Seat,
         ledger: &LedgerEntry,
     ) -> Result<Option<(TimedOut, u32)>, Misfit> {
-        let LedgerEntry { decision, seat: charged, published_ms, received_ms, charge, interrupted: _ } =
-            *ledger;
+        let LedgerEntry {
+            decision,
+            seat: charged,
+            published_ms,
+            received_ms,
+            charge,
+            interrupted: _,
+            attendance,
+        } = *ledger;
         let play = self.play_mut()?;
         check_decision(play, decision)?;
         if charged != seat {
             return Err(Misfit::Misplaced("the ledger charges another seat"));
+        }
+        if received_ms.is_some() && attendance.is_some() {
+            return Err(Misfit::Misplaced("the ledger says who was there, and the seat has answered"));
         }
         let elapsed_ms = received_ms.map(|received_ms| received_ms.checked_sub(published_ms));
         let clock = play.clocks.get_mut(seat.index());
@@ -179,7 +194,14 @@ impl Table {
         Ok(timed_out)
     }
 
-    fn ledger(&self, play: &Play, seat: Seat, received_ms: Option<u64>, charge: Charge) -> LedgerEntry {
+    fn ledger(
+        &self,
+        play: &Play,
+        seat: Seat,
+        received_ms: Option<u64>,
+        charge: Charge,
+        attendance: Option<Attendance>,
+    ) -> LedgerEntry {
         LedgerEntry {
             decision: play.game.public().decision,
             seat,
@@ -187,6 +209,7 @@ impl Table {
             received_ms,
             charge,
             interrupted: self.interrupted,
+            attendance,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `zetema record show`.
 
 use anyhow::Result;
-use zetema_rules::{Clocks, LedgerEntry, Record, Step};
+use zetema_rules::{Attendance, Clocks, LedgerEntry, Record, Step};
 
 use super::source::{Finder, Found};
 use crate::args::{FormatArgs, ServerArgs};
@@ -125,10 +125,13 @@ fn ledger(entries: &[LedgerEntry], names: &Names) -> comfy_table::Table {
         "remark",
     ]);
     for entry in entries {
-        let LedgerEntry { decision, seat, published_ms, received_ms, charge, interrupted } = entry;
+        let LedgerEntry { decision, seat, published_ms, received_ms, charge, interrupted, attendance } =
+            entry;
         let elapsed_ms = received_ms.map(|received_ms| received_ms.saturating_sub(*published_ms));
         let number = |ms: Option<u64>| ms.map(|ms| ms.to_string()).unwrap_or_default();
-        let remarks = [(received_ms.is_none(), "time out"), (*interrupted, "interrupted")];
+        let absent = *attendance == Some(Attendance::Absent);
+        let remarks =
+            [(received_ms.is_none(), "time out"), (*interrupted, "interrupted"), (absent, "nobody there")];
         let remarks: Vec<&str> =
             remarks.into_iter().filter(|(so, _)| *so).map(|(_, remark)| remark).collect();
         table.add_row([

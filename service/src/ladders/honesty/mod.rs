@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use season::Bounds;
+#[cfg(test)]
+pub(super) use season::{Finished, conclude, read};
 pub use season::{Season, Suspected};
 
 use super::accounts::Accounts;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zetema_ladder::{
     Ending, Entry, Finding, FinishedError, FinishedMatch, HonestySettings, Ladder, LadderError, Played,
-    PlayedError, ResultNumber as Number, SeatsError, Significance, Taken, Tally, finished_seats, suspicions,
+    PlayedError, ResultNumber as Number, SeatsError, Significance, Tally, finished_seats, suspicions,
 };
 use zetema_rules::{Outcome, Seats};
 
@@ -19,7 +19,6 @@ use crate::ladders::patience;
 use crate::ladders::results::LoggedResult;
 use crate::ladders::spec::LadderSpec;
 use crate::limits;
-use crate::matches::RecordFile;
 use crate::table::Rejection;
 
 /// What was looked at, and what is suspected.
@@ -73,7 +72,7 @@ impl Bounds {
 
 /// Why a season could not be looked at.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SeasonError {
+pub(in crate::ladders) enum SeasonError {
     #[error(transparent)]
     Idle(#[from] IdleError),
     #[error(transparent)]
@@ -84,7 +83,7 @@ pub(super) enum SeasonError {
 
 /// Why a match can't be looked at.
 #[derive(Debug, thiserror::Error)]
-enum MatchError {
+pub(in crate::ladders) enum MatchError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error("it has no result")]
@@ -97,7 +96,7 @@ enum MatchError {
     Finished(#[from] FinishedError),
 }
 
-type Finished = FinishedMatch<BotName, Belongs>;
+pub(in crate::ladders) type Finished = FinishedMatch<BotName, Belongs>;
 
 /// Looks at the season of a ladder's results since then, the latest first: as many of them as there is room for.
 pub(super) async fn look(
@@ -131,7 +130,7 @@ pub(super) async fn look(
             Belongs::of(&seat.bot, owner.as_ref())
         });
         let (owners, of) = (owners.collect(), Arc::clone(result));
-        match do_idly(move || read(&of, &file, owners)).await? {
+        match do_idly(move || read(&of, &file.record, owners)).await? {
             Ok(one) => {
                 decisions += one.seats().iter().map(|seat| seat.decisions.len()).sum::<usize>();
                 finished.push(one);
@@ -149,7 +148,7 @@ pub(super) async fn look(
 }
 
 /// What is suspected by these matches, which were read of these results, the latest first.
-fn conclude(
+pub(in crate::ladders) fn conclude(
     spec: &LadderSpec,
     results: &[Arc<LoggedResult>],
     finished: &[Finished],
@@ -184,23 +183,22 @@ fn conclude(
     })
 }
 
-/// What a match tells. Answers are not compared: each match of a ladder is dealt anew, so no question comes twice. And no record says who had
-/// no stream when its time was out, so nobody is taken to have had none.
-fn read(result: &LoggedResult, file: &RecordFile, owners: Vec<Belongs>) -> Result<Finished, MatchError> {
-    let (record, _) = decode_record(&file.record)?;
+/// What a match tells, its record played again.
+pub(in crate::ladders) fn read(
+    result: &LoggedResult,
+    record: &[u8],
+    owners: Vec<Belongs>,
+) -> Result<Finished, MatchError> {
+    let (record, _) = decode_record(record)?;
     let Outcome::Result(outcome) = record.outcome else { return Err(MatchError::NoResult) };
-    let mut seats = finished_seats(&record, owners, Seats::EMPTY)?;
+    let mut seats = finished_seats(&record, owners)?;
     let mut forfeited = Seats::EMPTY;
     for (seat, finished) in record.rules.seats().zip(&mut seats) {
         if let Ending::Forfeited(_) = finished.ending {
             forfeited = forfeited.with(seat);
         }
-        for decision in &mut finished.decisions {
-            if let Taken::Chosen(_) = decision.taken {
-                decision.taken = Taken::Answered;
-            }
-        }
         finished.decisions.shrink_to_fit();
+        finished.preferences.shrink_to_fit();
     }
     let bots = result.seats.iter().map(|seat| seat.bot.clone()).collect();
     let played = Played::new(bots, record.rules.teams, outcome, forfeited)?;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
+use zetema_proto::Views;
 use zetema_rules::{
-    AbortReason, ClockOptions, DecisionClock, DecisionTime, ForfeitReason, LedgerEntry, NamedTimeControl,
-    Outcome, Preset, Record, Step, TimeControl, TimeOut,
+    AbortReason, Attendance, ClockOptions, DecisionClock, DecisionTime, ForfeitReason, LedgerEntry,
+    NamedTimeControl, Outcome, Preset, Record, Step, TimeControl, TimeOut,
 };
 
 use super::fake::{FakeJournal, Fate};
@@ -13,7 +14,7 @@ use super::harness::*;
 use crate::encoding::decode_record;
 use crate::journal::MatchId;
 use crate::limits;
-use crate::matches::Matches;
+use crate::matches::{Audience, Matches};
 use crate::table::{Arrival, Choice, ClosedBy, Command, DealSpec, Done, Rejection, SeatAccess};
 
 /// What happens in a match of two, which before and after is played without a pause.
@@ -320,6 +321,30 @@ async fn every_time_control_charges_and_ends_as_the_table_says() {
     }
     let (is, should) = (table.join("\n"), include_str!("clocks.txt").trim_end());
     assert!(is == should, "clocks.txt should say:\n{is}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_out_says_whether_its_seat_had_a_stream() {
+    let (_, control) = controls().remove(0);
+    let (present, absent) = (Attendance::Present, Attendance::Absent);
+    // Of a player on Play, and of one who observes and acts by calls.
+    for (plays, observes, attendance) in
+        [(true, false, present), (false, true, present), (true, true, present), (false, false, absent)]
+    {
+        let duel = Duel::new(control).await;
+        let index = duel.to_act().await;
+        let hold = duel.matches.join(duel.id, access(index), None).await.unwrap().hold;
+        let audience = Audience::Player(access(index), hold);
+        let stream = duel.matches.subscribe(duel.id, audience, None, Views::EveryDecision).await.unwrap();
+        let _played = plays.then_some(stream);
+        let observed = observe(&duel.matches, duel.id, index, None).await;
+        let _observed = observes.then_some(observed);
+        // The other's stream is not this one's.
+        let _other = observe(&duel.matches, duel.id, 1 - index, None).await;
+        wait_ms(Times::of(&control).first_over_ms() + 200).await;
+        let record = duel.record().await;
+        assert_eq!(record.clocks.unwrap().ledger[0].attendance, Some(attendance));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use zetema_rules::{
-    ClockOptions, DecisionClock, DecisionTime, LedgerEntry, Outcome, Preset, Rules, Step, TimeControl,
-    TimeOut, Viewer,
+    Attendance, ClockOptions, DecisionClock, DecisionTime, LedgerEntry, Outcome, Preset, Rules, Step,
+    TimeControl, TimeOut, Viewer,
 };
 
 use super::harness::*;
@@ -41,7 +41,7 @@ impl Harness {
     /// Lets time pass up to the deadline, and what it brings happen.
     fn run_out(&mut self) {
         self.now = self.now.max(self.table.deadline().unwrap());
-        let changes = self.table.expired(self.now).expect("the deadline has passed");
+        let changes = self.table.expired(self.now, |_| self.attended).expect("the deadline has passed");
         self.apply(changes);
         self.follow();
     }
@@ -148,6 +148,32 @@ fn everyone_sees_a_time_out_and_the_seat_its_clock() {
     assert_eq!(clock(&harness, 0), (1_000, 0, 1), "no budget for the first, no bank, one strike");
     let observed = &harness.observed[index].1;
     assert_eq!(observed.last().unwrap().clock.unwrap().bank_ms, 0);
+}
+
+#[test]
+fn a_time_out_says_whether_its_seat_had_a_player_and_stays_as_it_is_stored() {
+    let rules = Preset::Sackson.rules(2, None).unwrap();
+    for (attended, told) in [(true, Attendance::Present), (false, Attendance::Absent)] {
+        let mut harness = dealt(rules, 3, TWO_STRIKES);
+        harness.attended = attended;
+        harness.act(harness.to_act(), 1, Choice::LegalIndex(0)).unwrap();
+        harness.run_out();
+        let entries: Vec<_> = harness.table.entries_from(0).cloned().collect();
+        let attendance = ledger(&harness.table).iter().map(|entry| entry.attendance).collect::<Vec<_>>();
+        assert_eq!(attendance, [None, Some(told)]);
+        for entry in entries {
+            assert_eq!(decode_entry(&encode_entry(&entry), rules.imperial_suit), Ok((*entry).clone()));
+        }
+    }
+}
+
+#[test]
+fn whoever_answers_too_late_was_there_without_a_stream() {
+    let mut harness = dealt(Preset::Sackson.rules(2, None).unwrap(), 1, FORFEIT);
+    harness.attended = false;
+    harness.now = harness.table.deadline().unwrap();
+    harness.act(harness.to_act(), 1, Choice::LegalIndex(0)).unwrap_err();
+    assert_eq!(ledger(&harness.table)[0].attendance, Some(Attendance::Present));
 }
 
 /// One thing that happens in a random match.

@@ -52,6 +52,8 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeCo
 pub(super) struct Harness {
     pub(super) table: Table,
     pub(super) now: Moment,
+    /// Whether the seats have players.
+    pub(super) attended: bool,
     pub(super) observed: Vec<(Viewer, Vec<Observation>)>,
 }
 
@@ -67,7 +69,8 @@ impl Harness {
         let mut table = Table::new(created, shuffler).unwrap();
         table.run_clock(now);
         let viewers = rules.seats().map(Viewer::Seat).chain([Viewer::Spectator]);
-        Self { table, now, observed: viewers.map(|viewer| (viewer, Vec::new())).collect() }
+        let observed = viewers.map(|viewer| (viewer, Vec::new())).collect();
+        Self { table, now, attended: true, observed }
     }
 
     /// A joint match in which everyone has joined, with nonces, and the cards are dealt.

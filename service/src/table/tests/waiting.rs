@@ -18,9 +18,9 @@ fn every_seat_has_the_same_time_to_join_and_then_again_to_send_its_nonce() {
         harness.send(&join(index)).unwrap();
         assert_eq!(harness.table.deadline(), Some(at_ms(600_000)), "a join gives nobody more time");
     }
-    assert_eq!(harness.table.expired(at_ms(599_999)), None);
+    assert_eq!(harness.table.expired(at_ms(599_999), |_| true), None);
     let no_show = Abort { reason: AbortReason::NoShow, seats: vec![seat(2)] };
-    assert_eq!(harness.table.expired(at_ms(600_000)), Some(vec![Change::Aborted(no_show)]));
+    assert_eq!(harness.table.expired(at_ms(600_000), |_| true), Some(vec![Change::Aborted(no_show)]));
     harness.now = at_ms(3_000);
     harness.send(&join(2)).unwrap();
     assert_eq!(harness.table.deadline(), Some(at_ms(603_000)));
@@ -28,7 +28,7 @@ fn every_seat_has_the_same_time_to_join_and_then_again_to_send_its_nonce() {
     harness.send(&Command::GiveNonce { access: access(1), nonce: nonce(1) }).unwrap();
     assert_eq!(harness.table.deadline(), Some(at_ms(603_000)));
     let missing = Abort { reason: AbortReason::NonceMissing, seats: vec![seat(0), seat(2)] };
-    assert_eq!(harness.table.expired(at_ms(603_000)), Some(vec![Change::Aborted(missing)]));
+    assert_eq!(harness.table.expired(at_ms(603_000), |_| true), Some(vec![Change::Aborted(missing)]));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_idle_limit_counts_from_the_decision_on() {
     harness.act(turn, 1, Choice::LegalIndex(0)).unwrap();
     assert_eq!(harness.table.deadline(), Some(at_ms(5_000 + idle)));
     let abort = Abort { reason: AbortReason::Idle, seats: Vec::new() };
-    assert_eq!(harness.table.expired(at_ms(5_000 + idle)), Some(vec![Change::Aborted(abort)]));
+    assert_eq!(harness.table.expired(at_ms(5_000 + idle), |_| true), Some(vec![Change::Aborted(abort)]));
     harness.send(&Command::Cancel).unwrap();
-    assert_eq!((harness.table.deadline(), harness.table.expired(at_ms(u64::MAX))), (None, None));
+    assert_eq!((harness.table.deadline(), harness.table.expired(at_ms(u64::MAX), |_| true)), (None, None));
 }

@@ -1,0 +1,144 @@
+//! What each bot prefers, in one stretch of its matches after the other.
+
+use std::collections::BTreeMap;
+
+use super::preference::Preference;
+use super::season::Season;
+
+/// How many preferences a stretch has, its last match counted whole: so many that what one program does in two stretches is alike.
+const STRETCH: usize = 6_000;
+
+/// Consecutive matches of a bot.
+pub(super) struct Stretch {
+    /// By question, ascending.
+    answers: Vec<(u32, Answers)>,
+    /// The place in the season of its first match.
+    pub(super) place: usize,
+}
+
+/// How a question was answered.
+#[derive(Clone, Copy, Default)]
+struct Answers {
+    /// How often the first of the two cards was discarded.
+    first: u32,
+    /// How often the second.
+    second: u32,
+    /// Ordered pairs of answers of one match, each with itself included: those that are the same, and all.
+    of_one_match: [u32; 2],
+}
+
+impl Answers {
+    /// Adds those of one more match.
+    fn add(&mut self, [first, second]: [u32; 2]) {
+        self.first += first;
+        self.second += second;
+        self.of_one_match[0] += first * first + second * second;
+        self.of_one_match[1] += (first + second) * (first + second);
+    }
+
+    fn count(self) -> f64 {
+        f64::from(self.first) + f64::from(self.second)
+    }
+
+    /// How likely two answers of different matches are the same; `None` if all are of one match.
+    fn repeated(self) -> Option<f64> {
+        let [same, all] = self.of_one_match.map(f64::from);
+        let pairs = self.count().powi(2) - all;
+        (pairs > 0.0).then(|| (f64::from(self.first).powi(2) + f64::from(self.second).powi(2) - same) / pairs)
+    }
+
+    /// How likely one of these and one of those are the same.
+    fn shared(self, other: Self) -> f64 {
+        let same =
+            f64::from(self.first) * f64::from(other.first) + f64::from(self.second) * f64::from(other.second);
+        same / (self.count() * other.count())
+    }
+}
+
+/// A stretch while it is gathered.
+#[derive(Clone, Default)]
+struct Open {
+    answers: BTreeMap<u32, Answers>,
+    preferences: usize,
+    place: usize,
+}
+
+impl Open {
+    fn add(&mut self, place: usize, preferences: &[Preference]) {
+        if self.preferences == 0 {
+            self.place = place;
+        }
+        self.preferences += preferences.len();
+        let mut of_match: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
+        for preference in preferences {
+            of_match.entry(preference.question()).or_default()[preference.discarded() as usize] += 1;
+        }
+        for (question, answers) in of_match {
+            self.answers.entry(question).or_default().add(answers);
+        }
+    }
+
+    fn close(self) -> Stretch {
+        Stretch { answers: self.answers.into_iter().collect(), place: self.place }
+    }
+}
+
+/// The stretches of each bot of a season. What is left over at the end is no stretch.
+pub(super) fn profiles<B, O>(season: &Season<'_, B, O>) -> Vec<Vec<Stretch>> {
+    let mut all: Vec<Vec<Stretch>> = season.bots().iter().map(|_| Vec::new()).collect();
+    let mut open = vec![Open::default(); all.len()];
+    for (place, one) in season.matches().iter().enumerate() {
+        for (_, bot, finished) in one.seats() {
+            open[bot].add(place, &finished.preferences);
+            if open[bot].preferences >= STRETCH {
+                all[bot].push(std::mem::take(&mut open[bot]).close());
+            }
+        }
+    }
+    all
+}
+
+/// How often two bots agree, and how often each agrees with itself, in the questions that both were asked in more than one match.
+///
+/// Of a question that the one answers in the one way with the chance p and the other with q, these are the chances that two answers are the
+/// same: `across` of one of each bot, `within` the mean of two of the one and two of the other. So `within − across` is (p − q)²,
+/// 0 if they play alike, however much is chance in that. Both are estimated without bias, from answers of different matches alone:
+/// in one match a hand is asked much the same again and again. Questions count by n·m / (n + m), if the one answered it n times and
+/// the other m times.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Agreement {
+    pub(super) across: f64,
+    pub(super) within: f64,
+}
+
+impl Agreement {
+    pub(super) fn of(one: &Stretch, other: &Stretch) -> Self {
+        let mut agreement = Self::default();
+        let mut rest = other.answers.iter().copied().peekable();
+        for &(question, own) in &one.answers {
+            while rest.next_if(|&(met, _)| met < question).is_some() {}
+            if let Some((_, met)) = rest.next_if(|&(met, _)| met == question) {
+                agreement.count(own, met);
+            }
+        }
+        agreement
+    }
+
+    fn count(&mut self, own: Answers, met: Answers) {
+        if let (Some(own_again), Some(met_again)) = (own.repeated(), met.repeated()) {
+            let weight = own.count() * met.count() / (own.count() + met.count());
+            self.across += weight * own.shared(met);
+            self.within += weight * f64::midpoint(own_again, met_again);
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.across += other.across;
+        self.within += other.within;
+    }
+
+    /// The one in parts of the other; 0 if nothing is known. It may be a little more than 1 by chance.
+    pub(super) fn likeness(self) -> f64 {
+        if self.within > 0.0 { self.across / self.within } else { 0.0 }
+    }
+}
