@@ -759,8 +759,8 @@ pub const UNCOUNTED_RESULTS: usize = 64;
 /// What owners ask of the ladders and their task has not looked at. Whoever asks more waits.
 pub const LADDER_COMMANDS: usize = 64;
 
-/// How often the ratings of ladders that have changed are stored.
-pub const LADDER_RATINGS_STORED_EVERY: Duration = Duration::from_secs(5);
+/// How often the ratings of ladders that have changed are stored, unless configured, in milliseconds.
+pub const DEFAULT_LADDER_RATINGS_STORED_EVERY_MS: u32 = 5_000;
 
 /// How long a server that stops waits until they are stored once more.
 pub const LADDER_RATINGS_STORED_LAST: Duration = Duration::from_secs(2);

@@ -43,6 +43,7 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -61,7 +62,7 @@ pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward};
 pub use recompute::{Recompute, RecomputeError, Recomputed, RecomputedLadder, recompute};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
-pub use stored::Comparison;
+pub use stored::{Comparison, Verdict};
 pub use wishes::NotNow;
 pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
@@ -86,6 +87,8 @@ pub struct Config {
     pub accounts: Arc<dyn Accounts>,
     /// Where their ratings are stored.
     pub store: Arc<dyn LadderStore>,
+    /// How often they are, if they have changed.
+    pub stored_every: Duration,
     /// By which they wait.
     pub clock: Arc<dyn Clock>,
     /// The folder that keeps the luck of their results.
@@ -190,7 +193,7 @@ impl Ladders {
             stop: stop.clone(),
             bounds: Bounds::USUAL,
         };
-        let keeper = Keeper::new(Arc::clone(&config.store), to_keep);
+        let keeper = Keeper::new(Arc::clone(&config.store), config.stored_every, to_keep);
         tasks.spawn(keeper.run(stop.clone()));
         let capacities = Arc::<Capacities>::default();
         let accounts = WithinCapacity { accounts: config.accounts, capacities: Arc::clone(&capacities) };

@@ -124,6 +124,7 @@ impl Scene {
             matches: matches.clone(),
             accounts: Arc::<Registered>::clone(&accounts),
             store: Arc::new(journal.clone()),
+            stored_every: Duration::from_secs(5),
             clock: Arc::<Wall>::clone(&clock),
             luck: folder.path().join("luck"),
             pressure: Arc::clone(&pressure),
