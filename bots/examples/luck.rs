@@ -199,15 +199,16 @@ fn shown(estimate: Estimate) -> String {
 /// How long a deck takes, by preset and players.
 fn print_cost(decks: u32) -> Result<(), Box<dyn Error>> {
     const PLAYERS: [u8; 3] = [2, 4, 6];
-    println!("milliseconds a deck | {}", Preset::ALL.map(|preset| format!("`{preset}`")).join(" | "));
+    println!("| | {} |", Preset::ALL.map(|preset| format!("`{preset}`")).join(" | "));
+    println!("|---|{}", "---|".repeat(Preset::ALL.len()));
     for players in PLAYERS {
         let cells = Preset::ALL
             .into_iter()
             .map(|preset| cost_ms(preset, players.into(), decks).map(|ms| format!("{ms:.1}")))
             .collect::<Result<Vec<_>, _>>()?;
-        println!("{players} players | {}", cells.join(" | "));
+        println!("| {players} players | {} |", cells.join(" | "));
     }
-    println!("\nthe best of {RUNS} runs of {decks} decks each");
+    println!("\nmilliseconds a deck, the best of {RUNS} runs of {decks} decks each");
     Ok(())
 }
 
