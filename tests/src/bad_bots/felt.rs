@@ -95,7 +95,7 @@ impl Felt {
             match notice.conduct.as_ref().and_then(|conduct| conduct.kind.as_ref()) {
                 Some(Conduct::CoolingDown(_)) => seen.cooling_down += 1,
                 Some(Conduct::Benched(_)) => seen.benched += 1,
-                Some(Conduct::Free(_)) | None => {}
+                Some(Conduct::Free(_) | Conduct::OutOfQuota(_)) | None => {}
             }
             seen.notices.push(notice.message.clone());
         });
