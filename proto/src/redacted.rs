@@ -74,7 +74,7 @@ redact! {
     } hides { url }
     journal::Created {
         match_id, rules_revision, rules, seats, time_control, deals, visibility, client_reference, owner,
-        deal_set_id, deal_set_match_ids, ladder
+        deal_set_id, deal_set_match_ids, ladder, ladder_unrated
     } hides { server_seed }
     journal::NonceGiven { seat } hides { nonce }
     journal::Started { dealer } hides { nonces, deck, entrants }

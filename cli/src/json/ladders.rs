@@ -103,7 +103,7 @@ pub(crate) struct AdjustedScoreJson {
 /// Whether a bot is paired.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ConductJson {
-    /// `free`, `cooling-down` or `benched`.
+    /// `free`, `cooling-down`, `benched` or `out-of-quota`.
     pub(crate) state: &'static str,
     /// As in 2026-11-21T03:04:01.250Z.
     pub(crate) until: Option<String>,
@@ -296,6 +296,7 @@ impl ConductJson {
             Some(Kind::Free(v1::FreeToPlay {})) => ("free", None),
             Some(Kind::CoolingDown(v1::CoolingDown { until })) => ("cooling-down", until.as_ref()),
             Some(Kind::Benched(v1::Benched { until })) => ("benched", until.as_ref()),
+            Some(Kind::OutOfQuota(v1::OutOfQuota { until })) => ("out-of-quota", until.as_ref()),
             None => (UNKNOWN, None),
         };
         Self { state, until: until.map(ToString::to_string) }

@@ -36,7 +36,9 @@ mod stored;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
+mod time;
 mod wishes;
+mod words;
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroUsize};
@@ -51,7 +53,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_ladder::conduct::ReinstateError;
 
-pub use crate::challenges::{Challenge, Challenges, Playing, Taken};
+pub use crate::challenges::{Challenge, ChallengeOver, Challenges, Playing, Taken};
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
 pub use capacity::{Capacity, Occupied};
 pub use honesty::{NoSeason, Season, Suspected};

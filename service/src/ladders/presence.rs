@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use zetema_ladder::conduct::{Notice, Status};
 
 use super::{Capacity, Ladders, NoLadder, NotNow, Occupied};
-use crate::journal::{BotName, LadderName, MatchId, Owner};
+use crate::journal::{BotName, LadderName, MatchId, Owner, UnixMillis};
 use crate::limits;
 
 /// What a bot waits for.
@@ -51,6 +51,8 @@ pub struct Queued {
     pub places: u32,
     /// Whether it is paired now.
     pub conduct: Status,
+    /// Until when its quota lets no ladder pair it, if that is so.
+    pub quota_until: Option<UnixMillis>,
 }
 
 /// What a ladder has to say to a bot's author.
@@ -58,12 +60,14 @@ pub struct Queued {
 pub struct Word {
     /// The ladder.
     pub ladder: LadderName,
-    /// Which match it is about.
-    pub match_id: MatchId,
+    /// Which match it is about, if it is about one.
+    pub match_id: Option<MatchId>,
     /// What came of it.
     pub notice: Notice,
     /// Whether the bot is paired now.
     pub conduct: Status,
+    /// Until when its quota lets no ladder pair it, if that is what it is about.
+    pub quota_until: Option<UnixMillis>,
 }
 
 /// Why a bot may not wait on a ladder.
@@ -140,6 +144,11 @@ impl Presence {
             // It has a sender itself.
             None => std::future::pending().await,
         }
+    }
+
+    /// What the ladders have said to the bot's author until now, for who does not wait for it.
+    pub fn words(&mut self) -> Vec<Word> {
+        std::iter::from_fn(|| self.words.try_recv().ok()).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 use zetema_proto::v1::{self, player_fault};
 use zetema_proto::{Views, Wire};
-use zetema_rules::{Seat, Viewer};
+use zetema_rules::{AbortReason, Outcome, Seat, Viewer};
 
 use super::bot_seats::AllBotSeats;
 use super::deal_set::DealSetMember;
@@ -25,7 +25,7 @@ use super::subscribers::Subscribers;
 use super::subscription::{Past, Running};
 use super::task::Over;
 use super::{Audience, Clock, Limits, PlayerFault};
-use crate::challenges::Taken;
+use crate::challenges::{ChallengeOver, Taken};
 use crate::journal::UnixMillis;
 use crate::limits;
 use crate::metrics::TableMeasures;
@@ -34,7 +34,7 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
-    Arrival, Change, Command, Dealt, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
+    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
     Table, TableEvent,
 };
 use crate::traces;
@@ -304,7 +304,24 @@ impl RunningTable {
         let info = self.info.borrow().clone();
         self.bot_seats.remove(&info);
         if let Some(taken) = self.taken.take() {
-            taken.over(if self.table.is_dealt() { Dealt::Yes } else { Dealt::No });
+            let over = self.over(&taken, &info);
+            taken.over(over);
+        }
+    }
+
+    /// How the match of challenges was over, for those who challenged.
+    fn over(&self, taken: &Taken, info: &MatchInfo) -> ChallengeOver {
+        if self.table.is_dealt() {
+            return ChallengeOver::Dealt;
+        }
+        match self.table.outcome() {
+            Some(Outcome::Aborted { reason: AbortReason::NoShow | AbortReason::NonceMissing, seats }) => {
+                let absent = info.seats.iter().filter(|seat| seats.contains(&seat.seat));
+                let bots_fault = taken.has_any(absent.filter_map(|seat| seat.bot.as_ref()));
+                if bots_fault { ChallengeOver::NotDealt } else { ChallengeOver::Idle }
+            }
+            Some(Outcome::Aborted { reason: AbortReason::Cancelled, .. }) => ChallengeOver::Idle,
+            _ => ChallengeOver::NotDealt,
         }
     }
 

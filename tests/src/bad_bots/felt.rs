@@ -161,7 +161,7 @@ impl Felt {
                 seen.benches.push(until.map(left));
                 seen.rests_until = until;
             }
-            Some(Conduct::Free(_)) | None => {}
+            Some(Conduct::Free(_) | Conduct::OutOfQuota(_)) | None => {}
         });
     }
 

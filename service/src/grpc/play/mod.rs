@@ -201,6 +201,7 @@ impl PlayService for PlayAdapter {
             queues: queues::accepted(&states),
             live_seats: seats.iter().map(hello::live_seat_to_wire).collect(),
             waits_ms: u32::try_from(limits::QUEUE_LEASE.as_millis()).unwrap_or(u32::MAX),
+            notices: self.leases.words(&bot).iter().map(queues::notice).collect(),
         }))
     }
 

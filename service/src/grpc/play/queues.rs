@@ -74,10 +74,10 @@ fn named(queues: &[v1::LadderQueue]) -> Result<Vec<(LadderName, NonZeroU16)>, Fi
 
 /// How a bot stands where it waits.
 pub(super) fn accepted(queued: &[Queued]) -> Vec<v1::QueueState> {
-    let state = |Queued { ladder, places, conduct }: &Queued| v1::QueueState {
+    let state = |Queued { ladder, places, conduct, quota_until }: &Queued| v1::QueueState {
         ladder: ladder.to_string(),
         matches_at_once: *places,
-        conduct: Some(conduct_to_wire(*conduct)),
+        conduct: Some(paired_to_wire(*conduct, *quota_until)),
     };
     queued.iter().map(state).collect()
 }
@@ -124,12 +124,23 @@ pub(super) fn refused(path: &str, at: usize, refused: &QueueRefused) -> Fault {
 
 /// What a ladder has to say to the bot's author.
 pub(super) fn notice(word: &Word) -> v1::LadderNotice {
-    let Word { ladder, match_id, notice, conduct } = word;
+    let Word { ladder, match_id, notice, conduct, quota_until } = word;
     v1::LadderNotice {
         ladder: ladder.to_string(),
-        match_id: match_id.to_string(),
+        match_id: match_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         message: notice.to_string(),
-        conduct: Some(conduct_to_wire(*conduct)),
+        conduct: Some(paired_to_wire(*conduct, *quota_until)),
+    }
+}
+
+/// Whether a bot is paired: by its conduct, and if that lets it, by its quota.
+fn paired_to_wire(conduct: Conduct, quota_until: Option<UnixMillis>) -> v1::BotConduct {
+    match (conduct, quota_until) {
+        (Conduct::Free, Some(until)) => {
+            let kind = v1::bot_conduct::Kind::OutOfQuota(v1::OutOfQuota { until: Some(timestamp(until)) });
+            v1::BotConduct { kind: Some(kind) }
+        }
+        _ => conduct_to_wire(conduct),
     }
 }
 
@@ -190,6 +201,11 @@ impl Leases {
             lease.presence.wait_on(waits)
         };
         said.await
+    }
+
+    /// What the ladders have said since it was asked last.
+    pub(super) fn words(&self, bot: &BotName) -> Vec<Word> {
+        self.leases().get_mut(bot).map(|lease| lease.presence.words()).unwrap_or_default()
     }
 
     async fn end(self, bot: BotName, renewed: u64, voided: BoxFuture<'static, ()>) {
