@@ -19,8 +19,8 @@ use zetema_service::journal::{
 };
 use zetema_service::matches::SystemClock;
 use zetema_service::table::{
-    Change, Choice, Command, Created, DealSpec, Deals, Decided, Entrant, Entry, FairShuffler, MatchSpec,
-    Moment, SeatAccess, SeatSpec, Started, Table,
+    Change, Choice, Command, Created, DealSpec, Deals, Decided, Entrant, Entry, FairShuffler, LadderRates,
+    MatchSpec, Moment, SeatAccess, SeatSpec, Started, Table,
 };
 use zetema_tests::harness::{Secrets, faces};
 use zetema_tests::twins::MemoryJournal;
@@ -89,6 +89,7 @@ fn created() -> Created {
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::Yes,
     }
 }
 
@@ -154,6 +155,7 @@ fn what_a_table_is_asked_and_does_prints_nothing() {
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::Yes,
     };
     check(&secrets, "MatchSpec", spec);
     let held = game().view(Viewer::Seat(seat(0))).hand.iter().next().unwrap();

@@ -34,8 +34,8 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
-    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
-    Table, TableEvent,
+    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
+    TableEvent,
 };
 use crate::traces;
 
