@@ -24,7 +24,7 @@ struct Answers {
     /// How often the second.
     second: u32,
     /// Ordered pairs of answers of one match, each with itself included: those that are the same, and all.
-    of_one_match: [u32; 2],
+    of_one_match: [f64; 2],
 }
 
 impl Answers {
@@ -32,6 +32,7 @@ impl Answers {
     fn add(&mut self, [first, second]: [u32; 2]) {
         self.first += first;
         self.second += second;
+        let [first, second] = [first, second].map(f64::from);
         self.of_one_match[0] += first * first + second * second;
         self.of_one_match[1] += (first + second) * (first + second);
     }
@@ -42,7 +43,7 @@ impl Answers {
 
     /// How likely two answers of different matches are the same; `None` if all are of one match.
     fn repeated(self) -> Option<f64> {
-        let [same, all] = self.of_one_match.map(f64::from);
+        let [same, all] = self.of_one_match;
         let pairs = self.count().powi(2) - all;
         (pairs > 0.0).then(|| (f64::from(self.first).powi(2) + f64::from(self.second).powi(2) - same) / pairs)
     }
@@ -79,7 +80,9 @@ impl Open {
     }
 
     fn close(self) -> Stretch {
-        Stretch { answers: self.answers.into_iter().collect(), place: self.place }
+        // What was asked in one match only can't be compared.
+        let asked_again = self.answers.into_iter().filter(|(_, answers)| answers.repeated().is_some());
+        Stretch { answers: asked_again.collect(), place: self.place }
     }
 }
 
