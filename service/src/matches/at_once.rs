@@ -129,17 +129,16 @@ impl Write {
             table.span = whole;
             let written = table.written(stored, begun, at);
             table.span = Span::none();
-            written?;
-            table.table.done(&command, arrival).ok_or(Rejection::Damaged)
+            let done = written.and_then(|()| table.table.done(&command, arrival).ok_or(Rejection::Damaged));
+            (done, table.needs_its_task())
         }));
-        let done = done.unwrap_or_else(|_panic| {
+        let (done, needs_its_task) = done.unwrap_or_else(|_panic| {
             tracing::error!(match_id = %table.table.match_id(), "a table panicked as it changed");
             table.state = State::Changing;
             table.stop.cancel();
-            Err(Rejection::Damaged)
+            (Err(Rejection::Damaged), true)
         });
         reply.keep(done.map(|done| (done, table.info.borrow().clone())));
-        let needs_its_task = table.needs_its_task();
         drop(table);
         if needs_its_task {
             news.notify_one();

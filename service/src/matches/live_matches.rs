@@ -15,7 +15,7 @@ pub(super) const fn place(info: &MatchInfo) -> Place {
     (info.created_at, info.match_id)
 }
 
-/// The way to each running table. The tables themselves are owned by their tasks.
+/// The way to each running table.
 #[derive(Debug, Default)]
 pub(super) struct LiveMatches {
     handles: HashMap<MatchId, Arc<Handle>>,
@@ -67,8 +67,9 @@ impl LiveMatches {
         self.handles.insert(place.1, Arc::new(handle));
     }
 
-    pub(super) fn remove(&mut self, match_id: MatchId) {
-        let Some(handle) = self.handles.remove(&match_id) else { return };
+    /// Whoever takes one out drops it without the lock of them all: with it may go all that has happened in the match.
+    pub(super) fn remove(&mut self, match_id: MatchId) -> Option<Arc<Handle>> {
+        let handle = self.handles.remove(&match_id)?;
         let info = handle.info.borrow();
         self.in_order.remove(&place(&info));
         if let DealsKind::Shared(set) = info.deals
@@ -79,5 +80,7 @@ impl LiveMatches {
                 ids.remove();
             }
         }
+        drop(info);
+        Some(handle)
     }
 }

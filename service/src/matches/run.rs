@@ -155,7 +155,8 @@ impl Drop for Run {
             let why = "the log says before why its task has ended";
             matches.lose(info.match_id, place, info.deals.set(), &why);
         }
-        shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(info.match_id);
+        let gone = shared.live.write().unwrap_or_else(PoisonError::into_inner).remove(info.match_id);
+        drop(gone);
         shared.bot_seats.remove(info);
         shared.faults.over(info.match_id);
     }

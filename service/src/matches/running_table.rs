@@ -138,6 +138,7 @@ impl RunningTable {
         };
         is_earlier
             || self.state != State::Whole
+            || self.stop.is_cancelled()
             || self.is_over()
             || self.storage.retry_at().is_some()
             || self.table.next_change().is_some()

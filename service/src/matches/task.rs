@@ -3,7 +3,7 @@
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use super::Clock;
@@ -77,7 +77,7 @@ impl TableTask {
 
     /// Does one thing: what is due by itself, else what comes in, else what the clock brings.
     async fn turn(&mut self, stopped: Stopped<'_, '_>) -> Result<(), Over> {
-        let mut table = self.table.lock().await;
+        let mut table = self.lock().await?;
         if table.is_over() {
             return Err(Over::Ended);
         }
@@ -96,7 +96,7 @@ impl TableTask {
             () = stopped => Err(Over::Stopped),
             message = self.inbox.recv() => self.receive(message).await,
             () = self.news.notified() => Ok(()),
-            () = self.alarm.wait(&*self.clock, deadline) => self.table.lock().await.expire().await,
+            () = self.alarm.wait(&*self.clock, deadline) => self.lock().await?.expire().await,
         }
     }
 
@@ -105,16 +105,22 @@ impl TableTask {
         tokio::select! {
             biased;
             () = stopped => Err(Over::Stopped),
-            () = self.alarm.wait(&*self.clock, Some(retry)) => self.table.lock().await.read_back().await,
+            () = self.alarm.wait(&*self.clock, Some(retry)) => self.lock().await?.read_back().await,
             message = self.inbox.recv() => self.receive(message).await,
         }
     }
 
     async fn receive(&mut self, message: Option<Box<Message>>) -> Result<(), Over> {
         let message = message.ok_or(Over::Stopped)?;
-        let mut table = self.table.lock().await;
+        let mut table = self.lock().await?;
         self.counts.taken();
         table.receive(*message).await;
         Ok(())
+    }
+
+    /// The table, unless it is not what its entries say: then nothing more is decided by it.
+    async fn lock(&self) -> Result<MutexGuard<'_, RunningTable>, Over> {
+        let table = self.table.lock().await;
+        if table.state == State::Whole { Ok(table) } else { Err(Over::Stopped) }
     }
 }

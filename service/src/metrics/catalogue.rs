@@ -76,7 +76,7 @@ metrics! {
     ACTIONS "zetema_actions_total" Counter [];
     /// From an action's arrival to its receipt.
     ACTION_SECONDS "zetema_action_seconds" Histogram [];
-    /// The parts of that: `inbox` until the match's task takes up what is asked, `journal` until what comes of it is durable, `publish` until it is in every reader's queue.
+    /// The parts of that: `inbox` until the match takes up what is asked, which is at once unless it is at work, `journal` until what comes of it is durable and the match has its turn again, `publish` until it is in every reader's queue.
     STAGE_SECONDS "zetema_stage_seconds" Histogram ["stage"];
     /// Matches that are not over.
     LIVE_MATCHES "zetema_live_matches" Gauge [];

@@ -18,7 +18,10 @@ use futures::{
     future::BoxFuture,
     stream::{self, BoxStream, FuturesUnordered},
 };
-use tokio::time::{Instant, timeout};
+use tokio::{
+    task::coop::consume_budget,
+    time::{Instant, timeout},
+};
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
@@ -175,6 +178,8 @@ impl Session {
         events.look_at(Due::Sign, Instant::now() + self.silence());
         let mut drains = false;
         loop {
+            // However much there is to do, others have their turn.
+            consume_budget().await;
             if drains && self.has_to_tell_drain() {
                 self.tell_drain();
             }
@@ -393,6 +398,7 @@ impl Session {
 
     async fn answer_all(&mut self, out: &Outbox<Outgoing>, mut events: Events<'_>) -> End {
         while !self.said.is_empty() || self.in_flight() > 0 || self.handles.owed() > 0 {
+            consume_budget().await;
             tokio::select! {
                 biased;
                 Some(event) = events.next() => match event {

@@ -43,7 +43,8 @@ impl Writer {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
-                self.unseen.committed(copied);
+                // At most so much was copied.
+                self.unseen.committed(if copied > 0 { limits::COPIED_BYTES } else { 0 });
                 self.cleaning.victim = next;
             }
             Err(spoilt) => {

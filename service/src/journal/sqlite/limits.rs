@@ -26,8 +26,8 @@ pub(super) const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 pub(super) const WAL_PAGES: i64 = 2000;
 /// Commits after which the length of the WAL is looked at.
 pub(super) const COMMITS_UNSEEN: u32 = 16;
-/// Rows of the log after which it is, however few commits they came in.
-pub(super) const ROWS_UNSEEN: u64 = 512;
+/// Bytes of what was written after which it is, however few commits they came in.
+pub(super) const BYTES_UNSEEN: usize = 256 * 1024;
 /// Bytes to which the WAL's file is cut when all of it was copied and it begins anew: twice what it grows to when nothing delays that.
 pub(super) const WAL_FILE_BYTES: i64 = 2 * WAL_PAGES * 4096;
 /// Rows looked at in one step of cleaning the log.

@@ -40,7 +40,7 @@ use std::time::Instant;
 use std::{io, thread};
 
 use async_trait::async_trait;
-use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::error::{SendError, TrySendError};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use backup::{BackupContent, BackupError, Restoring, backup};
@@ -266,11 +266,13 @@ async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<Resu
             *latest = latest_result;
             changed
         });
+        let closes = answers.iter().any(|answer| matches!(answer, Answer::Closed(_)));
         let mut answers = answers.into_iter();
         loop {
             let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
-            if answers.len() == 0 {
-                some.into_iter().for_each(Answer::send);
+            // Who closes is answered when all others were.
+            if answers.len() == 0 || closes {
+                some.into_iter().chain(answers).for_each(Answer::send);
                 break;
             }
             // Where there are more threads than this one, they share what follows from a large commit.
@@ -305,7 +307,11 @@ impl Journal for SqliteJournal {
         match self.requests.try_send(request) {
             Ok(()) => {}
             Err(TrySendError::Full(request)) => {
-                tokio::spawn(async move { drop(self.requests.send(request).await) });
+                tokio::spawn(async move {
+                    if let Err(SendError(request)) = self.requests.send(request).await {
+                        refuse(request);
+                    }
+                });
             }
             Err(TrySendError::Closed(request)) => refuse(request),
         }

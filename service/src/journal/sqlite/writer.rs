@@ -31,27 +31,26 @@ pub(super) struct Writer {
     pub(super) folder: Folder,
     pub(super) row: Vec<u8>,
     pub(super) wal: Wal,
-    /// Commits and rows since the length of the WAL was looked at.
     pub(super) unseen: Unseen,
     pub(super) cleaning: Cleaning,
 }
 
-/// What was committed since the length of the WAL was looked at. To look costs a sixth of a small commit.
+/// About how much was committed since the length of the WAL was looked at. To look costs a sixth of a small commit.
 #[derive(Default)]
 pub(super) struct Unseen {
     commits: u32,
-    rows: u64,
+    bytes: usize,
 }
 
 impl Unseen {
-    pub(super) fn committed(&mut self, rows: u64) {
+    pub(super) fn committed(&mut self, bytes: usize) {
         self.commits += 1;
-        self.rows += rows;
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     /// Whether the WAL may have grown much.
     const fn is_much(&self) -> bool {
-        self.commits >= limits::COMMITS_UNSEEN || self.rows >= limits::ROWS_UNSEEN
+        self.commits >= limits::COMMITS_UNSEEN || self.bytes >= limits::BYTES_UNSEEN
     }
 }
 
@@ -75,6 +74,7 @@ impl Writer {
                     Ok(request) => Some(request),
                     Err(mpsc::error::TryRecvError::Empty) => {
                         self.tidy(Self::clean);
+                        self.look_at_wal();
                         continue;
                     }
                     Err(mpsc::error::TryRecvError::Disconnected) => None,
@@ -101,13 +101,18 @@ impl Writer {
             }
             hand_back(&self.batches, answers, &self.live);
             self.stats.took(0, None);
-            if self.unseen.is_much() {
-                self.unseen = Unseen::default();
-                self.tidy(Self::checkpoint);
-            }
+            self.look_at_wal();
             if self.is_cleaning_due() {
                 self.tidy(Self::clean);
             }
+        }
+    }
+
+    /// Looks how long the WAL has grown, if that may be much.
+    fn look_at_wal(&mut self) {
+        if self.unseen.is_much() {
+            self.unseen = Unseen::default();
+            self.tidy(Self::checkpoint);
         }
     }
 
@@ -124,6 +129,7 @@ impl Writer {
         if writes.is_empty() {
             return refused;
         }
+        let bytes = writes.iter().map(Write::bytes).sum();
         let (count, begun_at) = (writes.len() as u64, Instant::now());
         let begun = self.begin();
         let mut commit = Commit {
@@ -146,7 +152,7 @@ impl Writer {
             Ok(()) => {
                 self.live.keep();
                 self.stats.committed(count, rows, begun_at.elapsed());
-                self.unseen.committed(rows);
+                self.unseen.committed(bytes);
                 self.cleaning.committed();
                 self.set_health(Health::Writing);
             }
