@@ -316,9 +316,9 @@ fn a_record_that_the_server_can_not_give_is_missed_at_each_run() {
     assert_eq!(database.execute(change, [i64::try_from(number).unwrap()]).unwrap(), 1);
     drop(database);
     let records = in_folder(&server, "records.jsonl");
-    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl", "--output"];
+    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl"];
     for said in ["left out: the record of", "lacks 1 record", "lacks 1 record"] {
-        let output = server.command(&args).arg(&records).output().unwrap();
+        let output = server.command(&args).arg("--output").arg(&records).output().unwrap();
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
         assert!(told.contains(said) && told.contains("to go on from here"), "{told}");
@@ -348,8 +348,8 @@ fn a_file_never_has_ratings_by_two_settings() {
             continue;
         }
         let before = fs::read(&file).unwrap();
-        let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
-        let output = server.command(&args).arg(&file).output().unwrap();
+        let args = ["ladder", "export", what, LADDER, "--format", form];
+        let output = server.command(&args).arg("--output").arg(&file).output().unwrap();
         let told = text(&output.stderr);
         assert!(!output.status.success() && told.contains("beta 10,") && told.contains("beta 11,"), "{told}");
         assert!(fs::read(&file).unwrap() == before);
