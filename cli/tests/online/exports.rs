@@ -454,7 +454,10 @@ fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
         said.to_string().into_bytes()
     };
     let [nothing, no_line] = ["csv", "jsonl"].map(nothing_of);
-    let cases: [Case<'_>; 15] = [
+    let mut lines: Value = serde_json::from_slice(&said).unwrap();
+    lines["format"] = "jsonl".into();
+    let lines = lines.to_string().into_bytes();
+    let cases: [Case<'_>; 16] = [
         // Nothing of the export is in what is there.
         (&other[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
         (&whole[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
@@ -477,6 +480,7 @@ fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
         (&whole[..], Some(&half[..]), ["results", LADDER, "csv"], &[], "does not say how far"),
         (&whole[..whole.len() - 3], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
         (&other[..], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
+        (&whole[..], Some(&lines[..]), ["results", LADDER, "jsonl"], &[], "was changed"),
         (&whole[..], Some(&said[..]), ["results", LADDER, "csv"], &after, "goes on after another cursor"),
         (&whole[..], Some(&said[..]), ["results", "sackson-2", "csv"], &[], "is another export"),
         (&whole[..], Some(&said[..]), ["records", LADDER, "csv"], &[], "is another export"),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::beside::beside;
 use super::{Form, What};
@@ -120,19 +121,45 @@ impl Progress {
         Ok(Some(kept))
     }
 
+    /// Goes on only if this is what is kept beside a file: another run may have gone on with it.
+    pub(super) fn still(&self, file: &Path) -> Result<()> {
+        if Self::read(file)?.as_ref() != Some(self) {
+            bail!("{} was gone on with meanwhile: call it again", file.display());
+        }
+        Ok(())
+    }
+
     /// Keeps it, in one step.
     pub(super) fn keep(&self, file: &Path) -> Result<()> {
         let path = Self::path(file);
-        let written = || -> Result<()> {
-            let mut new = beside(&path)?;
-            serde_json::to_writer(&mut new, self)?;
-            new.write_all(b"\n")?;
-            new.as_file().sync_all()?;
-            new.persist(&path)?;
-            Ok(())
-        };
-        written().with_context(|| format!("{} can't be written", path.display()))
+        let kept = self.written(&path).and_then(|new| Ok(new.persist(&path)?));
+        kept.map(drop).with_context(|| unwritable(&path))
     }
+
+    /// Keeps it, in one step, if nothing is kept there.
+    pub(super) fn keep_new(&self, file: &Path) -> Result<()> {
+        let path = Self::path(file);
+        let new = self.written(&path).with_context(|| unwritable(&path))?;
+        match new.persist_noclobber(&path) {
+            Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(failed).with_context(|| unwritable(&path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// It as a file that has no name yet, on the disk.
+    fn written(&self, path: &Path) -> Result<NamedTempFile> {
+        let mut new = beside(path)?;
+        serde_json::to_writer(&mut new, self)?;
+        new.write_all(b"\n")?;
+        new.as_file().sync_all()?;
+        Ok(new)
+    }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("{} can't be written", path.display())
 }
 
 pub(super) fn unreadable(path: &Path) -> String {
