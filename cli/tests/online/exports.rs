@@ -358,6 +358,52 @@ fn a_file_never_has_ratings_by_two_settings() {
 }
 
 #[test]
+fn a_file_of_an_earlier_version_is_gone_on_with_where_its_lines_are_as_now() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 2);
+    let results = server.json(&["match", "results"]);
+    let cursor = results[0]["cursor"].as_str().unwrap();
+    let files =
+        [("results", "csv", 3), ("records", "csv", 2), ("records", "jsonl", 1), ("results", "jsonl", 1)];
+    for (what, form, lines) in files {
+        let file = in_folder(&server, &format!("{what}.{form}"));
+        let end = export(&server, what, &file, &[]);
+        let (whole, now) = (fs::read(&file).unwrap(), fs::read(kept(&file)).unwrap());
+        // The first result, as a version left it that did not keep the settings.
+        let bytes: usize = whole.split_inclusive(|&byte| byte == b'\n').take(lines).map(<[u8]>::len).sum();
+        let part = &whole[..bytes];
+        keep(&file, &file, cursor, bytes);
+        let mut said: Value = serde_json::from_slice(&fs::read(kept(&file)).unwrap()).unwrap();
+        said.as_object_mut().unwrap().remove("rating").expect("it is kept");
+        let old = said.to_string().into_bytes();
+        let refused = |content: &[u8], says: &str| {
+            fs::write(&file, content).unwrap();
+            fs::write(kept(&file), &old).unwrap();
+            let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
+            let output = server.command(&args).arg(&file).output().unwrap();
+            let told = text(&output.stderr);
+            assert!(!output.status.success() && told.contains(says), "{what} {form}: {told}");
+            assert!(fs::read(&file).unwrap() == content && fs::read(kept(&file)).unwrap() == old);
+        };
+        if (what, form) == ("results", "jsonl") {
+            refused(part, "whose lines have adjusted_score");
+            continue;
+        }
+        // Settings are kept only if the file is ours.
+        refused(&part.to_ascii_uppercase(), "was changed");
+        fs::write(&file, part).unwrap();
+        assert_eq!(export(&server, what, &file, &[]), end);
+        assert!(fs::read(&file).unwrap() == whole && fs::read(kept(&file)).unwrap() == now, "{what} {form}");
+        // Nor is it left to a later page where nothing has come since.
+        let mut said: Value = serde_json::from_slice(&now).unwrap();
+        said.as_object_mut().unwrap().remove("rating").expect("it is kept");
+        fs::write(kept(&file), said.to_string()).unwrap();
+        assert_eq!(export(&server, what, &file, &[]), end);
+        assert!(fs::read(kept(&file)).unwrap() == now, "{what} {form}");
+    }
+}
+
+#[test]
 fn a_run_that_was_killed_is_gone_on_with_and_the_file_has_each_row_once() {
     let server = Served::start();
     season(&server, ["ann", "bob"], 5);

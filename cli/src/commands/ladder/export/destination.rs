@@ -61,9 +61,13 @@ impl Lines {
             Err(TryLockError::WouldBlock) => bail!("{} is being written by another export", path.display()),
             Err(TryLockError::Error(error)) => return Err(error).with_context(|| unreadable(path)),
         }
-        progress.still(path)?;
+        let kept = progress.still(path)?;
         let mut lines = Self { file, path: path.to_owned(), progress };
         lines.cut(header, line)?;
+        if kept != lines.progress {
+            // The settings that an earlier version did not keep.
+            lines.progress.keep(path)?;
+        }
         if begins {
             lines.sync_name()?;
             let cursor = lines.progress.cursor.clone();
@@ -172,8 +176,13 @@ mod tests {
             let subject = || -> Subject {
                 let filter =
                     json!({"bot": null, "opponent": null, "since": null, "before": null, "reasons": []});
-                let what =
-                    json!({"what": "results", "ladder": "quick-2", "format": format, "filter": filter});
+                let what = json!({
+                    "what": "results",
+                    "ladder": "quick-2",
+                    "format": format,
+                    "filter": filter,
+                    "rating": "mu 25",
+                });
                 serde_json::from_value(what).unwrap()
             };
             // None of them sees anything of the others.
