@@ -80,6 +80,9 @@ struct Memory {
     /// The slope of the line that is nearest to all readings.
     #[serde(skip_serializing_if = "Option::is_none")]
     growth_bytes_per_minute: Option<f64>,
+    /// The same over the last third of what was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_growth_bytes_per_minute: Option<f64>,
 }
 
 /// Times in milliseconds.
@@ -171,13 +174,15 @@ impl Summary {
 
 impl Ladder {
     fn of(outcome: &Outcome, totals: &Totals) -> Self {
-        let OfLadder { matches_per_hour, rated_results, notices, growth } = OfLadder::of(outcome, totals);
+        let OfLadder { matches_per_hour, rated_results, notices, growth, late_growth } =
+            OfLadder::of(outcome, totals);
         let read = outcome.server().glance().and_then(|glance| glance.memory_bytes);
         let memory = |(first_bytes, last_bytes, most_bytes)| Memory {
             first_bytes,
             last_bytes,
             most_bytes,
             growth_bytes_per_minute: growth,
+            late_growth_bytes_per_minute: late_growth,
         };
         Self { matches_per_hour, rated_results, notices, server_memory: read.map(memory) }
     }
@@ -235,6 +240,18 @@ mod tests {
         let mut value: Value = serde_json::from_str(&write(&sample()).unwrap()).unwrap();
         without_histograms(&mut value);
         insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
+    }
+
+    #[test]
+    fn the_memory_of_a_run_on_a_ladder_is_told_of_the_whole_run_and_of_its_last_third() {
+        let report = Report::new(sample::on_ladder(sample::run(10, 1_500.0)), None);
+        let value: Value = serde_json::from_str(&write(&report).unwrap()).unwrap();
+        let memory = &value["summary"]["ladder"]["server_memory"];
+        assert_eq!(memory["first_bytes"], 80_000_000);
+        assert_eq!(memory["last_bytes"], 10_000_000);
+        assert_eq!(memory["most_bytes"], 82_000_000);
+        assert!(memory["growth_bytes_per_minute"].as_f64().unwrap() < -7e7, "{memory}");
+        assert_eq!(memory["late_growth_bytes_per_minute"], 0.0);
     }
 
     #[test]

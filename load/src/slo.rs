@@ -51,6 +51,8 @@ pub enum Condition {
     },
     /// By so many bytes a minute the server's memory grows.
     MemoryGrowth {
+        /// Over what time.
+        over: Span,
         /// What it must be below.
         below: f64,
     },
@@ -79,6 +81,15 @@ pub enum Rate {
     Throughput,
     /// Matches that are played to their end.
     Matches,
+}
+
+/// Over what time the memory grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// The whole run.
+    Run,
+    /// The last third of what was measured.
+    LastThird,
 }
 
 /// What came of an [`Slo`].
@@ -114,8 +125,8 @@ pub enum SloError {
     /// What is compared is nothing that is measured.
     #[error(
         "{condition}: {subject:?} is not measured: it is p50, p99.9, mean or max, with receipt., observation., create., wait. or \
-         reconnect. before it (receipt. if none is); or errors, throughput (actions a second), matches (a second), memory.growth (of \
-         the server, a minute) or notices (of a ladder)"
+         reconnect. before it (receipt. if none is); or errors, throughput (actions a second), matches (a second), memory.growth or \
+         memory.late_growth (of the server, a minute; late in the last third of what was measured) or notices (of a ladder)"
     )]
     Subject {
         /// The condition.
@@ -189,8 +200,11 @@ impl Condition {
                 let value = totals.per_second(rate.count());
                 (Some(amount::rate(value)), value > above)
             }
-            Self::MemoryGrowth { below } => {
-                let value = outcome.server().glance().and_then(|glance| glance.growth);
+            Self::MemoryGrowth { over, below } => {
+                let value = match over {
+                    Span::Run => outcome.server().glance().and_then(|glance| glance.growth),
+                    Span::LastThird => outcome.late_memory_growth(),
+                };
                 (value.map(amount::a_minute), value.is_some_and(|value| value < below))
             }
             Self::Notices { below } => {
@@ -218,6 +232,16 @@ impl Rate {
     }
 }
 
+impl Span {
+    /// What grows over it.
+    const fn memory(self) -> &'static str {
+        match self {
+            Self::Run => "memory.growth",
+            Self::LastThird => "memory.late_growth",
+        }
+    }
+}
+
 impl fmt::Display for Statistic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -239,10 +263,10 @@ impl fmt::Display for Condition {
             // 0.1 % is 0.001, and 100 times that is not quite 0.1.
             Self::Errors { below } => write!(f, "errors<{}%", (below * 1e11).round() / 1e9),
             Self::Rate { rate, above } => write!(f, "{}>{above}", rate.name()),
-            Self::MemoryGrowth { below } => {
+            Self::MemoryGrowth { over, below } => {
                 let is_whole = |unit: &&(&str, f64)| (below / unit.1).fract() == 0.0;
                 let (unit, bytes) = SIZES.iter().find(is_whole).copied().unwrap_or(("B", 1.0));
-                write!(f, "memory.growth<{}{unit}", below / bytes)
+                write!(f, "{}<{}{unit}", over.memory(), below / bytes)
             }
             Self::Notices { below } => write!(f, "notices<{below}"),
         }
@@ -312,6 +336,11 @@ impl FromStr for Condition {
             let above = number(bound).ok_or_else(|| no("number a second", "5000"))?;
             Ok(Self::Rate { rate, above })
         };
+        let growth = |over| {
+            directed(true)?;
+            let below = size(bound).ok_or_else(|| no("size", "500B, 200kB or 1MB"))?;
+            Ok(Self::MemoryGrowth { over, below })
+        };
         match subject {
             "errors" => {
                 directed(true)?;
@@ -321,11 +350,8 @@ impl FromStr for Condition {
             }
             "throughput" => rate(Rate::Throughput),
             "matches" => rate(Rate::Matches),
-            "memory.growth" => {
-                directed(true)?;
-                let below = size(bound).ok_or_else(|| no("size", "500B, 200kB or 1MB"))?;
-                Ok(Self::MemoryGrowth { below })
-            }
+            "memory.growth" => growth(Span::Run),
+            "memory.late_growth" => growth(Span::LastThird),
             "notices" => {
                 directed(true)?;
                 let digits = bound.bytes().all(|byte| byte.is_ascii_digit());

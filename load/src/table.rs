@@ -115,12 +115,15 @@ pub(crate) fn ladder(outcome: &Outcome, totals: &Totals) -> Option<String> {
     let growth = of_ladder.growth.map_or(String::new(), |growth| {
         format!("; the server's memory grows by {}", amount::a_minute(growth))
     });
+    let late = of_ladder.late_growth.map_or(String::new(), |growth| {
+        format!(", in the last third of what was measured by {}", amount::a_minute(growth))
+    });
     let notices = match of_ladder.notices {
         0 => "no notices".to_owned(),
         some => format!("{} NOTICES", amount::count(some)),
     };
     Some(format!(
-        "ladder {name}: {} matches an hour, {} rated results, {notices} of no-shows and forfeits{growth}",
+        "ladder {name}: {} matches an hour, {} rated results, {notices} of no-shows and forfeits{growth}{late}",
         amount::digits(of_ladder.matches_per_hour),
         amount::count(of_ladder.rated_results)
     ))
@@ -136,6 +139,8 @@ pub(crate) struct OfLadder {
     pub(crate) notices: u64,
     /// By how many bytes a minute the server's memory grows, where it can be read.
     pub(crate) growth: Option<f64>,
+    /// The same over the last third of what was measured.
+    pub(crate) late_growth: Option<f64>,
 }
 
 impl OfLadder {
@@ -145,6 +150,7 @@ impl OfLadder {
             rated_results: totals.counts().of(Count::RatedResult),
             notices: outcome.notices().unwrap_or(0),
             growth: outcome.server().glance().and_then(|glance| glance.growth),
+            late_growth: outcome.late_memory_growth(),
         }
     }
 }
@@ -262,6 +268,14 @@ mod tests {
         let slo: Slo = "p99<20ms,create.p50<1ms,errors<1%,reconnect.max<1s,throughput>500".parse().unwrap();
         let report = Report::new(sample::run(10, 1_500.0), Some(&slo));
         insta::assert_snapshot!(text(&report));
+    }
+
+    #[test]
+    fn a_run_on_a_ladder_is_told_in_a_line() {
+        let outcome = sample::on_ladder(sample::run(10, 1_500.0));
+        let line = "ladder quick-2: 61200 matches an hour, 0 rated results, no notices of no-shows and forfeits; the server's memory \
+                    grows by -73.6 MB a minute, in the last third of what was measured by 0 B a minute";
+        assert_eq!(ladder(&outcome, &outcome.totals()).as_deref(), Some(line));
     }
 
     #[test]

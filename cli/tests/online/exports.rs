@@ -316,9 +316,9 @@ fn a_record_that_the_server_can_not_give_is_missed_at_each_run() {
     assert_eq!(database.execute(change, [i64::try_from(number).unwrap()]).unwrap(), 1);
     drop(database);
     let records = in_folder(&server, "records.jsonl");
-    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl", "--output"];
+    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl"];
     for said in ["left out: the record of", "lacks 1 record", "lacks 1 record"] {
-        let output = server.command(&args).arg(&records).output().unwrap();
+        let output = server.command(&args).arg("--output").arg(&records).output().unwrap();
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
         assert!(told.contains(said) && told.contains("to go on from here"), "{told}");
@@ -348,12 +348,58 @@ fn a_file_never_has_ratings_by_two_settings() {
             continue;
         }
         let before = fs::read(&file).unwrap();
-        let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
-        let output = server.command(&args).arg(&file).output().unwrap();
+        let args = ["ladder", "export", what, LADDER, "--format", form];
+        let output = server.command(&args).arg("--output").arg(&file).output().unwrap();
         let told = text(&output.stderr);
         assert!(!output.status.success() && told.contains("beta 10,") && told.contains("beta 11,"), "{told}");
         assert!(fs::read(&file).unwrap() == before);
         export(&server, what, &in_folder(&server, &format!("other.{form}")), &[]);
+    }
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_gone_on_with_where_its_lines_are_as_now() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 2);
+    let results = server.json(&["match", "results"]);
+    let cursor = results[0]["cursor"].as_str().unwrap();
+    let files =
+        [("results", "csv", 3), ("records", "csv", 2), ("records", "jsonl", 1), ("results", "jsonl", 1)];
+    for (what, form, lines) in files {
+        let file = in_folder(&server, &format!("{what}.{form}"));
+        let end = export(&server, what, &file, &[]);
+        let (whole, now) = (fs::read(&file).unwrap(), fs::read(kept(&file)).unwrap());
+        // The first result, as a version left it that did not keep the settings.
+        let bytes: usize = whole.split_inclusive(|&byte| byte == b'\n').take(lines).map(<[u8]>::len).sum();
+        let part = &whole[..bytes];
+        keep(&file, &file, cursor, bytes);
+        let mut said: Value = serde_json::from_slice(&fs::read(kept(&file)).unwrap()).unwrap();
+        said.as_object_mut().unwrap().remove("rating").expect("it is kept");
+        let old = said.to_string().into_bytes();
+        let refused = |content: &[u8], says: &str| {
+            fs::write(&file, content).unwrap();
+            fs::write(kept(&file), &old).unwrap();
+            let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
+            let output = server.command(&args).arg(&file).output().unwrap();
+            let told = text(&output.stderr);
+            assert!(!output.status.success() && told.contains(says), "{what} {form}: {told}");
+            assert!(fs::read(&file).unwrap() == content && fs::read(kept(&file)).unwrap() == old);
+        };
+        if (what, form) == ("results", "jsonl") {
+            refused(part, "whose lines have adjusted_score");
+            continue;
+        }
+        // Settings are kept only if the file is ours.
+        refused(&part.to_ascii_uppercase(), "was changed");
+        fs::write(&file, part).unwrap();
+        assert_eq!(export(&server, what, &file, &[]), end);
+        assert!(fs::read(&file).unwrap() == whole && fs::read(kept(&file)).unwrap() == now, "{what} {form}");
+        // Nor is it left to a later page where nothing has come since.
+        let mut said: Value = serde_json::from_slice(&now).unwrap();
+        said.as_object_mut().unwrap().remove("rating").expect("it is kept");
+        fs::write(kept(&file), said.to_string()).unwrap();
+        assert_eq!(export(&server, what, &file, &[]), end);
+        assert!(fs::read(kept(&file)).unwrap() == now, "{what} {form}");
     }
 }
 
@@ -454,7 +500,10 @@ fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
         said.to_string().into_bytes()
     };
     let [nothing, no_line] = ["csv", "jsonl"].map(nothing_of);
-    let cases: [Case<'_>; 15] = [
+    let mut lines: Value = serde_json::from_slice(&said).unwrap();
+    lines["format"] = "jsonl".into();
+    let lines = lines.to_string().into_bytes();
+    let cases: [Case<'_>; 16] = [
         // Nothing of the export is in what is there.
         (&other[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
         (&whole[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
@@ -477,6 +526,7 @@ fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
         (&whole[..], Some(&half[..]), ["results", LADDER, "csv"], &[], "does not say how far"),
         (&whole[..whole.len() - 3], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
         (&other[..], Some(&said[..]), ["results", LADDER, "csv"], &[], "was changed"),
+        (&whole[..], Some(&lines[..]), ["results", LADDER, "jsonl"], &[], "was changed"),
         (&whole[..], Some(&said[..]), ["results", LADDER, "csv"], &after, "goes on after another cursor"),
         (&whole[..], Some(&said[..]), ["results", "sackson-2", "csv"], &[], "is another export"),
         (&whole[..], Some(&said[..]), ["records", LADDER, "csv"], &[], "is another export"),

@@ -108,6 +108,17 @@ impl Outcome {
         &self.server
     }
 
+    /// By how many bytes a minute the server's memory grows over the last third of what was measured: what it takes when a run begins is not
+    /// in it. `None` of fewer than two readings.
+    pub(crate) fn late_memory_growth(&self) -> Option<f64> {
+        let mut measured = self.phases.iter().filter(|run| run.phase().part() == Part::Measured);
+        let first = measured.next()?;
+        let last = measured.next_back().unwrap_or(first);
+        let ended = last.began() + last.lasted();
+        let third = ended.saturating_sub(first.began()) / 3;
+        self.server.growth(ended.saturating_sub(third), ended)
+    }
+
     /// What generators have measured in one run, each with its name: second by second, by the clock of the first.
     ///
     /// # Errors

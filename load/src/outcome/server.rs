@@ -45,7 +45,7 @@ impl Reading {
 pub(crate) struct Glance {
     /// At first, at last, at most.
     pub(crate) memory_bytes: Option<(u64, u64, u64)>,
-    /// By how many bytes a minute it grows: the slope of the line that is nearest to all readings (least squares).
+    /// By how many bytes a minute it grows, of all readings.
     pub(crate) growth: Option<f64>,
     /// At most.
     pub(crate) journal_lag: Option<Duration>,
@@ -75,7 +75,7 @@ impl Server {
                 .zip(memory().next_back())
                 .zip(memory().max())
                 .map(|((first, last), most)| (first, last, most)),
-            growth: self.growth(),
+            growth: self.growth(Duration::ZERO, Duration::MAX),
             journal_lag: lag.map(Duration::from_micros),
             // A server that was started anew counts from 0.
             processors: processors.filter(|busy| *busy >= 0.0 && busy.is_finite()),
@@ -83,11 +83,13 @@ impl Server {
         (!self.readings.is_empty()).then_some(glance)
     }
 
-    /// By how many bytes a minute the memory grows. `None` of one reading.
+    /// By how many bytes a minute the memory grows between two times since the run began: the slope of the line that is nearest to the
+    /// readings (least squares). `None` of one reading.
     #[expect(clippy::cast_precision_loss, reason = "a size is shown to three digits")]
-    fn growth(&self) -> Option<f64> {
+    pub(super) fn growth(&self, from: Duration, to: Duration) -> Option<f64> {
+        let readings = self.readings.iter().filter(|reading| (from..=to).contains(&reading.at()));
         let of = |reading: &Reading| Some((reading.at().as_secs_f64() / 60.0, reading.memory_bytes? as f64));
-        let points: Vec<(f64, f64)> = self.readings.iter().filter_map(of).collect();
+        let points: Vec<(f64, f64)> = readings.filter_map(of).collect();
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
         let (at, bytes) = (mean(&|point| point.0), mean(&|point| point.1));
         let spread = mean(&|point| (point.0 - at).powi(2));

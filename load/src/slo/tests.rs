@@ -22,6 +22,10 @@ fn conditions_are_read_and_written() {
     check("throughput>5000,matches>12.5", "throughput>5000,matches>12.5");
     check("wait.p99 < 30s, notices < 1", "wait.p99<30000ms,notices<1");
     check("memory.growth<200kB,memory.growth<1.5 MB", "memory.growth<200kB,memory.growth<1500kB");
+    check(
+        "memory.late_growth<500kB,memory.late_growth < 0.5MB",
+        "memory.late_growth<500kB,memory.late_growth<500kB",
+    );
     check("memory.growth<2000000B,memory.growth<1001B", "memory.growth<2MB,memory.growth<1001B");
 }
 
@@ -43,9 +47,12 @@ fn what_is_no_condition_is_told_with_what_is_allowed() {
         check(&text, &format!("{text}: {bound} is no number above 0: give one like 1"));
     }
     check("memory.growth>1kB", "memory.growth>1kB: write memory.growth<, as less is better");
+    check("memory.late_growth>1kB", "memory.late_growth>1kB: write memory.late_growth<, as less is better");
     for bound in ["", "1", "0kB", "-1kB", "0.1B", "1KiB", "infB", "kB"] {
-        let text = format!("memory.growth<{bound}");
-        check(&text, &format!("{text}: {bound} is no size: give one like 500B, 200kB or 1MB"));
+        for subject in ["memory.growth", "memory.late_growth"] {
+            let text = format!("{subject}<{bound}");
+            check(&text, &format!("{text}: {bound} is no size: give one like 500B, 200kB or 1MB"));
+        }
     }
     check("throughput>-1", "throughput>-1: -1 is no number a second: give one like 5000");
     for bound in [
@@ -78,6 +85,7 @@ fn what_is_no_condition_is_told_with_what_is_allowed() {
         "",
         "p99.9.9",
         "memory",
+        "memory.late",
         "memory.p99",
     ] {
         let error = format!("{subject}<20ms").parse::<Slo>().unwrap_err();
@@ -126,21 +134,37 @@ async fn conditions_hold_or_not_by_what_was_measured() {
 #[tokio::test(start_paused = true)]
 async fn a_run_in_which_nothing_was_done_holds_nothing() {
     let outcome = Recorder::start(Description::default(), Phase::measured("steady")).finish();
-    for text in ["p99<1s", "errors<100%", "throughput>0", "memory.growth<1GB", "notices<1000"] {
+    for text in [
+        "p99<1s",
+        "errors<100%",
+        "throughput>0",
+        "memory.growth<1GB",
+        "memory.late_growth<1GB",
+        "notices<1000",
+    ] {
         assert!(!text.parse::<Slo>().unwrap().judge(&outcome).held(), "{text}");
     }
 }
 
 #[test]
 fn the_growth_of_the_memory_is_held_to_a_bound() {
-    let check = |text: &str, value: &str, held| {
-        // It grows by 250 kB a second.
-        let verdict = text.parse::<Slo>().unwrap().judge(&sample::run(10, 1_500.0));
+    let check = |outcome: &Outcome, text: &str, value: Option<&str>, held| {
+        let verdict = text.parse::<Slo>().unwrap().judge(outcome);
         let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
-        assert_eq!((finding.value.as_deref(), finding.held), (Some(value), held), "{text}");
+        assert_eq!((finding.value.as_deref(), finding.held), (value, held), "{text}");
     };
-    check("memory.growth<15100kB", "15.0 MB a minute", true);
-    check("memory.growth<14.9MB", "15.0 MB a minute", false);
+    // It grows by 250 kB a second.
+    let grows = sample::run(10, 1_500.0);
+    for subject in ["memory.growth", "memory.late_growth"] {
+        check(&grows, &format!("{subject}<15100kB"), Some("15.0 MB a minute"), true);
+        check(&grows, &format!("{subject}<14.9MB"), Some("15.0 MB a minute"), false);
+    }
+    // It grows no more when the last third begins, and what comes after it is not in it.
+    let settled = sample::on_ladder(grows);
+    check(&settled, "memory.growth<1MB", Some("-73.6 MB a minute"), true);
+    check(&settled, "memory.late_growth<1B", Some("0 B a minute"), true);
+    // One of a second has one reading in its last third.
+    check(&sample::run(1, 1_500.0), "memory.late_growth<1GB", None, false);
 }
 
 #[tokio::test(start_paused = true)]

@@ -19,7 +19,7 @@ use zetema_proto::v1;
 use zetema_service::server::Terminations;
 
 use self::item::{ExportedRecord, Item};
-use self::progress::{Progress, Subject};
+use self::progress::{Progress, Settings, Subject};
 use self::sink::{Place, Sink};
 use super::filter::FilterArgs;
 use crate::args::AddressArgs;
@@ -336,19 +336,20 @@ impl<'a> Exporting<'a> {
 }
 
 /// By which settings the ladder rates, if ratings are exported and it is there.
-async fn rating(export: &Export, client: &Client) -> Result<Option<String>> {
+async fn rating(export: &Export, client: &Client) -> Result<Settings> {
     if export.what == What::Records {
-        return Ok(None);
+        return Ok(Settings::Nothing);
     }
     let answer = patiently(async || client.list_ladders(v1::ListLaddersRequest {}).await).await?;
     let ladder = answer.ladders.into_iter().find(|ladder| ladder.name == export.ladder);
     // Each number is the shortest text that reads back as the same bits.
-    Ok(ladder.and_then(|ladder| ladder.rating).map(|rating| {
+    let settings = ladder.and_then(|ladder| ladder.rating).map(|rating| {
         let v1::RatingSettings { mu, sigma, beta, kappa, tau, provisional_sigma } = rating;
         format!(
             "mu {mu}, sigma {sigma}, beta {beta}, kappa {kappa}, tau {tau}, provisional_sigma {provisional_sigma}"
         )
-    }))
+    });
+    Ok(settings.into())
 }
 
 /// Does what may take long, as where nobody reads stdout, beside the task that hears when the program is told to stop. Told once, it

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::beside::beside;
 use super::{Form, What};
@@ -22,7 +23,19 @@ pub(super) struct Subject {
     pub(super) filter: FilterJson,
     /// By which settings the ladder rates, if its ratings are exported.
     #[serde(default)]
-    pub(super) rating: Option<String>,
+    pub(super) rating: Settings,
+}
+
+/// By which settings a ladder rates.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<String>", into = "Option<String>")]
+pub(super) enum Settings {
+    /// They were not kept, as by earlier versions.
+    #[default]
+    NotKept,
+    /// Its ratings are not exported, or the server does not tell.
+    Nothing,
+    By(String),
 }
 
 /// How far a file is.
@@ -41,6 +54,30 @@ pub(super) struct Progress {
     /// So many records up to that cursor are not in it, as the server could not give them.
     #[serde(default)]
     pub(super) left_out: usize,
+}
+
+impl From<Option<String>> for Settings {
+    fn from(settings: Option<String>) -> Self {
+        settings.map_or(Self::Nothing, Self::By)
+    }
+}
+
+impl From<Settings> for Option<String> {
+    fn from(settings: Settings) -> Self {
+        match settings {
+            Settings::NotKept | Settings::Nothing => None,
+            Settings::By(settings) => Some(settings),
+        }
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotKept | Self::Nothing => "none",
+            Self::By(settings) => settings,
+        })
+    }
 }
 
 impl fmt::Display for Subject {
@@ -66,16 +103,20 @@ impl Progress {
             let began_after = after.unwrap_or_default();
             return Ok(Self { subject, cursor: began_after.clone(), began_after, bytes: 0, left_out: 0 });
         };
+        let kept = kept.with_settings(&subject.rating);
         if kept.subject.rating != subject.rating
             && (Subject { rating: subject.rating.clone(), ..kept.subject.clone() }) == subject
         {
-            let settings = |of: Option<String>| of.unwrap_or_else(|| "none".to_owned());
+            if kept.subject.rating == Settings::NotKept {
+                bail!(Usage::new(format!(
+                    "{file} is of an earlier version, whose lines have adjusted_score, and those of this version don't: give another \
+                     file, which begins with the first result"
+                )));
+            }
             bail!(Usage::new(format!(
                 "{file} has ratings by other settings: {path} says {}, and {} rates by {} now, so that all its ratings were made \
                  anew. Give another file, which begins with the first result",
-                settings(kept.subject.rating),
-                subject.ladder,
-                settings(subject.rating),
+                kept.subject.rating, subject.ladder, subject.rating
             )));
         }
         if kept.subject != subject {
@@ -120,19 +161,56 @@ impl Progress {
         Ok(Some(kept))
     }
 
+    /// The same with these settings where an earlier version kept none, if its lines are as those of this version: all are but results in
+    /// JSON Lines, which had `adjusted_score`.
+    fn with_settings(mut self, settings: &Settings) -> Self {
+        let Subject { what, format, rating, .. } = &mut self.subject;
+        let is_other = *what == What::Results && *format == Form::Jsonl && self.bytes > 0;
+        if *rating == Settings::NotKept && !is_other {
+            *rating = settings.clone();
+        }
+        self
+    }
+
+    /// What is kept beside a file, if it is still this: another run may have gone on with it.
+    pub(super) fn still(&self, file: &Path) -> Result<Self> {
+        match Self::read(file)? {
+            Some(kept) if kept.clone().with_settings(&self.subject.rating) == *self => Ok(kept),
+            _ => bail!("{} was gone on with meanwhile: call it again", file.display()),
+        }
+    }
+
     /// Keeps it, in one step.
     pub(super) fn keep(&self, file: &Path) -> Result<()> {
         let path = Self::path(file);
-        let written = || -> Result<()> {
-            let mut new = beside(&path)?;
-            serde_json::to_writer(&mut new, self)?;
-            new.write_all(b"\n")?;
-            new.as_file().sync_all()?;
-            new.persist(&path)?;
-            Ok(())
-        };
-        written().with_context(|| format!("{} can't be written", path.display()))
+        let kept = self.written(&path).and_then(|new| Ok(new.persist(&path)?));
+        kept.map(drop).with_context(|| unwritable(&path))
     }
+
+    /// Keeps it, in one step, if nothing is kept there.
+    pub(super) fn keep_new(&self, file: &Path) -> Result<()> {
+        let path = Self::path(file);
+        let new = self.written(&path).with_context(|| unwritable(&path))?;
+        match new.persist_noclobber(&path) {
+            Err(failed) if failed.error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(failed).with_context(|| unwritable(&path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// It as a file that has no name yet, on the disk.
+    fn written(&self, path: &Path) -> Result<NamedTempFile> {
+        let mut new = beside(path)?;
+        serde_json::to_writer(&mut new, self)?;
+        new.write_all(b"\n")?;
+        new.as_file().sync_all()?;
+        Ok(new)
+    }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("{} can't be written", path.display())
 }
 
 pub(super) fn unreadable(path: &Path) -> String {
