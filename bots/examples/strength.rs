@@ -1,5 +1,5 @@
 //! How strong a house bot is against another, in figures: `cargo run --release -p zetema-bots --example strength --
-//! planner greedy --decks 2000`.
+//! searcher greedy --decks 2000`.
 //!
 //! Each deck is played once for each side. The intervals are at 95 %, with a deck as the sample.
 

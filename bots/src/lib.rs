@@ -1,5 +1,5 @@
-//! The house bots, on the SDK alone: `random`, `greedy`, `appraiser`, `searcher`, each stronger than the one before,
-//! and a form of `greedy` to measure it by. [`Duel`] says how much stronger.
+//! The house bots, on the SDK alone: `random`, `greedy`, `appraiser`, `searcher`, each stronger in `sackson` than the one
+//! before, and a form of `greedy` to measure it by. [`Duel`] says how much stronger.
 //!
 //! ```
 //! use zetema_bots::House;

@@ -3,120 +3,68 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use zetema_bots::{Duel, House};
-use zetema_sdk::rules::{Options, Preset, Rules};
-use zetema_sdk::{MatchInfo, numbered_seed, simulate};
+use zetema_sdk::rules::{Options, Players, Preset, Rules};
 
-/// The share of matches that `first` won, a shared first rank counted by halves, with its Wilson
-/// interval at 95 %.
-#[derive(Debug)]
-struct Share {
-    won: f64,
-    low: f64,
-    high: f64,
+/// The first of the seeds. By none from here on was anything chosen, neither weights nor budgets; `docs/house-bots.md` has figures of
+/// others, from 8,000,000 on.
+const FIRST_SEED: u64 = 8_500_000;
+
+/// Plays so many decks, each once for each side: a deck is one sample, as its matches are not independent.
+fn duel(rules: Rules, first: House, second: House, decks: u64) -> Duel {
+    let seeds = FIRST_SEED..FIRST_SEED + decks;
+    Duel::play(rules, seeds, |info| first.make(info, 1), |info| second.make(info, 2)).unwrap()
 }
 
-impl Share {
-    fn of(won: f64, matches: u32) -> Self {
-        let (n, z) = (f64::from(matches), 1.96_f64);
-        let p = won / n;
-        let middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
-        let half = z / (1.0 + z * z / n) * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
-        Self { won: p, low: middle - half, high: middle + half }
-    }
-}
-
-impl std::fmt::Display for Share {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.1} % [{:.1}, {:.1}]", 100.0 * self.won, 100.0 * self.low, 100.0 * self.high)
-    }
-}
-
-/// The first of the seeds. None from here on was looked at when the weights of [`House::Greedy`] were
-/// chosen: that was done on the seeds from 0 on.
-const FIRST_SEED: u64 = 7_000_000;
-
-/// Plays so many matches of two sides: `first` has side 0 in every other match, side 1 in the rest,
-/// and each deal is played both ways round. With more than two sides `first` has one of them.
-fn duel(rules: Rules, first: House, second: House, matches: u32) -> Share {
-    let sides = u32::try_from(rules.sides()).unwrap();
-    let mut won = 0.0;
-    for number in 0..matches {
-        let own = usize::try_from(number % sides).unwrap();
-        let make = |info: &MatchInfo| {
-            let house = if info.rules.side(info.seat).index() == own { first } else { second };
-            house.make(info, 1)
-        };
-        let played = simulate(rules, &numbered_seed(FIRST_SEED + u64::from(number / sides)), make).unwrap();
-        assert_eq!(played.faults, []);
-        let firsts = played.result.ranks.into_iter().filter(|&rank| rank == 1).count();
-        if played.result.ranks[own] == 1 {
-            won += 1.0 / f64::from(u32::try_from(firsts).unwrap());
-        }
-    }
-    Share::of(won, matches)
-}
-
-#[test]
-fn greedy_beats_random_in_at_least_99_of_100_matches() {
-    let share = duel(Preset::Sackson.rules(2, None).unwrap(), House::Greedy, House::Random, 1000);
-    println!("greedy against random, sackson, 2 players, 1000 matches: {share}");
-    assert!(share.won >= 0.99, "{share}");
-}
-
-#[test]
-fn minding_zetemas_pays() {
-    let rules = Preset::Sackson.rules(2, None).unwrap();
-    let share = duel(rules, House::Greedy, House::GreedyWithoutZetemas, 1000);
-    println!("greedy against itself without zetemas, sackson, 2 players, 1000 matches: {share}");
-    assert!(share.low > 0.5, "{share}");
-}
-
-/// A match of one deal.
-fn one_deal(preset: Preset, players: usize) -> Rules {
-    let rules = preset.rules(players, None).unwrap();
-    Rules::new(Options { target: None, ..*rules }).unwrap()
-}
-
+/// The first is ahead by wins and by points, as surely as an interval at 95 % says.
 fn check_stronger(says: &str, duel: &Duel) {
     println!("{says}: {duel}");
     assert_eq!(duel.faults(), 0, "{says}");
     assert!(duel.margin().low() > 0.0 && duel.wins().low() > duel.chance(), "{says}: {duel}");
 }
 
+fn whole(preset: Preset, players: usize) -> Rules {
+    preset.rules(players, None).unwrap()
+}
+
+/// A match of one deal.
+fn one_deal(preset: Preset, players: usize) -> Rules {
+    Rules::new(Options { target: None, ..*whole(preset, players) }).unwrap()
+}
+
+#[test]
+fn greedy_beats_random_in_at_least_99_of_100_matches() {
+    let duel = duel(whole(Preset::Sackson, 2), House::Greedy, House::Random, 500);
+    check_stronger("greedy against random, sackson, 2 players", &duel);
+    assert!(duel.wins().mean >= 0.99, "{duel}");
+}
+
+#[test]
+fn minding_zetemas_pays() {
+    let duel = duel(whole(Preset::Sackson, 2), House::Greedy, House::GreedyWithoutZetemas, 500);
+    check_stronger("greedy against itself without zetemas, sackson, 2 players", &duel);
+}
+
 #[test]
 fn appraiser_is_stronger_than_greedy() {
-    let (first, second) = (House::Appraiser, House::Greedy);
-    let duel = Duel::play(
-        one_deal(Preset::Sackson, 2),
-        FIRST_SEED..FIRST_SEED + 600,
-        |info| first.make(info, 1),
-        |info| second.make(info, 2),
-    );
-    check_stronger("appraiser against greedy, sackson, 2 players", &duel.unwrap());
+    let duel = duel(one_deal(Preset::Sackson, 2), House::Appraiser, House::Greedy, 600);
+    check_stronger("appraiser against greedy, a deal of sackson, 2 players", &duel);
 }
 
 #[test]
 fn searcher_is_stronger_than_appraiser() {
-    let duel = Duel::play(
-        one_deal(Preset::Sackson, 2),
-        FIRST_SEED..FIRST_SEED + 200,
-        |info| House::Searcher.make(info, 1),
-        |info| House::Appraiser.make(info, 2),
-    );
-    check_stronger("searcher against appraiser, sackson, 2 players", &duel.unwrap());
+    let duel = duel(one_deal(Preset::Sackson, 2), House::Searcher, House::Appraiser, 200);
+    check_stronger("searcher against appraiser, a deal of sackson, 2 players", &duel);
 }
 
 #[test]
 fn greedy_beats_random_in_every_preset_and_number_of_players() {
     for preset in Preset::ALL {
         for &players in preset.players() {
-            let players = zetema_sdk::rules::Players::new(players.into()).unwrap();
+            let players = Players::new(players.into()).unwrap();
             for &teams in preset.teams(players) {
                 let rules = preset.rules(players.count(), Some(teams)).unwrap();
-                let share = duel(rules, House::Greedy, House::Random, 40);
-                let fair = 100.0 / f64::from(u32::try_from(rules.sides()).unwrap());
-                println!("{preset} {players} {teams}: {share}, by chance {fair:.1} %");
-                assert!(100.0 * share.low > fair, "{preset} {players} {teams}: {share}");
+                let duel = duel(rules, House::Greedy, House::Random, 20);
+                check_stronger(&format!("greedy against random, {preset} {players} {teams}"), &duel);
             }
         }
     }

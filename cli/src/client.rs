@@ -233,7 +233,7 @@ impl Client {
 /// Forfeits the match of the seat that has this token.
 pub(crate) async fn resign(address: &AddressArgs, seat_token: String) -> Result<()> {
     let mut client = PlayServiceClient::new(channel(address).await?);
-    let answer = client.resign(v1::ResignRequest { seat_token, panic: None }).await;
+    let answer = client.resign(v1::ResignRequest { seat_token, panic: None, assigned: None }).await;
     answer.map(drop).map_err(|status| explain(&status))
 }
 

@@ -3,8 +3,7 @@
 //
 //     zetema record export MATCH_ID --format json | node verify.mjs [FILE...]
 //
-// reads records as JSON or JSON Lines and prints a line for each. Exit code: 0 all hold, 1 one does not, 2 the input can't be read.
-
+// reads records as JSON or JSON Lines and prints a line for each. Exit code: 0 all hold, 1 one does not, 2 one can't be read.
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -17,14 +16,18 @@ const MOVING = { players: [2, 3, 4, 5, 6], hand_size: [3, 4, 5, 6, 7, 8, 9, 10],
   royal_zetema: ["normal", "after-assembly"], extra_turn: ["none", "full", "discard"], exposed_card_penalty: [true, false] };
 const OTHERS = ["teams", "sequence_score", "flush_score", "flush_sequence_score", "assembly_scores", "ace", "flush_suits",
   "meld_size", "max_reused", "imperial_bonus", "marriage_hand_min", "melds_after_stock", "target", "match_end"];
-const STEPS = { play: ["seat", "action", "points", "by"], fault: ["seat", "card"], forfeit: ["seat", "reason"] };
 
 export class Differs extends Error {} // Where a record is wrong, and how.
 const need = (holds, problem) => { if (!holds) throw new Differs(problem); };
 
+function text(where, value, pattern = /^/, what = "text") {
+  need(typeof value === "string" && pattern.test(value), `${where} is no ${what}`);
+  return value;
+}
+
 function fields(where, value, names, optional = []) { // The values of an object that has these fields and no other.
   need(value !== null && typeof value === "object" && !Array.isArray(value), `${where} is no object`);
-  for (const name of [...Object.keys(value), ...names]) {
+  for (const name of [...Object.keys(value).sort(), ...names]) {
     need(names.includes(name), `${where}.${name} is unknown`);
     need(Object.hasOwn(value, name) || optional.includes(name), `${where}.${name} is missing`);
   }
@@ -32,8 +35,7 @@ function fields(where, value, names, optional = []) { // The values of an object
 }
 
 function kindOf(where, value, kinds) { // The kind and the content of an object of one of these kinds.
-  fields(where, value, kinds, kinds);
-  need(Object.keys(value).length === 1, `${where} is not of one kind`);
+  need(fields(where, value, kinds, kinds) && Object.keys(value).length === 1, `${where} is not of one kind`);
   return Object.entries(value)[0];
 }
 
@@ -42,11 +44,8 @@ function rows(where, value) { // The entries of a list, each with its place.
   return value.map((entry, i) => [`${where}[${i}]`, entry]);
 }
 
-function unhex(where, text, size) {
-  need(typeof text === "string" && new RegExp(`^([0-9a-f]{2}){${size}}$`).test(text), `${where} is no text of ${size} hexadecimal bytes`);
-  return Buffer.from(text, "hex");
-}
-
+const unhex = (where, value, size) =>
+  Buffer.from(text(where, value, new RegExp(`^([0-9a-f]{2}){${size}}$`), `text of ${size} hexadecimal bytes`), "hex");
 const u32 = (number) => Buffer.from(number.toString(16).padStart(8, "0"), "hex");
 const sha256 = (label, ...parts) => createHash("sha256").update(Buffer.concat([Buffer.from(`zetema/v1/${label}`), ...parts])).digest();
 
@@ -101,7 +100,7 @@ function playDeal(rules, dealer, deck, steps) { // Moves the cards, and says how
   }
   function take(where, cards, place, name) {
     for (const [, card] of rows(`${where}: what is taken`, cards)) {
-      need(place.includes(card), `${where}: ${card} is not in the ${name}`);
+      need(place.includes(text(where, card)), `${where}: ${card} is not in the ${name}`);
       place.splice(place.indexOf(card), 1);
     }
   }
@@ -114,20 +113,22 @@ function playDeal(rules, dealer, deck, steps) { // Moves the cards, and says how
     draw("draw_at_start");
     for (const [where, step] of steps) {
       state = "open";
-      const [stepKind, content] = kindOf(where, step, Object.keys(STEPS));
-      const [who, done] = fields(where, content, STEPS[stepKind]);
+      const [stepKind, content] = kindOf(where, step, ["play", "fault", "forfeit"]);
+      if (stepKind === "forfeit") continue; // It moves no card, so whatever it says is passed over.
+      const [who, done] = fields(where, content, stepKind === "play" ? ["seat", "action", "points", "by"] : ["seat", "card"]);
+      need([...hands.keys()].includes(who), `${where}.seat is none`);
       if (stepKind === "fault") {
         const free = rules.exposed_card_penalty && who !== seat && !exposed.has(who);
-        need(free && hands[who]?.includes(done), `${where}: ${done} can't be exposed`);
+        need(free && hands[who].includes(text(where, done)), `${where}: ${text(where, done)} can't be exposed`);
         exposed.set(who, done);
+        continue;
       }
-      if (stepKind !== "play") continue;
       need(who === seat, `${where}: seat ${seat} is to act`);
       const [kind, what] = kindOf(where, done, ["discard", "sequence", "flush", "flush_sequence", "assembly", "marriages"]);
       need(bound === undefined || bound === what, `${where}: ${bound} is exposed and must be discarded`);
       bound = undefined;
-      const fromOthers = { discard: [what], assembly: suits.map((suit) => what + suit) }[kind] ?? what;
-      const [fromHand, fromTableau] = kind === "marriages" ? fields(where, what, ["hand", "tableau"]) : [fromOthers, []];
+      const cards = kind === "discard" ? [what] : kind === "assembly" ? suits.map((suit) => text(where, what) + suit) : what;
+      const [fromHand, fromTableau] = kind === "marriages" ? fields(where, what, ["hand", "tableau"]) : [cards, []];
       if (kind === "assembly") assemblies.push(what);
       const leave = kind === "discard" || kind === "marriages" || (kind === "assembly" && rules.assembly === "remove");
       take(where, fromHand, leave ? hand : [...hand], "hand");
@@ -154,7 +155,7 @@ export function verify(record) { // What there is to say of a record that holds.
   fields("rules", rules, [...Object.keys(MOVING), ...OTHERS]);
   for (const [name, known] of Object.entries(MOVING)) need(known.includes(rules[name]), `rules.${name} is unknown`);
   const [kind, ending] = kindOf("outcome", outcome, ["result", "aborted"]);
-  const [reason] = fields("outcome", ending, ["reason", kind === "result" ? "sides" : "seats"]);
+  const reason = text("outcome.reason", fields("outcome", ending, ["reason", kind === "result" ? "sides" : "seats"])[0]);
   const [matchSeed, summary] = seedOf(dealing, rules.players, dealer !== null);
   const drawn = dealer === null && kind === "aborted" ? null : chooser(sha256("dealer", matchSeed))(rules.players);
   need(dealer === drawn, "dealer does not follow from the seed");
@@ -173,27 +174,26 @@ export function verify(record) { // What there is to say of a record that holds.
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
-  let [path, number, failed] = ["", 0, 0];
-  try {
-    for (path of process.argv.length > 2 ? process.argv.slice(2) : ["-"]) {
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path === "-" ? 0 : path));
-      for (const one of text.split(/^(?=\{)/m).filter((one) => one.trim())) {
-        let [line, record] = ["", JSON.parse(one)];
-        number += 1;
-        const name = one.match(/"match_id":\s*"([0-9A-Za-z_-]+)"|$/)[1] ?? `record ${number}`;
-        try {
-          line = `ok ${name}: ${verify(record)}`;
-        } catch (error) {
-          if (!(error instanceof Differs)) throw error;
-          [line, failed] = [`DIFFERS ${name}: ${error.message}`, failed + 1];
-        }
-        console.log(line.replace(/[^ -~]/gu, "?"));
+  let [count, code] = [0, 0];
+  const unreadable = (what, error) => { code = 2; console.error(`${what} can't be read: ${error.message}`); };
+  for (const path of process.argv.length > 2 ? process.argv.slice(2) : ["-"]) {
+    let texts = [];
+    try {
+      const all = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path === "-" ? 0 : path));
+      texts = all.split(/(?<![^\n])(?=\{)/).filter((one) => /[^ \t\r\n]/.test(one));
+      need(texts.length, "no record is in it");
+    } catch (error) { unreadable(path, error); }
+    for (const one of texts) {
+      count += 1;
+      let [name, line] = [one.match(/"match_id":[ \t\r\n]*"([0-9A-Za-z_-]+)"|$/)[1] ?? `record ${count}`, ""];
+      try {
+        line = `ok ${name}: ${verify(JSON.parse(one))}`;
+      } catch (error) { // Whatever it is, the next ones are checked.
+        if (!(error instanceof Differs)) unreadable(`${path}: ${name}`, error);
+        [line, code] = error instanceof Differs ? [`DIFFERS ${name}: ${error.message}`, code || 1] : [`UNREADABLE ${name}`, code];
       }
+      console.log(line.replace(/[^ -~]/gu, "?"));
     }
-    need(number, "no record is in it");
-    process.exitCode = failed ? 1 : 0;
-  } catch (error) {
-    console.error(`${path} can't be read: ${error.message}`);
-    process.exitCode = 2;
   }
+  process.exitCode = code;
 }

@@ -3,8 +3,7 @@
 
     zetema record export MATCH_ID --format json | python3 verify.py [FILE...]
 
-reads records as JSON or JSON Lines and prints a line for each. Exit code: 0 all hold, 1 one does not, 2 the input can't be read.
-"""
+reads records as JSON or JSON Lines and prints a line for each. Exit code: 0 all hold, 1 one does not, 2 one can't be read."""
 
 import hashlib
 import json
@@ -14,14 +13,12 @@ import sys
 RECORD = ["rules_revision", "rules", "dealing", "dealer", "deals", "steps", "outcome", "match", "time_control", "ledger"]
 DRAWS = ["none", "hand-size", "hand-size-plus-one"]
 # The rules that say where cards go, and the others.
-MOVING = {"players": [2, 3, 4, 5, 6], "hand_size": [3, 4, 5, 6, 7, 8, 9, 10], "imperial_suit": ["C", "D", "H", "S"],
-          "draw_at_start": DRAWS, "draw_at_end": DRAWS, "assembly": ["keep", "remove"], "marriage_then_discard": [True, False],
+MOVING = {"players": [*range(2, 7)], "hand_size": [*range(3, 11)], "imperial_suit": [*"CDHS"], "draw_at_start": DRAWS,
+          "draw_at_end": DRAWS, "assembly": ["keep", "remove"], "marriage_then_discard": [True, False],
           "royal_zetema": ["normal", "after-assembly"], "extra_turn": ["none", "full", "discard"],
           "exposed_card_penalty": [True, False]}
 OTHERS = ["teams", "sequence_score", "flush_score", "flush_sequence_score", "assembly_scores", "ace", "flush_suits", "meld_size",
           "max_reused", "imperial_bonus", "marriage_hand_min", "melds_after_stock", "target", "match_end"]
-STEPS = {"play": ["seat", "action", "points", "by"], "fault": ["seat", "card"], "forfeit": ["seat", "reason"]}
-ACTIONS = ["discard", "sequence", "flush", "flush_sequence", "assembly", "marriages"]
 
 
 class Differs(Exception):
@@ -33,9 +30,14 @@ def need(holds, problem):
         raise Differs(problem)
 
 
+def text(where, value, pattern="(?s:.*)", what="text"):
+    need(isinstance(value, str) and re.fullmatch(pattern, value), f"{where} is no {what}")
+    return value
+
+
 def fields(where, value, names, optional=()):  # The values of an object that has these fields and no other.
     need(isinstance(value, dict), f"{where} is no object")
-    wrong = [f"{name} is unknown" for name in value if name not in names]
+    wrong = [f"{name} is unknown" for name in sorted(value) if name not in names]
     wrong += [f"{name} is missing" for name in names if name not in value and name not in optional]
     need(not wrong, f"{where}.{''.join(wrong[:1])}")
     return [value.get(name) for name in names]
@@ -52,9 +54,8 @@ def rows(where, value):  # The entries of a list, each with its place.
     return [(f"{where}[{i}]", entry) for i, entry in enumerate(value)]
 
 
-def unhex(where, text, size):
-    need(isinstance(text, str) and re.fullmatch("([0-9a-f]{2}){%s}" % size, text), f"{where} is no text of {size} hexadecimal bytes")
-    return bytes.fromhex(text)
+def unhex(where, value, size):
+    return bytes.fromhex(text(where, value, "([0-9a-f]{2}){%s}" % size, f"text of {size} hexadecimal bytes"))
 
 
 def sha256(label, *parts):
@@ -76,8 +77,7 @@ def deck_of(match_seed, deal, imperial):
     return cards
 
 
-def seed_of(dealing, players, dealt):
-    """The match seed and a word on who made it, if commitment and nonces hold."""
+def seed_of(dealing, players, dealt):  # The match seed and a word on who made it, if commitment and nonces hold.
     kind, commitment, server_seed, entrants = fields("dealing", dealing, ["kind", "commitment", "server_seed", "entrants"])
     need(kind in ["joint", "shared", "fixed"], "dealing.kind is unknown")
     server_seed, nonces = unhex("dealing.server_seed", server_seed, "32"), []
@@ -95,8 +95,7 @@ def seed_of(dealing, players, dealt):
     return sha256(b"match", server_seed, *parts), f"{kind}, nonces: {given or 'none'}, commitment: {commitment}"
 
 
-def play_deal(rules, dealer, deck, steps):
-    """Moves the cards as dealt, drawn and played; says how far the deal came. R-numbers are clauses of the rules."""
+def play_deal(rules, dealer, deck, steps):  # Moves the cards, and says how far the deal came. R-numbers are the rules' clauses.
     players, size, suits, seat, state = rules["players"], rules["hand_size"], "CDHS" + rules["imperial_suit"], dealer, "untouched"
     stock, tableau, assemblies, exposed, faults = deck[:players * size - 1:-1], [], [], {}, [0] * players
     hands = {(dealer + 1 + i) % players: deck[i:players * size:players] for i in range(players)}
@@ -107,7 +106,7 @@ def play_deal(rules, dealer, deck, steps):
 
     def take(cards, place, name):
         for _, card in rows(f"{where}: what is taken", cards):
-            need(card in place, f"{where}: {card} is not in the {name}")
+            need(text(where, card) in place, f"{where}: {card} is not in the {name}")
             place.remove(card)
 
     while True:
@@ -119,19 +118,21 @@ def play_deal(rules, dealer, deck, steps):
         faults[seat] += bound is not None
         draw("draw_at_start")
         for where, step in steps:
-            state, (kind, what) = "open", kind_of(where, step, STEPS)
-            who, what = fields(where, what, STEPS[kind])[:2]
+            state, (kind, what) = "open", kind_of(where, step, ["play", "fault", "forfeit"])
+            if kind == "forfeit":  # It moves no card, so whatever it says is passed over.
+                continue
+            who, what = fields(where, what, ["seat", "action", "points", "by"] if kind == "play" else ["seat", "card"])[:2]
+            need(type(who) is int and who in hands, f"{where}.seat is none")
             if kind == "fault":
-                may = rules["exposed_card_penalty"] and who in [*hands] and who not in [seat, *exposed] and what in hands[who]
-                need(may, f"{where}: {what} can't be exposed")
+                may = rules["exposed_card_penalty"] and who not in [seat, *exposed] and text(where, what) in hands[who]
+                need(may, f"{where}: {text(where, what)} can't be exposed")
                 exposed[who] = what
-            if kind != "play":
                 continue
             need(who == seat, f"{where}: seat {seat} is to act")
-            kind, what = kind_of(where, what, ACTIONS)
+            kind, what = kind_of(where, what, ["discard", "sequence", "flush", "flush_sequence", "assembly", "marriages"])
             need(bound in [None, what], f"{where}: {bound} is exposed and must be discarded")
             from_hand, from_tableau = fields(where, what, ["hand", "tableau"]) if kind == "marriages" else [what, []]
-            from_hand = [what] if kind == "discard" else [f"{what}{suit}" for suit in suits] if kind == "assembly" else from_hand
+            from_hand = [what] if kind == "discard" else [text(where, what) + s for s in suits] if kind == "assembly" else from_hand
             assemblies += [what] if kind == "assembly" else []
             bound, leave = None, kind in ["discard", "marriages"] or (kind == "assembly" and rules["assembly"] == "remove")
             take(from_hand, hand if leave else hand[:], "hand")
@@ -150,18 +151,17 @@ def play_deal(rules, dealer, deck, steps):
         draw("draw_at_end")
 
 
-def verify(record):
-    """What there is to say of a record that holds. Raises `Differs` for one that does not."""
+def verify(record):  # What there is to say of a record that holds. Raises `Differs` for one that does not.
     revision, rules, dealing, dealer, deals, steps, outcome, *_ = fields("record", record, RECORD, RECORD[7:])
-    need(revision == 1, "rules_revision is unknown")
+    need(repr(revision) == "1", "rules_revision is unknown")  # To Python, True is 1 too.
     fields("rules", rules, [*MOVING, *OTHERS])
     for name, known in MOVING.items():
-        need((type(rules[name]), rules[name]) in [(type(one), one) for one in known], f"rules.{name} is unknown")
+        need(repr(rules[name]) in map(repr, known), f"rules.{name} is unknown")
     kind, ending = kind_of("outcome", outcome, ["result", "aborted"])
-    reason = fields("outcome", ending, ["reason", "sides" if kind == "result" else "seats"])[0]
+    reason = text("outcome.reason", fields("outcome", ending, ["reason", "sides" if kind == "result" else "seats"])[0])
     match_seed, summary = seed_of(dealing, rules["players"], dealer is not None)
     right = None if dealer is None and kind == "aborted" else chooser(sha256(b"dealer", match_seed))(rules["players"])
-    need(dealer == right, "dealer does not follow from the seed")
+    need(repr(dealer) == repr(right), "dealer does not follow from the seed")
     steps, state = iter(rows("steps", steps)), "missing"
     for k, (where, deal) in enumerate(rows("deals", deals)):
         deck, right = fields(where, deal, ["deck", "scores"])[0], deck_of(match_seed, k, rules["imperial_suit"])
@@ -174,26 +174,25 @@ def verify(record):
     return f"{summary}, deals: {len(deals)}"
 
 
-def main(paths):
-    number = failed = 0
-    try:
-        for path in paths or ["-"]:
-            with open(0 if path == "-" else path, encoding="utf-8") as file:
-                texts = re.split(r"^(?=\{)", file.read(), flags=re.MULTILINE)
-            for text in filter(str.strip, texts):
-                record, number = json.loads(text), number + 1
-                name = re.search(r'"match_id":\s*"([0-9A-Za-z_-]+)"|$', text)[1] or f"record {number}"
-                try:
-                    line = f"ok {name}: {verify(record)}"
-                except Differs as error:
-                    failed, line = failed + 1, f"DIFFERS {name}: {error}"
-                print(re.sub("[^ -~]", "?", line))
-        need(number, "no record is in it")
-    except (OSError, ValueError, RecursionError, Differs) as error:
-        print(f"{path} can't be read: {error}", file=sys.stderr)
-        return 2
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    count = code = 0
+    for path in sys.argv[1:] or ["-"]:
+        try:
+            with open(0 if path == "-" else path, encoding="utf-8", newline="") as file:
+                texts = [one for one in re.split(r"^(?=\{)", file.read(), flags=re.M) if one.strip(" \t\r\n")]
+            need(texts, "no record is in it")
+        except (OSError, ValueError, Differs) as error:
+            print(f"{path} can't be read: {error}", file=sys.stderr)
+            texts, code = [], 2
+        for count, one in enumerate(texts, count + 1):
+            name = re.search(r'"match_id":[ \t\r\n]*"([0-9A-Za-z_-]+)"|$', one)[1] or f"record {count}"
+            try:  # As JavaScript reads it: 2.0 is 2, and NaN is no JSON (nor an int).
+                record = json.loads(one, parse_float=lambda n: int(float(n)) if float(n) % 1 == 0 else float(n), parse_constant=int)
+                line = f"ok {name}: {verify(record)}"
+            except Differs as error:
+                line, code = f"DIFFERS {name}: {error}", max(code, 1)
+            except Exception as error:  # Whatever it is, the next ones are checked.
+                line, code = f"UNREADABLE {name}", 2
+                print(f"{path}: {name} can't be read: {error}", file=sys.stderr)
+            print(re.sub("[^ -~]", "?", line))
+    sys.exit(code)

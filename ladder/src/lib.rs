@@ -16,7 +16,7 @@ pub use honesty::{
 };
 pub use luck::{
     AdjustError, AdjustedScore, Baseline, BaselineComputation, BaselineKey, DealComputation, DealKey,
-    DealValues, Estimate, Interval, PointsPerMatch, Reference, ReferenceVersion, Step, SumsError,
+    DealValues, Estimate, Interval, MatchTimes, PointsPerMatch, Reference, ReferenceVersion, Step, SumsError,
     UnknownReferenceVersion,
 };
 pub use ratings::{

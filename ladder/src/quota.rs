@@ -1,13 +1,17 @@
 //! How many matches a bot may play: at once, and a day.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use thiserror::Error;
+
+use crate::conduct::Notice;
 
 /// How many matches a bot may play at once, and how many a day.
 ///
 /// The day slides: a match counts from when it is made for 24 hours, and then at most a quarter of an hour longer, as matches are counted
-/// by the quarter. So in no 24 hours are there more.
+/// by the quarter. So in no 24 hours are there more. Half of a day's matches may be played at any pace, the others one by one, spread over
+/// a day: so a bot that is far ahead slows down, and never stops for long.
 ///
 /// ```
 /// use zetema_ladder::quota::{Quota, QuotaReached, Usage};
@@ -41,6 +45,12 @@ impl Quota {
         Ok(Self { at_once: matches_at_once, a_day: matches_a_day })
     }
 
+    /// The same with at most so many matches at once, as of a bot that has room for no more now.
+    #[must_use]
+    pub fn at_most_at_once(self, most: NonZeroU32) -> Self {
+        Self { at_once: self.at_once.min(most.get()), ..self }
+    }
+
     /// How many matches at once, 1 to 10,000.
     pub const fn matches_at_once(self) -> u32 {
         self.at_once
@@ -49,6 +59,18 @@ impl Quota {
     /// How many matches in any 24 hours, 1 to 10,000,000.
     pub const fn matches_a_day(self) -> u32 {
         self.a_day
+    }
+
+    /// How many of a day's matches may be played at any pace: half of them, rounded up.
+    pub const fn at_any_pace(self) -> u32 {
+        self.a_day.div_ceil(2)
+    }
+
+    /// How long after the last match the next one may be made, in milliseconds, when so many were made that day: the others are spread
+    /// over as long as those count.
+    pub fn gap_ms(self) -> u64 {
+        let others = u64::from(self.a_day - self.at_any_pace());
+        if others == 0 { COUNTS_MS } else { COUNTS_MS.div_ceil(others) }
     }
 }
 
@@ -76,10 +98,23 @@ pub struct Usage {
     made: BTreeMap<u64, u32>,
     /// Their sum.
     today: u32,
+    /// When the last was made.
+    last_ms: u64,
+    told: Told,
+}
+
+/// Whether the bot's author was told that the bot is far ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    Yes,
+    #[default]
+    No,
 }
 
 const QUARTER_MS: u64 = 900_000;
 const QUARTERS_A_DAY: u64 = 96;
+/// For how long a match counts at most.
+const COUNTS_MS: u64 = (QUARTERS_A_DAY + 1) * QUARTER_MS;
 
 impl Usage {
     /// Counts a match that is made now.
@@ -102,10 +137,41 @@ impl Usage {
         if self.playing >= quota.at_once {
             return Err(QuotaReached::AtOnce { most: quota.at_once });
         }
-        if self.today >= quota.a_day {
-            return Err(QuotaReached::ADay { most: quota.a_day, free_at_ms: self.free_at_ms(quota, now_ms) });
+        let (most, played) = (quota.a_day, self.today);
+        match self.not_before_ms(quota, now_ms) {
+            Some(free_at_ms) => Err(QuotaReached::ADay { most, played, free_at_ms }),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// When the next match of the day may be made, in milliseconds, however many are played at once; `None`: now.
+    pub fn not_before_ms(&mut self, quota: Quota, now_ms: u64) -> Option<u64> {
+        self.slide(now_ms);
+        let at_any_pace_ms = self.fewer_at_ms(quota.at_any_pace(), now_ms);
+        let paced_ms = self.last_ms.saturating_add(quota.gap_ms());
+        let one_by_one_ms = self.fewer_at_ms(quota.a_day, now_ms).max(paced_ms);
+        Some(at_any_pace_ms.min(one_by_one_ms)).filter(|at_ms| now_ms < *at_ms)
+    }
+
+    /// Whether the bot has played what it may at any pace, as far as the last call that gave the time knows.
+    pub const fn is_paced(&self, quota: Quota) -> bool {
+        self.today >= quota.at_any_pace()
+    }
+
+    /// What the bot's author is told when the bot has played what it may at any pace: once, until it is far from that again.
+    pub fn notice(&mut self, quota: Quota, now_ms: u64) -> Option<Notice> {
+        self.slide(now_ms);
+        if self.today < quota.at_any_pace() {
+            if self.today < quota.at_any_pace().div_ceil(2) {
+                self.told = Told::No;
+            }
+            return None;
+        }
+        if self.told == Told::Yes {
+            return None;
+        }
+        self.told = Told::Yes;
+        Some(Notice::Paced { played: self.today, a_day: quota.a_day, gap_ms: quota.gap_ms() })
     }
 
     /// Counts a match that was made at that time and goes on, as after a restart, whatever the quota is by now.
@@ -135,7 +201,8 @@ impl Usage {
     pub fn take_back(&mut self, made_ms: u64) -> Result<(), NothingToEnd> {
         self.end()?;
         // If it is not there, it was made more than a day ago.
-        if let Some(count) = self.made.get_mut(&(made_ms / QUARTER_MS)).filter(|count| **count > 0) {
+        let quarter = (made_ms / QUARTER_MS).min(self.newest());
+        if let Some(count) = self.made.get_mut(&quarter).filter(|count| **count > 0) {
             *count -= 1;
             self.today -= 1;
         }
@@ -157,25 +224,42 @@ impl Usage {
     fn count(&mut self, made_ms: u64) {
         *self.made.entry(made_ms / QUARTER_MS).or_default() += 1;
         self.today += 1;
-        let newest = self.made.last_key_value().map_or(0, |(quarter, _)| *quarter);
-        self.slide(newest * QUARTER_MS);
+        self.last_ms = self.last_ms.max(made_ms);
+        self.drop_before(self.newest());
     }
 
-    /// Drops what is more than a day old.
+    fn newest(&self) -> u64 {
+        self.made.last_key_value().map_or(0, |(quarter, _)| *quarter)
+    }
+
+    /// Drops what is more than a day old. What was made later than now, by a clock that was ahead, was made now.
     fn slide(&mut self, now_ms: u64) {
         let now = now_ms / QUARTER_MS;
+        if self.newest() > now {
+            let ahead: u32 = self.made.split_off(&(now + 1)).into_values().sum();
+            *self.made.entry(now).or_default() += ahead;
+        }
+        self.last_ms = self.last_ms.min(now_ms);
+        self.drop_before(now);
+    }
+
+    /// Drops what is more than a day older than this quarter.
+    fn drop_before(&mut self, now: u64) {
         while let Some(oldest) = self.made.first_entry().filter(|oldest| oldest.key() + QUARTERS_A_DAY < now)
         {
             self.today -= oldest.remove();
         }
     }
 
-    /// When enough of the oldest matches are more than a day old.
-    fn free_at_ms(&self, quota: Quota, now_ms: u64) -> u64 {
+    /// From when on fewer than so many count.
+    fn fewer_at_ms(&self, most: u32, now_ms: u64) -> u64 {
         let mut left = self.today;
+        if left < most {
+            return now_ms;
+        }
         for (&quarter, &count) in &self.made {
             left -= count;
-            if left < quota.a_day {
+            if left < most {
                 return (quarter + QUARTERS_A_DAY + 1) * QUARTER_MS;
             }
         }
@@ -192,11 +276,15 @@ pub enum QuotaReached {
         /// How many it may play.
         most: u32,
     },
-    /// The bot played as many matches as it may in a day.
-    #[error("the bot played {most} matches in 24 hours, as many as it may: wait until {free_at_ms} ms")]
+    /// The bot is far ahead of its day, or played as many matches as it may in one.
+    #[error(
+        "the bot played {played} of the {most} matches that it may in 24 hours: wait until {free_at_ms} ms"
+    )]
     ADay {
         /// How many it may play.
         most: u32,
+        /// How many it played.
+        played: u32,
         /// When it may play the next one, in milliseconds.
         free_at_ms: u64,
     },
@@ -222,10 +310,12 @@ mod tests {
             let mut usage = Usage::default();
             usage.begin(quota, made_ms).unwrap();
             assert_eq!(usage.today(made_ms + DAY_MS), 1);
-            let Err(QuotaReached::ADay { most: 1, free_at_ms }) = usage.begin(quota, made_ms + DAY_MS) else {
+            let Err(QuotaReached::ADay { most: 1, played: 1, free_at_ms }) =
+                usage.begin(quota, made_ms + DAY_MS)
+            else {
                 panic!("the match of {made_ms} counts")
             };
-            assert!((DAY_MS..=DAY_MS + QUARTER_MS).contains(&(free_at_ms - made_ms)));
+            assert!((DAY_MS..=COUNTS_MS).contains(&(free_at_ms - made_ms)));
             assert!(usage.clone().begin(quota, free_at_ms - 1).is_err());
             assert_eq!(usage.begin(quota, free_at_ms), Ok(()));
         }
@@ -252,8 +342,52 @@ mod tests {
         assert_eq!((usage.playing(), usage.today(3)), (2, 3));
         assert_eq!(usage.check(quota, 3), Err(QuotaReached::AtOnce { most: 1 }));
         assert_eq!([usage.end(), usage.end()], [Ok(()), Ok(())]);
-        let free_at_ms = DAY_MS + QUARTER_MS;
-        assert_eq!(usage.check(quota, 3), Err(QuotaReached::ADay { most: 2, free_at_ms }));
+        let free_at_ms = COUNTS_MS;
+        assert_eq!(usage.check(quota, 3), Err(QuotaReached::ADay { most: 2, played: 3, free_at_ms }));
+    }
+
+    #[test]
+    fn a_bot_that_plays_all_it_can_slows_down_half_way_and_never_stops_for_longer_than_that() {
+        for a_day in [2, 3, 100, 1_999, 2_000] {
+            let (quota, mut usage) = (Quota::new(1, a_day).unwrap(), Usage::default());
+            let (mut last_ms, mut made, mut longest_ms, mut notices) = (0, Vec::new(), 0, Vec::new());
+            for now_ms in (0..4 * DAY_MS).step_by(1_000) {
+                if usage.begin(quota, now_ms).is_ok() {
+                    usage.end().unwrap();
+                    longest_ms = longest_ms.max(now_ms - last_ms);
+                    last_ms = now_ms;
+                    made.push(now_ms);
+                }
+                notices.extend(usage.notice(quota, now_ms));
+            }
+            let at_once = made.iter().filter(|&&at| at < u64::from(a_day) * 1_000).count();
+            assert!(at_once as u64 >= u64::from(quota.at_any_pace()), "{a_day}: {at_once} as fast as it can");
+            assert!(longest_ms <= quota.gap_ms() + 1_000, "{a_day}: it stopped for {longest_ms} ms");
+            let most = made
+                .iter()
+                .map(|&from| made.iter().filter(|&&at| (from..from + DAY_MS).contains(&at)).count());
+            assert!(most.max().unwrap() <= a_day as usize);
+            let Notice::Paced { played, .. } = notices[0] else { panic!("{notices:?}") };
+            assert_eq!(played, quota.at_any_pace());
+            // Those at any pace are over after a day, and the others may be played one after the other then.
+            assert!(notices.len() <= 4, "{a_day}: told {} times", notices.len());
+        }
+    }
+
+    #[test]
+    fn what_a_clock_that_was_ahead_has_made_counts_for_a_day_from_now_and_no_longer() {
+        const HOUR_MS: u64 = 3_600_000;
+        let mut usage = Usage::default();
+        usage.remember(30 * HOUR_MS);
+        usage.resume(29 * HOUR_MS);
+        assert_eq!(usage.today(5 * HOUR_MS), 2);
+        assert_eq!(usage.take_back(29 * HOUR_MS), Ok(()), "it is found where it counts");
+        assert_eq!((usage.today(5 * HOUR_MS), usage.today(5 * HOUR_MS + COUNTS_MS)), (1, 0));
+        let quota = Quota::new(1, 2).unwrap();
+        let mut usage = Usage::default();
+        usage.remember(1_000 * HOUR_MS);
+        let Err(QuotaReached::ADay { free_at_ms, .. }) = usage.check(quota, HOUR_MS) else { panic!() };
+        assert_eq!(free_at_ms, HOUR_MS + COUNTS_MS);
     }
 
     #[test]
@@ -270,6 +404,18 @@ mod tests {
         assert_eq!(usage.take_back(HOUR_MS), Ok(()), "it does not count any more, and is over all the same");
         assert_eq!((usage.playing(), usage.today(30 * HOUR_MS)), (2, 2));
         assert_eq!(usage.today(50 * HOUR_MS), 1);
+    }
+
+    #[test]
+    fn who_has_room_for_less_than_the_quota_may_play_as_much_as_there_is_room_for() {
+        let quota = Quota::new(2, 100).unwrap();
+        let mut usage = Usage::default();
+        usage.begin(quota, 0).unwrap();
+        let full = Err(QuotaReached::AtOnce { most: 1 });
+        for (most, expected) in [(5, Ok(())), (2, Ok(())), (1, full)] {
+            let quota = quota.at_most_at_once(NonZeroU32::new(most).unwrap());
+            assert_eq!(usage.check(quota, 1), expected, "{most}");
+        }
     }
 
     #[test]

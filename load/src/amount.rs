@@ -79,6 +79,11 @@ pub(crate) fn change(size: f64) -> String {
     format!("{sign}{}", bytes(whole(size.abs())))
 }
 
+/// A size by which something grows in a minute: `310 kB a minute`.
+pub(crate) fn a_minute(size: f64) -> String {
+    format!("{} a minute", change(size))
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is no number is 0")]
 fn whole(number: f64) -> u64 {
     number.round() as u64

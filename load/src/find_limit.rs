@@ -119,8 +119,7 @@ pub async fn find_limit(
             told(rate, elapsed, second, reading);
         };
         let outcome = generators.run(&plan, server, stop.clone(), told).await?;
-        let totals = outcome.totals();
-        let tried = Step::new(rate.per_second(), &totals, &held_to);
+        let tried = Step::new(rate.per_second(), &outcome, &held_to);
         let is_kept = tried.verdict().held() && !stop.is_cancelled();
         search.steps.push(tried);
         let has_faults = outcome.faults().all() > 0;

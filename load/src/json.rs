@@ -65,6 +65,8 @@ struct Summary {
 struct Ladder {
     matches_per_hour: f64,
     rated_results: u64,
+    /// Of the whole run.
+    notices: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     server_memory: Option<Memory>,
 }
@@ -169,7 +171,7 @@ impl Summary {
 
 impl Ladder {
     fn of(outcome: &Outcome, totals: &Totals) -> Self {
-        let OfLadder { matches_per_hour, rated_results, growth } = OfLadder::of(outcome, totals);
+        let OfLadder { matches_per_hour, rated_results, notices, growth } = OfLadder::of(outcome, totals);
         let read = outcome.server().glance().and_then(|glance| glance.memory_bytes);
         let memory = |(first_bytes, last_bytes, most_bytes)| Memory {
             first_bytes,
@@ -177,7 +179,7 @@ impl Ladder {
             most_bytes,
             growth_bytes_per_minute: growth,
         };
-        Self { matches_per_hour, rated_results, server_memory: read.map(memory) }
+        Self { matches_per_hour, rated_results, notices, server_memory: read.map(memory) }
     }
 }
 
@@ -211,7 +213,7 @@ mod tests {
     fn sample() -> Report {
         let slo: Slo = "p99<20ms,errors<0.1%,reconnect.max<1s".parse().unwrap();
         let outcome = sample::with_faults(sample::run(2, 1_500.0));
-        let step = Step::new(2_000.0, &outcome.totals(), &slo);
+        let step = Step::new(2_000.0, &outcome, &slo);
         Report::new(outcome, Some(&slo)).with_search(Search { steps: vec![step], limit: None })
     }
 

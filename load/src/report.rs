@@ -35,7 +35,7 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(outcome: Outcome, slo: Option<&Slo>) -> Self {
-        let verdict = slo.map(|slo| slo.judge(&outcome.totals()));
+        let verdict = slo.map(|slo| slo.judge(&outcome));
         Self { outcome, verdict, search: None, comparison: None }
     }
 
@@ -78,8 +78,8 @@ pub struct Step {
 
 impl Step {
     /// What came of this rate, a second.
-    pub fn new(offered_per_second: f64, totals: &Totals, slo: &Slo) -> Self {
-        Self { offered_per_second, seen: totals.as_second(), verdict: slo.judge(totals) }
+    pub fn new(offered_per_second: f64, outcome: &Outcome, slo: &Slo) -> Self {
+        Self { offered_per_second, seen: outcome.totals().as_second(), verdict: slo.judge(outcome) }
     }
 
     /// The rate, a second.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::amount;
-use crate::outcome::{Count, Measure, Totals};
+use crate::outcome::{Count, Measure, Outcome, Totals};
 
 /// Conditions, all of which must hold.
 ///
@@ -48,6 +48,16 @@ pub enum Condition {
         rate: Rate,
         /// What it must be above.
         above: f64,
+    },
+    /// By so many bytes a minute the server's memory grows.
+    MemoryGrowth {
+        /// What it must be below.
+        below: f64,
+    },
+    /// So many notices a ladder has for bots of the run.
+    Notices {
+        /// What it must be below.
+        below: u64,
     },
 }
 
@@ -103,8 +113,9 @@ pub enum SloError {
     },
     /// What is compared is nothing that is measured.
     #[error(
-        "{condition}: {subject:?} is not measured: it is p50, p99.9, mean or max, with receipt., observation., create. or \
-         reconnect. before it (receipt. if none is); or errors, throughput (actions a second) or matches (a second)"
+        "{condition}: {subject:?} is not measured: it is p50, p99.9, mean or max, with receipt., observation., create., wait. or \
+         reconnect. before it (receipt. if none is); or errors, throughput (actions a second), matches (a second), memory.growth (of \
+         the server, a minute) or notices (of a ladder)"
     )]
     Subject {
         /// The condition.
@@ -144,9 +155,11 @@ impl Slo {
         &self.0
     }
 
-    /// Whether they hold. A latency of which nothing was measured holds no bound, nor do errors where nothing was done.
-    pub fn judge(&self, totals: &Totals) -> Verdict {
-        Verdict { findings: self.0.iter().map(|condition| condition.judge(totals)).collect() }
+    /// Whether they hold. A latency of which nothing was measured holds no bound, nor do errors where nothing was done, the memory of
+    /// a server that does not tell it, or the notices of a run on no ladder.
+    pub fn judge(&self, outcome: &Outcome) -> Verdict {
+        let totals = outcome.totals();
+        Verdict { findings: self.0.iter().map(|condition| condition.judge(outcome, &totals)).collect() }
     }
 }
 
@@ -158,7 +171,7 @@ impl Verdict {
 }
 
 impl Condition {
-    fn judge(&self, totals: &Totals) -> Finding {
+    fn judge(&self, outcome: &Outcome, totals: &Totals) -> Finding {
         let (value, held) = match *self {
             Self::Latency { measure, statistic, below } => {
                 let value = totals.latencies(measure).map(|latencies| match statistic {
@@ -175,6 +188,14 @@ impl Condition {
             Self::Rate { rate, above } => {
                 let value = totals.per_second(rate.count());
                 (Some(amount::rate(value)), value > above)
+            }
+            Self::MemoryGrowth { below } => {
+                let value = outcome.server().glance().and_then(|glance| glance.growth);
+                (value.map(amount::a_minute), value.is_some_and(|value| value < below))
+            }
+            Self::Notices { below } => {
+                let value = outcome.notices();
+                (value.map(amount::count), value.is_some_and(|value| value < below))
             }
         };
         Finding { condition: self.to_string(), value, held }
@@ -218,6 +239,12 @@ impl fmt::Display for Condition {
             // 0.1 % is 0.001, and 100 times that is not quite 0.1.
             Self::Errors { below } => write!(f, "errors<{}%", (below * 1e11).round() / 1e9),
             Self::Rate { rate, above } => write!(f, "{}>{above}", rate.name()),
+            Self::MemoryGrowth { below } => {
+                let is_whole = |unit: &&(&str, f64)| (below / unit.1).fract() == 0.0;
+                let (unit, bytes) = SIZES.iter().find(is_whole).copied().unwrap_or(("B", 1.0));
+                write!(f, "memory.growth<{}{unit}", below / bytes)
+            }
+            Self::Notices { below } => write!(f, "notices<{below}"),
         }
     }
 }
@@ -294,6 +321,18 @@ impl FromStr for Condition {
             }
             "throughput" => rate(Rate::Throughput),
             "matches" => rate(Rate::Matches),
+            "memory.growth" => {
+                directed(true)?;
+                let below = size(bound).ok_or_else(|| no("size", "500B, 200kB or 1MB"))?;
+                Ok(Self::MemoryGrowth { below })
+            }
+            "notices" => {
+                directed(true)?;
+                let digits = bound.bytes().all(|byte| byte.is_ascii_digit());
+                let whole: Option<u64> = if digits { bound.parse().ok() } else { None };
+                let below = whole.filter(|below| *below > 0).ok_or_else(|| no("number above 0", "1"))?;
+                Ok(Self::Notices { below })
+            }
             _ => {
                 let (measure, statistic) = latency(subject).ok_or_else(|| SloError::Subject {
                     condition: condition(),
@@ -337,6 +376,17 @@ fn time(text: &str) -> Option<Duration> {
     // To whole microseconds, as it is written and measured.
     let us = (number(amount.trim_end())? * unit * 1e6).round();
     Duration::try_from_secs_f64(us / 1e6).ok().filter(|time| !time.is_zero())
+}
+
+/// Units of a size, in bytes, as they are shown.
+const SIZES: [(&str, f64); 4] = [("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+
+/// `500B`, `200kB`, `1.5MB`: in bytes.
+fn size(text: &str) -> Option<f64> {
+    let (amount, unit) = SIZES.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, bytes)))?;
+    // To whole bytes, as it is written.
+    let bytes = (number(amount.trim_end())? * unit).round();
+    Some(bytes).filter(|bytes| *bytes > 0.0 && bytes.is_finite())
 }
 
 #[cfg(test)]

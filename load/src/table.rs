@@ -113,10 +113,14 @@ pub(crate) fn ladder(outcome: &Outcome, totals: &Totals) -> Option<String> {
     let name = amount::plain(outcome.description().ladder.as_deref()?);
     let of_ladder = OfLadder::of(outcome, totals);
     let growth = of_ladder.growth.map_or(String::new(), |growth| {
-        format!("; the server's memory grows by {} a minute", amount::change(growth))
+        format!("; the server's memory grows by {}", amount::a_minute(growth))
     });
+    let notices = match of_ladder.notices {
+        0 => "no notices".to_owned(),
+        some => format!("{} NOTICES", amount::count(some)),
+    };
     Some(format!(
-        "ladder {name}: {} matches an hour, {} rated results{growth}",
+        "ladder {name}: {} matches an hour, {} rated results, {notices} of no-shows and forfeits{growth}",
         amount::digits(of_ladder.matches_per_hour),
         amount::count(of_ladder.rated_results)
     ))
@@ -128,6 +132,8 @@ pub(crate) struct OfLadder {
     pub(crate) matches_per_hour: f64,
     /// Results that count for ratings.
     pub(crate) rated_results: u64,
+    /// What the ladder had to say to bots of the run, in all phases.
+    pub(crate) notices: u64,
     /// By how many bytes a minute the server's memory grows, where it can be read.
     pub(crate) growth: Option<f64>,
 }
@@ -137,6 +143,7 @@ impl OfLadder {
         Self {
             matches_per_hour: totals.per_second(Count::MatchFinished) * 3600.0,
             rated_results: totals.counts().of(Count::RatedResult),
+            notices: outcome.notices().unwrap_or(0),
             growth: outcome.server().glance().and_then(|glance| glance.growth),
         }
     }
@@ -261,7 +268,7 @@ mod tests {
     fn faults_and_a_search_are_told() {
         let slo: Slo = "p99<12ms".parse().unwrap();
         let steps = [(500.0, 1_000.0), (2_000.0, 1_500.0), (4_000.0, 9_000.0)];
-        let step = |(rate, us)| Step::new(rate, &sample::run(3, us).totals(), &slo);
+        let step = |(rate, us)| Step::new(rate, &sample::run(3, us), &slo);
         let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0) };
         let report = Report::new(sample::with_faults(sample::run(3, 1_500.0)), None).with_search(search);
         assert!(!report.passed());

@@ -39,7 +39,7 @@ impl fmt::Debug for v1::act::Choice {
 
 redact! {
     v1::Act { decision_number } hides { choice }
-    v1::ActRequest { act } hides { seat_token }
+    v1::ActRequest { act, assigned } hides { seat_token }
     v1::Bot {
         name, owner, description, version, state, create_time, retire_time, quota
     } hides { fault_contact }
@@ -52,18 +52,18 @@ redact! {
     v1::FixedDeals {} hides { server_seed }
     v1::GiveNonce {} hides { nonce }
     v1::Join { nonce_hash, after_seq, views } hides { by }
-    v1::JoinSeatRequest { nonce_hash } hides { seat_token }
+    v1::JoinSeatRequest { nonce_hash, assigned } hides { seat_token }
     v1::LegalActions {} hides { discards, declarations }
     v1::ListFaultsRequest { match_id, page_size, page_token, bot } hides { seat_token }
-    v1::ObserveSeat { after_seq, views } hides { seat_token }
+    v1::ObserveSeat { after_seq, views, assigned } hides { seat_token }
     v1::RecordDeal { scores } hides { deck }
     v1::RegisterBotRequest { request_id, name, owner, description, version } hides { fault_contact }
     v1::RegisterBotResponse { bot } hides { secret }
     v1::RegisterOwnerResponse { owner } hides { secret }
-    v1::ResignRequest { panic } hides { seat_token }
+    v1::ResignRequest { panic, assigned } hides { seat_token }
     v1::RotateTokenResponse { bot } hides { secret }
     v1::SeatToken { seat } hides { token }
-    v1::SendNonceRequest {} hides { seat_token, nonce }
+    v1::SendNonceRequest { assigned } hides { seat_token, nonce }
     v1::UpdateBotRequest { name, description, version } hides { fault_contact }
     v1::View {
         viewer, deal, dealer, decision_number, phase, stock_count, tableau, zetemas, marriages, removed,
@@ -74,7 +74,7 @@ redact! {
     } hides { url }
     journal::Created {
         match_id, rules_revision, rules, seats, time_control, deals, visibility, client_reference, owner,
-        deal_set_id, deal_set_match_ids, ladder
+        deal_set_id, deal_set_match_ids, ladder, ladder_unrated
     } hides { server_seed }
     journal::NonceGiven { seat } hides { nonce }
     journal::Started { dealer } hides { nonces, deck, entrants }

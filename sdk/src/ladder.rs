@@ -116,6 +116,11 @@ pub enum Conduct {
         /// Until when, by the server's clock; `None`: until its owner puts it back.
         until: Option<SystemTime>,
     },
+    /// It played so many matches that its quota slows it down: it is not paired for a moment, and waits on meanwhile.
+    OutOfQuota {
+        /// Until when, by the server's clock.
+        until: SystemTime,
+    },
     /// What this version of the crate does not know.
     Other,
 }
@@ -135,6 +140,9 @@ impl Conduct {
             Some(Kind::Benched(v1::Benched { until })) => {
                 Self::Benched { until: until.map(time).transpose()? }
             }
+            Some(Kind::OutOfQuota(v1::OutOfQuota { until })) => {
+                Self::OutOfQuota { until: time(until.ok_or_else(|| FieldError::missing(UNTIL))?)? }
+            }
             None => Self::Other,
         })
     }
@@ -147,18 +155,20 @@ impl fmt::Display for Conduct {
             Self::CoolingDown { until } => write!(f, "cooling down until {}", Timestamp::from(*until)),
             Self::Benched { until: Some(until) } => write!(f, "benched until {}", Timestamp::from(*until)),
             Self::Benched { until: None } => f.write_str("benched until its owner puts it back"),
+            Self::OutOfQuota { until } => write!(f, "out of quota until {}", Timestamp::from(*until)),
             Self::Other => f.write_str("in a state that this version does not know"),
         }
     }
 }
 
-/// What came of a match of a ladder that the bot did not come to, or forfeited: the server's word for its author.
+/// What came of a match of a ladder that the bot did not come to, or forfeited, or of its quota: the server's word for its author. What
+/// came while the bot was not there comes when it is back, and after a broken stream the same may come twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LadderNotice {
     /// The ladder's name.
     pub ladder: String,
-    /// The match's id.
+    /// The match's id. Empty: it is about the bot's quota.
     pub match_id: String,
     /// For people: what happened, what follows and until when, and what to do.
     pub message: String,
@@ -182,7 +192,8 @@ impl LadderNotice {
 impl fmt::Display for LadderNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ladder, match_id, message, conduct } = self;
-        write!(f, "ladder {ladder}, match {match_id}: {message} The bot is {conduct}.")
+        let of_match = if match_id.is_empty() { String::new() } else { format!(", match {match_id}") };
+        write!(f, "ladder {ladder}{of_match}: {message} The bot is {conduct}.")
     }
 }
 
@@ -192,7 +203,7 @@ impl fmt::Display for LadderNotice {
 pub enum SessionEvent {
     /// A seat is over.
     Outcome(Box<Outcome>),
-    /// The bot did not come to a match of a ladder, or forfeited it.
+    /// The bot did not come to a match of a ladder, or forfeited it, or is slowed down by its quota.
     LadderNotice(LadderNotice),
     /// The bot waits on its ladders again, after the connection was made again.
     Queued(Vec<QueueState>),

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use zetema_ladder::quota::{Quota, Usage};
 
 use crate::journal::{BotName, Owner, UnixMillis};
-use crate::table::Dealt;
+use crate::limits;
 use crate::tally::Tally;
 
 /// Which bots accept challenges.
@@ -31,6 +33,32 @@ struct Given {
     usage: Usage,
     /// The seats that are being created, by who asks for them.
     creating: Tally<Owner>,
+    /// Who has held its places without playing.
+    idle: HashMap<Owner, Idle>,
+}
+
+/// How an owner has held a bot's places without playing.
+#[derive(Clone, Copy, Debug)]
+struct Idle {
+    /// For how long, since the last cool-down.
+    held: Duration,
+    /// How many cool-downs there were, less the challenges that were played since.
+    cool_downs: u32,
+    /// Until when the bot takes none of its challenges.
+    until: Instant,
+    /// When it was the last time.
+    last: Instant,
+}
+
+/// How the match of a challenge was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChallengeOver {
+    /// Its cards were dealt.
+    Dealt,
+    /// They were not, as a bot that was challenged did not come, or the server would not have it.
+    NotDealt,
+    /// They were not, as somebody else did not come, or it was cancelled: who challenged has held the places for nothing.
+    Idle,
 }
 
 /// Seats of one bot that are asked for in one match.
@@ -59,6 +87,7 @@ pub struct Taken {
     challenger: Owner,
     seats: Vec<(BotName, u32)>,
     at: UnixMillis,
+    since: Instant,
     stage: Stage,
 }
 
@@ -133,6 +162,7 @@ impl Challenges {
                 challenger: challenger.clone(),
                 seats: bots.iter().map(|(bot, challenge)| (bot.clone(), challenge.seats)).collect(),
                 at: now,
+                since: Instant::now(),
                 stage: Stage::Creating,
             });
         }
@@ -158,6 +188,9 @@ impl All {
         let places: u32 = ways.values().map(|places| u32::from(places.get())).sum();
         let (mut creating, mut today) = (Playing::default(), 0);
         if let Some(given) = self.given.get_mut(bot) {
+            if given.idle.get(challenger).is_some_and(|idle| Instant::now() < idle.until) {
+                return 0;
+            }
             creating = Playing { all: given.creating.all(), of_challenger: given.creating.of(challenger) };
             today = given.usage.today(now.get());
         }
@@ -172,18 +205,68 @@ impl All {
     }
 }
 
+impl Given {
+    /// An owner has held places of the bot for so long, and nothing was played.
+    fn held_idle(&mut self, challenger: &Owner, held: Duration) {
+        let now = Instant::now();
+        self.idle.retain(|_, idle| now.saturating_duration_since(idle.last) < limits::IDLE_CHALLENGES_LAST);
+        if self.idle.len() >= limits::MAX_IDLE_CHALLENGERS && !self.idle.contains_key(challenger) {
+            let oldest = self.idle.iter().min_by_key(|(_, idle)| idle.last).map(|(owner, _)| owner.clone());
+            if let Some(owner) = oldest {
+                self.idle.remove(&owner);
+            }
+        }
+        let first = Idle { held: Duration::ZERO, cool_downs: 0, until: now, last: now };
+        let idle = self.idle.entry(challenger.clone()).or_insert(first);
+        idle.held += held;
+        idle.last = now;
+        if idle.held >= limits::MAX_CHALLENGE_JOIN_TIMEOUT {
+            let factor = 1_u32.checked_shl(idle.cool_downs).unwrap_or(u32::MAX);
+            let cool_down = limits::IDLE_CHALLENGES_COOL_DOWN.saturating_mul(factor);
+            *idle = Idle {
+                held: Duration::ZERO,
+                cool_downs: idle.cool_downs.saturating_add(1),
+                until: now + cool_down.min(limits::IDLE_CHALLENGES_LONGEST_COOL_DOWN),
+                last: now,
+            };
+        }
+    }
+
+    /// A challenge of this owner was played.
+    fn played(&mut self, challenger: &Owner) {
+        if let Some(idle) = self.idle.get_mut(challenger) {
+            idle.cool_downs = idle.cool_downs.saturating_sub(1);
+        }
+    }
+}
+
 impl Taken {
+    /// Whether one of these bots was challenged.
+    pub(crate) fn has_any<'a>(&self, mut bots: impl Iterator<Item = &'a BotName>) -> bool {
+        bots.any(|bot| self.seats.iter().any(|(challenged, _)| challenged == bot))
+    }
+
     /// The match runs, and its seats are among those that the bots play: they are counted there from now on.
     pub(crate) fn begun(&mut self) {
         self.forget_creating();
         self.stage = Stage::Running;
     }
 
-    /// The match is over. One that was never dealt is no part of the day.
-    pub(crate) fn over(mut self, dealt: Dealt) {
-        if dealt == Dealt::No {
+    /// The match is over. One that was never dealt is no part of the bot's day, and its places were held for nothing.
+    pub(crate) fn over(mut self, over: ChallengeOver) {
+        if over != ChallengeOver::Dealt {
             self.forget_creating();
             self.stage = Stage::NeverDealt;
+        }
+        let held = self.since.elapsed();
+        let mut all = self.challenges.all();
+        for (bot, _) in &self.seats {
+            let Some(given) = all.given.get_mut(bot) else { continue };
+            match over {
+                ChallengeOver::Dealt => given.played(&self.challenger),
+                ChallengeOver::Idle => given.held_idle(&self.challenger, held),
+                ChallengeOver::NotDealt => {}
+            }
         }
     }
 
@@ -335,12 +418,57 @@ mod tests {
         let (challenges, quota) = (accepting(&[(1, 50)]), Some(Quota::new(50, 5).unwrap()));
         let take = |seats| take(&challenges, "bob", seats, 0, quota).unwrap();
         drop(take(5));
-        run(take(5)).over(Dealt::No);
-        take(5).over(Dealt::No);
-        run(take(2)).over(Dealt::Yes);
+        run(take(5)).over(ChallengeOver::NotDealt);
+        take(5).over(ChallengeOver::Idle);
+        run(take(2)).over(ChallengeOver::Dealt);
         // One that goes on no more here.
         drop(run(take(1)));
         assert_eq!(most(&challenges, 0, quota), 2);
+    }
+
+    /// Bob's challenges that nobody comes to, each of the time to join that it may have at most.
+    async fn nobody_comes(challenges: &Arc<Challenges>, by: &str) {
+        let taken = run(take(challenges, by, 1, 0, None).unwrap());
+        tokio::time::advance(limits::MAX_CHALLENGE_JOIN_TIMEOUT).await;
+        taken.over(ChallengeOver::Idle);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_holds_a_place_without_playing_has_it_ever_less() {
+        let challenges = accepting(&[(1, 1)]);
+        for cool_down_s in [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+            nobody_comes(&challenges, "bob").await;
+            let began = Instant::now();
+            while take(&challenges, "bob", 1, 0, None).is_none() {
+                assert!(take(&challenges, "cat", 1, 0, None).is_some(), "it is there for the others");
+                tokio::time::advance(Duration::from_secs(1)).await;
+            }
+            assert_eq!(began.elapsed().as_secs(), cool_down_s);
+        }
+        // What is played makes it less again, and a day without forgets it.
+        run(take(&challenges, "bob", 1, 0, None).unwrap()).over(ChallengeOver::Dealt);
+        tokio::time::advance(limits::IDLE_CHALLENGES_LAST).await;
+        nobody_comes(&challenges, "bob").await;
+        tokio::time::advance(limits::IDLE_CHALLENGES_COOL_DOWN).await;
+        assert!(take(&challenges, "bob", 1, 0, None).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_taken_back_soon_or_missed_by_the_bot_costs_nobody_anything_until_it_comes_to_much() {
+        let challenges = accepting(&[(1, 1)]);
+        for second in 0..60 {
+            let taken =
+                run(take(&challenges, "bob", 1, 0, None).unwrap_or_else(|| panic!("after {second} s")));
+            tokio::time::advance(Duration::from_secs(1)).await;
+            taken.over(ChallengeOver::Idle);
+        }
+        assert!(take(&challenges, "bob", 1, 0, None).is_none(), "a minute in all");
+        for _ in 0..10 {
+            let taken = run(take(&challenges, "cat", 1, 0, None).unwrap());
+            tokio::time::advance(Duration::from_secs(60)).await;
+            taken.over(ChallengeOver::NotDealt);
+        }
+        assert!(take(&challenges, "cat", 1, 0, None).is_some());
     }
 
     #[test]

@@ -584,8 +584,9 @@ pub const DEFAULT_MAX_REGISTERED_OWNERS: u32 = 200;
 /// Matches that a bot may be paired for at once, unless configured.
 pub const DEFAULT_BOT_MATCHES_AT_ONCE: u32 = 4;
 
-/// Matches that a bot may be paired for in any 24 hours, unless configured.
-pub const DEFAULT_BOT_MATCHES_A_DAY: u32 = 2_000;
+/// Matches that a bot may be paired for in any 24 hours, unless configured: half of them at any pace, and then one each nine seconds. Of
+/// `sackson` for two they are some 200 MB of journal a day for two bots that play all they can.
+pub const DEFAULT_BOT_MATCHES_A_DAY: u32 = 20_000;
 
 /// Webhooks in all. Each has a task, a connection and a page of results, some 100 KiB, and a thread while its receiver's name is
 /// looked up. Of these [`MAX_WEBHOOKS_PER_OWNER`] places are for those of all matches alone, which only the admin can make.
@@ -657,13 +658,16 @@ pub const MAX_DELIVERY_ERROR_BYTES: usize = 256;
 /// Faults that are remembered of one seat, some 300 bytes each: enough to see how it began to go wrong.
 pub const FAULTS_PER_SEAT: usize = 16;
 
-/// Seats of which faults are remembered: the one whose latest fault is the oldest is forgotten first.
+/// Seats of which faults are remembered. When there are more, whoever has the most has its oldest forgotten, so that nobody can have
+/// those of others forgotten who have less: among a hundred bots with faults each has a hundred seats at least.
 pub const MAX_SEATS_WITH_FAULTS: usize = 10_000;
 
-/// Those in the matches of one owner, so that nobody can have those of others forgotten. The admin's matches have no such limit.
-pub const MAX_SEATS_WITH_FAULTS_PER_OWNER: usize = 1_000;
+/// Those of one bot, and the others in the matches of one owner. The others of the admin have no such limit. A bot that has a fault in
+/// every match, of [`DEFAULT_BOT_MATCHES_A_DAY`], has those of half a day: twice as long as the longest of the usual benches.
+pub const MAX_SEATS_WITH_FAULTS_OF_ONE: usize = 1_000;
 
-/// How long the faults of a match are remembered after its end.
+/// How long after the end of its match the faults of a seat are remembered that is no bot's. There is no more to come of them, and
+/// whoever has the seat's token has been told.
 pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 
 /// Damaged matches whose incident is remembered, some 50 bytes each: of these the log tells once.
@@ -747,8 +751,18 @@ pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
 /// How often the bots that wait on ladders are paired, and what is shown of ladders is made anew.
 pub const PAIRING_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Words of ladders to one bot's author that wait to be read. What has no room is not said: the standings and the log have it.
+/// Words of ladders to one bot's author that wait to be read. What has no room is said when the bot is there by something else.
 pub const LADDER_WORDS: usize = 64;
+
+/// Words of ladders to one bot's author that are kept for when it is there again, some 200 bytes each: the latest.
+pub const LADDER_WORDS_KEPT: usize = 8;
+
+/// For how long they are.
+pub const LADDER_WORDS_KEPT_FOR: Duration = Duration::from_hours(24);
+
+/// What a bot was told so long before its stream ended it may not have read, and is told again: longer than a stream of a program that has
+/// died is left open by [`DEFAULT_PING_INTERVAL_MS`].
+pub const LADDER_WORDS_UNREAD: Duration = Duration::from_mins(1);
 
 /// Results that wait for the task of the ladders to count them.
 pub const UNCOUNTED_RESULTS: usize = 64;
@@ -756,8 +770,8 @@ pub const UNCOUNTED_RESULTS: usize = 64;
 /// What owners ask of the ladders and their task has not looked at. Whoever asks more waits.
 pub const LADDER_COMMANDS: usize = 64;
 
-/// How often the ratings of ladders that have changed are stored.
-pub const LADDER_RATINGS_STORED_EVERY: Duration = Duration::from_secs(5);
+/// How often the ratings of ladders that have changed are stored, unless configured, in milliseconds.
+pub const DEFAULT_LADDER_RATINGS_STORED_EVERY_MS: u32 = 5_000;
 
 /// How long a server that stops waits until they are stored once more.
 pub const LADDER_RATINGS_STORED_LAST: Duration = Duration::from_secs(2);
@@ -787,7 +801,20 @@ pub const MAX_PLACES_PER_QUEUE: u16 = 1_000;
 pub const MAX_CHALLENGES_PER_STREAM: u16 = 1_000;
 
 /// How long a challenge's seats may have to join. A bot's places are few, and whoever challenges it has them until then at least.
-pub const MAX_CHALLENGE_JOIN_TIMEOUT: Duration = Duration::from_hours(1);
+pub const MAX_CHALLENGE_JOIN_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// How long a bot takes no challenge of an owner whose challenges have held its places for [`MAX_CHALLENGE_JOIN_TIMEOUT`] in all without
+/// being played. It doubles each time, until [`IDLE_CHALLENGES_LONGEST_COOL_DOWN`], and is halved by each that is played.
+pub const IDLE_CHALLENGES_COOL_DOWN: Duration = Duration::from_secs(30);
+
+/// The longest of these: then whoever never plays has a place for a minute of an hour.
+pub const IDLE_CHALLENGES_LONGEST_COOL_DOWN: Duration = Duration::from_hours(1);
+
+/// How long after the last challenge that was not played that is forgotten.
+pub const IDLE_CHALLENGES_LAST: Duration = Duration::from_hours(24);
+
+/// Owners of whom that is remembered for one bot, some 100 bytes each: whoever did it longest ago is forgotten first.
+pub const MAX_IDLE_CHALLENGERS: usize = 1_000;
 
 /// How long a challenge's clock may be: each of its budgets, its bank and its increment.
 pub const MAX_CHALLENGE_CLOCK: Duration = Duration::from_mins(10);

@@ -28,6 +28,11 @@ impl<T> Mailbox<T> {
         }
     }
 
+    /// The next one, if it is there.
+    pub(crate) fn take(&self) -> Option<T> {
+        self.lock().letters.pop_front()
+    }
+
     /// The next one. When there is none, the task of this context is woken for it.
     pub(crate) fn poll_take(&self, context: &Context<'_>) -> Poll<T> {
         let mut inside = self.lock();

@@ -318,7 +318,8 @@ async fn a_bot_is_told_of_its_seats_and_named_to_others_from_the_deal_on() {
     );
     bot.join(&seat, None);
     assert!(matches!(bot.next().await.unwrap().kind, Some(play_response::Kind::Joined(_))));
-    let join_seat = v1::JoinSeatRequest { seat_token: other.token.clone(), nonce_hash: Vec::new() };
+    let join_seat =
+        v1::JoinSeatRequest { seat_token: other.token.clone(), nonce_hash: Vec::new(), assigned: None };
     PlayServiceClient::new(channel(&server).await).join_seat(join_seat).await.unwrap();
     assert!(matches!(bot.next().await.unwrap().kind, Some(play_response::Kind::Observation(_))));
     let shown = client.get_match(get).await.unwrap().into_inner().r#match.unwrap();

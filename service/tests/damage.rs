@@ -92,7 +92,7 @@ async fn of_a_match_whose_record_alone_is_damaged_all_else_is_told_without_readi
     let get = v1::GetMatchRequest { match_id: id.clone() };
     client.get_match(as_bearer(&tokens[0], get)).await.unwrap();
     let mut play = PlayServiceClient::new(channel(&server).await);
-    let join = v1::JoinSeatRequest { seat_token: tokens[1].clone(), nonce_hash: Vec::new() };
+    let join = v1::JoinSeatRequest { seat_token: tokens[1].clone(), nonce_hash: Vec::new(), assigned: None };
     play.join_seat(join).await.unwrap();
     let faults = v1::ListFaultsRequest { seat_token: tokens[1].clone(), ..v1::ListFaultsRequest::default() };
     play.list_faults(faults).await.unwrap();

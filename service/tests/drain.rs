@@ -118,15 +118,23 @@ impl Created {
     async fn join_all(&self, channel: &Channel) {
         join_all(self.tokens.iter().map(async |seat_token| {
             let mut client = PlayServiceClient::new(channel.clone());
-            let join = v1::JoinSeatRequest { seat_token: seat_token.clone(), nonce_hash: Vec::new() };
+            let join = v1::JoinSeatRequest {
+                seat_token: seat_token.clone(),
+                nonce_hash: Vec::new(),
+                assigned: None,
+            };
             client.join_seat(join).await.unwrap();
         }))
         .await;
     }
 
     async fn observe(&self, channel: &Channel) -> Streaming<v1::ObserveResponse> {
-        let seat =
-            |token: &String| v1::ObserveSeat { seat_token: token.clone(), after_seq: None, views: None };
+        let seat = |token: &String| v1::ObserveSeat {
+            seat_token: token.clone(),
+            after_seq: None,
+            views: None,
+            assigned: None,
+        };
         let request = v1::ObserveRequest { seats: self.tokens.iter().map(seat).collect() };
         PlayServiceClient::new(channel.clone()).observe(request).await.unwrap().into_inner()
     }

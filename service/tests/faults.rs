@@ -36,7 +36,8 @@ async fn create(server: &Server) -> (String, Vec<String>) {
 
 /// Takes a seat before a stream does, so that the stream waits for no disk when it joins.
 async fn take(server: &Server, seat_token: &str) {
-    let join = v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new() };
+    let join =
+        v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new(), assigned: None };
     PlayServiceClient::new(channel(server).await).join_seat(join).await.unwrap();
 }
 
@@ -100,10 +101,10 @@ async fn what_is_refused_is_listed_for_its_seat_alone_whichever_way_it_came() {
     let act = v1::Act { decision_number: 7, choice: Some(act::Choice::LegalIndex(0)) };
     say(&requests, 1, play_request::Kind::Act(act.clone())).await;
     find(&mut answers, |kind| matches!(kind, play_response::Kind::Rejection(_)).then_some(())).await;
-    let request = v1::ActRequest { seat_token: tokens[0].clone(), act: Some(act) };
+    let request = v1::ActRequest { seat_token: tokens[0].clone(), act: Some(act), assigned: None };
     let mut client = PlayServiceClient::new(channel(&server).await);
     client.act(request).await.unwrap_err();
-    let nonce = v1::SendNonceRequest { seat_token: tokens[0].clone(), nonce: vec![1] };
+    let nonce = v1::SendNonceRequest { seat_token: tokens[0].clone(), nonce: vec![1], assigned: None };
     client.send_nonce(nonce).await.unwrap_err();
 
     let listed = faults(&server, &tokens[0]).await;

@@ -140,7 +140,7 @@ async fn what_a_browser_asks_before_a_call_counts_as_a_request_and_it_may_read_e
     let path = "/zetema.v1.RulesService/ListPresets";
     let head = format!("{path} HTTP/1.1\r\nhost: x\r\norigin: https://bots.example\r\nconnection: close\r\n");
     let preflight = format!(
-        "OPTIONS {head}access-control-request-method: POST\r\naccess-control-request-headers: x-grpc-web\r\n\r\n"
+        "OPTIONS {head}access-control-request-method: POST\r\naccess-control-request-headers: authorization,x-grpc-web\r\n\r\n"
     );
     let mut answers = Vec::new();
     for _ in 0..10 {
@@ -150,6 +150,7 @@ async fn what_a_browser_asks_before_a_call_counts_as_a_request_and_it_may_read_e
         assert!(answer.starts_with("http/1.1 200 ok\r\n"), "{answer}");
         assert!(answer.contains("access-control-allow-origin: *\r\n"), "{answer}");
         assert!(answer.contains("access-control-allow-methods: *\r\n"), "{answer}");
+        assert!(answer.contains("access-control-allow-headers: authorization,x-grpc-web\r\n"), "{answer}");
     }
     let refused =
         answers.iter().find(|answer| !answer.starts_with("http/1.1 200")).expect("ten are too many");
@@ -297,7 +298,7 @@ async fn a_server_full_of_spectators_lets_play_and_says_that_it_serves() {
     let mut answers = play.play(ReceiverStream::new(said)).await.unwrap().into_inner();
     answers.message().await.unwrap().unwrap();
     check_limit(&RulesServiceClient::new(other.clone()).list_presets(presets()).await.unwrap_err());
-    let resign = v1::ResignRequest { seat_token: tokens[0].clone(), panic: None };
+    let resign = v1::ResignRequest { seat_token: tokens[0].clone(), panic: None, assigned: None };
     check_limit(&play.resign(resign).await.unwrap_err());
     let mut health = HealthClient::new(other);
     for _ in 0..100 {

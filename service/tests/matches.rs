@@ -157,7 +157,11 @@ async fn a_rotated_token_voids_the_one_before() {
     assert_eq!(reason(reused).0, ErrorReason::RequestIdReused);
 
     let mut play = PlayServiceClient::new(channel(&server).await);
-    let join = |token: &str| v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash: Vec::new() };
+    let join = |token: &str| v1::JoinSeatRequest {
+        seat_token: token.to_owned(),
+        nonce_hash: Vec::new(),
+        assigned: None,
+    };
     assert_eq!(reason(play.join_seat(join(&seat_tokens[0].token)).await).0, ErrorReason::Unauthenticated);
     play.join_seat(join(&first.seat_token.unwrap().token)).await.unwrap();
     server.shutdown().await;

@@ -99,7 +99,8 @@ impl Clients<'_> {
     }
 
     async fn join(&self, seat_token: &str) -> Result<Response<v1::JoinSeatResponse>, Status> {
-        let request = v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new() };
+        let request =
+            v1::JoinSeatRequest { seat_token: seat_token.to_owned(), nonce_hash: Vec::new(), assigned: None };
         PlayServiceClient::new(self.channel.clone()).join_seat(request).await
     }
 

@@ -181,9 +181,10 @@ async fn a_match_is_played_on_one_stream() {
 /// Plays a seat by single calls until the match or `acts` is over.
 async fn play_by_calls(channel: Channel, token: &str, acts: usize) -> Option<v1::Outcome> {
     let mut client = PlayServiceClient::new(channel);
-    let request = v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash: Vec::new() };
+    let request =
+        v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash: Vec::new(), assigned: None };
     client.join_seat(request).await.unwrap();
-    let seat = v1::ObserveSeat { seat_token: token.to_owned(), after_seq: None, views: None };
+    let seat = v1::ObserveSeat { seat_token: token.to_owned(), after_seq: None, views: None, assigned: None };
     let mut heard = client.observe(v1::ObserveRequest { seats: vec![seat] }).await.unwrap().into_inner();
     let mut player = Player::default();
     let mut left = acts;
@@ -200,7 +201,7 @@ async fn play_by_calls(channel: Channel, token: &str, acts: usize) -> Option<v1:
             return None;
         }
         left -= 1;
-        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act) };
+        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None };
         let receipt = client.act(request.clone()).await.unwrap().into_inner().receipt.unwrap();
         let again = client.act(request).await.unwrap().into_inner().receipt.unwrap();
         assert_eq!(receipt, again, "the same answer gets the first receipt again");

@@ -41,7 +41,7 @@ fn watch(match_id: &str, after_seq: Option<u64>) -> v1::WatchMatchRequest {
 
 fn act(token: &str) -> v1::ActRequest {
     let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
-    v1::ActRequest { seat_token: token.to_owned(), act: Some(act) }
+    v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None }
 }
 
 fn check_limit(error: &v1::Error) {
@@ -91,7 +91,8 @@ async fn who_reads_as_many_replays_as_it_may_is_refused_one_more_and_leaves_anot
         say.send(v1::PlayRequest { tag, handle: 0, kind: Some(kind) }).await.unwrap();
     }
     let mut answers = play.play(ReceiverStream::new(said)).await.unwrap().into_inner();
-    let seat = v1::ObserveSeat { seat_token: tokens[1].clone(), after_seq: Some(0), views: None };
+    let seat =
+        v1::ObserveSeat { seat_token: tokens[1].clone(), after_seq: Some(0), views: None, assigned: None };
     let observe = v1::ObserveRequest { seats: vec![seat] };
     let (watched, observed) =
         tokio::join!(matches.watch_match(watch(&match_id, Some(0))), play.observe(observe));
@@ -132,7 +133,8 @@ async fn who_reads_as_many_replays_as_it_may_is_refused_one_more_and_leaves_anot
 }
 
 fn observe(token: &str) -> v1::ObserveRequest {
-    let seat = v1::ObserveSeat { seat_token: token.to_owned(), after_seq: Some(0), views: None };
+    let seat =
+        v1::ObserveSeat { seat_token: token.to_owned(), after_seq: Some(0), views: None, assigned: None };
     v1::ObserveRequest { seats: vec![seat] }
 }
 

@@ -58,7 +58,8 @@ async fn a_server_that_stops_does_not_wait_for_readers() {
     let (_folder, server) = start().await;
     let (match_id, tokens) = create(&server, spec(2, v1::Visibility::Public)).await;
     let connection = channel(&server).await;
-    let seat = v1::ObserveSeat { seat_token: tokens[0].clone(), after_seq: None, views: None };
+    let seat =
+        v1::ObserveSeat { seat_token: tokens[0].clone(), after_seq: None, views: None, assigned: None };
     let mut play = PlayServiceClient::new(connection.clone());
     let mut observed = play.observe(v1::ObserveRequest { seats: vec![seat] }).await.unwrap().into_inner();
     let watch = v1::WatchMatchRequest { match_id, after_seq: None, views: None };
@@ -268,6 +269,7 @@ async fn an_action_is_played_though_its_sender_reads_nothing() {
         seat_token: token.clone(),
         after_seq: None,
         views: None,
+        assigned: None,
     });
     let mut client = PlayServiceClient::new(channel(&server).await);
     let mut observed =

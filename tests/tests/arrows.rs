@@ -23,7 +23,15 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("backend-rust", &["zetema-proto"]),
     (
         "zetema-tests",
-        &["zetema-rules", "zetema-proto", "zetema-service", "zetema-sdk", "zetema-bots", "zetema-load"],
+        &[
+            "zetema-rules",
+            "zetema-proto",
+            "zetema-ladder",
+            "zetema-service",
+            "zetema-sdk",
+            "zetema-bots",
+            "zetema-load",
+        ],
     ),
 ];
 

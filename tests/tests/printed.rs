@@ -19,8 +19,8 @@ use zetema_service::journal::{
 };
 use zetema_service::matches::SystemClock;
 use zetema_service::table::{
-    Change, Choice, Command, Created, DealSpec, Deals, Decided, Entrant, Entry, FairShuffler, MatchSpec,
-    Moment, SeatAccess, SeatSpec, Started, Table,
+    Change, Choice, Command, Created, DealSpec, Deals, Decided, Entrant, Entry, FairShuffler, LadderRates,
+    MatchSpec, Moment, SeatAccess, SeatSpec, Started, Table,
 };
 use zetema_tests::harness::{Secrets, faces};
 use zetema_tests::twins::MemoryJournal;
@@ -89,6 +89,7 @@ fn created() -> Created {
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::Yes,
     }
 }
 
@@ -154,6 +155,7 @@ fn what_a_table_is_asked_and_does_prints_nothing() {
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::Yes,
     };
     check(&secrets, "MatchSpec", spec);
     let held = game().view(Viewer::Seat(seat(0))).hand.iter().next().unwrap();
@@ -225,12 +227,24 @@ fn messages_print_nothing() {
     let seat_tokens = vec![v1::SeatToken { seat: 0, token: token() }];
     check(&secrets, "CreateMatchResponse", v1::CreateMatchResponse { r#match: None, seat_tokens });
     check(&secrets, "CreateTokenResponse", v1::CreateTokenResponse { token: None, secret: token() });
-    check(&secrets, "JoinSeatRequest", v1::JoinSeatRequest { seat_token: token(), nonce_hash: vec![] });
-    check(&secrets, "SendNonceRequest", v1::SendNonceRequest { seat_token: token(), nonce: nonce() });
+    check(
+        &secrets,
+        "JoinSeatRequest",
+        v1::JoinSeatRequest { seat_token: token(), nonce_hash: vec![], assigned: None },
+    );
+    check(
+        &secrets,
+        "SendNonceRequest",
+        v1::SendNonceRequest { seat_token: token(), nonce: nonce(), assigned: None },
+    );
     let action = v1::Action { kind: Some(v1::action::Kind::Discard(cards()[0])) };
     let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::Action(action)) };
-    check(&secrets, "ActRequest", v1::ActRequest { seat_token: token(), act: Some(act.clone()) });
-    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token(), panic: None });
+    check(
+        &secrets,
+        "ActRequest",
+        v1::ActRequest { seat_token: token(), act: Some(act.clone()), assigned: None },
+    );
+    check(&secrets, "ResignRequest", v1::ResignRequest { seat_token: token(), panic: None, assigned: None });
     check(&secrets, "ListFaultsRequest", v1::ListFaultsRequest { seat_token: token(), ..Default::default() });
     let seats = vec![v1::ObserveSeat { seat_token: token(), ..v1::ObserveSeat::default() }];
     check(&secrets, "ObserveRequest", v1::ObserveRequest { seats });

@@ -5,6 +5,7 @@ use zetema_bots::House;
 use zetema_proto::v1;
 use zetema_proto::v1::token_scope::Kind;
 use zetema_sdk::BotToken;
+use zetema_service::config::HouseBots;
 
 use crate::client::{Client, patiently, said_no};
 
@@ -21,11 +22,22 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The bot's token: a new one, the account's first if there was no such account.
+    /// That of a house bot by its own name. Each has an owner of its own, as bots of one owner do not meet.
+    pub(crate) fn usual(house: House) -> Self {
+        Self::named(house, house.to_string())
+    }
+
+    /// That of a house bot by another name.
+    pub(crate) fn named(house: House, name: String) -> Self {
+        Self { house, owner: HouseBots::owner_of(&name), name }
+    }
+
+    /// The bot's token: a new one, the account's first if there was no such account. One that this program has registered for the owner
+    /// of all house bots of then stays that one's, as no bot changes its owner: then that is the owner from now on.
     ///
     /// # Errors
     /// The name is somebody else's, the bot is retired, or the server refuses for another reason.
-    pub(crate) async fn token(&self, admin: &Client) -> Result<BotToken> {
+    pub(crate) async fn token(&mut self, admin: &Client) -> Result<BotToken> {
         let name = &self.name;
         let request = v1::GetBotRequest { name: name.clone() };
         let found = match patiently(async || admin.get_bot(request.clone()).await).await {
@@ -37,7 +49,18 @@ impl Account {
             Some(bot) if bot.state() == v1::BotState::Retired => {
                 bail!("the bot {name} is retired, for ever: leave it out")
             }
-            Some(bot) if bot.owner == self.owner && bot.fault_contact == REGISTERED_BY_THIS => {
+            Some(bot)
+                if (bot.owner == self.owner || bot.owner == HouseBots::OLD_OWNER)
+                    && bot.fault_contact == REGISTERED_BY_THIS =>
+            {
+                if bot.owner != self.owner {
+                    tracing::info!(
+                        bot = name,
+                        owner = bot.owner,
+                        "a house bot is of the owner of all house bots of earlier releases: it does not meet the others of that owner"
+                    );
+                    self.owner = bot.owner;
+                }
                 let request = v1::RotateTokenRequest { name: name.clone() };
                 patiently(async || admin.rotate_token(request.clone()).await).await?.secret
             }

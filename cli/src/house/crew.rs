@@ -18,18 +18,20 @@ use zetema_sdk::{
 };
 use zetema_service::limits::MAX_SEATS_PER_STREAM;
 
-use super::{Account, Playing};
+use super::{Account, Open, Playing};
 
 /// Threads on which all of them think, beside the one of their connections: a server in the same process has the others.
 const THINKERS: usize = 2;
+/// How many challenges a house bot accepts at least, so that nobody has all of them.
+const FEWEST_CHALLENGES: NonZeroU16 = NonZeroU16::MIN.saturating_add(1);
 
 /// House bots that play at once, on threads of their own. When it is dropped, they stop where they are.
 pub(crate) struct Crew {
     /// `None` when it is being dropped.
     runtime: Option<Runtime>,
     told_to_leave: CancellationToken,
-    /// The ladders that all of them wait on; `None` until that is known.
-    ladders: watch::Sender<Option<Arc<[String]>>>,
+    /// The ladders that they wait on, each as far as it lets its owner's bots in; `None` until that is known.
+    ladders: watch::Sender<Option<Arc<[Open]>>>,
     attended: watch::Sender<Attended>,
     /// Those that may wait on a ladder.
     waiting: TaskTracker,
@@ -48,7 +50,7 @@ pub(crate) struct Opening {
     pub(crate) challenged: Challenged,
 }
 
-/// Whether they accept challenges: as many at once as they have places on a ladder.
+/// Whether they accept challenges: as many at once as they have places on a ladder, and two at least, as one owner has half of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Challenged {
     ByEveryone,
@@ -75,7 +77,8 @@ pub(crate) struct Failure {
 struct Waits {
     places: NonZeroU16,
     challenged: Challenged,
-    ladders: watch::Receiver<Option<Arc<[String]>>>,
+    owner: String,
+    ladders: watch::Receiver<Option<Arc<[Open]>>>,
 }
 
 impl Crew {
@@ -130,7 +133,8 @@ impl Crew {
         };
         self.attended.send_modify(|attended| attended.playing += 1);
         let (leave, held) = (self.told_to_leave.clone(), self.waiting.token());
-        let waits = Waits { places, challenged, ladders: self.ladders.subscribe() };
+        let owner = account.owner.clone();
+        let waits = Waits { places, challenged, owner, ladders: self.ladders.subscribe() };
         let (bot, attended) = (account.name.clone(), self.attended.clone());
         let played = async move {
             let problem = attend(&bot, Playing::new(session), waits, leave, held).await;
@@ -144,7 +148,7 @@ impl Crew {
     }
 
     /// Has all of them wait on these ladders, those that come later too.
-    pub(crate) fn wait_on(&self, ladders: Vec<String>) {
+    pub(crate) fn wait_on(&self, ladders: Vec<Open>) {
         self.ladders.send_replace(Some(ladders.into()));
     }
 
@@ -237,10 +241,18 @@ async fn wait(bot: &str, playing: &mut Playing, waits: &Waits, ladders: &[String
             "a house bot has fewer places than it was to have: all that it waits for fits into {MAX_SEATS_PER_STREAM} matches at once"
         );
     }
+    if ladders.is_empty() {
+        tracing::warn!(
+            bot,
+            owner = waits.owner,
+            "a house bot may enter no ladder: it plays in matches alone that are created with it"
+        );
+    }
     let queues: Vec<LadderQueue> = ladders.iter().map(|ladder| LadderQueue::new(ladder, places)).collect();
     let waiting = async {
         if waits.challenged == Challenged::ByEveryone {
-            playing.challenges(Challenges::FromEveryone { matches_at_once: places }).await?;
+            let matches_at_once = places.max(FEWEST_CHALLENGES);
+            playing.challenges(Challenges::FromEveryone { matches_at_once }).await?;
         }
         if !queues.is_empty() {
             playing.queue(queues).await?;
@@ -264,11 +276,12 @@ fn fitting(places: NonZeroU16, ladders: usize) -> NonZeroU16 {
 }
 
 impl Waits {
-    /// The ladders, once they are named.
-    async fn known(&mut self) -> Arc<[String]> {
+    /// The ladders that the bot may enter, once they are named.
+    async fn known(&mut self) -> Vec<String> {
         loop {
             if let Some(ladders) = self.ladders.borrow_and_update().clone() {
-                return ladders;
+                let open = ladders.iter().filter(|open| open.lets_in(&self.owner));
+                return open.map(|open| open.ladder.clone()).collect();
             }
             if self.ladders.changed().await.is_err() {
                 // Nobody is left to name them.

@@ -2,10 +2,12 @@
 
 mod account;
 mod crew;
+mod open;
 mod playing;
 mod serving;
 
 pub(crate) use account::Account;
 pub(crate) use crew::{Challenged, Crew, Failure, Opening};
+pub(crate) use open::Open;
 pub(crate) use playing::Playing;
 pub(crate) use serving::HouseBots;

@@ -9,18 +9,15 @@ use anyhow::{Context, Result};
 use tokio::time::sleep;
 use zetema_bots::House;
 use zetema_proto::v1;
-use zetema_proto::v1::ladder_entry::Kind;
 use zetema_sdk::{NonceSecret, Records};
 use zetema_service::config::{Config, Setting};
 use zetema_service::server::Server;
 
-use super::{Account, Challenged, Crew, Opening};
+use super::{Account, Challenged, Crew, Open, Opening};
 use crate::args::{AddressArgs, TlsArgs};
 use crate::client::{Client, passes, patiently};
 use crate::failure::Usage;
 
-/// Whose they are.
-const OWNER: &str = "house";
 /// The file in the data folder from which their nonces follow, so that a match that is not dealt outlives the process.
 const NONCE_SECRET_FILE: &str = "house-bots.nonce-secret";
 /// How long after what passes they try to come again, at first and at most.
@@ -107,7 +104,7 @@ impl HouseBots {
         };
         let mut passing = None;
         for (house, places) in std::mem::take(missing) {
-            let account = Account { house, name: house.to_string(), owner: OWNER.to_owned() };
+            let mut account = Account::usual(house);
             let come = async {
                 let token = account.token(&client).await?;
                 self.crew.add(&opening, &account, token, places)
@@ -129,29 +126,13 @@ impl HouseBots {
         }
         // Only now, as ladders may first have to count what was played before, and what runs is to be played on meanwhile.
         let listed = patiently(async || client.list_ladders(v1::ListLaddersRequest {}).await).await?;
-        let ladders = listed.ladders.into_iter().filter(may_enter).map(|ladder| ladder.name);
-        let ladders: Vec<String> = ladders.collect();
-        if ladders.is_empty() {
-            tracing::warn!(
-                "the house bots may enter no ladder: they play in matches alone that are created with them"
-            );
-        }
-        self.crew.wait_on(ladders);
+        self.crew.wait_on(listed.ladders.iter().filter_map(Open::of).collect());
         passing.map_or(Ok(()), Err)
     }
 
     /// Has them leave their ladders and accept no challenge, and play on what they have.
     pub(crate) async fn leave(&self) {
         self.crew.leave().await;
-    }
-}
-
-/// Whether bots of the house may enter a ladder.
-fn may_enter(ladder: &v1::Ladder) -> bool {
-    match ladder.entry.as_ref().and_then(|entry| entry.kind.as_ref()) {
-        Some(Kind::Registered(v1::RegisteredBots {})) => true,
-        Some(Kind::Owners(v1::EntryOwners { owners })) => owners.iter().any(|owner| owner == OWNER),
-        None => false,
     }
 }
 
@@ -179,18 +160,5 @@ mod tests {
         ] {
             assert_eq!(reachable(listens.parse().unwrap()).to_string(), expected, "{listens}");
         }
-    }
-
-    #[test]
-    fn a_ladder_of_named_owners_is_for_the_house_if_it_is_among_them() {
-        let ladder = |kind| v1::Ladder { entry: Some(v1::LadderEntry { kind }), ..v1::Ladder::default() };
-        let of = |owners: &[&str]| {
-            let owners = owners.iter().map(ToString::to_string).collect();
-            Some(Kind::Owners(v1::EntryOwners { owners }))
-        };
-        assert!(may_enter(&ladder(Some(Kind::Registered(v1::RegisteredBots {})))));
-        assert!(may_enter(&ladder(of(&["ada", "house"]))));
-        assert!(!may_enter(&ladder(of(&["ada"]))));
-        assert!(!may_enter(&ladder(None)));
     }
 }

@@ -103,7 +103,7 @@ pub(crate) struct AdjustedScoreJson {
 /// Whether a bot is paired.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ConductJson {
-    /// `free`, `cooling-down` or `benched`.
+    /// `free`, `cooling-down`, `benched` or `out-of-quota`.
     pub(crate) state: &'static str,
     /// As in 2026-11-21T03:04:01.250Z.
     pub(crate) until: Option<String>,
@@ -118,19 +118,28 @@ pub(crate) struct StandingsJson {
     pub(crate) standings: Vec<StandingJson>,
 }
 
-/// A result.
+/// A result, with seats that say all of it, or [`LadderSeatJson`].
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct LadderResultJson {
+pub(crate) struct LadderResultJson<S = ScoredSeatJson> {
     pub(crate) result_number: u64,
     pub(crate) match_id: String,
     /// As in 2026-11-21T03:04:01.250Z.
     pub(crate) time: Option<String>,
     /// `target`, `deal-over`, `forfeit` or `aborted`.
     pub(crate) reason: &'static str,
-    pub(crate) seats: Vec<LadderSeatJson>,
+    pub(crate) seats: Vec<S>,
 }
 
-/// A seat of a result.
+/// A seat of a result, with what is computed after it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ScoredSeatJson {
+    #[serde(flatten)]
+    pub(crate) seat: LadderSeatJson,
+    /// `None` until it is computed, and of a match that is not rated.
+    pub(crate) adjusted_score: Option<AdjustedScoreJson>,
+}
+
+/// A seat of a result, as it stays.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LadderSeatJson {
     pub(crate) bot: String,
@@ -142,8 +151,6 @@ pub(crate) struct LadderSeatJson {
     pub(crate) end: &'static str,
     pub(crate) before: Option<RatingJson>,
     pub(crate) after: Option<RatingJson>,
-    /// `None` until it is computed, and of a match that is not rated.
-    pub(crate) adjusted_score: Option<AdjustedScoreJson>,
 }
 
 /// A bot's rating after a match.
@@ -289,6 +296,7 @@ impl ConductJson {
             Some(Kind::Free(v1::FreeToPlay {})) => ("free", None),
             Some(Kind::CoolingDown(v1::CoolingDown { until })) => ("cooling-down", until.as_ref()),
             Some(Kind::Benched(v1::Benched { until })) => ("benched", until.as_ref()),
+            Some(Kind::OutOfQuota(v1::OutOfQuota { until })) => ("out-of-quota", until.as_ref()),
             None => (UNKNOWN, None),
         };
         Self { state, until: until.map(ToString::to_string) }
@@ -314,7 +322,7 @@ const fn reason(reason: v1::LadderResultReason) -> &'static str {
     }
 }
 
-impl LadderResultJson {
+impl<S: for<'a> From<&'a v1::LadderSeat>> LadderResultJson<S> {
     /// The JSON form of a result.
     pub(crate) fn new(message: &v1::LadderResult) -> Self {
         Self {
@@ -322,13 +330,20 @@ impl LadderResultJson {
             match_id: message.match_id.clone(),
             time: message.time.as_ref().map(ToString::to_string),
             reason: reason(message.reason()),
-            seats: message.seats.iter().map(LadderSeatJson::new).collect(),
+            seats: message.seats.iter().map(S::from).collect(),
         }
     }
 }
 
-impl LadderSeatJson {
-    fn new(message: &v1::LadderSeat) -> Self {
+impl From<&v1::LadderSeat> for ScoredSeatJson {
+    fn from(message: &v1::LadderSeat) -> Self {
+        let adjusted_score = message.adjusted_score.as_ref().map(AdjustedScoreJson::new);
+        Self { seat: message.into(), adjusted_score }
+    }
+}
+
+impl From<&v1::LadderSeat> for LadderSeatJson {
+    fn from(message: &v1::LadderSeat) -> Self {
         let ranked = message.rank > 0;
         Self {
             bot: message.bot_name.clone(),
@@ -343,7 +358,6 @@ impl LadderSeatJson {
             },
             before: message.before.as_ref().map(RatingJson::new),
             after: message.after.as_ref().map(RatingJson::new),
-            adjusted_score: message.adjusted_score.as_ref().map(AdjustedScoreJson::new),
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) use fault::FaultJson;
 pub(crate) use journal::{CheckedJson, RepairedJson};
 pub(crate) use ladders::{
     AdjustedScoreJson, ConductJson, EstimateJson, HeadToHeadJson, IntervalJson, LadderJson, LadderResultJson,
-    LadderSeatJson, RatingJson, RatingPointJson, StandingJson, StandingsJson,
+    LadderSeatJson, RatingJson, RatingPointJson, ScoredSeatJson, StandingJson, StandingsJson,
 };
 pub(crate) use matches::{CreatedJson, MatchJson};
 pub(crate) use outcome::OutcomeJson;

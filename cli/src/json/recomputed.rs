@@ -3,14 +3,16 @@
 use serde::Serialize;
 use zetema_service::journal::BotName;
 use zetema_service::ladders::{
-    BotEntry, Comparison, Deviation, Difference, Recompute, Recomputed, RecomputedLadder,
+    BotEntry, Comparison, Deviation, Difference, Recompute, Recomputed, RecomputedLadder, Verdict,
 };
 
 /// All ladders of a journal.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecomputedJson {
-    /// Whether a stored rating is not that of the results, or can't be.
+    /// Whether a stored rating is not that of the results, by more than rounding, or can't be.
     pub(crate) differs: bool,
+    /// Whether a stored rating differs from that of the results by rounding.
+    pub(crate) rounded: bool,
     /// Whether the ratings of the results took the place of those that were stored.
     replaced: bool,
     results: u64,
@@ -63,7 +65,9 @@ impl RecomputedJson {
     pub(crate) fn new(recomputed: &Recomputed, what: Recompute) -> Self {
         let Recomputed { results, last, ladders, unknown, nameless, stored, found } = recomputed;
         Self {
-            differs: *nameless > 0 || ladders.iter().any(|ladder| ladder.comparison.is_bad()),
+            differs: *nameless > 0
+                || ladders.iter().any(|ladder| ladder.comparison.verdict() == Verdict::Wrong),
+            rounded: ladders.iter().any(|ladder| is_rounded(&ladder.comparison)),
             replaced: what == Recompute::Store && *stored > 0,
             results: *results,
             result_number: last.get(),
@@ -108,6 +112,12 @@ impl RecomputedLadderJson {
             differences,
         }
     }
+}
+
+/// Whether some bot's ratings differ by rounding, whatever those of others do.
+fn is_rounded(comparison: &Comparison) -> bool {
+    let Comparison::Compared { differences, .. } = comparison else { return false };
+    differences.iter().any(|difference| difference.deviation == Deviation::Rounding)
 }
 
 impl DifferenceJson {

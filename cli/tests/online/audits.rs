@@ -17,7 +17,7 @@ use zetema_service::journal::{
 };
 use zetema_service::table::MatchInfo;
 
-use crate::ladders::season;
+use crate::ladders::{LADDER, season};
 use crate::server::{Served, text, tokens, zetema};
 
 fn audited(output: &Output) -> Value {
@@ -36,7 +36,16 @@ fn a_server_with_nothing_wrong_is_sound_to_everybody_and_its_folder_too() {
     season(&server, ["ann", "bob"], 3);
     let results = server.json(&["match", "results"]).as_array().unwrap().len();
 
-    let all = json!({"records": results, "sound": results, "held": 0, "unseen": 0, "findings": []});
+    let on_ladder =
+        server.json(&["ladder", "results", LADDER, "--limit", "100000"]).as_array().unwrap().len();
+    let found = |records: usize, unseen: usize, why: &str, not_compared: usize| {
+        let mut reasons = json!({"too_old": 0, "no_such_ladder": 0, "not_counted": 0, "no_server": 0});
+        reasons[why] = not_compared.into();
+        json!({
+            "records": records, "sound": records, "held": 0, "unseen": unseen, "not_compared": reasons, "findings": [],
+        })
+    };
+    let all = found(results, 0, "too_old", 0);
     let admin = server.output(&["ladder", "audit", "--format", "json"]);
     assert!(admin.status.success(), "{}", text(&admin.stdout));
     assert_eq!(audited(&admin), all);
@@ -45,8 +54,7 @@ fn a_server_with_nothing_wrong_is_sound_to_everybody_and_its_folder_too() {
         let args = [&["ladder", "audit", "--server", &server.url], flags].concat();
         zetema().args(args).current_dir(server.data.path()).output().unwrap()
     };
-    let seen = results - 1;
-    let public = json!({"records": seen, "sound": seen, "held": 0, "unseen": 1, "findings": []});
+    let public = found(results - 1, 1, "too_old", 0);
     assert_eq!(audited(&anyone(&["--format", "json"])), public);
     let told = anyone(&[]);
     assert!(told.status.success());
@@ -70,7 +78,9 @@ fn a_server_with_nothing_wrong_is_sound_to_everybody_and_its_folder_too() {
     let before = files();
     let folder = audit_folder(data.path());
     assert!(folder.status.success(), "{}", text(&folder.stderr));
-    assert_eq!(audited(&folder), all);
+    // What ladders list a folder does not know.
+    let in_folder = found(results, 0, "no_server", on_ladder);
+    assert_eq!(audited(&folder), in_folder);
     assert!(files() == before, "the folder was changed");
     // What is typed counts for more than what the environment says.
     let mut command = zetema();
@@ -78,9 +88,22 @@ fn a_server_with_nothing_wrong_is_sound_to_everybody_and_its_folder_too() {
         .env("ZETEMA_SERVER", "http://127.0.0.1:1")
         .args(["ladder", "audit", "--format", "json", "--data"]);
     let folder = command.arg(data.path()).output().unwrap();
-    assert_eq!(audited(&folder), all);
+    assert_eq!(audited(&folder), in_folder);
     let noted = text(&folder.stderr);
     assert!(noted.contains(&format!("the data folder {}", data.path().display())), "{noted}");
+
+    // A server that has just been started again knows all the same, and one without the ladder says what it does not.
+    let (server, _) = Served::on(data);
+    assert_eq!(audited(&server.output(&["ladder", "audit", "--format", "json"])), all);
+    let data = server.stop();
+    let config = data.path().join("config.toml");
+    let ladder = "[[ladder]]\nname = \"elsewhere\"\npreset = \"quick\"\nplayers = 2\n";
+    std::fs::write(&config, ladder).unwrap();
+    let (server, _) = Served::on_with(data, &["--config", config.to_str().unwrap()]);
+    let without = found(results, 0, "no_such_ladder", on_ladder);
+    assert_eq!(audited(&server.output(&["ladder", "audit", "--format", "json"])), without);
+    let told = text(&server.output(&["ladder", "audit"]).stdout);
+    assert!(told.contains("not compared with its ladder: that is not there any more"), "{told}");
 }
 
 #[test]
@@ -169,7 +192,11 @@ fn deal_set(server: &Served) -> [String; 2] {
         let created = matches.batch_create_matches(request).await.unwrap().into_inner();
         let mut play = PlayServiceClient::connect(server.url.clone()).await.unwrap();
         for seat in created.matches.iter().flat_map(|created| &created.seat_tokens) {
-            let join = v1::JoinSeatRequest { seat_token: seat.token.clone(), nonce_hash: Vec::new() };
+            let join = v1::JoinSeatRequest {
+                seat_token: seat.token.clone(),
+                nonce_hash: Vec::new(),
+                assigned: None,
+            };
             play.join_seat(join).await.unwrap();
         }
         created
@@ -187,9 +214,12 @@ fn records_that_wait_for_others_of_their_deal_set_are_counted_apart() {
         server.json(&["match", "cancel", id]);
         let found = audited(&server.output(&["ladder", "audit", "--format", "json"]));
         let records = sound + held;
+        let compared = json!({"too_old": 0, "no_such_ladder": 0, "not_counted": 0, "no_server": 0});
         assert_eq!(
             found,
-            json!({"records": records, "sound": sound, "held": held, "unseen": 0, "findings": []})
+            json!({
+                "records": records, "sound": sound, "held": held, "unseen": 0, "not_compared": compared, "findings": [],
+            })
         );
     }
 }

@@ -83,10 +83,17 @@ fn assert_rows(rows: &[Row], results: &[Value]) {
     }
 }
 
-/// The results that `ladder results` lists, the oldest first.
+/// The results that `ladder results` lists, the oldest first, without what is computed after them.
 fn listed(server: &Served) -> Vec<Value> {
     let listed = server.json(&["ladder", "results", LADDER, "--limit", "100000"]);
-    listed.as_array().unwrap().iter().rev().cloned().collect()
+    let mut results: Vec<Value> = listed.as_array().unwrap().iter().rev().cloned().collect();
+    for seat in results.iter_mut().flat_map(|result| result["seats"].as_array_mut().unwrap()) {
+        seat.as_object_mut()
+            .unwrap()
+            .remove("adjusted_score")
+            .expect("it is told, or that there is none yet");
+    }
+    results
 }
 
 /// The rows that they make.
@@ -223,6 +230,16 @@ fn an_export_that_is_gone_on_with_is_the_whole_wherever_it_was_cut() {
     }
     let whole = csv_rows(&fs::read(in_folder(&server, "whole.csv")).unwrap());
     assert_rows(&whole[..], &listed(&server));
+    filters_keep_some_and_drop_some(&server);
+
+    // The very same command goes on, after the cursor with which it began too.
+    let begun = in_folder(&server, "begun.csv");
+    for _ in 0..2 {
+        export(&server, "results", &begun, &["--page-size", "1", "--after", &cursors[0]]);
+        let rows = csv_rows(&fs::read(&begun).unwrap());
+        let before = csv_rows(&before);
+        assert_eq!(rows[..], whole[before.len()..]);
+    }
 
     // Cut after each result: a cursor of `match results` is one of exports.
     for (at, result) in server.json(&["match", "results"]).as_array().unwrap().iter().enumerate() {
@@ -233,6 +250,110 @@ fn an_export_that_is_gone_on_with_is_the_whole_wherever_it_was_cut() {
         let number_of = |row: &Row| row["result_number"].parse::<u64>().unwrap();
         let parted: Vec<Row> = whole.iter().filter(|row| number_of(row) > number).cloned().collect();
         assert_eq!(parquet_rows(&rest), parted, "after {number}");
+    }
+}
+
+/// Whether a filter should keep a result.
+type Wanted<'a> = &'a dyn Fn(&Value) -> bool;
+
+/// Of results of ann and bob, and then of cyd and dan, each filter exports those that it should, and lists them.
+fn filters_keep_some_and_drop_some(server: &Served) {
+    let results = listed(server);
+    let of = |name: &str, result: &Value| {
+        result["seats"].as_array().unwrap().iter().any(|seat| seat["bot"] == name)
+    };
+    let time = |result: &Value| {
+        result["time"]
+            .as_str()
+            .unwrap()
+            .parse::<prost_types::Timestamp>()
+            .map(|time| (time.seconds, time.nanos))
+            .unwrap()
+    };
+    let middle = results.iter().find(|result| time(result) > time(&results[0])).expect("they take time");
+    let at = middle["time"].as_str().unwrap();
+    let is_since = |result: &Value| time(result) >= time(middle);
+    let rated = |result: &Value| result["reason"] != "aborted";
+    let check = |flags: &[&str], wanted: Wanted<'_>| {
+        let wanted: Vec<Value> = results.iter().filter(|result| wanted(result)).cloned().collect();
+        let output =
+            server.output(&[&["ladder", "export", "results", LADDER, "--format", "jsonl"], flags].concat());
+        let lines = text(&output.stdout);
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines, wanted, "{flags:?}");
+        wanted.len()
+    };
+    let all = results.len();
+    let cases: [(&[&str], Wanted<'_>); 5] = [
+        (&["--bot", "ann"], &|result| of("ann", result)),
+        (&["--bot", "dan", "--opponent", "cyd"], &|result| of("dan", result)),
+        (&["--since", at], &is_since),
+        (&["--before", at], &|result| !is_since(result)),
+        (&["--bot", "cyd", "--since", at], &|result| of("cyd", result) && is_since(result)),
+    ];
+    for (flags, wanted) in cases {
+        let kept = check(flags, wanted);
+        assert!(0 < kept && kept < all, "{flags:?} keeps {kept} of {all}");
+    }
+    assert_eq!(check(&["--bot", "ann", "--opponent", "cyd"], &|_| false), 0);
+    // One of the two may be all of them, if no match was left when the bots went.
+    let one = check(&["--reason", "aborted"], &|result| !rated(result));
+    let other = check(&["--reason", "target", "--reason", "deal-over", "--reason", "forfeit"], &rated);
+    assert_eq!((one + other, other > 0), (all, true));
+}
+
+#[test]
+fn a_record_that_the_server_can_not_give_is_missed_at_each_run() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 3);
+    let results = listed(&server);
+    let number = results[1]["result_number"].as_u64().unwrap();
+    let database = rusqlite::Connection::open(server.data.path().join("journal.sqlite3")).unwrap();
+    database.busy_timeout(std::time::Duration::from_mins(1)).unwrap();
+    // The server alone copies its WAL.
+    database.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    let change = "UPDATE records SET record = x'ff' WHERE result_number = ?1";
+    assert_eq!(database.execute(change, [i64::try_from(number).unwrap()]).unwrap(), 1);
+    drop(database);
+    let records = in_folder(&server, "records.jsonl");
+    let args = ["ladder", "export", "records", LADDER, "--format", "jsonl", "--output"];
+    for said in ["left out: the record of", "lacks 1 record", "lacks 1 record"] {
+        let output = server.command(&args).arg(&records).output().unwrap();
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(said) && told.contains("to go on from here"), "{told}");
+        assert_eq!(fs::read_to_string(&records).unwrap().lines().count(), results.len() - 1);
+    }
+    // The results are all there.
+    export(&server, "results", &in_folder(&server, "results.jsonl"), &[]);
+}
+
+#[test]
+fn a_file_never_has_ratings_by_two_settings() {
+    let server = Served::start();
+    season(&server, ["ann", "bob"], 2);
+    let files = [("results", "csv"), ("results", "jsonl"), ("records", "jsonl")];
+    for (what, form) in files {
+        export(&server, what, &in_folder(&server, &format!("{what}.{form}")), &[]);
+    }
+    let data = server.stop();
+    let config = data.path().join("config.toml");
+    let ladder = "[[ladder]]\nname = \"quick-2\"\npreset = \"quick\"\nplayers = 2\nrating.beta = 11.0\n";
+    fs::write(&config, ladder).unwrap();
+    let (server, _) = Served::on_with(data, &["--config", config.to_str().unwrap()]);
+    for (what, form) in files {
+        let file = in_folder(&server, &format!("{what}.{form}"));
+        if what == "records" {
+            export(&server, what, &file, &[]);
+            continue;
+        }
+        let before = fs::read(&file).unwrap();
+        let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
+        let output = server.command(&args).arg(&file).output().unwrap();
+        let told = text(&output.stderr);
+        assert!(!output.status.success() && told.contains("beta 10,") && told.contains("beta 11,"), "{told}");
+        assert!(fs::read(&file).unwrap() == before);
+        export(&server, what, &in_folder(&server, &format!("other.{form}")), &[]);
     }
 }
 
@@ -327,7 +448,24 @@ fn what_can_not_be_gone_on_with_is_refused_and_left_as_it_is() {
         let args = ["ladder", "export", what, ladder, "--format", form, "--output", file.to_str().unwrap()];
         server.output(&[&args, flags].concat())
     };
-    let cases: [Case<'_>; 11] = [
+    let nothing_of = |form: &str| {
+        let mut said: Value = serde_json::from_slice(&said).unwrap();
+        (said["format"], said["bytes"], said["cursor"]) = (form.into(), 0.into(), "".into());
+        said.to_string().into_bytes()
+    };
+    let [nothing, no_line] = ["csv", "jsonl"].map(nothing_of);
+    let cases: [Case<'_>; 15] = [
+        // Nothing of the export is in what is there.
+        (&other[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
+        (&whole[..], Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
+        (b"ladder;", Some(&nothing[..]), ["results", LADDER, "csv"], &[], "nothing of this export is in it"),
+        (
+            &other[..],
+            Some(&no_line[..]),
+            ["results", LADDER, "jsonl"],
+            &[],
+            "nothing of this export is in it",
+        ),
         (&whole[..], None, ["results", LADDER, "csv"], &[], "which would say how far it is, is not"),
         (
             b"",

@@ -166,14 +166,18 @@ fn ratings_are_recomputed(data: &Path, rated_matches: &Value) {
     let changed = f64::from_bits(mu.to_bits() ^ 1);
     assert_eq!(journal.execute("UPDATE ladder_ratings SET mu = ?1 WHERE bot = 'bob'", [changed]).unwrap(), 1);
     drop(journal);
+    let exact = check(&["--exact"]);
+    assert_eq!(exact.status.code(), Some(1), "{}", text(&exact.stderr));
+    assert!(text(&exact.stderr).contains("same bits"), "{}", text(&exact.stderr));
     let found = check(&json);
-    assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
+    assert_eq!(found.status.code(), Some(0), "{}", text(&found.stderr));
     // To the last digit, as numbers of JSON are read less exactly.
     let both = [changed, mu].map(|mu| format!("\"mu\": {mu},"));
     assert!(both.iter().all(|mu| text(&found.stdout).contains(mu)), "{both:?}: {}", text(&found.stdout));
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
     let difference = &found["ladders"][0]["differences"][0];
-    assert_eq!((&found["differs"], &difference["bot"]), (&true.into(), &"bob".into()), "{found}");
+    assert_eq!((&found["differs"], &found["rounded"]), (&false.into(), &true.into()), "{found}");
+    assert_eq!(difference["bot"], "bob", "{found}");
     assert_eq!(
         (&difference["rounding"], &difference["stored"]["matches"]),
         (&true.into(), &difference["recomputed"]["matches"])
@@ -184,6 +188,17 @@ fn ratings_are_recomputed(data: &Path, rated_matches: &Value) {
         assert!(printed.contains(&part), "{part}: {printed}");
     }
     assert!(!printed.contains("ann"), "{printed}");
+    assert!(text(&found.stderr).contains("but for rounding"), "{}", text(&found.stderr));
+
+    // More than rounding.
+    let journal = rusqlite::Connection::open(data.join("journal.sqlite3")).unwrap();
+    let changed = [mu + 1e-8];
+    assert_eq!(journal.execute("UPDATE ladder_ratings SET mu = ?1 WHERE bot = 'bob'", changed).unwrap(), 1);
+    drop(journal);
+    let found = check(&json);
+    assert_eq!(found.status.code(), Some(1), "{}", text(&found.stderr));
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!((&found["differs"], &found["rounded"]), (&true.into(), &false.into()), "{found}");
 
     let stored = recompute(data, &[]);
     assert!(stored.status.success(), "{}", text(&stored.stderr));

@@ -15,6 +15,19 @@ fn list<'a>(record: &'a mut Value, pointer: &str) -> &'a mut Vec<Value> {
     record.pointer_mut(pointer).unwrap().as_array_mut().unwrap()
 }
 
+/// A fault before the first step: of the second seat after the dealer, with a card that it was dealt, and its seat as this makes it.
+fn fault_of(record: &mut Value, seat: fn(u64) -> Value) {
+    let card = record["deals"][0]["deck"][1].clone();
+    let of = (record["dealer"].as_u64().unwrap() + 2) % 3;
+    list(record, "/steps").insert(0, json!({"fault": {"seat": seat(of), "card": card}}));
+}
+
+/// Makes this of the first action.
+fn first_action(record: &mut Value, action: &Value) {
+    let at = first(record, "play");
+    record["steps"][at]["play"]["action"] = action.clone();
+}
+
 type Change = fn(&mut Value);
 
 /// What is changed in a record that held, how, and what the verifiers say of it.
@@ -183,6 +196,57 @@ const TAMPERED: &[(&str, Change, &str)] = &[
         "can't be exposed",
     ),
     (
+        "a fault of a seat that is a text",
+        |record| fault_of(record, |seat| json!(seat.to_string())),
+        "steps[0].seat is none",
+    ),
+    (
+        "a fault of the seat \"length\"",
+        |record| fault_of(record, |_| json!("length")),
+        "steps[0].seat is none",
+    ),
+    (
+        "a fault of a seat that is a truth",
+        |record| fault_of(record, |_| json!(true)),
+        "steps[0].seat is none",
+    ),
+    ("a fault of a seat that is not there", |record| fault_of(record, |_| json!(3)), "steps[0].seat is none"),
+    ("a fault of half a seat", |record| fault_of(record, |_| json!(0.5)), "steps[0].seat is none"),
+    (
+        "a fault of a list of cards",
+        |record| {
+            let at = first(record, "fault");
+            let card = record["steps"][at]["fault"]["card"].clone();
+            record["steps"][at]["fault"]["card"] = json!([card]);
+        },
+        "is no text",
+    ),
+    (
+        "the seat of a step as a text",
+        |record| {
+            let at = first(record, "play");
+            let seat = record["steps"][at]["play"]["seat"].to_string();
+            record["steps"][at]["play"]["seat"] = json!(seat);
+        },
+        ".seat is none",
+    ),
+    (
+        "an assembly of a list of ranks",
+        |record| first_action(record, &json!({"assembly": ["K"]})),
+        "is no text",
+    ),
+    (
+        "a discard of a list of cards",
+        |record| first_action(record, &json!({"discard": ["KS"]})),
+        "is no text",
+    ),
+    ("a flush of numbers", |record| first_action(record, &json!({"flush": [2, 3, 4]})), "is no text"),
+    (
+        "marriages of an object",
+        |record| first_action(record, &json!({"marriages": {"hand": {"length": 0}, "tableau": []}})),
+        "is no list",
+    ),
+    (
         "a declaration of cards from the stock",
         |record| {
             let cards = record["deals"][0]["deck"].as_array().unwrap()[59..].to_vec();
@@ -198,6 +262,24 @@ const TAMPERED: &[(&str, Change, &str)] = &[
             record["steps"][at]["play"]["action"] = json!({"marriages": Value::Null});
         },
         "is no object",
+    ),
+    (
+        "the reason of the end as a list",
+        |record| {
+            let reason = record["outcome"]["result"]["reason"].clone();
+            record["outcome"]["result"]["reason"] = json!([reason]);
+        },
+        "outcome.reason is no text",
+    ),
+    (
+        "a truth for the revision",
+        |record| record["rules_revision"] = json!(true),
+        "rules_revision is unknown",
+    ),
+    (
+        "a truth for the dealer",
+        |record| record["dealer"] = json!(record["dealer"] == 1),
+        "dealer does not follow from the seed",
     ),
     ("the revision", |record| record["rules_revision"] = json!(2), "rules_revision is unknown"),
     (

@@ -41,7 +41,7 @@ pub enum Until {
 /// let settings = ConductSettings::default();
 /// let mut conduct = Conduct::default();
 /// let notice = conduct.no_show(&settings, 0, 10_000).unwrap();
-/// assert!(notice.to_string().contains("strike 1: it is paired again in 30 s"));
+/// assert!(notice.to_string().contains("strike 1: it is not paired for 30 s"));
 /// assert_eq!(conduct.status(39_999), Status::CoolingDown { until_ms: 40_000 });
 /// assert_eq!(conduct.status(40_000), Status::Free);
 /// ```
@@ -119,6 +119,17 @@ impl Conduct {
         self.came_in_a_row = 0;
         self.last_strike = Some(Strike { at_ms: now_ms, until_ms });
         Some(Notice::NoShow { strikes, cool_down_ms, until_ms })
+    }
+
+    /// The bot joined a match that was made at `paired_ms`, and did not send the nonce that it had promised: it was lost before the deal
+    /// all the same, and is told so in other words.
+    pub fn no_nonce(&mut self, settings: &ConductSettings, paired_ms: u64, now_ms: u64) -> Option<Notice> {
+        self.no_show(settings, paired_ms, now_ms).map(|notice| match notice {
+            Notice::NoShow { strikes, cool_down_ms, until_ms } => {
+                Notice::NoNonce { strikes, cool_down_ms, until_ms }
+            }
+            other => other,
+        })
     }
 
     /// The bot came to a match, which was dealt.

@@ -2,11 +2,20 @@
 
 use std::fmt;
 
-/// What a bot's author is told of a no-show or a forfeit. Its text says what follows and what to do.
+/// What a bot's author is told of a no-show, a forfeit or a quota. Its text says what follows and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// It did not come to a match, which was not dealt.
     NoShow {
+        /// How many strikes it has now.
+        strikes: u32,
+        /// For how long it is not paired, in milliseconds.
+        cool_down_ms: u64,
+        /// Until when, in milliseconds.
+        until_ms: u64,
+    },
+    /// It came to a match and did not send the nonce that it had promised, so that the match was not dealt.
+    NoNonce {
         /// How many strikes it has now.
         strikes: u32,
         /// For how long it is not paired, in milliseconds.
@@ -43,6 +52,15 @@ pub enum Notice {
         /// How often it was benched, this time included.
         benches: u32,
     },
+    /// It has played all matches of a day that it may play at any pace.
+    Paced {
+        /// How many it has played.
+        played: u32,
+        /// How many it may play in 24 hours.
+        a_day: u32,
+        /// How long after each match it is given the next one, in milliseconds.
+        gap_ms: u64,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -50,8 +68,15 @@ impl fmt::Display for Notice {
         match *self {
             Self::NoShow { strikes, cool_down_ms, .. } => write!(
                 f,
-                "your bot did not come to its match, so it was not dealt and not rated. This is strike {strikes}: it is paired again \
-                 in {}. Leave the queue before the bot goes away, and have it join its matches at once.",
+                "your bot did not come to its match, so it was not dealt and not rated. This is strike {strikes}: it is not paired \
+                 for {} after that. Leave the queue before the bot goes away, and have it join its matches at once.",
+                Spoken(cool_down_ms)
+            ),
+            Self::NoNonce { strikes, cool_down_ms, .. } => write!(
+                f,
+                "your bot joined its match and did not send the nonce that it had promised, so the match was not dealt and not rated. \
+                 This is strike {strikes}: it is not paired for {} after that. Have it keep the secret of its nonces where it finds it \
+                 again when it is started anew, or join without a nonce.",
                 Spoken(cool_down_ms)
             ),
             Self::Forfeit { forfeits, of_last, benched_with } => write!(
@@ -61,14 +86,20 @@ impl fmt::Display for Notice {
             ),
             Self::Benched { forfeits, of_last, bench_ms, .. } => write!(
                 f,
-                "your bot forfeited {forfeits} of its last {of_last} matches and is benched: it is paired again in {}. Mend it \
-                 meanwhile: its faults of those matches say what went wrong.",
+                "your bot forfeited {forfeits} of its last {of_last} matches and is benched: it is not paired for {} after that. Mend \
+                 it meanwhile: its faults of those matches say what went wrong.",
                 Spoken(bench_ms)
             ),
             Self::BenchedUntilAuthor { forfeits, of_last, benches } => write!(
                 f,
                 "your bot forfeited {forfeits} of its last {of_last} matches and is benched for the {benches}th time, until you put \
                  it back. Mend it first: its faults of those matches say what went wrong."
+            ),
+            Self::Paced { played, a_day, gap_ms } => write!(
+                f,
+                "your bot has played {played} of the {a_day} matches that it may in 24 hours, on all ladders together. Until fewer \
+                 count it is given the next one {} after the last. It loses nothing by waiting; whoever runs the server sets the number.",
+                Spoken(gap_ms)
             ),
         }
     }

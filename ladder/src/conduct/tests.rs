@@ -9,13 +9,14 @@ const HOUR: u64 = 60 * MINUTE;
 #[derive(Clone, Copy, Debug)]
 enum Then {
     NoShow,
+    NoNonce,
     Came,
     Finished,
     Forfeited,
     Wait(u64),
 }
 
-use Then::{Came, Finished, Forfeited, NoShow, Wait};
+use Then::{Came, Finished, Forfeited, NoNonce, NoShow, Wait};
 
 /// The bot after all of that, the notices it got, and what time it is then.
 fn after(settings: &ConductSettings, all: &[Then]) -> (Conduct, Vec<Notice>, u64) {
@@ -24,6 +25,7 @@ fn after(settings: &ConductSettings, all: &[Then]) -> (Conduct, Vec<Notice>, u64
         now += MINUTE;
         match then {
             NoShow => notices.extend(conduct.no_show(settings, now - 1, now)),
+            NoNonce => notices.extend(conduct.no_nonce(settings, now - 1, now)),
             Came => conduct.came(settings),
             Finished => conduct.finished(),
             Forfeited => notices.extend(conduct.forfeited(settings, now - 1, now)),
@@ -51,6 +53,7 @@ fn cool_downs_grow_with_each_strike_up_to_the_longest() {
     assert_eq!(minutes, [1, 2, 4, 8, 16, 32, 60, 60]);
     assert_eq!(settings.cool_down_ms(u32::MAX), HOUR);
     check(&[NoShow], Status::CoolingDown { until_ms: 30_000 });
+    check(&[NoNonce], Status::CoolingDown { until_ms: 30_000 });
     check(&[NoShow; 2], Status::CoolingDown { until_ms: MINUTE });
     check(&[NoShow; 20], Status::CoolingDown { until_ms: HOUR });
 }
@@ -153,13 +156,15 @@ fn only_an_author_ends_a_bench_without_a_time_and_no_other() {
 
 #[test]
 fn the_author_is_told_what_follows_and_what_to_do() {
-    let (_, notices, _) = after(&ConductSettings::default(), &[NoShow, Forfeited, Forfeited, Forfeited]);
+    let (_, notices, _) =
+        after(&ConductSettings::default(), &[NoShow, NoNonce, Forfeited, Forfeited, Forfeited]);
     let texts: Vec<String> = notices.iter().map(Notice::to_string).collect();
-    let parts: [&[&str]; 4] = [
-        &["strike 1", "in 30 s", "not rated", "Leave the queue"],
+    let parts: [&[&str]; 5] = [
+        &["did not come", "strike 1", "for 30 s", "not rated", "Leave the queue"],
+        &["joined", "nonce", "strike 2", "for 1 min", "not rated"],
         &["1 of its last 10", "With 3 it is benched", "rated as lost"],
         &["2 of its last 10"],
-        &["3 of its last 10", "is benched", "in 10 min", "Mend it"],
+        &["3 of its last 10", "is benched", "for 10 min", "Mend it"],
     ];
     assert_eq!(texts.len(), parts.len());
     for (text, parts) in texts.iter().zip(parts) {
@@ -191,7 +196,14 @@ fn each_number_out_of_its_range_is_named() {
 }
 
 fn anything() -> impl Strategy<Value = Then> {
-    prop_oneof![Just(NoShow), Just(Came), Just(Finished), Just(Forfeited), (0..200 * HOUR).prop_map(Wait),]
+    prop_oneof![
+        Just(NoShow),
+        Just(NoNonce),
+        Just(Came),
+        Just(Finished),
+        Just(Forfeited),
+        (0..200 * HOUR).prop_map(Wait),
+    ]
 }
 
 proptest! {

@@ -84,9 +84,9 @@ impl Slope {
         self.products += before * (shown - self.mean_shown);
     }
 
-    /// From 0 to 1; 0 as long as fewer pairs than this were counted.
-    pub(super) fn share(&self, fewest: u64) -> f64 {
-        if self.count < fewest || self.squares <= 0.0 {
+    /// From 0 to 1; 0 if the first number is always the same.
+    pub(super) fn share(&self) -> f64 {
+        if self.squares <= 0.0 {
             return 0.0;
         }
         (self.products / self.squares).clamp(0.0, 1.0)

@@ -5,7 +5,7 @@
 //! It depends on the cards alone, so that taking it off a score changes no bot's mean: `docs/luck.md` has the proof.
 //!
 //! ```
-//! use zetema_ladder::{PointsPerMatch, Reference, ReferenceVersion};
+//! use zetema_ladder::{MatchTimes, PointsPerMatch, Reference, ReferenceVersion};
 //! use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 //! use zetema_rules::{EndReason, MatchResult, Preset};
 //!
@@ -32,7 +32,7 @@
 //! assert_eq!(scores[0].luck, -scores[1].luck);
 //!
 //! let mut points = PointsPerMatch::default();
-//! points.count(scores[0]);
+//! points.count(scores[0], MatchTimes { created_ms: 0, ended_ms: 90_000 });
 //! assert_eq!((points.matches(), points.raw().mean), (1, 165.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -57,7 +57,7 @@ pub use baseline::{Baseline, BaselineComputation};
 pub use deal::{DealComputation, DealValues};
 pub use estimate::{Estimate, Interval};
 pub use key::{BaselineKey, DealKey};
-pub use points_per_match::PointsPerMatch;
+pub use points_per_match::{MatchTimes, PointsPerMatch};
 pub use reference::Reference;
 pub use step::Step;
 pub use sums::SumsError;

@@ -6,6 +6,7 @@ mod bot;
 mod candidate;
 mod field;
 mod history;
+mod hold;
 mod members;
 mod owners;
 mod queue;
@@ -16,6 +17,7 @@ mod sides;
 
 pub use bot::{BotId, OwnerId, Strength, StrengthError};
 pub use history::SeatCounts;
+pub use hold::Hold;
 pub use members::{Member, Pairing, PairingError};
 pub use queue::{Entrant, NotPlaying, Queue, StillPlaying, Waiting};
 pub use settings::{PairingOptions, PairingSettings, PairingSettingsError, SameOwner};

@@ -10,6 +10,7 @@ use super::bot::{BotId, OwnerId, Strength};
 use super::candidate::Candidate;
 use super::history::{History, SeatCounts};
 use super::members::{Member, Pairing};
+use super::owners::Owners;
 use super::settings::PairingSettings;
 use super::{round, seating, sides};
 
@@ -190,6 +191,24 @@ impl Queue {
             let place = known.waits()?;
             Some(Waiting { bot, owner: known.owner, since_ms: place.since_ms, free: known.free() })
         })
+    }
+
+    /// Since when the one waits whose patience is over and who has waited longest, if a match with it could be made of all that are in the
+    /// queue: those too that are passed over, or play as much as they can. Then others hold it up, and not that nobody is there.
+    pub fn starves_since(&self, now_ms: u64) -> Option<u64> {
+        let waits = self.bots.values().filter_map(|bot| Some(bot.waits()?.since_ms));
+        let since_ms =
+            waits.min().filter(|since| now_ms.saturating_sub(*since) >= self.settings.patience_ms)?;
+        let mut owners = Owners::new(self.settings.most_of_an_owner());
+        for bot in self.bots.values().filter(|bot| bot.place.is_some()) {
+            owners.add(bot.owner);
+        }
+        (owners.compatible() >= self.settings.players.count()).then_some(since_ms)
+    }
+
+    /// Whether the bot is in the queue and plays fewer matches of it than it has places, passed over or not.
+    pub fn has_room(&self, bot: BotId) -> bool {
+        self.bots.get(&bot).is_some_and(|bot| bot.free() > 0)
     }
 
     /// How many matches the bot plays.

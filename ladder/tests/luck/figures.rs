@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use zetema_ladder::{AdjustedScore, DealKey, DealValues, PointsPerMatch};
 use zetema_rules::{Preset, Rules, Seat};
 
+use crate::places::one_by_one;
 use crate::played::{Played, play};
 use crate::player::Player;
 use crate::sums::{baseline, rules};
@@ -54,8 +55,8 @@ fn check(preset: Preset, players: usize, rows: &[(Player, Player, f64)]) {
             let score = |deals: &[DealValues]| {
                 usual.adjusted_scores(played.dealer, deals, &played.result).expect("its deals")[side]
             };
-            points.count(score(&values));
-            luck.count(AdjustedScore { raw: score(&values).luck, luck: 0.0 });
+            points.count(score(&values), one_by_one(number));
+            luck.count(AdjustedScore { raw: score(&values).luck, luck: 0.0 }, one_by_one(number));
         }
         let mut truth = PointsPerMatch::default();
         for number in MATCHES..MATCHES + MORE {
@@ -64,7 +65,7 @@ fn check(preset: Preset, players: usize, rows: &[(Player, Player, f64)]) {
             let totals = played.result.totals[..rules.sides()].iter().map(|&total| f64::from(total));
             let own = f64::from(played.result.totals[side]);
             let others = (totals.sum::<f64>() - own) / (rules.sides() as f64 - 1.0);
-            truth.count(AdjustedScore { raw: own - others, luck: 0.0 });
+            truth.count(AdjustedScore { raw: own - others, luck: 0.0 }, one_by_one(number));
         }
         let (raw, adjusted, luck, truth) = (points.raw(), points.adjusted(), luck.raw(), truth.raw());
         let error = |estimate: zetema_ladder::Estimate| estimate.standard_error.expect("many matches");

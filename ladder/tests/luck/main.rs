@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::print_stdout, clippy::cast_precision_loss)]
 
 mod figures;
+mod places;
 mod planner;
 mod played;
 mod player;

@@ -285,7 +285,7 @@ mod tests {
     fn sample() -> Report {
         let slo: Slo = "p99<12ms,errors<1%".parse().unwrap();
         let steps = [(500.0, 1_000.0), (2_000.0, 1_500.0), (4_000.0, 9_000.0)];
-        let step = |(rate, us)| Step::new(rate, &sample::run(3, us).totals(), &slo);
+        let step = |(rate, us)| Step::new(rate, &sample::run(3, us), &slo);
         let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0) };
         Report::new(sample::with_faults(sample::run(3, 1_500.0)), Some(&slo)).with_search(search)
     }

@@ -129,8 +129,11 @@ impl Connection for Calls {
             Output::Act(seat, act) => {
                 let Some(token) = lane.token(seat) else { return };
                 let decision = act.decision_number;
-                let mut request =
-                    tonic::Request::new(v1::ActRequest { seat_token: token.to_owned(), act: Some(act) });
+                let mut request = tonic::Request::new(v1::ActRequest {
+                    seat_token: token.to_owned(),
+                    act: Some(act),
+                    assigned: None,
+                });
                 request.set_timeout(ACT_WITHIN);
                 let mut client = self.client.clone();
                 let acting = async move {
@@ -182,7 +185,8 @@ async fn open(
     recorder: Recorder,
 ) -> Result<Followed, Status> {
     for (_, token) in seats.iter().filter(|_| !joined) {
-        let request = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash: Vec::new() };
+        let request =
+            v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash: Vec::new(), assigned: None };
         while let Err(status) = client.join_seat(request.clone()).await {
             let retry_after = v1::Error::from_status(&status).and_then(|error| error.retry_after_ms);
             let Some(ms) = retry_after else { return Err(status) };
@@ -196,6 +200,7 @@ async fn open(
         seat_token,
         after_seq: None,
         views: Some(v1::Views::SnapshotsOnly.into()),
+        assigned: None,
     };
     let request = v1::ObserveRequest { seats: tokens.into_iter().map(seat).collect() };
     let stream = client.observe(request).await?.into_inner();

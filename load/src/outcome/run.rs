@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Description, Failure, Faults, Generator, Machine, Part, PhaseRun, Second, Server, Totals};
+use super::{
+    Count, Description, Failure, Faults, Generator, Machine, Part, PhaseRun, Second, Server, Totals,
+};
 
 /// All that a run has measured, second by second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +80,12 @@ impl Outcome {
     /// What came of all that was measured.
     pub fn totals(&self) -> Totals {
         self.measured().collect()
+    }
+
+    /// What a ladder had to say to bots of the run, of no-shows and forfeits, in all phases. `None`: they were on none.
+    pub fn notices(&self) -> Option<u64> {
+        self.description.ladder.as_ref()?;
+        Some(self.seconds.iter().map(|second| second.counts.of(Count::LadderNotice)).sum())
     }
 
     /// What came of one phase, by its number.

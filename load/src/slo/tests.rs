@@ -3,7 +3,7 @@
 use tonic::Code;
 
 use super::*;
-use crate::outcome::{Description, Outcome, Phase, Recorder};
+use crate::outcome::{Description, Phase, Recorder, sample};
 
 #[test]
 fn conditions_are_read_and_written() {
@@ -20,6 +20,9 @@ fn conditions_are_read_and_written() {
     check("max<20 ms", "receipt.max<20ms");
     check("errors<33.3%", "errors<33.3%");
     check("throughput>5000,matches>12.5", "throughput>5000,matches>12.5");
+    check("wait.p99 < 30s, notices < 1", "wait.p99<30000ms,notices<1");
+    check("memory.growth<200kB,memory.growth<1.5 MB", "memory.growth<200kB,memory.growth<1500kB");
+    check("memory.growth<2000000B,memory.growth<1001B", "memory.growth<2MB,memory.growth<1001B");
 }
 
 #[test]
@@ -34,6 +37,16 @@ fn what_is_no_condition_is_told_with_what_is_allowed() {
     check("throughput<10", "throughput<10: write throughput>, as more is better");
     check("errors<0.1", "errors<0.1: 0.1 is no percentage: give one like 0.1%");
     check("errors<101%", "errors<101%: 101% is no percentage: give one like 0.1%");
+    check("notices>1", "notices>1: write notices<, as less is better");
+    for bound in ["", "0", "-1", "1.5", "none", "99999999999999999999"] {
+        let text = format!("notices<{bound}");
+        check(&text, &format!("{text}: {bound} is no number above 0: give one like 1"));
+    }
+    check("memory.growth>1kB", "memory.growth>1kB: write memory.growth<, as less is better");
+    for bound in ["", "1", "0kB", "-1kB", "0.1B", "1KiB", "infB", "kB"] {
+        let text = format!("memory.growth<{bound}");
+        check(&text, &format!("{text}: {bound} is no size: give one like 500B, 200kB or 1MB"));
+    }
     check("throughput>-1", "throughput>-1: -1 is no number a second: give one like 5000");
     for bound in [
         "",
@@ -64,6 +77,8 @@ fn what_is_no_condition_is_told_with_what_is_allowed() {
         "P99",
         "",
         "p99.9.9",
+        "memory",
+        "memory.p99",
     ] {
         let error = format!("{subject}<20ms").parse::<Slo>().unwrap_err();
         assert!(matches!(error, SloError::Subject { .. }), "{error}");
@@ -88,9 +103,9 @@ async fn outcome() -> Outcome {
 
 #[tokio::test(start_paused = true)]
 async fn conditions_hold_or_not_by_what_was_measured() {
-    let totals = outcome().await.totals();
+    let outcome = outcome().await;
     let check = |text: &str, value: Option<&str>, held| {
-        let verdict = text.parse::<Slo>().unwrap().judge(&totals);
+        let verdict = text.parse::<Slo>().unwrap().judge(&outcome);
         let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
         assert_eq!((finding.value.as_deref(), finding.held, verdict.held()), (value, held, held), "{text}");
     };
@@ -105,13 +120,50 @@ async fn conditions_hold_or_not_by_what_was_measured() {
     check("matches>2", Some("3.00/s"), true);
     check("create.p99<1s", None, false);
     let both: Slo = "p50<501ms,errors<1%".parse().unwrap();
-    assert!(!both.judge(&totals).held());
+    assert!(!both.judge(&outcome).held());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_in_which_nothing_was_done_holds_nothing() {
+    let outcome = Recorder::start(Description::default(), Phase::measured("steady")).finish();
+    for text in ["p99<1s", "errors<100%", "throughput>0", "memory.growth<1GB", "notices<1000"] {
+        assert!(!text.parse::<Slo>().unwrap().judge(&outcome).held(), "{text}");
+    }
 }
 
 #[test]
-fn a_run_in_which_nothing_was_done_holds_nothing() {
-    let totals = Totals::default();
-    for text in ["p99<1s", "errors<100%", "throughput>0"] {
-        assert!(!text.parse::<Slo>().unwrap().judge(&totals).held(), "{text}");
-    }
+fn the_growth_of_the_memory_is_held_to_a_bound() {
+    let check = |text: &str, value: &str, held| {
+        // It grows by 250 kB a second.
+        let verdict = text.parse::<Slo>().unwrap().judge(&sample::run(10, 1_500.0));
+        let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
+        assert_eq!((finding.value.as_deref(), finding.held), (Some(value), held), "{text}");
+    };
+    check("memory.growth<15100kB", "15.0 MB a minute", true);
+    check("memory.growth<14.9MB", "15.0 MB a minute", false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn notices_of_all_phases_are_held_to_a_bound_on_a_ladder() {
+    let run = async |ladder: Option<&str>| {
+        let description = Description { ladder: ladder.map(Into::into), ..Description::default() };
+        let recorder = Recorder::start(description, Phase::warm_up());
+        for phase in [Phase::measured("steady"), Phase::drain()] {
+            recorder.count(Count::LadderNotice);
+            tokio::time::advance(Duration::from_secs(1)).await;
+            recorder.enter(phase);
+        }
+        recorder.count(Count::LadderNotice);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        recorder.finish()
+    };
+    let on_ladder = run(Some("quick-2")).await;
+    let check = |text: &str, outcome: &Outcome, value: Option<&str>, held| {
+        let verdict = text.parse::<Slo>().unwrap().judge(outcome);
+        let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
+        assert_eq!((finding.value.as_deref(), finding.held), (value, held), "{text}");
+    };
+    check("notices<4", &on_ladder, Some("3"), true);
+    check("notices<3", &on_ladder, Some("3"), false);
+    check("notices<4", &run(None).await, None, false);
 }

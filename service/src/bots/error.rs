@@ -1,7 +1,7 @@
 //! Why something can't be done with accounts.
 
 use crate::access::TokenError;
-use crate::journal::{BotName, ReadError};
+use crate::journal::{BotName, Owner, ReadError};
 
 /// Why an account can't be made or changed.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,12 @@ pub(crate) enum BotError {
         /// The name.
         name: String,
     },
+    /// The configuration means a certain owner by the name.
+    #[error(
+        "the name `{0}` is kept for whom the server's configuration means by it, such as on a ladder of certain owners: choose another, or ask \
+         whoever runs this server for that owner's token"
+    )]
+    NameKept(Owner),
     /// The bot is retired.
     #[error("is the name of the bot `{0}`, which is retired and stays as it is: register another")]
     Retired(BotName),

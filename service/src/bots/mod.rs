@@ -12,6 +12,7 @@ mod registration;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -31,12 +32,14 @@ use crate::own_task::to_its_end;
 use known::Known;
 
 /// How many accounts there may be, and what they may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// Whether whoever asks gets an owner's account.
     pub(crate) open_registration: OpenRegistration,
     /// Owners that may register themselves.
     pub(crate) max_registered_owners: usize,
+    /// Owners that the configuration means by their names, which nobody gets by registering.
+    pub(crate) named_owners: BTreeSet<Owner>,
     /// Bots of one owner that are not retired.
     pub(crate) max_bots_per_owner: usize,
     /// How many matches each bot may be paired for.

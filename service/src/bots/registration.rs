@@ -156,9 +156,14 @@ impl Bots {
         Ok(self.shared.store.has_played(name.clone()).await?)
     }
 
-    /// Whether memory has room for another owner, and knows of none of this name: who registers by it would have what is that one's.
+    /// Whether memory has room for another owner, and knows of none of this name, nor the configuration: who registers by it would have
+    /// what is that one's.
     fn check_owner(&self, name: &Owner) -> Result<(), BotError> {
         let Shared { settings, access, .. } = &*self.shared;
+        // Whoever had it could enter where its owner alone may.
+        if settings.named_owners.contains(name) {
+            return Err(BotError::NameKept(name.clone()));
+        }
         let limit = settings.max_registered_owners;
         if self.known().registered_owners() >= limit {
             let instead = "ask whoever runs this server for an owner's token";

@@ -1,5 +1,6 @@
 //! Accounts over a journal in a folder: whose bots are whose, names, bounds, tokens, and what a restart finds.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,7 @@ fn open() -> Settings {
         open_registration: OpenRegistration::On,
         max_registered_owners: 2,
         max_bots_per_owner: 2,
+        named_owners: BTreeSet::from([named("invited")]),
         quota: Quota::new(3, 500).unwrap(),
     }
 }
@@ -365,6 +367,18 @@ async fn nobody_registers_by_the_name_of_an_owner_that_there_is() {
         let refused = world.register_owner(taken).await;
         assert!(matches!(refused, Err(BotError::NameTaken { .. })), "{taken}");
     }
+}
+
+#[tokio::test]
+async fn nobody_registers_by_a_name_that_the_configuration_means_somebody_by() {
+    let world = World::new().await;
+    let refused = world.register_owner("invited").await;
+    assert!(matches!(&refused, Err(BotError::NameKept(name)) if name.as_str() == "invited"), "{refused:?}");
+    // The admin makes that owner.
+    world.token(Scope::Owner(named("invited"))).await.unwrap();
+    assert!(matches!(world.register_owner("invited").await, Err(BotError::NameKept(_))));
+    world.register("invited", "rex").await.unwrap();
+    world.register_owner("stable").await.unwrap();
 }
 
 #[tokio::test]

@@ -42,6 +42,14 @@ impl HouseBot {
 pub struct NoHouseBots;
 
 impl HouseBots {
+    /// Whose bots all of them were at first. Nobody else registers as that owner, nor as one of those that they have now.
+    pub const OLD_OWNER: &str = "house";
+
+    /// Whose bot the one with this name is: each has an owner of its own, as bots of one owner do not meet.
+    pub fn owner_of(name: &str) -> String {
+        format!("house-{name}")
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -24,6 +24,7 @@ mod tests;
 mod tls;
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     fs,
     net::{Ipv4Addr, SocketAddr},
@@ -42,7 +43,8 @@ use tls::TlsPaths;
 use zetema_ladder::quota::{Quota, QuotaError};
 
 use crate::bots;
-use crate::ladders::LadderSpecs;
+use crate::journal::Owner;
+use crate::ladders::{Entry, LadderSpecs};
 use crate::webhooks::{self, Allowed};
 
 /// The key of the tables of ladders.
@@ -192,8 +194,23 @@ impl Config {
             open_registration: self.open_registration,
             max_registered_owners: numbers.count(Number::MaxRegisteredOwners),
             max_bots_per_owner: numbers.count(Number::MaxBotsPerOwner),
+            named_owners: self.named_owners(),
             quota,
         })
+    }
+
+    /// The owners that this means by their names: those whose bots alone may enter a ladder, and those of house bots.
+    fn named_owners(&self) -> BTreeSet<Owner> {
+        let of_ladders = self.ladders.iter().filter_map(|ladder| match &ladder.entry {
+            Entry::Owners(owners) => Some(owners),
+            Entry::Registered => None,
+        });
+        let mut owners: BTreeSet<Owner> = of_ladders.flatten().cloned().collect();
+        if !self.house_bots.is_empty() {
+            owners.extend(Owner::new(HouseBots::OLD_OWNER));
+        }
+        owners.extend(self.house_bots.iter().flat_map(|bot| Owner::new(HouseBots::owner_of(&bot.name))));
+        owners
     }
 
     /// How webhooks are delivered.

@@ -137,6 +137,8 @@ numbers! {
     WebhookLastRetryMs "webhook_last_retry_ms" "milliseconds" 100 3_600_000 limits::DEFAULT_WEBHOOK_LAST_RETRY_MS;
     /// How long a result is tried whose receiver is not there, until it is a dead letter
     WebhookGiveUpS "webhook_give_up_s" "seconds" 1 2_592_000 limits::DEFAULT_WEBHOOK_GIVE_UP_S;
+    /// How often the ratings of ladders that have changed are stored, to be held against the results
+    LadderRatingsStoredEveryMs "ladder_ratings_stored_every_ms" "milliseconds" 100 600_000 limits::DEFAULT_LADDER_RATINGS_STORED_EVERY_MS;
     /// How long matches go on when the server is told to stop
     DrainTimeoutMs "drain_timeout_ms" "milliseconds" 0 600_000 limits::DEFAULT_DRAIN_TIMEOUT_MS;
     /// Of a million actions and other commands of players, so many are traced to `otlp_endpoint`

@@ -11,7 +11,7 @@ use zetema_rules::{Deck, Rules, Seat, Suit};
 
 use super::{DecodeError, id, list, millis_from_wire, millis_to_wire, optional, required, text, value};
 use crate::journal::{BotName, ClientReference, LadderName, Owner, UnixMillis, Visibility};
-use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, SeatSpec, Started};
+use crate::table::{Abort, Change, Created, DealSet, Deals, Entrant, Entry, LadderRates, SeatSpec, Started};
 
 /// The bytes of an entry.
 pub fn encode_entry(entry: &Entry) -> Vec<u8> {
@@ -124,6 +124,7 @@ fn created_to_wire(created: &Created) -> wire::Created {
         client_reference,
         owner,
         ladder,
+        ladder_rates,
     } = created;
     let (deals, deal_set) = match deals {
         Deals::Joint => (v1::DealsKind::Joint, None),
@@ -146,6 +147,7 @@ fn created_to_wire(created: &Created) -> wire::Created {
             .map(|set| set.matches.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
         ladder: ladder.as_ref().map(ToString::to_string).unwrap_or_default(),
+        ladder_unrated: *ladder_rates == LadderRates::No,
     }
 }
 
@@ -164,6 +166,7 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         deal_set_id,
         deal_set_match_ids,
         ladder,
+        ladder_unrated,
     } = message;
     let rules: Rules = required("rules", rules.as_ref())?;
     if seats.len() != rules.player_count().count() {
@@ -198,7 +201,13 @@ fn created_from_wire(message: &wire::Created, at: UnixMillis) -> Result<Created,
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
         ladder: text("ladder", ladder, LadderName::new)?,
+        ladder_rates: ladder_rates(*ladder_unrated),
     })
+}
+
+/// Entries and summaries of a version that did not say it are of ladders that rate.
+pub(super) const fn ladder_rates(unrated: bool) -> LadderRates {
+    if unrated { LadderRates::No } else { LadderRates::Yes }
 }
 
 fn seat_to_wire(seat: &SeatSpec) -> v1::SeatSpec {

@@ -6,10 +6,10 @@ use zetema_proto::journal::v1 as wire;
 use zetema_proto::{FieldError, Wire, v1};
 use zetema_rules::{Outcome, Rules};
 
-use super::entry::{visibility_from_wire, visibility_to_wire};
+use super::entry::{ladder_rates, visibility_from_wire, visibility_to_wire};
 use super::{DecodeError, id, required, text, value};
 use crate::journal::{BotName, ClientReference, LadderName, Owner, UnixMillis};
-use crate::table::{DealsKind, Dealt, MatchInfo, MatchStage, SeatInfo, SeatState};
+use crate::table::{DealsKind, Dealt, LadderRates, MatchInfo, MatchStage, SeatInfo, SeatState};
 
 /// The bytes of a summary.
 pub fn encode_summary(info: &MatchInfo) -> Vec<u8> {
@@ -65,6 +65,7 @@ impl From<&MatchInfo> for v1::Match {
             client_reference,
             owner: _,
             ladder,
+            ladder_rates: _,
             created_at,
             ended_at,
             outcome,
@@ -161,11 +162,19 @@ fn summary_to_wire(info: &MatchInfo) -> wire::MatchSummary {
         seat_generations: info.seats.iter().map(|seat| seat.generation).collect(),
         seat_bots: info.seats.iter().map(|seat| bot_name(seat.bot.as_ref())).collect(),
         aborted_after_deal: info.stage == MatchStage::Aborted && info.dealt == Dealt::Yes,
+        ladder_unrated: info.ladder_rates == LadderRates::No,
     }
 }
 
 fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldError> {
-    let wire::MatchSummary { r#match, owner, seat_generations, seat_bots, aborted_after_deal } = message;
+    let wire::MatchSummary {
+        r#match,
+        owner,
+        seat_generations,
+        seat_bots,
+        aborted_after_deal,
+        ladder_unrated,
+    } = message;
     let Some(message) = r#match else { return Err(FieldError::missing("match")) };
     let v1::Match {
         match_id,
@@ -225,6 +234,7 @@ fn summary_from_wire(message: &wire::MatchSummary) -> Result<MatchInfo, FieldErr
         client_reference: text("client_reference", client_reference, ClientReference::new)?,
         owner: text("owner", owner, Owner::new)?,
         ladder: text("ladder", ladder, LadderName::new)?,
+        ladder_rates: ladder_rates(*ladder_unrated),
         created_at: time("create_time", create_time.as_ref())?
             .ok_or_else(|| FieldError::missing("create_time"))?,
         ended_at: time("end_time", end_time.as_ref())?,

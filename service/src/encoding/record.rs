@@ -122,6 +122,7 @@ pub fn record_entries(
         client_reference: text("client_reference", &header.client_reference, ClientReference::new)?,
         owner: info.owner.clone(),
         ladder: info.ladder.clone(),
+        ladder_rates: info.ladder_rates,
     }))];
     setup(record, &entrants, match_id, &mut changes)?;
     steps(&record.steps, ledger, &mut changes);

@@ -412,7 +412,7 @@ impl From<BotError> for Fault {
         match error {
             BotError::NotFound => Self::not_found("bot"),
             BotError::NoOwner | BotError::OtherOwner => Self::field("owner", message),
-            BotError::NameTaken { .. } => Self::new(ErrorReason::NameTaken, message),
+            BotError::NameTaken { .. } | BotError::NameKept(_) => Self::new(ErrorReason::NameTaken, message),
             BotError::Retired(_) => Self::field("name", message),
             BotError::TooMany { .. } => Self::new(ErrorReason::LimitExceeded, message),
             BotError::Closed => Self::new(ErrorReason::NotSupported, message),

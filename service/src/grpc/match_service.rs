@@ -111,6 +111,7 @@ impl MatchAdapter {
         for spec in &mut specs {
             spec.owner = owner.cloned();
         }
+        named_bots::shorten(&self.backend, owner, &mut specs);
         if let Some(share) = share {
             share.create(specs.len())?;
         }

@@ -48,8 +48,9 @@ pub(super) fn take(
                     own.insert(bot);
                 }
                 Some(challenge) => {
-                    check_time(&spec.time_control)
-                        .map_err(|problem| Fault::field(format!("{}.time_control", path(at)), problem))?;
+                    check_time(&spec.time_control).map_err(|(field, problem)| {
+                        Fault::field(format!("{}.time_control{field}", path(at)), problem)
+                    })?;
                     first.entry(bot).or_insert((at, seat));
                     challenged.insert(bot.clone(), challenge);
                 }
@@ -66,28 +67,47 @@ pub(super) fn take(
     })
 }
 
-/// Whoever challenges a bot has its places no longer than it takes to play.
-fn check_time(control: &TimeControl) -> Result<(), String> {
-    let ms = |most: Duration| u32::try_from(most.as_millis()).unwrap_or(u32::MAX);
+/// The usual time to join is as long as it may be at most where a match challenges a bot.
+pub(super) fn shorten(backend: &Backend, owner: Option<&Owner>, specs: &mut [MatchSpec]) {
+    let Some(owner) = owner else { return };
+    let is_others = |seat: &SeatSpec| {
+        let SeatSpec::Bot(bot) = seat else { return false };
+        backend.bots.get(bot).is_none_or(|account| account.owner != *owner)
+    };
+    for spec in specs.iter_mut().filter(|spec| spec.seats.iter().any(&is_others)) {
+        let control = spec.time_control;
+        if control.join_timeout_ms() == TimeControl::DEFAULT_JOIN_TIMEOUT_MS
+            && let Ok(shorter) = TimeControl::new(ms(limits::MAX_CHALLENGE_JOIN_TIMEOUT), control.decisions())
+        {
+            spec.time_control = shorter;
+        }
+    }
+}
+
+fn ms(most: Duration) -> u32 {
+    u32::try_from(most.as_millis()).unwrap_or(u32::MAX)
+}
+
+/// Whoever challenges a bot has its places no longer than it takes to play. An error has the field within the time control.
+fn check_time(control: &TimeControl) -> Result<(), (&'static str, String)> {
     let join = ms(limits::MAX_CHALLENGE_JOIN_TIMEOUT);
-    if control.join_timeout_ms() > join {
-        return Err(format!(
-            "has a join timeout of {} ms: give at most {join} for a match with a bot of another owner",
-            control.join_timeout_ms()
-        ));
+    let given = control.join_timeout_ms();
+    if given > join {
+        let problem = format!("is {given}: give at most {join} for a match with a bot of another owner");
+        return Err((".join_timeout_ms", problem));
     }
     let Some(clock) = control.clock() else {
-        return Err(
-            "has no clock: give one for a match with a bot of another owner, such as standard".to_owned()
-        );
+        let problem = "has no clock: give one for a match with a bot of another owner, such as standard";
+        return Err(("", problem.to_owned()));
     };
     let most = ms(limits::MAX_CHALLENGE_CLOCK);
     let longest = clock.budget_ms.max(clock.first_budget_ms).max(clock.bank_ms).max(clock.increment_ms);
     if longest > most {
-        return Err(format!(
+        let problem = format!(
             "has a clock of {longest} ms: give at most {most} for each of its budgets, its bank and its increment, for a match with a \
              bot of another owner"
-        ));
+        );
+        return Err(("", problem));
     }
     Ok(())
 }
@@ -114,7 +134,7 @@ fn naming(backend: &Backend, owner: Option<&Owner>, bot: &BotName) -> Result<Opt
 fn refused(bot: &BotName, field: String) -> Fault {
     let message = format!(
         "the bot `{bot}` takes no challenge of yours now: it is not there, or accepts none, or has as many as it accepts, in all \
-         or of you; name another bot, try again later, or ask its owner, whom GetBot names, to start it so that it accepts challenges"
+         or of you, or had some of you lately that nobody came to; name another bot, try again later, or ask its owner, whom GetBot names, to start it so that it accepts challenges"
     );
     Fault::new(ErrorReason::ChallengeRefused, message).about(field, "takes no challenge of the caller's now")
 }

@@ -191,7 +191,7 @@ mod tests {
     use crate::{
         journal::Visibility,
         matches::{Config, Limits, Matches, Next, SystemClock, SystemEntropy, tests::fake::FakeJournal},
-        table::{DealSpec, FairShuffler, MatchSpec, SeatAccess, SeatSpec},
+        table::{DealSpec, FairShuffler, LadderRates, MatchSpec, SeatAccess, SeatSpec},
     };
 
     #[tokio::test]
@@ -213,6 +213,7 @@ mod tests {
             client_reference: None,
             owner: None,
             ladder: None,
+            ladder_rates: LadderRates::default(),
         };
         let id = matches.create(vec![spec], None).await.unwrap()[0].match_id;
         let watch = async |views| matches.subscribe(id, Audience::Spectator, None, views).await.unwrap();

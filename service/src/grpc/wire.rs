@@ -11,8 +11,8 @@ use zetema_rules::{
 use crate::{
     journal::{BotName, ClientReference, Visibility},
     table::{
-        Choice, ClockReading, DealSpec, MatchSpec, Observation, Receipt, SeatSpec, Setup, SetupStage,
-        Snapshot, TableEvent,
+        Choice, ClockReading, DealSpec, LadderRates, MatchSpec, Observation, Receipt, SeatSpec, Setup,
+        SetupStage, Snapshot, TableEvent,
     },
 };
 
@@ -142,6 +142,7 @@ pub(crate) fn match_spec(spec: &v1::MatchSpec) -> Result<MatchSpec, FieldError> 
         client_reference: reference(client_reference)?,
         // A ladder makes its matches itself.
         ladder: None,
+        ladder_rates: LadderRates::default(),
         owner: None,
     })
 }

@@ -14,6 +14,9 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
+/// Who is told what became of an append.
+pub type Told = Box<dyn FnOnce(AppendOutcome) + Send>;
+
 /// Durable memory of every match. See the [module](super) for what it promises.
 ///
 /// A future that is dropped undoes nothing: what it asked for may still be written.
@@ -27,6 +30,12 @@ pub trait Journal: Send + Sync + 'static {
 
     /// Appends records to a running match.
     async fn append(&self, append: Append) -> AppendOutcome;
+
+    /// Appends records to a running match, and tells someone what became of it: of use where a task for each append costs more than the
+    /// append itself. Whoever is told does little, and waits for nothing. It is dropped untold when the journal goes away.
+    fn append_then(self: Arc<Self>, append: Append, then: Told) {
+        tokio::spawn(async move { then(self.append(append).await) });
+    }
 
     /// Appends the last records of a match, files its record and gives its result a number, all or none.
     async fn finish(&self, finish: Finish) -> FinishOutcome;

@@ -16,7 +16,7 @@ pub trait Accounts: Send + Sync + 'static {
 pub struct Account {
     /// Whose it is.
     pub owner: Owner,
-    /// How much it may play.
+    /// How much it may play, as far as it has room for that.
     pub quota: Quota,
     /// Whether it plays any more.
     pub standing: Standing,

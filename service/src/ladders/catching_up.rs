@@ -62,9 +62,10 @@ impl Task {
                 Err(error) => again("the results", &error).await,
             }
         }
+        let now = self.now();
         for info in going_on.values() {
             if let Some(run) = info.ladder.as_ref().and_then(|ladder| self.ladders.get_mut(ladder)) {
-                run.state.resume(info, &*self.config.accounts, &mut self.usages);
+                run.state.resume(info, &*self.config.accounts, &mut self.usages, now);
             }
         }
         let last = results.cursor().number;

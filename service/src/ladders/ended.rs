@@ -8,7 +8,7 @@ use super::results::SeatEnd;
 use super::spec::LadderSpec;
 use crate::journal::BotName;
 use crate::matches::EndedMatch;
-use crate::table::{DealsKind, MatchInfo, SeatState};
+use crate::table::{DealsKind, LadderRates, MatchInfo, SeatState};
 
 /// A match of a ladder that is over.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Ended {
 impl Ended {
     /// `None` if it has no outcome, or a seat without a bot, as no match of a ladder has.
     pub(super) fn of(spec: &LadderSpec, ended: &EndedMatch) -> Option<Self> {
-        let MatchInfo { match_id, seats, outcome, rules, deals, .. } = &ended.info;
+        let MatchInfo { match_id, seats, outcome, rules, deals, ladder_rates, .. } = &ended.info;
         let bots: Vec<BotName> = seats.iter().map(|seat| seat.bot.clone()).collect::<Option<_>>()?;
         let number = Number::new(ended.number.get());
         let (counted, reason, ends) = match outcome.as_ref()? {
@@ -52,7 +52,7 @@ impl Ended {
                 };
                 let counted = if *deals == DealsKind::Fixed {
                     Counted::Unrated(Unrated::FixedDeals)
-                } else if !spec.is_rated() {
+                } else if !spec.is_rated() || *ladder_rates == LadderRates::No {
                     Counted::Unrated(Unrated::UnratedLadder)
                 } else {
                     match Played::new(bots.clone(), rules.teams, *result, forfeited) {

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use metrics::counter;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
-use zetema_ladder::{Difference, Entry};
+use zetema_ladder::{Deviation, Difference, Entry};
 
 use super::picture::{Picture, Row};
 use super::spec::LadderSpec;
@@ -19,11 +20,12 @@ use crate::journal::{
     BotName, Cause, LadderChange, LadderName, LadderStore, LaterRatings, OtherBots, Outcome, StoredLadder,
 };
 use crate::limits;
-use crate::metrics::LADDER_RATINGS_DIFFER;
+use crate::metrics::{LADDER_RATINGS_DIFFER, LADDER_RATINGS_ROUNDED};
 
 /// Stores the ratings of all ladders as they are shown.
 pub(super) struct Keeper {
     store: Arc<dyn LadderStore>,
+    every: Duration,
     ladders: Vec<Kept>,
 }
 
@@ -70,20 +72,24 @@ struct Kept {
 }
 
 impl Keeper {
-    /// One that has stored nothing yet.
-    pub(super) fn new(store: Arc<dyn LadderStore>, ladders: impl IntoIterator<Item = ToKeep>) -> Self {
+    /// One that has stored nothing yet, and stores what has changed this often.
+    pub(super) fn new(
+        store: Arc<dyn LadderStore>,
+        every: Duration,
+        ladders: impl IntoIterator<Item = ToKeep>,
+    ) -> Self {
         // Where nobody is rated there is nothing to store, and what was stored stays for when it is rated again.
         let is_rated = |ladder: &ToKeep| ladder.spec.is_rated();
         let kept = |ToKeep { spec, picture, before }| {
             let (keeping, rows) = (Keeping::GoesOn, Arc::default());
             Kept { spec, picture, before, keeping, rows, known: None, told: false }
         };
-        Self { store, ladders: ladders.into_iter().filter(is_rated).map(kept).collect() }
+        Self { store, every, ladders: ladders.into_iter().filter(is_rated).map(kept).collect() }
     }
 
-    /// Stores what has changed every few seconds, and once more when it is told to stop.
+    /// Stores what has changed, again and again, and once more when it is told to stop.
     pub(super) async fn run(mut self, stop: CancellationToken) {
-        let mut tick = interval(limits::LADDER_RATINGS_STORED_EVERY);
+        let mut tick = interval(self.every);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let as_they_change = async {
             loop {
@@ -202,21 +208,38 @@ pub(super) fn report(ladder: &LadderName, comparison: &Comparison) {
             tracing::info!(%ladder, %after, "the stored ratings are those of the results");
         }
         Comparison::Compared { after, differences } => {
-            counter!(LADDER_RATINGS_DIFFER).increment(differences.len() as u64);
+            let (rounded, beyond): (Vec<_>, Vec<_>) =
+                differences.iter().partition(|difference| difference.deviation == Deviation::Rounding);
+            counter!(LADDER_RATINGS_ROUNDED).increment(rounded.len() as u64);
+            counter!(LADDER_RATINGS_DIFFER).increment(beyond.len() as u64);
+            // What is wrong comes first, as the log names so many only.
             for Difference { bot, stored, recomputed, deviation } in
-                differences.iter().take(limits::LADDER_DIFFERENCES_LOGGED)
+                beyond.iter().chain(&rounded).take(limits::LADDER_DIFFERENCES_LOGGED)
             {
+                let (stored, recomputed) = (InWords(*stored), InWords(*recomputed));
+                match deviation {
+                    Deviation::Beyond => tracing::warn!(
+                        %ladder, %bot, %after, ?deviation, %stored, %recomputed,
+                        "a stored rating is not that of the results, which counts"
+                    ),
+                    Deviation::Rounding => tracing::info!(
+                        %ladder, %bot, %after, ?deviation, %stored, %recomputed,
+                        "a stored rating is that of the results but for rounding"
+                    ),
+                }
+            }
+            if beyond.is_empty() {
+                tracing::info!(
+                    %ladder, %after, bots = rounded.len(),
+                    "the stored ratings are those of the results but for rounding, as another build or platform may have it, and are \
+                     stored anew"
+                );
+            } else {
                 tracing::warn!(
-                    %ladder, %bot, %after, ?deviation,
-                    stored = %InWords(*stored),
-                    recomputed = %InWords(*recomputed),
-                    "a stored rating is not that of the results, which counts"
+                    %ladder, %after, bots = beyond.len(),
+                    "stored ratings are not those of the results, which count, and are stored anew"
                 );
             }
-            tracing::warn!(
-                %ladder, %after, bots = differences.len(),
-                "stored ratings are not those of the results, which count, and are stored anew"
-            );
         }
     }
 }

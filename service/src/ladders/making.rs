@@ -8,7 +8,8 @@ use std::mem;
 use zetema_ladder::pairing::Pairing;
 
 use super::state::{State, Usages};
-use crate::journal::{MatchId, UnixMillis};
+use super::time::Now;
+use crate::journal::MatchId;
 use crate::limits;
 use crate::matches::{CreateError, Matches};
 use crate::table::{MatchSpec, Rejection};
@@ -23,7 +24,7 @@ pub(super) async fn make(
     mut wanted: Vec<(Pairing, MatchSpec)>,
     matches: &Matches,
     usages: &mut Usages,
-    now: UnixMillis,
+    now: Now,
 ) -> Option<Doubt> {
     let mut most = limits::MAX_BATCH_MATCHES;
     let mut doubt = None;

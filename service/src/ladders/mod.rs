@@ -14,6 +14,7 @@
 
 mod accounts;
 mod archive;
+mod capacity;
 mod catching_up;
 mod ended;
 mod honesty;
@@ -35,13 +36,16 @@ mod stored;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
+mod time;
 mod wishes;
+mod words;
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -49,8 +53,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_ladder::conduct::ReinstateError;
 
-pub use crate::challenges::{Challenge, Challenges, Playing, Taken};
+pub use crate::challenges::{Challenge, ChallengeOver, Challenges, Playing, Taken};
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
+pub use capacity::{Capacity, Occupied};
 pub use honesty::{NoSeason, Season, Suspected};
 pub use luck::Luck;
 pub use picture::{Picture, Row};
@@ -59,7 +64,7 @@ pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward};
 pub use recompute::{Recompute, RecomputeError, Recomputed, RecomputedLadder, recompute};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
-pub use stored::Comparison;
+pub use stored::{Comparison, Verdict};
 pub use wishes::NotNow;
 pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
@@ -68,6 +73,7 @@ use crate::journal::{BotName, LadderName, LadderStore, ResultNumber, UnixMillis}
 use crate::limits;
 use crate::matches::{Clock, Matches};
 use archive::Archive;
+use capacity::{Capacities, WithinCapacity};
 use honesty::{Bounds, Honesty, Sources};
 use keeper::{Before, Keeper, ToKeep};
 use task::{Command, Shown, Task};
@@ -83,6 +89,8 @@ pub struct Config {
     pub accounts: Arc<dyn Accounts>,
     /// Where their ratings are stored.
     pub store: Arc<dyn LadderStore>,
+    /// How often they are, if they have changed.
+    pub stored_every: Duration,
     /// By which they wait.
     pub clock: Arc<dyn Clock>,
     /// The folder that keeps the luck of their results.
@@ -101,6 +109,8 @@ struct Shared {
     ladders: BTreeMap<LadderName, Readable>,
     /// Where bots wait.
     wishes: Arc<Wishes>,
+    /// How much they can play at once.
+    capacities: Arc<Capacities>,
     challenges: Arc<Challenges>,
     commands: mpsc::Sender<Command>,
     presences: AtomicU64,
@@ -185,30 +195,34 @@ impl Ladders {
             stop: stop.clone(),
             bounds: Bounds::USUAL,
         };
-        let keeper = Keeper::new(Arc::clone(&config.store), to_keep);
+        let keeper = Keeper::new(Arc::clone(&config.store), config.stored_every, to_keep);
         tasks.spawn(keeper.run(stop.clone()));
+        let capacities = Arc::<Capacities>::default();
+        let accounts = WithinCapacity { accounts: config.accounts, capacities: Arc::clone(&capacities) };
+        let config = Config { accounts: Arc::new(accounts), ..config };
         let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {
             stop.run_until_cancelled(task.run()).await;
         });
-        Self::with(ladders, wishes, commands, Some(Honesty::new(sources)))
+        Self::with(ladders, wishes, capacities, commands, Some(Honesty::new(sources)))
     }
 
     /// None: nobody waits, and nothing runs.
     pub(crate) fn none() -> Self {
         let (commands, _) = mpsc::channel(1);
         let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::Stopping)));
-        Self::with(BTreeMap::new(), wishes, commands, None)
+        Self::with(BTreeMap::new(), wishes, Arc::default(), commands, None)
     }
 
     fn with(
         ladders: BTreeMap<LadderName, Readable>,
         wishes: Arc<Wishes>,
+        capacities: Arc<Capacities>,
         commands: mpsc::Sender<Command>,
         honesty: Option<Honesty>,
     ) -> Self {
         let (challenges, presences) = (Arc::default(), AtomicU64::new(0));
-        Self(Arc::new(Shared { ladders, wishes, challenges, commands, presences, honesty }))
+        Self(Arc::new(Shared { ladders, wishes, capacities, challenges, commands, presences, honesty }))
     }
 
     /// All of them, by name, each with what it shows.
@@ -261,10 +275,16 @@ impl Ladders {
         queues.iter().enumerate().find_map(refused).map_or(Ok(()), Err)
     }
 
-    /// A bot that has come, and waits nowhere yet.
+    /// A bot that has come, waits nowhere yet, and can play whatever it waits for.
     pub fn enter(&self, bot: BotName) -> Presence {
+        self.enter_with(bot, Capacity::Unbounded)
+    }
+
+    /// A bot that has come and waits nowhere yet. It is paired as long as it has room for another match, by all that it is there by
+    /// together.
+    pub fn enter_with(&self, bot: BotName, capacity: Capacity) -> Presence {
         let number = self.0.presences.fetch_add(1, Ordering::Relaxed);
-        Presence::new(bot, number, self.clone())
+        Presence::new(bot, number, self.clone(), capacity)
     }
 
     /// The challenges that bots accept.

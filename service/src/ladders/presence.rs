@@ -5,8 +5,8 @@ use std::num::NonZeroU16;
 use tokio::sync::mpsc;
 use zetema_ladder::conduct::{Notice, Status};
 
-use super::{Ladders, NoLadder, NotNow};
-use crate::journal::{BotName, LadderName, MatchId, Owner};
+use super::{Capacity, Ladders, NoLadder, NotNow, Occupied};
+use crate::journal::{BotName, LadderName, MatchId, Owner, UnixMillis};
 use crate::limits;
 
 /// What a bot waits for.
@@ -51,6 +51,8 @@ pub struct Queued {
     pub places: u32,
     /// Whether it is paired now.
     pub conduct: Status,
+    /// Until when its quota lets no ladder pair it, if that is so.
+    pub quota_until: Option<UnixMillis>,
 }
 
 /// What a ladder has to say to a bot's author.
@@ -58,12 +60,14 @@ pub struct Queued {
 pub struct Word {
     /// The ladder.
     pub ladder: LadderName,
-    /// Which match it is about.
-    pub match_id: MatchId,
+    /// Which match it is about, if it is about one.
+    pub match_id: Option<MatchId>,
     /// What came of it.
     pub notice: Notice,
     /// Whether the bot is paired now.
     pub conduct: Status,
+    /// Until when its quota lets no ladder pair it, if that is what it is about.
+    pub quota_until: Option<UnixMillis>,
 }
 
 /// Why a bot may not wait on a ladder.
@@ -97,8 +101,9 @@ pub enum QueueRefused {
 }
 
 impl Presence {
-    pub(super) fn new(bot: BotName, number: u64, ladders: Ladders) -> Self {
+    pub(super) fn new(bot: BotName, number: u64, ladders: Ladders, capacity: Capacity) -> Self {
         let (tell, words) = mpsc::channel(limits::LADDER_WORDS);
+        ladders.0.capacities.open(number, &bot, capacity);
         Self { bot, number, ladders, tell, words }
     }
 
@@ -125,6 +130,12 @@ impl Presence {
         async move { said?.await.map_err(|_| (0, NotNow::Stopping.into())) }
     }
 
+    /// The bot plays a seat in a match of no ladder by this, which takes as much room from what it waits for on ladders, until that is
+    /// dropped.
+    pub fn occupy(&self) -> Option<Occupied> {
+        self.ladders.0.capacities.occupy(self.number, &self.bot)
+    }
+
     /// What the ladders have to say to the bot's author next. Without end if they say nothing. Dropped before it is done, it loses
     /// nothing.
     pub async fn word(&mut self) -> Word {
@@ -134,11 +145,17 @@ impl Presence {
             None => std::future::pending().await,
         }
     }
+
+    /// What the ladders have said to the bot's author until now, for who does not wait for it.
+    pub fn words(&mut self) -> Vec<Word> {
+        std::iter::from_fn(|| self.words.try_recv().ok()).collect()
+    }
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
         self.ladders.0.challenges.accept(self.number, &self.bot, None);
         self.ladders.0.wishes.leave(self.number);
+        self.ladders.0.capacities.close(self.number, &self.bot);
     }
 }

@@ -1,13 +1,14 @@
 //! One ladder: who waits, who plays whom, and what came of it. It knows no clock and no matches: times and results are told.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use zetema_ladder::conduct::{Conduct, Status};
 use zetema_ladder::pairing::{Entrant, Member, Pairing, Queue, Strength};
 use zetema_ladder::quota::Usage;
-use zetema_ladder::{Counted, Ladder};
+use zetema_ladder::{Counted, Ladder, Unrated};
+use zetema_rules::AbortReason;
 
 use super::accounts::Accounts;
 use super::archive::Archive;
@@ -17,9 +18,13 @@ use super::picture::{Picture, Row};
 use super::presence::Word;
 use super::results::{LoggedResult, LoggedSeat, SeatEnd};
 use super::spec::LadderSpec;
+use super::time::Now;
 use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis, Visibility};
 use crate::matches::EndedMatch;
-use crate::table::{DealSpec, Dealt, MatchInfo, MatchSpec, SeatSpec};
+use crate::table::{DealSpec, Dealt, LadderRates, MatchInfo, MatchSpec, SeatSpec};
+
+/// The bots whose last match, of those at once or of the day's pace, is for another ladder.
+pub(super) type Kept = BTreeSet<BotName>;
 
 /// How much each bot has used of its quota, on all ladders together.
 pub(super) type Usages = HashMap<BotName, Usage>;
@@ -44,7 +49,7 @@ pub(super) struct State {
 struct Playing {
     pairing: Pairing,
     /// When it was counted in the quotas of its bots.
-    made: UnixMillis,
+    made: Now,
 }
 
 /// What came of a result: what its bots' authors are told.
@@ -104,15 +109,28 @@ impl State {
         self.conduct.get(bot).map_or(Status::Free, |conduct| conduct.status(now.get()))
     }
 
-    /// Makes the matches of this moment: each with what is asked of the server.
+    /// Since when the one waits whom the others hold up for too long, if there is one.
+    pub(super) fn starves_since(&self, now: Now) -> Option<u64> {
+        self.queue.starves_since(now.steady_ms)
+    }
+
+    /// The bots that wait here and have places left, whether they could be paired now or not.
+    pub(super) fn with_room(&mut self) -> Kept {
+        let Self { names, queue, wanted, .. } = self;
+        wanted.keys().filter(|bot| queue.has_room(names.bot(bot))).cloned().collect()
+    }
+
+    /// Makes the matches of this moment: each with what is asked of the server, and what bots' authors are told. Those that are kept
+    /// don't play the last match of their quota here.
     pub(super) fn pair(
         &mut self,
         accounts: &dyn Accounts,
         usages: &mut Usages,
-        now: UnixMillis,
-    ) -> Vec<(Pairing, MatchSpec)> {
-        self.line_up(accounts, usages, now);
-        let pairings = self.queue.pair(now.get());
+        kept: &Kept,
+        now: Now,
+    ) -> (Vec<(Pairing, MatchSpec)>, Told) {
+        let told = self.line_up(accounts, usages, kept, now);
+        let pairings = self.queue.pair(now.steady_ms);
         let mut made = Vec::with_capacity(pairings.len());
         for pairing in pairings {
             let bots: Option<Vec<BotName>> =
@@ -120,7 +138,7 @@ impl State {
             let Some(bots) = bots else { continue };
             for bot in &bots {
                 // It was checked as it lined up, and has one match more since.
-                usages.entry(bot.clone()).or_default().resume(now.get());
+                usages.entry(bot.clone()).or_default().resume(now.wall.get());
             }
             let spec = MatchSpec {
                 rules: self.spec.rules,
@@ -131,19 +149,21 @@ impl State {
                 client_reference: None,
                 owner: None,
                 ladder: Some(self.spec.name.clone()),
+                ladder_rates: if self.spec.is_rated() { LadderRates::Yes } else { LadderRates::No },
             };
             made.push((pairing, spec));
         }
-        made
+        (made, told)
     }
 
     /// Takes those into the queue who may be paired now, and the others out of it. Who stays in it has waited on.
-    fn line_up(&mut self, accounts: &dyn Accounts, usages: &mut Usages, now: UnixMillis) {
+    fn line_up(&mut self, accounts: &dyn Accounts, usages: &mut Usages, kept: &Kept, now: Now) -> Told {
         let Self { spec, names, queue, wanted, ratings, conduct, .. } = self;
+        let (wall_ms, mut told) = (now.wall.get(), Told::new());
         for (bot, ways) in wanted {
             let id = names.bot(bot);
             let account = accounts.account(bot).filter(|account| spec.admit(bot, Some(account)).is_ok());
-            let is_free = conduct.get(bot).is_none_or(|conduct| conduct.status(now.get()) == Status::Free);
+            let is_free = conduct.get(bot).is_none_or(|conduct| conduct.status(wall_ms) == Status::Free);
             let Some(account) = account.filter(|_| is_free) else {
                 queue.leave(id);
                 continue;
@@ -154,12 +174,20 @@ impl State {
             let places =
                 NonZeroU16::new(u16::try_from(places).unwrap_or(u16::MAX)).unwrap_or(NonZeroU16::MIN);
             let owner = names.owner(bot, Some(&account.owner));
-            queue.join(Entrant { bot: id, owner, strength, places }, now.get());
-            let used = usages.get_mut(bot).map(|usage| usage.check(account.quota, now.get()));
-            if used.is_some_and(|used| used.is_err()) {
+            queue.join(Entrant { bot: id, owner, strength, places }, now.steady_ms);
+            let usage = usages.entry(bot.clone()).or_default();
+            let may_play = usage.check(account.quota, wall_ms).is_ok();
+            let is_last = usage.playing() + 1 >= account.quota.matches_at_once();
+            if !may_play || (kept.contains(bot) && (is_last || usage.is_paced(account.quota))) {
                 queue.pass_over(id);
             }
+            if let Some(notice) = usage.notice(account.quota, wall_ms) {
+                let (ladder, conduct) = (spec.name.clone(), Status::Free);
+                let quota_until = usage.not_before_ms(account.quota, wall_ms).map(UnixMillis::new);
+                told.push((bot.clone(), Word { ladder, match_id: None, notice, conduct, quota_until }));
+            }
         }
+        told
     }
 
     /// Whether anybody could be paired.
@@ -168,14 +196,14 @@ impl State {
     }
 
     /// The match of a pairing begins, which was made at that time.
-    pub(super) fn begun(&mut self, match_id: MatchId, pairing: Pairing, made: UnixMillis) {
+    pub(super) fn begun(&mut self, match_id: MatchId, pairing: Pairing, made: Now) {
         self.live.insert(match_id, Playing { pairing, made });
     }
 
     /// No match came of a pairing that was made at that time: its members wait on.
-    pub(super) fn not_begun(&mut self, pairing: &Pairing, usages: &mut Usages, made: UnixMillis) {
+    pub(super) fn not_begun(&mut self, pairing: &Pairing, usages: &mut Usages, made: Now) {
         self.give_back(pairing, usages, made);
-        if let Err(error) = self.queue.abandon(pairing, made.get()) {
+        if let Err(error) = self.queue.abandon(pairing, made.steady_ms) {
             tracing::error!(%error, "a pairing can't be given up");
         }
     }
@@ -192,11 +220,11 @@ impl State {
         }
     }
 
-    fn give_back(&self, pairing: &Pairing, usages: &mut Usages, made: UnixMillis) {
+    fn give_back(&self, pairing: &Pairing, usages: &mut Usages, made: Now) {
         for member in pairing.members() {
             let Some(bot) = self.names.name(member.bot) else { continue };
             if let Some(usage) = usages.get_mut(bot)
-                && let Err(error) = usage.take_back(made.get())
+                && let Err(error) = usage.take_back(made.wall.get())
             {
                 tracing::error!(%bot, %error, "a match can't be taken back from a quota");
             }
@@ -204,18 +232,25 @@ impl State {
     }
 
     /// A match that was made before the server was started, and goes on.
-    pub(super) fn resume(&mut self, info: &MatchInfo, accounts: &dyn Accounts, usages: &mut Usages) {
-        let Some(pairing) = self.pairing_of(info, accounts) else { return };
+    pub(super) fn resume(
+        &mut self,
+        info: &MatchInfo,
+        accounts: &dyn Accounts,
+        usages: &mut Usages,
+        now: Now,
+    ) {
+        let made = now.of_stored(info.created_at);
+        let Some(pairing) = self.pairing_of(info, accounts, made) else { return };
         for seat in &info.seats {
             if let Some(bot) = &seat.bot {
-                usages.entry(bot.clone()).or_default().resume(info.created_at.get());
+                usages.entry(bot.clone()).or_default().resume(made.wall.get());
             }
         }
         self.queue.resume(&pairing);
-        self.begun(info.match_id, pairing, info.created_at);
+        self.begun(info.match_id, pairing, made);
     }
 
-    fn pairing_of(&mut self, info: &MatchInfo, accounts: &dyn Accounts) -> Option<Pairing> {
+    fn pairing_of(&mut self, info: &MatchInfo, accounts: &dyn Accounts, made: Now) -> Option<Pairing> {
         let mut members = Vec::with_capacity(info.seats.len());
         for seat in &info.seats {
             let bot = seat.bot.as_ref()?;
@@ -223,7 +258,7 @@ impl State {
             members.push(Member {
                 bot: self.names.bot(bot),
                 owner: self.names.owner(bot, owner.as_ref()),
-                since_ms: info.created_at.get(),
+                since_ms: made.steady_ms,
             });
         }
         Pairing::new(info.rules.teams, members)
@@ -247,7 +282,7 @@ impl State {
         ended: &EndedMatch,
         accounts: &dyn Accounts,
         usages: &mut Usages,
-        now: UnixMillis,
+        now: Now,
     ) -> Told {
         let Some(over) = Ended::of(&self.spec, ended) else {
             self.withdraw(ended.info.match_id, usages);
@@ -289,20 +324,28 @@ impl State {
             reason: over.reason,
             seats: seats.collect(),
         });
-        let told = self.judge(&over, info, ended_at, now);
+        let told = self.judge(&over, info, now.of_stored(ended_at), now);
         self.free(&over, info, accounts, usages, now);
         told
     }
 
     /// What the match says of how its bots behave.
-    fn judge(&mut self, over: &Ended, info: &MatchInfo, ended_at: UnixMillis, now: UnixMillis) -> Told {
+    fn judge(&mut self, over: &Ended, info: &MatchInfo, ended: Now, now: Now) -> Told {
         let settings = &self.spec.conduct;
-        let (paired_ms, ended_ms) = (info.created_at.get(), ended_at.get());
+        // What was stored when the clock had been put back is before what was stored before.
+        let paired = match self.live.get(&info.match_id) {
+            Some(playing) => playing.made.wall.max(info.created_at),
+            None => now.of_stored(info.created_at).wall,
+        };
+        let (paired_ms, ended_ms) = (paired.get(), ended.wall.get());
+        let missing = Unrated::Aborted(AbortReason::NonceMissing);
+        let no_nonce = matches!(&over.result.counted, Counted::Unrated(why) if *why == missing);
         let is_result = over.reason != super::query::Reason::Aborted;
         let mut told = Told::new();
         for (bot, end) in over.bots.iter().zip(&over.ends) {
             let conduct = self.conduct.entry(bot.clone()).or_default();
             let notice = match end {
+                SeatEnd::NoShow if no_nonce => conduct.no_nonce(settings, paired_ms, ended_ms),
                 SeatEnd::NoShow => conduct.no_show(settings, paired_ms, ended_ms),
                 SeatEnd::Forfeited => {
                     conduct.came(settings);
@@ -316,8 +359,9 @@ impl State {
                 SeatEnd::Played => None,
             };
             if let Some(notice) = notice {
-                let (ladder, conduct) = (self.spec.name.clone(), conduct.status(now.get()));
-                told.push((bot.clone(), Word { ladder, match_id: info.match_id, notice, conduct }));
+                let (ladder, conduct) = (self.spec.name.clone(), conduct.status(now.wall.get()));
+                let match_id = Some(info.match_id);
+                told.push((bot.clone(), Word { ladder, match_id, notice, conduct, quota_until: None }));
             }
         }
         told
@@ -330,16 +374,17 @@ impl State {
         info: &MatchInfo,
         accounts: &dyn Accounts,
         usages: &mut Usages,
-        now: UnixMillis,
+        now: Now,
     ) {
         let Some(Playing { pairing, made }) = self.live.remove(&info.match_id) else {
             // It was over before the server was started, or could not go on.
+            let made = now.of_stored(info.created_at);
             if info.dealt == Dealt::Yes
-                && let Some(pairing) = self.pairing_of(info, accounts)
+                && let Some(pairing) = self.pairing_of(info, accounts, made)
             {
                 self.queue.remember(&pairing);
                 for bot in &over.bots {
-                    usages.entry(bot.clone()).or_default().remember(info.created_at.get());
+                    usages.entry(bot.clone()).or_default().remember(made.wall.get());
                 }
             }
             return;
@@ -350,7 +395,7 @@ impl State {
                     tracing::error!(%bot, %error, "a match can't be taken off a quota");
                 }
             }
-            self.queue.finish(&pairing, now.get())
+            self.queue.finish(&pairing, now.steady_ms)
         } else {
             self.give_back(&pairing, usages, made);
             for (bot, end) in over.bots.iter().zip(&over.ends) {
@@ -359,7 +404,7 @@ impl State {
                     self.queue.leave(id);
                 }
             }
-            self.queue.abandon(&pairing, now.get())
+            self.queue.abandon(&pairing, now.steady_ms)
         };
         if let Err(error) = ended {
             tracing::error!(match_id = %info.match_id, %error, "a match does not end for who waits");

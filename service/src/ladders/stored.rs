@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use zetema_ladder::{
-    Difference, Entry, Ladder, Mu, OutOfRange, Rating, RatingSettings, Sigma, Tally, differences,
+    Deviation, Difference, Entry, Ladder, Mu, OutOfRange, Rating, RatingSettings, Sigma, Tally, differences,
 };
 
 use super::spec::LadderSpec;
@@ -67,13 +67,30 @@ pub enum Comparison {
     },
 }
 
+/// What a comparison says of the stored ratings, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// They are those of the results, bit by bit, or there are none to compare.
+    Equal,
+    /// They are those of the results but for rounding ([`Deviation::ROUNDING`]): another build or platform has stored them.
+    Rounded,
+    /// They are not those of the results.
+    Wrong,
+}
+
 impl Comparison {
-    /// Whether something is not as it should be.
-    pub fn is_bad(&self) -> bool {
+    /// What it says.
+    pub fn verdict(&self) -> Verdict {
         match self {
-            Self::NothingStored | Self::OtherSettings { .. } => false,
-            Self::Ahead { .. } | Self::Unreadable(_) => true,
-            Self::Compared { differences, .. } => !differences.is_empty(),
+            Self::NothingStored | Self::OtherSettings { .. } => Verdict::Equal,
+            Self::Ahead { .. } | Self::Unreadable(_) => Verdict::Wrong,
+            Self::Compared { differences, .. } => {
+                let of = |difference: &Difference<BotName>| match difference.deviation {
+                    Deviation::Rounding => Verdict::Rounded,
+                    Deviation::Beyond => Verdict::Wrong,
+                };
+                differences.iter().map(of).max().unwrap_or(Verdict::Equal)
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::task::AbortOnDropHandle;
 use zetema_ladder::conduct::Status;
+use zetema_ladder::pairing::Hold;
 
 use super::archive::Archive;
 use super::catching_up::{Break, read_on};
@@ -20,9 +21,11 @@ use super::making::{self, Doubt};
 use super::picture::Picture;
 use super::presence::{Queued, Word};
 use super::reinstated::{NotStored, Reinstatement, Reinstatements};
-use super::state::{State, Told, Usages};
+use super::state::{Kept, State, Told, Usages};
 use super::stored::Awaiting;
+use super::time::{LadderClock, Now};
 use super::wishes::{Asked, NotNow, Wanted, Wishes};
+use super::words::Words;
 use super::{Config, LadderFault, NoLadder};
 use crate::admission::Work;
 use crate::incident::Incident;
@@ -67,12 +70,16 @@ pub(super) struct Task {
     pub(super) config: Config,
     pub(super) ladders: BTreeMap<LadderName, Run>,
     pub(super) usages: Usages,
+    clock: LadderClock,
     wishes: Arc<Wishes>,
     /// The bots that are there, and to whom words of them go, by what each is there by.
     here: HashMap<u64, (BotName, mpsc::Sender<Word>)>,
+    words: Words,
     commands: mpsc::Receiver<Command>,
     /// Who is paired first: the ladder that made a match longest ago, so that each has its part of the bots that wait on several.
     turns: Vec<LadderName>,
+    /// For which ladder bots are kept free, as somebody waits there for too long.
+    hold: Hold,
 }
 
 impl Task {
@@ -99,8 +106,19 @@ impl Task {
             Some((name, run))
         };
         let ladders = shown.into_iter().filter_map(run).collect();
-        let (usages, here, turns) = (Usages::new(), HashMap::new(), Vec::new());
-        Self { config, ladders, usages, wishes, here, commands, turns }
+        let clock = LadderClock::new(Arc::clone(&config.clock));
+        Self {
+            config,
+            ladders,
+            usages: Usages::new(),
+            clock,
+            wishes,
+            here: HashMap::new(),
+            words: Words::default(),
+            commands,
+            turns: Vec::new(),
+            hold: Hold::default(),
+        }
     }
 
     /// Runs the ladders. What breaks is told in the log, and they begin anew by the results.
@@ -124,6 +142,8 @@ impl Task {
         self.wishes.begin_anew();
         self.usages.clear();
         self.here.clear();
+        self.words.clear();
+        self.hold = Hold::default();
         self.turns = self.ladders.keys().cloned().collect();
         for run in self.ladders.values_mut() {
             *run.state = run.state.anew();
@@ -181,8 +201,8 @@ impl Task {
         std::future::pending::<()>().await;
     }
 
-    fn now(&self) -> UnixMillis {
-        self.config.clock.wall()
+    pub(super) fn now(&mut self) -> Now {
+        self.clock.now()
     }
 
     /// Counts a result. The answer is the ladder that it is of.
@@ -203,16 +223,18 @@ impl Task {
             }
             run.state.saw(ended.number);
         }
-        for (bot, word) in told {
-            tracing::info!(ladder = %word.ladder, match_id = %word.match_id, %bot, "{}", word.notice);
-            for (of, tell) in self.here.values() {
-                // Who does not read its words has them in the standings all the same.
-                if *of == bot && tell.try_send(word.clone()).is_err() {
-                    tracing::debug!(%bot, "a word to a bot's author has no room");
-                }
-            }
-        }
+        self.say(told, now.of_stored(ended.info.ended_at.unwrap_or(ended.info.created_at)).wall, now);
         of
+    }
+
+    /// Tells bots' authors what came about at that time.
+    fn say(&mut self, told: Told, at: UnixMillis, now: Now) {
+        for (bot, word) in told {
+            let match_id = word.match_id.map(tracing::field::display);
+            tracing::info!(ladder = %word.ladder, match_id, %bot, "{}", word.notice);
+            let here = self.here.iter().filter(|(_, (of, _))| *of == bot);
+            self.words.say(&bot, word, at, here.map(|(way, (_, tell))| (*way, tell)), now);
+        }
     }
 
     /// Gives up the matches that are not played: those that were asked for and are not there, and those that can't go on.
@@ -246,15 +268,21 @@ impl Task {
             return;
         }
         let now = self.now();
-        let Self { config, ladders, usages, turns, .. } = self;
-        let mut had_one = Vec::new();
+        let Self { config, ladders, usages, turns, hold, .. } = self;
+        let starving = |(name, run): (&LadderName, &Run)| Some((run.state.starves_since(now)?, name.clone()));
+        let held = hold.next(ladders.iter().filter_map(starving));
+        let kept = held.as_ref().and_then(|name| Some(ladders.get_mut(name)?.state.with_room()));
+        let (kept, nobody) = (kept.unwrap_or_default(), Kept::new());
+        let (mut had_one, mut told) = (Vec::new(), Told::new());
         for name in mem::take(turns) {
             let Some(run) = ladders.get_mut(&name) else { continue };
-            let wanted = if run.state.has_anybody() {
-                run.state.pair(&*config.accounts, usages, now)
+            let kept = if held.as_ref() == Some(&name) { &nobody } else { &kept };
+            let (wanted, said) = if run.state.has_anybody() {
+                run.state.pair(&*config.accounts, usages, kept, now)
             } else {
-                Vec::new()
+                (Vec::new(), Told::new())
             };
+            told.extend(said);
             if wanted.is_empty() {
                 turns.push(name);
                 continue;
@@ -264,11 +292,12 @@ impl Task {
             had_one.push(name);
         }
         turns.append(&mut had_one);
+        self.say(told, now.wall, now);
     }
 
     /// Shows what has changed.
     pub(super) fn show(&mut self) {
-        let now = self.config.clock.wall();
+        let now = self.now().wall;
         for run in self.ladders.values_mut() {
             let rows = if run.changed || run.passing {
                 // What is shown of it ends by itself.
@@ -307,6 +336,7 @@ impl Task {
             let Some(Wanted { bot, queues, tell, asked }) = wanted else {
                 if let Some((bot, _)) = self.here.remove(&number) {
                     self.leave_all_but(&bot, number, &[]);
+                    self.words.gone(&bot, number, now);
                 }
                 continue;
             };
@@ -317,16 +347,33 @@ impl Task {
                     run.changed = true;
                 }
             }
+            let quota_until = self.quota_until(&bot, now);
+            let ladders = &self.ladders;
+            // Before it is answered, so that who waits for the answer alone has them too.
+            self.words.greet(&bot, number, &tell, now, |word| {
+                if let Some(run) = ladders.get(&word.ladder) {
+                    word.conduct = run.state.status(&bot, now.wall);
+                }
+                word.quota_until = word.quota_until.and(quota_until);
+            });
             for Asked { queues, answer } in asked {
                 let states = queues.into_iter().filter_map(|(ladder, _)| {
-                    let state = &self.ladders.get(&ladder)?.state;
-                    Some(Queued { places: state.places(&bot), conduct: state.status(&bot, now), ladder })
+                    let state = &ladders.get(&ladder)?.state;
+                    let (places, conduct) = (state.places(&bot), state.status(&bot, now.wall));
+                    Some(Queued { ladder, places, conduct, quota_until })
                 });
                 // As above.
                 let _ = answer.send(states.collect());
             }
             self.here.insert(number, (bot, tell));
         }
+    }
+
+    /// Until when the quota of a bot lets no ladder pair it.
+    fn quota_until(&mut self, bot: &BotName, now: Now) -> Option<UnixMillis> {
+        let quota = self.config.accounts.account(bot)?.quota;
+        let until_ms = self.usages.get_mut(bot)?.not_before_ms(quota, now.wall.get())?;
+        Some(UnixMillis::new(until_ms))
     }
 
     /// Who stays in a queue has waited on.
@@ -340,7 +387,7 @@ impl Task {
     }
 
     async fn reinstate(&mut self, ladder: &LadderName, bot: &BotName) -> Result<Status, LadderFault> {
-        let at = self.now();
+        let at = self.now().wall;
         let run = self.ladders.get_mut(ladder).ok_or_else(|| NoLadder(ladder.to_string()))?;
         if !run.state.knows(bot) {
             return Err(LadderFault::NoBot(bot.clone()));

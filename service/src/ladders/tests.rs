@@ -1,8 +1,10 @@
 //! Ladders on matches in memory, on paused time.
 
 mod broken;
+mod capacity;
 mod cheats;
 mod conduct;
+mod filter;
 mod honesty;
 mod keeper;
 mod luck;
@@ -27,8 +29,8 @@ use crate::matches::tests::fake::{FakeJournal, Fate};
 use crate::matches::{self, SystemClock, SystemEntropy};
 use crate::table::{Command as Ask, FairShuffler, Moment};
 
-/// A wall clock that goes with tokio's own time.
-struct Wall(SystemClock, tokio::time::Instant);
+/// A wall clock that goes with tokio's own time, and may be put back by so many milliseconds.
+struct Wall(SystemClock, tokio::time::Instant, AtomicU64);
 
 impl Clock for Wall {
     fn now(&self) -> Moment {
@@ -36,7 +38,8 @@ impl Clock for Wall {
     }
 
     fn wall(&self) -> UnixMillis {
-        UnixMillis::new(1_700_000_000_000 + u64::try_from(self.1.elapsed().as_millis()).unwrap())
+        let back = self.2.load(Ordering::Relaxed);
+        UnixMillis::new(1_700_000_000_000 + u64::try_from(self.1.elapsed().as_millis()).unwrap() - back)
     }
 }
 
@@ -93,7 +96,7 @@ impl Scene {
 
     async fn with(specs: LadderSpecs) -> Self {
         let journal = FakeJournal::new();
-        let clock = Arc::new(Wall(SystemClock::new(), tokio::time::Instant::now()));
+        let clock = Arc::new(Wall(SystemClock::new(), tokio::time::Instant::now(), AtomicU64::new(0)));
         Self::on(specs, journal, Arc::default(), clock, tempfile::tempdir().unwrap(), 0).await
     }
 
@@ -122,6 +125,7 @@ impl Scene {
             matches: matches.clone(),
             accounts: Arc::<Registered>::clone(&accounts),
             store: Arc::new(journal.clone()),
+            stored_every: Duration::from_secs(5),
             clock: Arc::<Wall>::clone(&clock),
             luck: folder.path().join("luck"),
             pressure: Arc::clone(&pressure),

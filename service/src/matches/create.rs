@@ -352,6 +352,7 @@ impl Matches {
                 client_reference: spec.client_reference,
                 owner: spec.owner,
                 ladder: spec.ladder,
+                ladder_rates: spec.ladder_rates,
             };
             Ok(Arc::new(Entry { at, change: Change::Created(Arc::new(created)) }))
         };

@@ -56,7 +56,7 @@ impl Default for Limits {
             faults: FaultLimits {
                 per_seat: limits::FAULTS_PER_SEAT,
                 seats: limits::MAX_SEATS_WITH_FAULTS,
-                seats_of_owner: limits::MAX_SEATS_WITH_FAULTS_PER_OWNER,
+                seats_of_one: limits::MAX_SEATS_WITH_FAULTS_OF_ONE,
                 kept: limits::FAULTS_KEPT_AFTER_MATCH,
             },
             first_retry: limits::JOURNAL_FIRST_RETRY,

@@ -1,16 +1,18 @@
 //! What comes into a table's inbox.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tracing::Span;
 use zetema_proto::Views;
 use zetema_rules::Viewer;
 use zetema_rules::fair::NonceHash;
 
+use super::running_table::RunningTable;
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
 use super::{End, Hold};
@@ -124,13 +126,22 @@ impl Drop for Promise {
     }
 }
 
+/// A command on its way to a table.
+pub(super) struct Commanded {
+    pub(super) command: Command,
+    pub(super) arrival: Arrival,
+    pub(super) asked: Asked,
+    pub(super) reply: Promise,
+}
+
+impl From<Commanded> for Box<Message> {
+    fn from(asked: Commanded) -> Self {
+        Self::new(Message::Command(asked))
+    }
+}
+
 pub(super) enum Message {
-    Command {
-        command: Command,
-        arrival: Arrival,
-        asked: Asked,
-        reply: Promise,
-    },
+    Command(Commanded),
     Join {
         join: JoinSeat,
         arrival: Arrival,
@@ -178,8 +189,11 @@ pub(super) enum Followed {
     Live { missed: Vec<Arc<Entry>>, live: Live },
 }
 
-/// The way to a running table.
+/// A table that does not run any more.
 #[derive(Debug)]
+pub(super) struct Gone;
+
+/// The way to a running table.
 pub(super) struct Handle {
     /// Boxed, for it has room for many from the start.
     pub(super) inbox: mpsc::Sender<Box<Message>>,
@@ -188,8 +202,48 @@ pub(super) struct Handle {
     pub(super) onlookers: Arc<Semaphore>,
     /// When the clock brings something if nothing else comes before: as long as the match waits for its deal.
     pub(super) deadline: watch::Receiver<Option<Moment>>,
+    pub(super) counts: Arc<Counts>,
+    /// The table itself: what can be done at once is, by whoever asks for it.
+    pub(super) table: Arc<Mutex<RunningTable>>,
+    /// Tells its task that something was done without it that it has to know of.
+    pub(super) news: Arc<Notify>,
+}
+
+/// What is counted of a running table.
+#[derive(Debug)]
+pub(super) struct Counts {
     /// How many entries the match has.
-    pub(super) length: Arc<AtomicUsize>,
+    pub(super) entries: AtomicUsize,
+    /// How many messages its task has yet to take up: what comes after them must not overtake them.
+    unheard: AtomicUsize,
+}
+
+impl Counts {
+    /// Of a match with so many entries.
+    pub(super) const fn new(entries: usize) -> Self {
+        Self { entries: AtomicUsize::new(entries), unheard: AtomicUsize::new(0) }
+    }
+
+    /// A message is about to be put into the inbox.
+    fn put(&self) {
+        self.unheard.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// One was taken up by who has the table's lock, or could not be put there.
+    pub(super) fn taken(&self) {
+        self.unheard.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Whether all were.
+    pub(super) fn are_heard(&self) -> bool {
+        self.unheard.load(Ordering::Acquire) == 0
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("match_id", &self.info.borrow().match_id).finish_non_exhaustive()
+    }
 }
 
 impl Handle {
@@ -200,7 +254,7 @@ impl Handle {
 
     /// How many entries the match has.
     pub(super) fn length(&self) -> usize {
-        self.length.load(Ordering::Relaxed)
+        self.counts.entries.load(Ordering::Relaxed)
     }
 
     /// Whether a seat that joins only later may be too late.
@@ -215,13 +269,29 @@ impl Handle {
         self.inbox.max_capacity() - self.inbox.capacity()
     }
 
+    /// Puts a message into the inbox, as soon as there is room for it.
+    pub(super) async fn send(&self, message: Box<Message>) -> Result<(), Gone> {
+        let room = self.inbox.reserve().await.map_err(|_closed| Gone)?;
+        self.counts.put();
+        room.send(message);
+        Ok(())
+    }
+
+    /// Puts a message into the inbox, if there is room for it.
+    pub(super) fn try_send(&self, message: Box<Message>) {
+        if let Ok(room) = self.inbox.try_reserve() {
+            self.counts.put();
+            room.send(message);
+        }
+    }
+
     /// Asks the table; `None` if it does not run any more.
     pub(super) async fn ask<T>(
         &self,
         message: impl FnOnce(Reply<T>) -> Message,
     ) -> Option<Result<T, Rejection>> {
         let (reply, answer) = oneshot::channel();
-        self.inbox.send(Box::new(message(reply))).await.ok()?;
+        self.send(Box::new(message(reply))).await.ok()?;
         answer.await.ok()
     }
 

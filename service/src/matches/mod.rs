@@ -4,7 +4,8 @@
 //! [`Rejection`]s, and what a viewer sees is a [`Subscription`].
 //!
 //! ```text
-//! adapter ─► Matches ─► inbox of the match's task ─► Table ─► journal ─► apply ─► queue of each subscription
+//! adapter ─► Matches ─► Table ─► journal ─► apply ─► queue of each subscription
+//!                ├─► inbox of the match's task, if the table is at work, or this is no action
 //!                └─► record of a match that is over
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! subscription its missing observations, even if the match ended in between.
 
 mod alarm;
+mod at_once;
 mod backlog;
 mod bot_seats;
 mod broadcast;
@@ -39,6 +41,7 @@ mod requests;
 mod result_cursor;
 mod results;
 mod run;
+mod running_table;
 mod seat_token;
 mod server_clock;
 mod storage;

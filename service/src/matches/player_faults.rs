@@ -74,15 +74,19 @@ pub struct FaultPage {
 }
 
 /// How much is remembered.
+///
+/// A seat that is to be forgotten is the one whose latest fault is the oldest: of the same bot or owner, if that has as many as it may,
+/// else of whoever has the most. So nobody with less than others can have anything forgotten by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultLimits {
     /// Faults of one seat; the oldest is forgotten first.
     pub per_seat: usize,
-    /// Seats with faults; the one whose latest fault is the oldest is forgotten first.
+    /// Seats with faults.
     pub seats: usize,
-    /// Those in the matches of one owner, so that nobody can have those of others forgotten. Matches of the admin have no such limit.
-    pub seats_of_owner: usize,
-    /// How long after its end a match's faults are remembered.
+    /// Those of one bot, and the others in the matches of one owner. The others of the admin have no such limit.
+    pub seats_of_one: usize,
+    /// How long after the end of its match the faults of a seat are remembered that is no bot's. Those of bots are, however long it is
+    /// over: what came of them, such as that it is benched, lasts long.
     pub kept: Duration,
 }
 
@@ -100,18 +104,45 @@ struct Remembered {
     of_seat: HashMap<SeatKey, SeatFaults>,
     /// Of each bot, the seat of each fault.
     of_bot: HashMap<BotName, BTreeMap<u64, SeatKey>>,
-    /// Each seat by its latest fault.
-    by_latest: BTreeMap<u64, SeatKey>,
-    /// The same of the matches of each owner.
-    of_owner: HashMap<Owner, BTreeMap<u64, SeatKey>>,
-    /// The matches that are over, the first that ended first, and until when their faults are remembered.
+    /// The seats of each, by the latest fault.
+    of_each: HashMap<Whose, BTreeMap<u64, SeatKey>>,
+    /// Who has how many, the most last.
+    by_count: BTreeSet<(usize, Whose)>,
+    /// The matches that are over with seats that are no bot's, the first that ended first, and until when the faults of these are
+    /// remembered.
     over: BTreeSet<(Instant, MatchId)>,
     over_until: HashMap<MatchId, Instant>,
 }
 
+/// Whose the faults of a seat are: they are bounded together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Whose {
+    Bot(BotName),
+    /// Of the owner of the match, as its seats are no bot's.
+    Owner(Owner),
+    Admin,
+}
+
+impl Whose {
+    fn of(info: &MatchInfo, seat: Seat) -> Self {
+        let bot = info.seats.get(seat.index()).and_then(|seat| seat.bot.clone());
+        match (bot, &info.owner) {
+            (Some(bot), _) => Self::Bot(bot),
+            (None, Some(owner)) => Self::Owner(owner.clone()),
+            (None, None) => Self::Admin,
+        }
+    }
+
+    const fn bot(&self) -> Option<&BotName> {
+        match self {
+            Self::Bot(bot) => Some(bot),
+            Self::Owner(_) | Self::Admin => None,
+        }
+    }
+}
+
 struct SeatFaults {
-    owner: Option<Owner>,
-    bot: Option<BotName>,
+    whose: Whose,
     /// By number, the oldest first. Tables wait for the lock: whoever lists them takes handles under it, and copies afterwards.
     faults: VecDeque<(u64, Arc<PlayerFault>)>,
 }
@@ -137,16 +168,15 @@ impl PlayerFaults {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.forget_over();
         if runs() {
-            let bot = info.seats.get(fault.seat.index()).and_then(|seat| seat.bot.clone());
-            remembered.note(info.owner.clone(), bot, fault, &self.limits);
+            remembered.note(Whose::of(info, fault.seat), fault, &self.limits);
         }
     }
 
-    /// A match is over: its faults are remembered for a while.
+    /// A match is over: the faults of seats that are no bot's are remembered for a while.
     pub(super) fn over(&self, match_id: MatchId) {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.forget_over();
-        if remembered.has_any_of(match_id) {
+        if remembered.has_any_to_forget(match_id) {
             remembered.is_over(match_id, Instant::now() + self.limits.kept);
         }
     }
@@ -178,7 +208,7 @@ impl PlayerFaults {
             }
             (FaultsOf::Bot(bot), Some(wanted)) => {
                 let is_own = |key: &SeatKey| {
-                    remembered.of_seat.get(key).is_some_and(|seat| seat.bot.as_ref() == Some(bot))
+                    remembered.of_seat.get(key).is_some_and(|seat| seat.whose.bot() == Some(bot))
                 };
                 seats_of(wanted).filter(is_own).collect()
             }
@@ -218,51 +248,61 @@ fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
 }
 
 impl Remembered {
-    fn note(&mut self, owner: Option<Owner>, bot: Option<BotName>, fault: PlayerFault, limits: &FaultLimits) {
+    fn note(&mut self, whose: Whose, fault: PlayerFault, limits: &FaultLimits) {
         // It is said again with the resignation, until that is acknowledged.
         if is_panic(&fault) && self.has_panicked((fault.match_id, fault.seat)) {
             return;
         }
         self.last += 1;
         let (number, key) = (self.last, (fault.match_id, fault.seat));
-        let seat = self.of_seat.entry(key).or_insert_with(|| SeatFaults {
-            owner: owner.clone(),
-            bot: bot.clone(),
-            faults: VecDeque::new(),
-        });
+        let seat = self
+            .of_seat
+            .entry(key)
+            .or_insert_with(|| SeatFaults { whose: whose.clone(), faults: VecDeque::new() });
         let latest = seat.latest();
         // The same again must not drive out the others.
         let before = seat.faults.pop_back_if(|(_, latest)| latest.kind == fault.kind);
         let count =
             before.as_ref().map_or(fault.count, |(_, latest)| latest.count.saturating_add(fault.count));
         seat.faults.push_back((number, Arc::new(PlayerFault { count, ..fault })));
-        if let Some(bot) = bot {
-            let of_bot = self.of_bot.entry(bot).or_default();
-            of_bot.insert(number, key);
-            if let Some((earlier, _)) = before {
-                of_bot.remove(&earlier);
-            }
-        }
         let forgotten = if seat.faults.len() > limits.per_seat { seat.faults.pop_front() } else { None };
-        if let (Some((oldest, _)), Some(bot)) = (forgotten, seat.bot.clone()) {
-            self.forget_of_bot(&bot, [oldest]);
+        if let Some(bot) = whose.bot() {
+            self.of_bot.entry(bot.clone()).or_default().insert(number, key);
+            self.forget_of_bot(bot, before.into_iter().chain(forgotten).map(|(number, _)| number));
         }
-        if let Some(latest) = latest {
-            self.displace(owner.as_ref(), latest);
-        }
-        self.by_latest.insert(number, key);
-        if let Some(owner) = owner {
-            let own = self.of_owner.entry(owner).or_default();
-            own.insert(number, key);
-            let oldest = own.first_key_value().map(|(_, &key)| key);
-            if let Some(oldest) = oldest.filter(|_| own.len() > limits.seats_of_owner) {
-                self.forget(oldest);
+        self.change(&whose, |own| {
+            if let Some(latest) = latest {
+                own.remove(&latest);
             }
+            own.insert(number, key);
+        });
+        let own = self.of_each.get(&whose);
+        let oldest = own.filter(|own| whose != Whose::Admin && own.len() > limits.seats_of_one);
+        if let Some((_, &oldest)) = oldest.and_then(BTreeMap::first_key_value) {
+            self.forget(oldest);
         }
         while self.of_seat.len() > limits.seats
-            && let Some((_, &oldest)) = self.by_latest.first_key_value()
+            && let Some((_, most)) = self.by_count.last()
+            && let Some((_, &oldest)) = self.of_each.get(most).and_then(BTreeMap::first_key_value)
         {
             self.forget(oldest);
+        }
+    }
+
+    /// Changes which seats somebody has.
+    fn change(&mut self, whose: &Whose, change: impl FnOnce(&mut BTreeMap<u64, SeatKey>)) {
+        let own = self.of_each.entry(whose.clone()).or_default();
+        let before = own.len();
+        change(own);
+        let now = own.len();
+        if now == 0 {
+            self.of_each.remove(whose);
+        }
+        if now != before {
+            self.by_count.remove(&(before, whose.clone()));
+            if now > 0 {
+                self.by_count.insert((now, whose.clone()));
+            }
         }
     }
 
@@ -270,40 +310,36 @@ impl Remembered {
         self.of_seat.get(&key).is_some_and(|seat| seat.faults.iter().any(|(_, fault)| is_panic(fault)))
     }
 
-    /// A seat's latest fault is the latest no more.
-    fn displace(&mut self, owner: Option<&Owner>, latest: u64) {
-        self.by_latest.remove(&latest);
-        if let Some(owner) = owner
-            && let Some(own) = self.of_owner.get_mut(owner)
-        {
-            own.remove(&latest);
-            if own.is_empty() {
-                self.of_owner.remove(owner);
-            }
-        }
-    }
-
     fn forget(&mut self, key: SeatKey) {
-        let Some(seat) = self.of_seat.remove(&key) else { return };
-        if let Some(latest) = seat.latest() {
-            self.displace(seat.owner.as_ref(), latest);
+        let Some(SeatFaults { whose, faults }) = self.of_seat.remove(&key) else { return };
+        if let Some((latest, _)) = faults.back() {
+            self.change(&whose, |own| {
+                own.remove(latest);
+            });
         }
-        if let Some(bot) = seat.bot {
-            self.forget_of_bot(&bot, seat.faults.into_iter().map(|(number, _)| number));
+        if let Some(bot) = whose.bot() {
+            self.forget_of_bot(bot, faults.iter().map(|(number, _)| *number));
         }
         let (match_id, _) = key;
-        if !self.has_any_of(match_id)
+        if !self.has_any_to_forget(match_id)
             && let Some(until) = self.over_until.remove(&match_id)
         {
             self.over.remove(&(until, match_id));
         }
     }
 
-    fn has_any_of(&self, match_id: MatchId) -> bool {
-        seats_of(match_id).any(|key| self.of_seat.contains_key(&key))
+    /// Whether there are faults of seats of a match that are no bot's.
+    fn has_any_to_forget(&self, match_id: MatchId) -> bool {
+        self.to_forget(match_id).next().is_some()
     }
 
-    /// A match is over, and its faults are remembered until then.
+    fn to_forget(&self, match_id: MatchId) -> impl Iterator<Item = SeatKey> {
+        let is_no_bots =
+            move |key: &SeatKey| self.of_seat.get(key).is_some_and(|seat| seat.whose.bot().is_none());
+        seats_of(match_id).filter(is_no_bots)
+    }
+
+    /// A match is over, and the faults of its seats that are no bot's are remembered until then.
     fn is_over(&mut self, match_id: MatchId, until: Instant) {
         if let Some(before) = self.over_until.insert(match_id, until) {
             self.over.remove(&(before, match_id));
@@ -328,7 +364,8 @@ impl Remembered {
             && let Some((_, match_id)) = self.over.pop_first()
         {
             self.over_until.remove(&match_id);
-            seats_of(match_id).for_each(|key| self.forget(key));
+            let forgotten: Vec<SeatKey> = self.to_forget(match_id).collect();
+            forgotten.into_iter().for_each(|key| self.forget(key));
         }
     }
 }
@@ -361,18 +398,20 @@ mod tests {
 
     #[test]
     fn matches_that_are_over_are_forgotten_with_the_last_of_their_faults() {
-        let limits = FaultLimits { per_seat: 1, seats: 2, seats_of_owner: 2, kept: Duration::from_hours(1) };
+        let limits = FaultLimits { per_seat: 1, seats: 2, seats_of_one: 2, kept: Duration::from_hours(1) };
         let mut remembered = Remembered::default();
         let (kind, count) = (Kind::Cut(zetema_proto::v1::StreamCut::default()), 1);
         for number in 0..100 {
             let match_id = MatchId::from_bytes([number; 16]);
             for seat in seats_of(match_id).take(2).map(|(_, seat)| seat) {
                 let fault = PlayerFault { at: UnixMillis::new(1), count, match_id, seat, kind: kind.clone() };
-                remembered.note(None, None, fault, &limits);
+                remembered.note(Whose::Admin, fault, &limits);
             }
             remembered.is_over(match_id, Instant::now() + limits.kept);
         }
-        let Remembered { of_seat, by_latest, over, over_until, .. } = &remembered;
-        assert_eq!((of_seat.len(), by_latest.len(), over.len(), over_until.len()), (2, 2, 1, 1));
+        let Remembered { of_seat, of_each, by_count, over, over_until, .. } = &remembered;
+        assert_eq!((of_seat.len(), over.len(), over_until.len()), (2, 1, 1));
+        assert_eq!(of_each.values().map(BTreeMap::len).collect::<Vec<_>>(), [2]);
+        assert_eq!(by_count.iter().collect::<Vec<_>>(), [&(2, Whose::Admin)]);
     }
 }

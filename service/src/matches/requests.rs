@@ -8,7 +8,7 @@ use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::message::{Answered, Asked, JoinSeat, Message, Promise, Reply, Subscribed};
+use super::message::{Answered, Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
 use super::{Audience, Hold, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
@@ -235,11 +235,13 @@ impl Matches {
         arrival: Arrival,
     ) -> Answered {
         let handle = self.handle(match_id)?;
-        let (command, asked) = (command.clone(), Asked::now());
         let (answer, answered) = oneshot::channel();
         // Whoever asked may be gone.
         let reply = Promise::new(|answered| drop(answer.send(answered)));
-        handle.inbox.send(Box::new(Message::Command { command, arrival, asked, reply })).await.ok()?;
+        let asked = Commanded { command: command.clone(), arrival, asked: Asked::now(), reply };
+        if let Err(asked) = handle.at_once(asked) {
+            handle.send(asked.into()).await.ok()?;
+        }
         answered.await.ok()?
     }
 
@@ -252,10 +254,11 @@ impl Matches {
         span: Span,
         reply: Promise,
     ) {
-        if let Some(handle) = self.live_matches().handle(match_id) {
-            let asked = Asked::of(span);
+        let Some(handle) = self.handle(match_id) else { return };
+        let asked = Commanded { command, arrival, asked: Asked::of(span), reply };
+        if let Err(asked) = handle.at_once(asked) {
             // What is not taken is dropped, and its promise with it.
-            let _ = handle.inbox.try_send(Box::new(Message::Command { command, arrival, asked, reply }));
+            handle.try_send(asked.into());
         }
     }
 }

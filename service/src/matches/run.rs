@@ -1,19 +1,19 @@
 //! How tables run: each in a task of its own, which others find as long as it does.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Mutex, Notify, Semaphore, mpsc, watch};
 
 use super::Matches;
 use super::alarm::Alarm;
 use super::deal_set::{self, DealSetMember};
 use super::hold::Holder;
 use super::live_bytes::Held;
-use super::message::Handle;
+use super::message::{Counts, Handle};
 use super::places::Place;
+use super::running_table::{RunningTable, State};
 use super::storage::Storage;
 use super::subscribers::Subscribers;
 use super::task::{Over, TableTask};
@@ -30,68 +30,86 @@ impl Matches {
         let mut tasks = Vec::new();
         for Beginning { mut table, place, taken } in beginnings {
             table.run_clock(from);
-            tasks.push((self.register(table, taken), place));
+            let set = match &table.created().deals {
+                Deals::Shared(set) => Some((set.clone(), table.created().shared_bytes())),
+                Deals::Joint | Deals::Fixed => None,
+            };
+            let (task, info) = self.register(table, taken);
+            tasks.push((task, info, set, place));
         }
-        for (mut task, place) in tasks {
-            if let Deals::Shared(set) = &task.table.created().deals {
+        for (mut task, info, set, place) in tasks {
+            if let Some((set, shared_bytes)) = set {
                 let runs = sets.entry(set.id).or_insert_with(|| SetThatRuns {
-                    members: deal_set::start(self, set.clone()),
-                    shared: Arc::new(self.shared.live_bytes.hold(task.table.created().shared_bytes())),
+                    members: deal_set::start(self, set),
+                    shared: Arc::new(self.shared.live_bytes.hold(shared_bytes)),
                 });
-                task.deal_set = runs.members.remove(&task.table.match_id());
-                task.shared = Some(Arc::clone(&runs.shared));
+                let member = runs.members.remove(&info.match_id);
+                task.deal_set = member.map(|member| (member, Arc::clone(&runs.shared)));
             }
-            let info = task.info.borrow().clone();
             let run = Run { matches: self.clone(), info, over: None, place: Some(place) };
             self.spawn(run.of(task));
         }
     }
 
-    fn register(&self, table: Table, mut taken: Option<Taken>) -> TableTask {
+    fn register(&self, table: Table, mut taken: Option<Taken>) -> (TableTask, Arc<MatchInfo>) {
         let config = &self.shared.config;
         let limits = config.limits;
         let (sender, inbox) = mpsc::channel(limits.inbox_messages);
         let begun = Arc::new(table.info());
         let (info, info_seen) = watch::channel(begun.clone());
-        let onlookers = Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS));
         let (deadline, deadline_seen) = watch::channel(None);
-        let length = Arc::new(AtomicUsize::new(table.entry_count()));
-        let handle = Handle {
-            inbox: sender,
-            info: info_seen,
-            onlookers,
-            deadline: deadline_seen,
-            length: Arc::clone(&length),
-        };
-        let holders = begun.seats.iter().map(|_| Holder::default()).collect();
-        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
+        let counts = Arc::new(Counts::new(table.entry_count()));
+        let news = Arc::new(Notify::new());
+        let stop = self.shared.stop.child_token();
         self.shared.bot_seats.add(&begun);
         if let Some(taken) = &mut taken {
             taken.begun();
         }
         let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();
-        TableTask {
+        let table = RunningTable {
             held: self.shared.live_bytes.hold(bytes),
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),
             subscribers: Subscribers::new(&limits, Arc::clone(&self.shared.backlog)),
             table,
-            inbox,
             info,
             deadline,
-            length,
-            holders,
+            counts: Arc::clone(&counts),
+            holders: begun.seats.iter().map(|_| Holder::default()).collect(),
             faults: self.shared.faults.clone(),
             bot_seats: Arc::clone(&self.shared.bot_seats),
             taken,
             clock: config.clock.clone(),
-            alarm: Alarm::default(),
             limits,
-            stop: self.shared.stop.child_token(),
+            stop: stop.clone(),
             deal_set: None,
             shared: None,
             measures: self.shared.measures.clone(),
             span: tracing::Span::none(),
-        }
+            alarm: None,
+            state: State::Whole,
+        };
+        let table = Arc::new(Mutex::new(table));
+        let handle = Handle {
+            inbox: sender,
+            info: info_seen,
+            onlookers: Arc::new(Semaphore::new(limits::TABLE_INBOX_ONLOOKERS)),
+            deadline: deadline_seen,
+            counts: Arc::clone(&counts),
+            table: Arc::clone(&table),
+            news: Arc::clone(&news),
+        };
+        self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
+        let task = TableTask {
+            table,
+            inbox,
+            counts,
+            news,
+            clock: config.clock.clone(),
+            alarm: Alarm::default(),
+            stop,
+            deal_set: None,
+        };
+        (task, begun)
     }
 }
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::encoding::{decode_entry, encode_entry, encode_record, encode_summary};
 use crate::journal::{
-    Append, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords, Outcome,
-    Payload, RecordBytes, StoredMatch, Summary, Version,
+    Append, AppendOutcome, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords,
+    Outcome, Payload, RecordBytes, StoredMatch, Summary, Version,
 };
 use crate::table::{Entry, Moment, Table};
 
 /// One match's place in the journal.
 pub(super) struct Storage {
-    journal: Arc<dyn Journal>,
+    pub(super) journal: Arc<dyn Journal>,
     first_retry: Duration,
     last_retry: Duration,
     away: Option<Away>,
@@ -74,14 +74,42 @@ impl Storage {
                 Err(error) => return lost(match_id, &*error),
             }
         } else {
-            match self.journal.append(append).await {
-                Outcome::Done(_) => Outcome::Done(()),
-                Outcome::Refused(refusal) => Outcome::Refused(refusal),
-                Outcome::Failed(cause) => Outcome::Failed(cause),
-                Outcome::Damaged(cause) => Outcome::Damaged(cause),
-                Outcome::Unknown(cause) => Outcome::Unknown(cause),
-            }
+            let outcome = self.journal.append(append).await;
+            return self.written(match_id, entries, outcome, now);
         };
+        self.ended(match_id, entries, outcome, now)
+    }
+
+    /// An append of entries that do not end the match, unless it can't be made: then [`Storage::write`] says why.
+    pub(super) fn append_of(&self, table: &Table, entries: &[Arc<Entry>]) -> Option<Append> {
+        self.append(table, entries).ok()
+    }
+
+    /// Takes in how an append of entries that was begun then has ended.
+    pub(super) fn written(
+        &mut self,
+        match_id: MatchId,
+        entries: Vec<Arc<Entry>>,
+        outcome: AppendOutcome,
+        begun: Moment,
+    ) -> Stored {
+        let outcome = match outcome {
+            Outcome::Done(_) => Outcome::Done(()),
+            Outcome::Refused(refusal) => Outcome::Refused(refusal),
+            Outcome::Failed(cause) => Outcome::Failed(cause),
+            Outcome::Damaged(cause) => Outcome::Damaged(cause),
+            Outcome::Unknown(cause) => Outcome::Unknown(cause),
+        };
+        self.ended(match_id, entries, outcome, begun)
+    }
+
+    fn ended(
+        &mut self,
+        match_id: MatchId,
+        entries: Vec<Arc<Entry>>,
+        outcome: Outcome<(), AppendRefusal>,
+        begun: Moment,
+    ) -> Stored {
         match outcome {
             Outcome::Done(()) => {
                 self.wait = self.first_retry;
@@ -98,7 +126,7 @@ impl Storage {
                 tracing::warn!(%match_id, %cause, "an append may have failed: reading back");
             }
         }
-        self.go_away(entries, now);
+        self.go_away(entries, begun);
         Stored::NotKnown
     }
 

@@ -1,68 +1,32 @@
-//! The task that owns a running table.
+//! The task of a running table: what comes into its inbox, and what the clock brings.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
+use tokio::sync::{Mutex, Notify, mpsc};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
-use tracing::{Instrument, Span};
-use zetema_proto::v1::{self, player_fault};
-use zetema_proto::{Views, Wire};
-use zetema_rules::{Seat, Viewer};
 
+use super::Clock;
 use super::alarm::Alarm;
-use super::bot_seats::AllBotSeats;
 use super::deal_set::DealSetMember;
-use super::hold::Holder;
 use super::live_bytes::Held;
-use super::message::{Followed, JoinSeat, Joined, Message, Subscribed};
-use super::player_faults::PlayerFaults;
-use super::storage::{Lost, Storage, Stored};
-use super::subscribers::{End, Subscribers};
-use super::subscription::{Past, Running};
-use super::{Audience, Clock, Limits, PlayerFault};
-use crate::challenges::Taken;
-use crate::journal::UnixMillis;
-use crate::limits;
-use crate::metrics::TableMeasures;
-#[cfg(test)]
-use crate::planted::{self, Bug};
-#[cfg(test)]
-use crate::table::Snapshot;
-use crate::table::{
-    Arrival, Change, Command, Dealt, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
-    Table, TableEvent,
-};
-use crate::traces;
+use super::message::{Counts, Message};
+use super::running_table::{Due, RunningTable, State};
+use super::subscribers::End;
+use crate::table::Moment;
 
-/// A running match: its table, where it is stored, and who looks on.
+/// The task of a running table.
 pub(super) struct TableTask {
-    pub(super) table: Table,
-    pub(super) storage: Storage,
-    pub(super) subscribers: Subscribers,
+    pub(super) table: Arc<Mutex<RunningTable>>,
     pub(super) inbox: mpsc::Receiver<Box<Message>>,
-    pub(super) info: watch::Sender<Arc<MatchInfo>>,
-    pub(super) deadline: watch::Sender<Option<Moment>>,
-    pub(super) length: Arc<AtomicUsize>,
-    /// Who holds each seat.
-    pub(super) holders: Vec<Holder>,
-    pub(super) faults: Arc<PlayerFaults>,
-    pub(super) bot_seats: Arc<AllBotSeats>,
-    /// The challenges among its seats.
-    pub(super) taken: Option<Taken>,
+    pub(super) counts: Arc<Counts>,
+    /// Told when something was done without it that it has to know of.
+    pub(super) news: Arc<Notify>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) alarm: Alarm,
-    pub(super) limits: Limits,
     pub(super) stop: CancellationToken,
-    pub(super) deal_set: Option<DealSetMember>,
-    /// The memory of what has happened in it, and of what it shares with the matches of its deal set.
-    pub(super) held: Held,
-    pub(super) shared: Option<Arc<Held>>,
-    pub(super) measures: Arc<TableMeasures>,
-    /// The trace of what is done now.
-    pub(super) span: Span,
+    /// The deal set that the match is of, and what it shares with the others.
+    pub(super) deal_set: Option<(DealSetMember, Arc<Held>)>,
 }
 
 /// The wait for the server's stop, which is kept from one turn to the next.
@@ -80,67 +44,59 @@ pub(super) enum Over {
 impl TableTask {
     /// Runs the match to its end, or until the server stops.
     pub(super) async fn run(mut self) -> Over {
-        tracing::debug!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a table runs");
-        if let Some(deal_set) = &mut self.deal_set {
-            deal_set.report(&self.table);
-        }
+        self.begin().await;
         let stop = self.stop.clone();
         let stopped = stop.cancelled();
         let mut stopped = pin!(stopped);
         let over = loop {
-            if self.table.outcome().is_some() {
-                break Over::Ended;
-            }
             if let Err(over) = self.turn(stopped.as_mut()).await {
                 break over;
             }
         };
-        let end = match (&over, self.table.outcome()) {
+        // What is being written comes before.
+        let mut table = self.table.lock().await;
+        let end = match (&over, table.table.outcome()) {
             (Over::Ended, Some(outcome)) => End::Over(outcome.clone()),
             _ => End::Stopped,
         };
-        self.subscribers.finish_all(&end);
-        tracing::debug!(match_id = %self.table.match_id(), ?end, "a table is done");
+        table.subscribers.finish_all(&end);
+        table.state = State::Left;
+        tracing::debug!(match_id = %table.table.match_id(), ?end, "a table is done");
         over
+    }
+
+    async fn begin(&mut self) {
+        let deal_set = self.deal_set.take();
+        let mut table = self.table.lock().await;
+        let RunningTable { table: state, .. } = &*table;
+        tracing::debug!(match_id = %state.match_id(), entries = state.entry_count(), "a table runs");
+        let Some((mut member, shared)) = deal_set else { return };
+        member.report(&table.table);
+        (table.deal_set, table.shared) = (Some(member), Some(shared));
     }
 
     /// Does one thing: what is due by itself, else what comes in, else what the clock brings.
     async fn turn(&mut self, stopped: Stopped<'_, '_>) -> Result<(), Over> {
-        if let Some(retry) = self.storage.retry_at() {
+        let mut table = self.table.lock().await;
+        if table.is_over() {
+            return Err(Over::Ended);
+        }
+        if let Some(retry) = table.storage.retry_at() {
+            drop(table);
             return self.wait_for_storage(retry, stopped).await;
         }
-        let too_long = self.table.too_long(self.limits.match_entries);
-        if too_long.is_some() {
-            tracing::warn!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a match is too long");
+        if table.do_what_is_due().await? == Due::Done {
+            return Ok(());
         }
-        if let Some(changes) = too_long.or_else(|| self.table.next_change()) {
-            return match self.write(changes).await {
-                Ok(()) | Err(Rejection::OutcomeUnknown) => Ok(()),
-                Err(_) => Err(Over::Stopped),
-            };
-        }
-        // What was received before the deadline has so much time to come in.
-        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
-        if !self.table.is_dealt() {
-            self.deadline.send_if_modified(|shown| std::mem::replace(shown, deadline) != deadline);
-        }
+        let deadline = table.set_alarm();
+        drop(table);
         // In this order: what has arrived beats the clock.
         tokio::select! {
             biased;
             () = stopped => Err(Over::Stopped),
-            message = self.inbox.recv() => {
-                self.receive(*message.ok_or(Over::Stopped)?).await;
-                Ok(())
-            }
-            () = self.alarm.wait(&*self.clock, deadline) => {
-                if let Some(changes) = self.expired(self.clock.now()) {
-                    match self.write(changes).await {
-                        Ok(()) | Err(Rejection::OutcomeUnknown) => {}
-                        Err(_) => return Err(Over::Stopped),
-                    }
-                }
-                Ok(())
-            }
+            message = self.inbox.recv() => self.receive(message).await,
+            () = self.news.notified() => Ok(()),
+            () = self.alarm.wait(&*self.clock, deadline) => self.table.lock().await.expire().await,
         }
     }
 
@@ -148,265 +104,17 @@ impl TableTask {
     async fn wait_for_storage(&mut self, retry: Moment, stopped: Stopped<'_, '_>) -> Result<(), Over> {
         tokio::select! {
             biased;
-            () = stopped => return Err(Over::Stopped),
-            () = self.alarm.wait(&*self.clock, Some(retry)) => {}
-            message = self.inbox.recv() => {
-                self.receive(*message.ok_or(Over::Stopped)?).await;
-                return Ok(());
-            }
-        }
-        match self.storage.read_back(&self.table, self.clock.now()).await {
-            Ok(Some(entries)) => {
-                let publish = traces::stage!(self.span, "publish");
-                let applied = publish.in_scope(|| self.apply(entries));
-                self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
-                applied.map_err(|_| Over::Stopped)
-            }
-            Ok(None) => Ok(()),
-            Err(Lost) => Err(Over::Stopped),
+            () = stopped => Err(Over::Stopped),
+            () = self.alarm.wait(&*self.clock, Some(retry)) => self.table.lock().await.read_back().await,
+            message = self.inbox.recv() => self.receive(message).await,
         }
     }
 
-    async fn receive(&mut self, message: Message) {
-        // Whoever asked may be gone: then nobody hears the answer, and that is all.
-        match message {
-            Message::Command { command, arrival, asked, reply } => {
-                self.span = asked.taken(&self.measures);
-                let done = self.settle(&command, arrival).await;
-                self.span = Span::none();
-                reply.keep(done.map(|done| (done, self.info.borrow().clone())));
-            }
-            Message::Join { join, arrival, asked, reply } => {
-                self.span = asked.taken(&self.measures);
-                let JoinSeat { access, nonce_hash, earlier: _ } = join;
-                let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
-                self.span = Span::none();
-                let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
-            }
-            Message::Subscribe { audience, after_seq, views, reply } => {
-                let _ = reply.send(self.subscribe(audience, after_seq, views));
-            }
-            Message::SubscribeAtOnce { audience, after_seq, views, reply } => {
-                let _ = reply.send(self.subscribe_at_once(audience, after_seq, views));
-            }
-            Message::Follow { audience, entries, views, reply } => {
-                let _ = reply.send(self.follow(audience, entries, views));
-            }
-        }
-    }
-
-    async fn settle(&mut self, command: &Command, arrival: Arrival) -> Result<Done, Rejection> {
-        if self.storage.retry_at().is_some() {
-            return Err(Rejection::OutcomeUnknown);
-        }
-        // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if let Some(changes) = self.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
-            self.write(changes).await?;
-        }
-        loop {
-            match self.table.decide(command, arrival)? {
-                Decided::Already(done) => return Ok(done),
-                Decided::Write(changes) => {
-                    self.write(changes).await?;
-                    return self.table.done(command, arrival).ok_or(Rejection::Damaged);
-                }
-                // It changes what is to be decided: this number is over then.
-                Decided::TimedOut(changes) => self.write(changes).await?,
-            }
-        }
-    }
-
-    /// What the clock brings, with who is here.
-    fn expired(&self, now: Moment) -> Option<Vec<Change>> {
-        let is_here =
-            |seat: Seat| self.holders[seat.index()].is_arriving() || self.subscribers.has_anyone(seat);
-        self.table.expired(now, is_here)
-    }
-
-    /// Makes changes durable, then applies and publishes them (I1).
-    async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
-        let at = self.clock.wall();
-        let entries: Vec<_> = changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect();
-        let begun = self.clock.now();
-        #[cfg(test)]
-        if planted::is(Bug::ApplyBeforeDurable) {
-            let before = self.table.clone();
-            self.apply(entries.clone())?;
-            let _ = self.storage.write(&before, entries, begun).await;
-            return Ok(());
-        }
-        let asked = Instant::now();
-        let journal = traces::stage!(self.span, "journal");
-        match self.storage.write(&self.table, entries, begun).instrument(journal).await {
-            Stored::Durable(entries) => {
-                let durable = Instant::now();
-                self.measures.journal_seconds.record((durable - asked).as_secs_f64());
-                let publish = traces::stage!(self.span, "publish");
-                let applied = publish.in_scope(|| self.apply(entries));
-                self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());
-                applied
-            }
-            Stored::NotKnown => {
-                self.table.stop_clock(begun);
-                Err(Rejection::OutcomeUnknown)
-            }
-            Stored::Lost => {
-                self.stop.cancel();
-                Err(Rejection::Damaged)
-            }
-        }
-    }
-
-    fn apply(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), Rejection> {
-        for entry in entries {
-            let rotated = match entry.change {
-                Change::SeatTokenRotated { seat, .. } => Some(seat),
-                _ => None,
-            };
-            let shows = !matches!(
-                entry.change,
-                Change::Acted { .. } | Change::Faulted { .. } | Change::NonceGiven { .. }
-            );
-            let effect = self.table.apply(&entry, self.clock.now()).map_err(|error| {
-                tracing::error!(match_id = %self.table.match_id(), %error, "a table can't apply what is durable");
-                self.stop.cancel();
-                Rejection::Damaged
-            })?;
-            self.held.add(entry.bytes());
-            self.length.store(self.table.entry_count(), Ordering::Relaxed);
-            if self.table.outcome().is_some() {
-                self.leave_seats();
-            }
-            if shows {
-                self.info.send_replace(Arc::new(self.table.info()));
-            }
-            self.subscribers.publish(&self.table, &effect);
-            self.note_timeouts(&effect, entry.at);
-            if let Some(seat) = rotated {
-                self.subscribers.replace_token(seat);
-            }
-        }
-        if let Some(deal_set) = &mut self.deal_set {
-            deal_set.report(&self.table);
-        }
+    async fn receive(&mut self, message: Option<Box<Message>>) -> Result<(), Over> {
+        let message = message.ok_or(Over::Stopped)?;
+        let mut table = self.table.lock().await;
+        self.counts.taken();
+        table.receive(*message).await;
         Ok(())
-    }
-
-    /// The bots play it no more: known before anybody hears of its end, so that who hears of it may challenge them again.
-    fn leave_seats(&mut self) {
-        let info = self.info.borrow().clone();
-        self.bot_seats.remove(&info);
-        if let Some(taken) = self.taken.take() {
-            taken.over(if self.table.is_dealt() { Dealt::Yes } else { Dealt::No });
-        }
-    }
-
-    /// Notes what was not decided in time, for the author of the seat.
-    fn note_timeouts(&self, effect: &Effect, at: UnixMillis) {
-        for event in effect.table_events() {
-            let &TableEvent::TimedOut { seat, decision, strikes } = event else { continue };
-            let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
-            let kind = player_fault::Kind::TimedOut(timed_out);
-            let fault = PlayerFault { at, count: 1, match_id: self.table.match_id(), seat, kind };
-            // It runs as long as this does.
-            self.faults.note(&self.info.borrow().clone(), fault, || true);
-        }
-    }
-
-    /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat
-    /// from a player who can, or the match would never be dealt.
-    fn take_seat(&mut self, join: JoinSeat) -> Result<Joined, Rejection> {
-        let JoinSeat { access: SeatAccess { seat, .. }, nonce_hash, earlier } = join;
-        let holder = &mut self.holders[seat.index()];
-        let same_player = nonce_hash.is_some() || earlier == Some(holder.hold());
-        let has_player = holder.is_arriving() || self.subscribers.has_player(seat);
-        if !same_player && has_player && self.table.awaits_nonce_of(seat) {
-            return Err(Rejection::NoncePromised);
-        }
-        self.subscribers.supersede(seat);
-        let (hold, arriving) = holder.join();
-        Ok(Joined { hold, info: (**self.info.borrow()).clone(), arriving })
-    }
-
-    fn subscribe(
-        &mut self,
-        audience: Audience,
-        after_seq: Option<u64>,
-        views: Views,
-    ) -> Result<Subscribed, Rejection> {
-        if let Some(subscribed) = self.subscribe_at_once(audience, after_seq, views)? {
-            return Ok(subscribed);
-        }
-        let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
-        let entries = self.table.entries_from(1).cloned().collect();
-        let (info, past) = (self.info.borrow().clone(), Past::new(Box::new(start), entries, None));
-        Ok(Subscribed::Past { info, past, running: self.running() })
-    }
-
-    /// The same, unless something would have to be replayed.
-    fn subscribe_at_once(
-        &mut self,
-        audience: Audience,
-        after_seq: Option<u64>,
-        views: Views,
-    ) -> Result<Option<Subscribed>, Rejection> {
-        self.check_audience(audience)?;
-        let viewer = audience.viewer();
-        let info = self.info.borrow().clone();
-        let last = self.table.seq(viewer);
-        match after_seq {
-            None => {
-                let live = self.subscribers.add(audience, views)?;
-                let snapshot = Box::new(self.table.snapshot(viewer, self.clock.now()));
-                #[cfg(test)]
-                let snapshot = self.missing_last(viewer).unwrap_or(snapshot);
-                Ok(Some(Subscribed::Snapshot { snapshot, info, live }))
-            }
-            Some(after) if after > last => Err(Rejection::CursorAhead { last }),
-            Some(after) if after == last => {
-                let live = self.subscribers.add(audience, views)?;
-                Ok(Some(Subscribed::Resumed { info, live, running: self.running() }))
-            }
-            Some(_) => Ok(None),
-        }
-    }
-
-    /// The decision whose clock runs.
-    fn running(&self) -> Option<Running> {
-        let running = self.table.elapsed_ms(self.clock.now()).zip(self.table.decision());
-        running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms })
-    }
-
-    /// A bug: the snapshot of the moment before the last event, with the number of that event.
-    #[cfg(test)]
-    fn missing_last(&self, viewer: Viewer) -> Option<Box<Snapshot>> {
-        let kept =
-            self.table.entry_count().checked_sub(2).filter(|_| planted::is(Bug::SnapshotMissesLast))?;
-        let mut table = self.table.restart().ok()?;
-        for entry in self.table.entries_from(1).take(kept) {
-            table.apply(entry, self.clock.now()).ok()?;
-        }
-        Some(Box::new(Snapshot { seq: self.table.seq(viewer), ..table.snapshot(viewer, self.clock.now()) }))
-    }
-
-    fn follow(&mut self, audience: Audience, entries: usize, views: Views) -> Result<Followed, Rejection> {
-        self.check_audience(audience)?;
-        let missed: Vec<Arc<Entry>> = self.table.entries_from(entries).cloned().collect();
-        if missed.len() > self.limits.follow_gap_entries {
-            return Ok(Followed::More(missed));
-        }
-        Ok(Followed::Live { missed, live: self.subscribers.add(audience, views)? })
-    }
-
-    fn check_audience(&self, audience: Audience) -> Result<(), Rejection> {
-        if let Some(access) = audience.access() {
-            self.table.check_access(access)?;
-        }
-        match (audience, audience.viewer()) {
-            (Audience::Player(_, hold), Viewer::Seat(seat)) if self.holders[seat.index()].hold() != hold => {
-                Err(Rejection::Superseded)
-            }
-            _ => Ok(()),
-        }
     }
 }

@@ -136,8 +136,10 @@ metrics! {
     STALLS "zetema_stalls_total" Counter [];
     /// Cursors of results beyond the last result, by whose token they came with (`admin`, `owner`): a sign that results were lost, or made up.
     RESULT_CURSORS_AHEAD "zetema_result_cursors_ahead_total" Counter ["by"];
-    /// Bots of ladders whose stored ratings were found at a start not to be those of the results, which count, and ladders whose stored ratings can't be read or are after a result that is lost, as one each. The log names each.
+    /// Bots of ladders whose stored ratings were found at a start not to be those of the results, which count, by more than rounding, and ladders whose stored ratings can't be read or are after a result that is lost, as one each. The log names each.
     LADDER_RATINGS_DIFFER "zetema_ladder_ratings_differ_total" Counter [];
+    /// Bots of ladders whose stored ratings were found at a start to be those of the results but for rounding (10⁻⁹ rating points), as those that another build or platform has stored may be.
+    LADDER_RATINGS_ROUNDED "zetema_ladder_ratings_rounded_total" Counter [];
     /// Faults of the server, each time, and damaged matches, each once. The log has them under their `incident`; of one fault that comes again and again it has a line a second.
     INCIDENTS "zetema_incidents_total" Counter [];
     /// Attempts to deliver a result to the receiver of a webhook: `taken`, `refused`, `unavailable`.

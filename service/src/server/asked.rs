@@ -34,9 +34,14 @@ pub(super) struct Coming {
 }
 
 impl Coming {
+    /// Whether all of it is there.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
+    }
+
     /// Why it has not come, when it had the time to.
     pub(super) fn fault(&self) -> Option<Fault> {
-        if self.whole.load(Ordering::Relaxed) {
+        if self.is_whole() {
             None
         } else if self.waited.load(Ordering::Relaxed) {
             Some(Fault::no_room_for_request())

@@ -1,7 +1,7 @@
 //! The calls of one connection: counted while they are open, and answered as fast as their client reads.
 
 use std::{
-    future::poll_fn,
+    future::{pending, poll_fn},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -74,9 +74,13 @@ impl Service<Request<Incoming>> for Calls {
             let given_up = GivenUp::default();
             request.extensions_mut().insert(given_up.clone());
             let late = async {
+                // Most messages come with what goes before them, and no timer is set for them.
+                if coming.is_whole() {
+                    return pending().await;
+                }
                 sleep(timeout).await;
                 // What is slow to be answered is no fault of the client.
-                let Some(fault) = coming.fault() else { return std::future::pending().await };
+                let Some(fault) = coming.fault() else { return pending().await };
                 let status = Status::from(fault);
                 // Before what would have answered is dropped.
                 given_up.with(status.code());

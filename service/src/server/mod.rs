@@ -210,6 +210,7 @@ impl Server {
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
             store: journal.clone(),
+            stored_every: numbers.millis(Number::LadderRatingsStoredEveryMs),
             clock: Arc::<ServerClock>::clone(&clock),
             luck: config.data.join("luck"),
             pressure: Arc::clone(&pressure),

@@ -9,7 +9,7 @@ use tonic::service::Routes as Services;
 use tonic_health::{pb::health_server::HealthServer, server::HealthService};
 use tonic_reflection::server::Builder as ReflectionBuilder;
 use tonic_web::GrpcWebLayer;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 use zetema_proto::{
     FILE_DESCRIPTOR_SET,
     v1::{
@@ -130,8 +130,13 @@ fn over_web(routes: Router, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Router {
     // Tokens are in the metadata or in messages, never in cookies, so a page of any origin may call: it has
     // nothing that its reader did not give it.
     let trailers = ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static);
-    let any_origin =
-        CorsLayer::new().allow_origin(Any).allow_headers(Any).allow_methods(Any).expose_headers(trailers);
+    // All headers by their names, as `*` does not stand for that of a token.
+    let any_header = AllowHeaders::mirror_request();
+    let any_origin = CorsLayer::new()
+        .allow_origin(Any)
+        .allow_headers(any_header)
+        .allow_methods(Any)
+        .expose_headers(trailers);
     routes
         .layer(middleware::from_fn_with_state(Arc::clone(rates), admit))
         .layer(middleware::from_fn_with_state(Arc::clone(rpcs), measure))

@@ -3,7 +3,7 @@
 use zetema_rules::fair::Commitment;
 use zetema_rules::{Outcome, Rules, Seat, Side, TimeControl};
 
-use super::{DealSetId, Rejection, SeatAccess};
+use super::{DealSetId, LadderRates, Rejection, SeatAccess};
 use crate::journal::{BotName, ClientReference, LadderName, MatchId, Owner, Reader, UnixMillis, Visibility};
 
 /// What everyone who may see a match may know of it besides the game.
@@ -31,8 +31,10 @@ pub struct MatchInfo {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
-    /// The ladder that rates it, if one does.
+    /// The ladder that it is of, if it is of one.
     pub ladder: Option<LadderName>,
+    /// Whether that ladder rates it.
+    pub ladder_rates: LadderRates,
     /// When it was created.
     pub created_at: UnixMillis,
     /// When it ended, once it has.

@@ -45,6 +45,6 @@ pub use observation::{Observation, Receipt, Setup, SetupStage, Snapshot, TableEv
 pub use outcome::Abort;
 pub use rejection::{ClosedBy, Rejection};
 pub use shuffle::{FairShuffler, Shuffler};
-pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, MatchSpec, NoDealSetId, SeatSpec};
+pub use spec::{Created, DealSet, DealSetId, DealSpec, Deals, LadderRates, MatchSpec, NoDealSetId, SeatSpec};
 pub use state::Table;
 pub use time::ClockReading;

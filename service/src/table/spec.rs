@@ -26,8 +26,21 @@ pub struct MatchSpec {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
-    /// The ladder that rates it, if one does.
+    /// The ladder that it is of, if it is of one.
     pub ladder: Option<LadderName>,
+    /// Whether that ladder rates it.
+    pub ladder_rates: LadderRates,
+}
+
+/// Whether the ladder of a match rated its matches when this one was made. It does not change: a ladder that is rated from now on does
+/// not rate what was played before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LadderRates {
+    /// It did, or the match is of none.
+    #[default]
+    Yes,
+    /// It did not.
+    No,
 }
 
 /// Who takes a seat.
@@ -75,8 +88,10 @@ pub struct Created {
     pub client_reference: Option<ClientReference>,
     /// Whom it belongs to. `None`: the admin.
     pub owner: Option<Owner>,
-    /// The ladder that rates it, if one does.
+    /// The ladder that it is of, if it is of one.
     pub ladder: Option<LadderName>,
+    /// Whether that ladder rates it.
+    pub ladder_rates: LadderRates,
 }
 
 impl Created {

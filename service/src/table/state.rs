@@ -275,6 +275,7 @@ impl Table {
             client_reference: created.client_reference.clone(),
             owner: created.owner.clone(),
             ladder: created.ladder.clone(),
+            ladder_rates: created.ladder_rates,
             created_at: created.at,
             ended_at,
             outcome: self.outcome().cloned(),

@@ -98,6 +98,7 @@ impl Match {
             client_reference,
             owner: _,
             ladder,
+            ladder_rates: _,
             created_at,
             ended_at,
             outcome,

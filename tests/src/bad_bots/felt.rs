@@ -1,15 +1,19 @@
 //! What a bot has seen and felt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use hdrhistogram::Histogram;
 use zetema_proto::v1;
 use zetema_proto::v1::bot_conduct::Kind as Conduct;
 
+use super::line::Gone;
+
 /// The longest round trip that is told apart, in microseconds.
 const LONGEST_US: u64 = 60_000_000;
+/// What is on its way at the end of a cool-down or a bench is no match within it.
+const AT_THE_END: Duration = Duration::from_millis(500);
 
 /// What a bot has seen and felt. A clone is the same.
 #[derive(Clone, Debug, Default)]
@@ -22,26 +26,44 @@ pub struct Seen {
     pub round_trips: Histogram<u64>,
     /// Illegal actions that it has sent.
     pub illegal: u64,
-    /// Messages that it has sent to flood the server.
+    /// Messages that it has sent to flood the server, each with the next tag of its stream.
     pub flooded: u64,
+    /// Answers to these that are not to the message after the one that was answered before, or are no rejection of it.
+    pub out_of_turn: u64,
     /// Matches that it saw end.
     pub ended: u64,
+    /// Those of them of which it was told that they are given to it, each with how long it was in them.
+    pub spent: Vec<(String, Duration)>,
     /// Streams that it has opened.
     pub streams: u64,
-    /// Connections and streams that it did not get, or that the server ended, by what was said.
-    pub refused: BTreeMap<String, u64>,
+    /// Seats that waited for it when it came back, as the welcomes say.
+    pub waited_for_it: u64,
+    /// Connections and streams that were closed without a word.
+    pub closed: u64,
+    /// Connections that its own machine had no port for.
+    pub without_port: u64,
+    /// Streams that it did not get, or that the server ended, by the reason that was said.
+    pub refused: BTreeMap<&'static str, u64>,
     /// Messages that were rejected, by reason.
     pub rejected: BTreeMap<&'static str, u64>,
     /// Seats that it lost to another stream.
     pub superseded: u64,
-    /// Notices of the ladder after which it was cooling down.
-    pub cooling_down: u64,
-    /// Notices of the ladder after which it was benched.
-    pub benched: u64,
-    /// Notices of forfeits.
-    pub notices: Vec<String>,
+    /// How long each cool-down was to last when its notice came.
+    pub cool_downs: Vec<Duration>,
+    /// The same of each bench. `None`: until its owner puts it back.
+    pub benches: Vec<Option<Duration>>,
+    /// Matches that it was given before the end of a cool-down or a bench.
+    pub given_at_rest: u64,
     /// Why the server cut its last stream, as a welcome says, by reason.
     pub cuts: BTreeMap<&'static str, u64>,
+    /// After how many ping intervals streams were ended on which it read nothing.
+    pub unread_for: Vec<f64>,
+    /// Streams on which it read nothing that were not ended while it looked.
+    pub unread_and_open: u64,
+    /// When it was given the matches that have not ended.
+    pub(super) given: HashMap<String, Instant>,
+    /// Until when it must not be given any.
+    pub(super) rests_until: Option<SystemTime>,
 }
 
 impl Default for Seen {
@@ -50,15 +72,24 @@ impl Default for Seen {
             round_trips: Histogram::new_with_bounds(1, LONGEST_US, 3).unwrap(),
             illegal: 0,
             flooded: 0,
+            out_of_turn: 0,
             ended: 0,
+            spent: Vec::new(),
             streams: 0,
+            waited_for_it: 0,
+            closed: 0,
+            without_port: 0,
             refused: BTreeMap::new(),
             rejected: BTreeMap::new(),
             superseded: 0,
-            cooling_down: 0,
-            benched: 0,
-            notices: Vec::new(),
+            cool_downs: Vec::new(),
+            benches: Vec::new(),
+            given_at_rest: 0,
             cuts: BTreeMap::new(),
+            unread_for: Vec::new(),
+            unread_and_open: 0,
+            given: HashMap::new(),
+            rests_until: None,
         }
     }
 }
@@ -84,30 +115,107 @@ impl Felt {
         self.note(|seen| *seen.rejected.entry(error.reason().name()).or_default() += 1);
     }
 
-    /// A connection or a stream was refused or ended.
-    pub(super) fn refused(&self, said: &str) {
-        self.note(|seen| *seen.refused.entry(said.to_owned()).or_default() += 1);
+    /// There is no stream, or no longer one.
+    pub(super) fn gone(&self, gone: Gone) {
+        self.note(|seen| match gone {
+            Gone::NoPort => seen.without_port += 1,
+            Gone::Closed => seen.closed += 1,
+            Gone::Refused(reason) => *seen.refused.entry(reason.name()).or_default() += 1,
+        });
+    }
+
+    /// It was given a match.
+    pub(super) fn given(&self, match_id: &str) {
+        self.note(|seen| {
+            let now = SystemTime::now() + AT_THE_END;
+            if seen.rests_until.is_some_and(|until| now < until) {
+                seen.given_at_rest += 1;
+            }
+            seen.given.insert(match_id.to_owned(), Instant::now());
+        });
+    }
+
+    /// A match has ended.
+    pub(super) fn over(&self, match_id: &str) {
+        self.note(|seen| {
+            seen.ended += 1;
+            if let Some((match_id, since)) = seen.given.remove_entry(match_id) {
+                seen.spent.push((match_id, since.elapsed()));
+            }
+        });
     }
 
     /// The ladder had something to say.
     pub(super) fn notice(&self, notice: &v1::LadderNotice) {
-        self.note(|seen| {
-            match notice.conduct.as_ref().and_then(|conduct| conduct.kind.as_ref()) {
-                Some(Conduct::CoolingDown(_)) => seen.cooling_down += 1,
-                Some(Conduct::Benched(_)) => seen.benched += 1,
-                Some(Conduct::Free(_)) | None => {}
+        let now = SystemTime::now();
+        let left = |until: SystemTime| until.duration_since(now).unwrap_or_default();
+        let at = |until: Option<prost_types::Timestamp>| until.map(|at| SystemTime::try_from(at).unwrap());
+        self.note(|seen| match notice.conduct.as_ref().and_then(|conduct| conduct.kind) {
+            Some(Conduct::CoolingDown(v1::CoolingDown { until })) => {
+                let until = at(until).expect("a cool-down has its end");
+                seen.cool_downs.push(left(until));
+                seen.rests_until = Some(until);
             }
-            seen.notices.push(notice.message.clone());
+            Some(Conduct::Benched(v1::Benched { until })) => {
+                let until = at(until);
+                seen.benches.push(until.map(left));
+                seen.rests_until = until;
+            }
+            Some(Conduct::Free(_) | Conduct::OutOfQuota(_)) | None => {}
         });
     }
 
     /// A stream is open.
     pub(super) fn welcomed(&self, welcome: &v1::Welcome) {
         self.note(|seen| {
+            if seen.streams > 0 {
+                seen.waited_for_it += welcome.live_seats.len() as u64;
+            }
             seen.streams += 1;
             if let Some(cut) = &welcome.previous_cut {
                 *seen.cuts.entry(cut.reason().name()).or_default() += 1;
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice(kind: Conduct) -> v1::LadderNotice {
+        let conduct = Some(v1::BotConduct { kind: Some(kind) });
+        v1::LadderNotice { conduct, ..v1::LadderNotice::default() }
+    }
+
+    #[test]
+    fn a_match_within_a_cool_down_or_a_bench_is_told_from_one_after_it() {
+        let until = |seconds| Some((SystemTime::now() + Duration::from_secs(seconds)).into());
+        let check = |kind, at_rest| {
+            let felt = Felt::default();
+            felt.notice(&notice(kind));
+            felt.given("m");
+            let seen = felt.seen();
+            assert_eq!(seen.given_at_rest, at_rest, "{seen:?}");
+            (seen.cool_downs, seen.benches)
+        };
+        let (cool_downs, _) = check(Conduct::CoolingDown(v1::CoolingDown { until: until(30) }), 1);
+        assert!(matches!(&cool_downs[..], [left] if left.as_secs().abs_diff(30) <= 1), "{cool_downs:?}");
+        let (_, benches) = check(Conduct::Benched(v1::Benched { until: until(600) }), 1);
+        assert!(matches!(&benches[..], [Some(left)] if left.as_secs().abs_diff(600) <= 1), "{benches:?}");
+        check(Conduct::CoolingDown(v1::CoolingDown { until: until(0) }), 0);
+        check(Conduct::Free(v1::FreeToPlay {}), 0);
+    }
+
+    #[test]
+    fn the_time_in_a_match_is_from_when_it_is_given_to_its_end() {
+        let felt = Felt::default();
+        felt.given("m");
+        felt.over("m");
+        // One that was given on a stream before.
+        felt.over("n");
+        let seen = felt.seen();
+        assert!(matches!(&seen.spent[..], [(match_id, _)] if match_id == "m"), "{seen:?}");
+        assert_eq!(seen.ended, 2);
     }
 }

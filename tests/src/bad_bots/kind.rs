@@ -19,7 +19,7 @@ pub enum Kind {
     Flooding,
     /// It waits on the ladder, and reads nothing that it is sent.
     NeverReading,
-    /// Two processes play it at once.
+    /// Two clients play it at once, as two processes would.
     TwoProcesses,
 }
 

@@ -1,5 +1,7 @@
 //! A Play stream of a bot that waits on the ladder, which may end at any moment.
 
+use std::error::Error;
+use std::io;
 use std::net::IpAddr;
 
 use tokio::sync::mpsc;
@@ -35,12 +37,40 @@ pub(super) struct Line {
     pub(super) responses: Streaming<v1::PlayResponse>,
 }
 
+/// Why there is no stream, or no longer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// The bot's own machine has no port left for one more connection, of which the server knows nothing.
+    NoPort,
+    /// The connection was closed without a word.
+    Closed,
+    /// The server has said why.
+    Refused(v1::ErrorReason),
+}
+
+impl Gone {
+    /// What a status says.
+    pub(super) fn of(status: &Status) -> Self {
+        v1::Error::from_status(status).map_or_else(|| Self::by(status), |error| Self::Refused(error.reason()))
+    }
+
+    /// What is below an error that the server has not sent.
+    fn by(error: &(dyn Error + 'static)) -> Self {
+        let is_own = |error: &(dyn Error + 'static)| {
+            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+            matches!(kind, Some(io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable))
+        };
+        let has_no_port = std::iter::successors(Some(error), |error| (*error).source()).any(is_own);
+        if has_no_port { Self::NoPort } else { Self::Closed }
+    }
+}
+
 impl Line {
     /// Connects, says hello and waits on the ladder.
-    pub(super) async fn open(place: &Place) -> Result<Self, Status> {
+    pub(super) async fn open(place: &Place) -> Result<Self, Gone> {
         let endpoint = Endpoint::from_shared(place.url.clone()).unwrap().tcp_nodelay(true);
         let endpoint = endpoint.local_address(Some(place.from));
-        let channel = endpoint.connect().await.map_err(|error| Status::from_error(error.into()))?;
+        let channel = endpoint.connect().await.map_err(|error| Gone::by(&error))?;
         let (requests, sent) = mpsc::channel(ROOM);
         let mut request = Request::new(ReceiverStream::new(sent));
         let bearer = format!("Bearer {}", place.token).parse().unwrap();
@@ -56,7 +86,7 @@ impl Line {
         let kind = Some(Ask::Hello(hello));
         // There is room: it is the first.
         let _ = requests.try_send(v1::PlayRequest { tag: Self::HELLO, handle: 0, kind });
-        let responses = client.play(request).await?.into_inner();
+        let responses = client.play(request).await.map_err(|status| Gone::of(&status))?.into_inner();
         Ok(Self { requests: Requests(requests), responses })
     }
 
@@ -78,6 +108,11 @@ impl Requests {
     pub(super) async fn say(&self, tag: u64, handle: u32, kind: Ask) -> Result<(), Ended> {
         self.0.send(v1::PlayRequest { tag, handle, kind: Some(kind) }).await.map_err(|_| Ended)
     }
+
+    /// Waits until the stream has ended, whether anybody reads it or not.
+    pub(super) async fn ended(&self) {
+        self.0.closed().await;
+    }
 }
 
 /// Takes a seat that a ladder has given.
@@ -90,3 +125,20 @@ pub(super) fn join(seat: &v1::LiveSeat, views: v1::Views) -> Ask {
 /// The stream has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_says_what_it_cuts_and_what_is_no_word_of_it_are_told_apart() {
+        let check = |status: &Status, expected| assert_eq!(Gone::of(status), expected, "{status:?}");
+        let refused = Status::from(v1::Error::new(v1::ErrorReason::Overloaded, "try again in 1 s"));
+        check(&refused, Gone::Refused(v1::ErrorReason::Overloaded));
+        check(&Status::unavailable("gone"), Gone::Closed);
+        let by = |kind| Status::from_error(Box::new(io::Error::from(kind)));
+        check(&by(io::ErrorKind::ConnectionReset), Gone::Closed);
+        check(&by(io::ErrorKind::AddrInUse), Gone::NoPort);
+        check(&by(io::ErrorKind::AddrNotAvailable), Gone::NoPort);
+    }
+}

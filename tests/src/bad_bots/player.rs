@@ -11,7 +11,7 @@ use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 
-use super::line::{Ended, Place, Requests, join};
+use super::line::{Ended, Gone, Place, Requests, join};
 use super::{Felt, Line};
 
 /// How long it waits until it comes back after the end of a stream.
@@ -75,6 +75,8 @@ enum Again {
 /// A seat of a match.
 #[derive(Default)]
 struct Seat {
+    /// The match.
+    match_id: String,
     /// The decision that is open, how many actions are legal, and when it is answered.
     open: Option<(u32, u32, Instant)>,
     /// The decision that was answered, by which legal action, and when first.
@@ -99,7 +101,7 @@ impl Player {
             self.acted = 0;
             match Line::open(&self.place).await {
                 Ok(mut line) => self.play(&mut line).await,
-                Err(status) => self.felt.refused(status.message()),
+                Err(gone) => self.felt.gone(gone),
             }
             sleep(BACK_AFTER).await;
         }
@@ -116,7 +118,7 @@ impl Player {
                     Ok(Some(message)) => self.heard(&line.requests, message).await,
                     Ok(None) => Err(Ended),
                     Err(status) => {
-                        self.felt.refused(status.message());
+                        self.felt.gone(Gone::of(&status));
                         Err(Ended)
                     }
                 },
@@ -138,10 +140,13 @@ impl Player {
                     self.join(line, seat).await?;
                 }
             }
-            Some(Answer::SeatAssigned(seat)) => self.join(line, seat).await?,
+            Some(Answer::SeatAssigned(seat)) => {
+                self.felt.given(&seat.match_id);
+                self.join(line, seat).await?;
+            }
             Some(Answer::Joined(start)) => {
-                let seat = self.seats.entry(handle).or_default();
-                *seat = Seat::default();
+                let asked = self.asked(tag).map(|seat| seat.match_id.clone());
+                self.seats.insert(handle, Seat { match_id: asked.unwrap_or_default(), ..Seat::default() });
                 if let Some(v1::subscription_start::Kind::Snapshot(snapshot)) = start.kind {
                     self.decide(handle, snapshot.decision_number, snapshot.decision);
                 }
@@ -156,8 +161,8 @@ impl Player {
                 self.decide(handle, observation.decision_number, observation.decision);
             }
             Some(Answer::End(_)) => {
-                self.seats.remove(&handle);
-                self.felt.note(|seen| seen.ended += 1);
+                let match_id = self.seats.remove(&handle).map(|seat| seat.match_id);
+                self.felt.over(&match_id.unwrap_or_default());
             }
             Some(Answer::Superseded(_)) => {
                 self.seats.remove(&handle);
@@ -181,10 +186,13 @@ impl Player {
         self.join_asked(line, self.asked.len()).await
     }
 
+    /// What was asked for by the join with this tag.
+    fn asked(&self, tag: u64) -> Option<&v1::LiveSeat> {
+        self.asked.get(usize::try_from(tag).ok()?.checked_sub(1)?)
+    }
+
     async fn join_asked(&self, line: &Requests, tag: usize) -> Result<(), Ended> {
-        let Some(seat) = tag.checked_sub(1).and_then(|place| self.asked.get(place)) else {
-            return Ok(());
-        };
+        let Some(seat) = self.asked(tag as u64) else { return Ok(()) };
         line.say(tag as u64, 0, join(seat, v1::Views::SnapshotsOnly)).await
     }
 

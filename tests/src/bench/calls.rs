@@ -33,7 +33,7 @@ impl Calls {
 
     /// Takes a seat.
     pub(super) async fn join(&self, seat_token: String) -> anyhow::Result<()> {
-        let request = v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new() };
+        let request = v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new(), assigned: None };
         let _: Nothing = self.call(JOIN, request).await?;
         self.meter.seat_taken();
         Ok(())
@@ -49,6 +49,7 @@ impl Calls {
             seat_token: seat_token.clone(),
             after_seq: None,
             views: Some(views.asked()),
+            assigned: None,
         };
         let request = v1::ObserveRequest { seats: seat_tokens.iter().map(seat).collect() };
         let mut grpc = Grpc::new(self.channel.clone());
@@ -62,7 +63,7 @@ impl Calls {
     pub(super) async fn act(&self, token: &str, act: v1::Act) -> anyhow::Result<()> {
         let decision = act.decision_number;
         let began = Instant::now();
-        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act) };
+        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None };
         let answer: ActResponse = self.call(ACT, request).await?;
         let receipt = answer.receipt.context("an action was answered without a receipt")?;
         ensure!(

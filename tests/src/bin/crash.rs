@@ -44,7 +44,7 @@ struct Args {
     #[arg(long, requires = "disk")]
     at: Option<u64>,
     /// Kill the server so many times while bots wait on a ladder and play, 100 unless given: then every result is there and rated once, and
-    /// the ratings that were stored are those of the results.
+    /// the ratings that were stored, and those that were shown just before a kill, are those of the results.
     #[arg(long, num_args = 0..=1, default_missing_value = "100", value_name = "KILLS")]
     ladder_kills: Option<usize>,
     /// With --ladder-kills: bots on the ladder.
@@ -105,7 +105,7 @@ async fn main() -> anyhow::Result<()> {
 async fn ladder_run(run: LadderRun) -> anyhow::Result<()> {
     let LadderRun { seed, kills, bots } = run;
     match run.run().await {
-        Ok(LadderReport { while_starting, compared, stored_twice, audit, took }) => {
+        Ok(LadderReport { while_starting, compared, freshly_stored, shown, freshly_shown, audit, took }) => {
             let figures = [
                 ("kills", kills.to_string()),
                 ("of them while starting", while_starting.to_string()),
@@ -113,7 +113,9 @@ async fn ladder_run(run: LadderRun) -> anyhow::Result<()> {
                 ("results, numbered without a gap", audit.results.to_string()),
                 ("of them rated, each once", audit.rated.to_string()),
                 ("stored ratings equal after a kill, times", compared.to_string()),
-                ("of them stored twice by that server", stored_twice.to_string()),
+                ("of them of later results than before", freshly_stored.to_string()),
+                ("shown ratings equal to the records', times", shown.to_string()),
+                ("of them of later results than before", freshly_shown.to_string()),
                 ("seconds", took.as_secs().to_string()),
             ];
             for (what, figure) in figures {

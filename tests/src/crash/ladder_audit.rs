@@ -10,6 +10,7 @@ use zetema_proto::v1::ladder_service_client::LadderServiceClient;
 use zetema_proto::v1::{self, LadderResultReason, MatchState};
 use zetema_rules::Outcome;
 
+use super::shown::{Recorded, Recount, Standings};
 use crate::harness::{Clients, soon};
 
 /// How long the last results may take to be counted.
@@ -44,8 +45,9 @@ struct Done {
 
 impl LadderAudit {
     /// Holds the results of the ladder against the numbers that they have, the matches of the server and their records; its standings
-    /// against what the records count to; and what each bot was told of against all of it.
-    pub(super) async fn of(clients: &Clients, told: &[Vec<String>]) -> Self {
+    /// against what the records count to, and those that were shown before, in the order in which they were, against the ratings that
+    /// the records give; and what each bot was told of against all of it.
+    pub(super) async fn of(clients: &Clients, told: &[Vec<String>], before: &[Standings]) -> Self {
         let mut problems = Vec::new();
         if timeout(SETTLED_WITHIN, settled(clients)).await.is_err() {
             problems.push(format!("matches go on, or have no result, after {} s", SETTLED_WITHIN.as_secs()));
@@ -66,7 +68,8 @@ impl LadderAudit {
         check(listed == ids, format!("matches and results: {:?}", listed.symmetric_difference(&ids)));
 
         let (mut rated, mut done) = (0, BTreeMap::<String, Done>::new());
-        for result in &results {
+        let mut recorded = Vec::new();
+        for result in results.iter().rev() {
             let id = &result.match_id;
             let message = clients.get_record(id).await;
             let Some((record, header)) = message.ok().and_then(|message| record_from_wire(&message).ok())
@@ -78,6 +81,10 @@ impl LadderAudit {
             check(header.ladder.as_deref() == Some(LADDER), format!("match {id} is of {:?}", header.ladder));
             let aborted = result.reason() == LadderResultReason::Aborted;
             let bots: Vec<String> = header.bots.into_iter().flatten().collect();
+            match Recorded::new(result.result_number, &record, bots.clone()) {
+                Ok(result) => recorded.push(result),
+                Err(problem) => check(false, problem),
+            }
             match (&record.outcome, aborted, &bots[..]) {
                 (Outcome::Aborted { .. }, true, _) => {}
                 (Outcome::Result(outcome), false, [first, second]) => {
@@ -95,6 +102,12 @@ impl LadderAudit {
         }
         let shown: BTreeMap<String, Done> = standings.into_iter().map(shown).collect();
         check(shown == done, format!("the standings count {shown:?}, and the records {done:?}"));
+        let mut recount = Recount::new(recorded);
+        for shown in before {
+            if let Some(problem) = recount.problem(shown) {
+                check(false, problem);
+            }
+        }
         for match_id in told.iter().flatten() {
             check(
                 ids.contains(match_id.as_str()),

@@ -19,18 +19,16 @@ use zetema_sdk::{End, LadderQueue, Session, Settings, Stop};
 use super::Failure;
 use super::ladder_audit::{LADDER, LadderAudit};
 use super::round::{OVER_WITHIN, free_address, wrong_in};
+use super::shown::Standings;
 use crate::harness::{Clients, Process, built};
 
-/// How long a server runs at most that is not killed while it starts: shorter than ratings take to be stored.
-const SERVES_FOR: Duration = Duration::from_millis(2_500);
-/// When a server has stored ratings once, and when twice, as it does so every five seconds.
-const STORED: [Duration; 2] = [Duration::from_millis(5_500), Duration::from_millis(10_500)];
-/// How much longer one runs that has stored ratings.
-const STORES_FOR: Duration = Duration::from_millis(1_500);
-/// Of so many kills one comes after ratings were stored.
-const STORED_IN: usize = 5;
-/// Of so many kills one comes after they were stored twice, in a run that is as long.
-const STORED_TWICE_IN: usize = 10;
+/// How long a server runs at most that is not killed while it starts.
+const SERVES_FOR: Duration = Duration::from_millis(5_000);
+/// How often a server stores ratings that have changed, in milliseconds: far oftener than it is killed, so that those that are held against
+/// the results after a kill are of the server that was killed.
+const STORES_EVERY_MS: &str = "100";
+/// From so many kills on, half of the servers that served have to have shown and stored ratings of results that were not there before.
+const FRESH_FROM: usize = 20;
 /// The longest that a server is left alone while it starts.
 const STARTS_FOR: Duration = Duration::from_millis(60);
 /// Matches that a bot plays at once.
@@ -58,8 +56,12 @@ pub struct LadderReport {
     pub while_starting: usize,
     /// After how many of the kills the ratings were recomputed, and were equal to those that were stored.
     pub compared: usize,
-    /// How many of these came after the server had time to store ratings twice, and had stored some.
-    pub stored_twice: usize,
+    /// After how many of these the stored ratings were after later results than at the comparison before.
+    pub freshly_stored: usize,
+    /// Just before how many of the kills standings were read, which are those that the records give, bit by bit.
+    pub shown: usize,
+    /// How many of these were after later results than those before.
+    pub freshly_shown: usize,
     /// What was played.
     pub audit: LadderAudit,
     /// How long it took.
@@ -79,9 +81,11 @@ struct Running {
     crew: Option<Crew>,
     while_starting: usize,
     compared: usize,
-    stored_twice: usize,
-    /// After which result the stored ratings were at the last kill.
+    freshly_stored: usize,
+    /// After which result the stored ratings were at the last comparison.
     stored_after: Option<u64>,
+    /// What was shown just before each kill, the first first.
+    shown: Vec<Standings>,
     problems: Vec<String>,
 }
 
@@ -99,25 +103,42 @@ impl LadderRun {
             crew: None,
             while_starting: 0,
             compared: 0,
-            stored_twice: 0,
+            freshly_stored: 0,
             stored_after: None,
+            shown: Vec::new(),
             problems: Vec::new(),
         };
         let mut folder = tempfile::tempdir().unwrap();
-        for number in 1..=self.kills {
-            folder = running.kill(folder, number).await;
+        for _ in 0..self.kills {
+            folder = running.kill(folder).await;
             if !running.problems.is_empty() {
                 break;
             }
         }
         let (folder, audit) = running.end(folder).await;
-        let Running { while_starting, compared, stored_twice, mut problems, .. } = running;
-        if self.kills >= STORED_TWICE_IN && stored_twice == 0 {
-            problems.push("no kill came after ratings were stored twice".to_owned());
+        let Running { while_starting, compared, freshly_stored, shown, mut problems, .. } = running;
+        let afters = || shown.iter().map(|shown| shown.after);
+        // Nothing is shown before the first result.
+        let freshly_shown =
+            std::iter::once(0).chain(afters()).zip(afters()).filter(|(old, new)| old < new).count();
+        let least = if self.kills < FRESH_FROM { 0 } else { (self.kills - while_starting) / 2 };
+        if problems.is_empty() && freshly_stored.min(freshly_shown) < least {
+            problems.push(format!(
+                "ratings of later results were stored before {freshly_stored} kills and shown before {freshly_shown}, fewer than \
+                 {least}: the run shows little"
+            ));
         }
         if problems.is_empty() {
-            let took = began.elapsed();
-            return Ok(LadderReport { while_starting, compared, stored_twice, audit, took });
+            let (shown, took) = (shown.len(), began.elapsed());
+            return Ok(LadderReport {
+                while_starting,
+                compared,
+                freshly_stored,
+                shown,
+                freshly_shown,
+                audit,
+                took,
+            });
         }
         Err(Failure { folder: folder.keep(), problems })
     }
@@ -125,27 +146,22 @@ impl LadderRun {
 
 impl Running {
     fn start(&self, folder: TempDir) -> Process {
-        let flags = ["--drain-timeout-ms", "300"].map(OsStr::new);
+        let flags = ["--drain-timeout-ms", "300", "--ladder-ratings-stored-every-ms", STORES_EVERY_MS]
+            .map(OsStr::new);
         Process::spawn(&self.address.to_string(), "warn", folder, &flags)
     }
 
-    /// Starts the server and kills it, the first time with 1.
-    async fn kill(&mut self, folder: TempDir, number: usize) -> TempDir {
+    /// Starts the server and kills it.
+    async fn kill(&mut self, folder: TempDir) -> TempDir {
         let mut process = self.start(folder);
-        let [once, twice] = STORED;
-        let at_least = match number {
-            number if number.is_multiple_of(STORED_TWICE_IN) => Some(twice),
-            number if number.is_multiple_of(STORED_IN) => Some(once),
-            _ => None,
-        };
-        if at_least.is_none() && self.crew.is_some() && self.random.random_ratio(1, 6) {
+        if self.crew.is_some() && self.random.random_ratio(1, 8) {
             sleep(self.random.random_range(Duration::ZERO..STARTS_FOR)).await;
             self.while_starting += 1;
         } else if process.serves().await {
             self.play(&process).await;
-            let most = if at_least.is_some() { STORES_FOR } else { SERVES_FOR };
-            let more = self.random.random_range(Duration::ZERO..most);
-            sleep(at_least.unwrap_or_default() + more).await;
+            let clients = process.connect().await;
+            sleep(self.random.random_range(Duration::ZERO..SERVES_FOR)).await;
+            self.shown.extend(Standings::now(&clients).await);
         } else {
             self.problems.push("the server did not start".to_owned());
         }
@@ -156,7 +172,7 @@ impl Running {
         {
             let after = found["ladders"][0]["stored_after"].as_u64();
             self.compared += 1;
-            self.stored_twice += usize::from(at_least == Some(twice) && after > self.stored_after);
+            self.freshly_stored += usize::from(after > self.stored_after);
             self.stored_after = after;
         }
         folder
@@ -193,7 +209,7 @@ impl Running {
                 if played.iter().all(Vec::is_empty) {
                     self.problems.push("no bot was told of a result".to_owned());
                 }
-                LadderAudit::of(&process.connect().await, &played).await
+                LadderAudit::of(&process.connect().await, &played, &self.shown).await
             }
             Err(problem) => {
                 self.problems.push(problem);
@@ -230,7 +246,17 @@ impl Running {
     /// Holds the stored ratings against the results, by the program.
     fn compare(&mut self, folder: &TempDir) -> Option<Value> {
         let output = Command::new(built("zetema"))
-            .args(["ladder", "recompute", "--check", "--ladder", LADDER, "--format", "json", "--data"])
+            .args([
+                "ladder",
+                "recompute",
+                "--check",
+                "--exact",
+                "--ladder",
+                LADDER,
+                "--format",
+                "json",
+                "--data",
+            ])
             .arg(folder.path().join("data"))
             .env_remove("ZETEMA_CONFIG")
             .output()

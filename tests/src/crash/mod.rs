@@ -6,7 +6,7 @@
 //! and every match has ended as its rules say. The program `crash` plays any number of rounds.
 //!
 //! A [`LadderRun`] kills a server on whose ladder bots wait: at the end each result has its number, the standings count each once, and
-//! the ratings that were stored are those of the results.
+//! the ratings that were stored, and those that were shown just before each kill, are those of the records.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,6 +23,7 @@ mod ladder_run;
 #[cfg(target_os = "linux")]
 mod power;
 mod round;
+mod shown;
 
 pub use audit::Audit;
 pub use crew::{Crew, Played};

@@ -178,7 +178,12 @@ impl Round {
 
 /// The last observation that seat 0 has, if there is the match.
 async fn reached(clients: &Clients, created: &Created) -> Option<u64> {
-    let seat = v1::ObserveSeat { seat_token: created.tokens[0].clone(), after_seq: None, views: None };
+    let seat = v1::ObserveSeat {
+        seat_token: created.tokens[0].clone(),
+        after_seq: None,
+        views: None,
+        assigned: None,
+    };
     let request = v1::ObserveRequest { seats: vec![seat] };
     let mut stream = soon("Observe", clients.play().observe(request)).await.ok()?.into_inner();
     let first = soon("a snapshot", stream.message()).await.ok()??;

@@ -68,7 +68,7 @@ impl Backend {
     /// If the server refuses.
     pub async fn join(&mut self) {
         let nonce_hash = self.nonce.as_ref().map(Nonce::hash).to_wire();
-        let join = v1::JoinSeatRequest { seat_token: self.token.clone(), nonce_hash };
+        let join = v1::JoinSeatRequest { seat_token: self.token.clone(), nonce_hash, assigned: None };
         self.ask(join, |mut client, request| async move { client.join_seat(request).await })
             .await
             .expect("the seat is joined");
@@ -80,8 +80,12 @@ impl Backend {
     /// If the server refuses to let the seat be followed.
     pub async fn play(mut self) -> Ledger {
         while self.ledger.ends.is_empty() {
-            let seat =
-                v1::ObserveSeat { seat_token: self.token.clone(), after_seq: self.cursor, views: None };
+            let seat = v1::ObserveSeat {
+                seat_token: self.token.clone(),
+                after_seq: self.cursor,
+                views: None,
+                assigned: None,
+            };
             let request = v1::ObserveRequest { seats: vec![seat] };
             let opened =
                 self.ask(request, |mut client, request| async move { client.observe(request).await }).await;
@@ -172,7 +176,8 @@ impl Backend {
 
     async fn give_nonce(&mut self) {
         let Some(nonce) = &self.nonce else { return };
-        let request = v1::SendNonceRequest { seat_token: self.token.clone(), nonce: nonce.to_wire() };
+        let request =
+            v1::SendNonceRequest { seat_token: self.token.clone(), nonce: nonce.to_wire(), assigned: None };
         let taken =
             self.ask(request, |mut client, request| async move { client.send_nonce(request).await }).await;
         taken.expect("the nonce is taken");
@@ -188,7 +193,7 @@ impl Backend {
         let choice =
             if number % 2 == 0 { Choice::Action(action.to_wire()) } else { Choice::LegalIndex(index) };
         let act = v1::Act { decision_number: number, choice: Some(choice) };
-        let request = v1::ActRequest { seat_token: self.token.clone(), act: Some(act) };
+        let request = v1::ActRequest { seat_token: self.token.clone(), act: Some(act), assigned: None };
         self.ledger.sent.push(chosen);
         match self.ask(request, |mut client, request| async move { client.act(request).await }).await {
             Ok(answer) => self.ledger.receipts.extend(answer.receipt.map(Receipted::from)),

@@ -262,7 +262,7 @@ impl PlayService for Relayed {
 async fn play_anew(client: &mut PlayServiceClient<Channel>, token: &str) {
     let mut act = async |decision_number| {
         let act = v1::Act { decision_number, choice: Some(Choice::LegalIndex(0)) };
-        client.act(v1::ActRequest { seat_token: token.to_owned(), act: Some(act) }).await
+        client.act(v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None }).await
     };
     let refused = act(u32::MAX).await.expect_err("no decision has this number");
     let open = v1::Error::from_status(&refused).and_then(|error| error.decision_number);

@@ -147,13 +147,19 @@ pub(super) async fn replays(target: &Target, tally: &Tally) -> Endless {
                     }
                     1 => {
                         let seat_token = seat_token.clone();
-                        let seat = v1::ObserveSeat { seat_token, after_seq: Some(0), views: None };
+                        let seat =
+                            v1::ObserveSeat { seat_token, after_seq: Some(0), views: None, assigned: None };
                         to_the_end(tally, play.observe(v1::ObserveRequest { seats: vec![seat] }).await).await;
                     }
                     _ => {
                         let choice = Some(v1::act::Choice::LegalIndex(0));
                         let act = Some(v1::Act { decision_number: 1, choice });
-                        note(tally, &play.act(v1::ActRequest { seat_token: seat_token.clone(), act }).await);
+                        note(
+                            tally,
+                            &play
+                                .act(v1::ActRequest { seat_token: seat_token.clone(), act, assigned: None })
+                                .await,
+                        );
                     }
                 }
             }

@@ -30,7 +30,7 @@ pub async fn join_all(clients: &Clients, matches: &[&Created], nonces: impl Fn(u
     for created in matches {
         for (seat, token) in created.tokens.iter().enumerate() {
             let nonce_hash = nonces(seat).map(|nonce| nonce.hash()).to_wire();
-            let request = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash };
+            let request = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash, assigned: None };
             let answer = soon("JoinSeat", clients.play().join_seat(request)).await.unwrap().into_inner();
             assert_eq!(usize::try_from(answer.seat).unwrap(), seat);
         }
@@ -40,7 +40,8 @@ pub async fn join_all(clients: &Clients, matches: &[&Created], nonces: impl Fn(u
             let Some(nonce) = nonces(seat) else { continue };
             // The matches of a deal set hear of each other's joins.
             while clients.get(created.id()).await.state() == v1::MatchState::WaitingForSeats {}
-            let request = v1::SendNonceRequest { seat_token: token.clone(), nonce: nonce.to_wire() };
+            let request =
+                v1::SendNonceRequest { seat_token: token.clone(), nonce: nonce.to_wire(), assigned: None };
             soon("SendNonce", clients.play().send_nonce(request)).await.unwrap();
         }
     }
@@ -58,6 +59,7 @@ impl Table {
             seat_token: token.clone(),
             after_seq: *after_seq,
             views: None,
+            assigned: None,
         };
         let request = v1::ObserveRequest { seats: tokens.iter().zip(after).map(seat).collect() };
         let stream = soon("Observe", clients.play().observe(request)).await.unwrap().into_inner();
@@ -122,7 +124,8 @@ impl Table {
 
     /// Resigns for a seat that is not to act: it decides nothing from then on.
     pub async fn resign(&mut self, seat: usize) {
-        let request = v1::ResignRequest { seat_token: self.tokens[seat].clone(), panic: None };
+        let request =
+            v1::ResignRequest { seat_token: self.tokens[seat].clone(), panic: None, assigned: None };
         soon("Resign", self.clients.play().resign(request)).await.unwrap();
     }
 
@@ -131,7 +134,8 @@ impl Table {
         let legal_index = u32::try_from(index).unwrap();
         let choice = Choice::LegalIndex(legal_index);
         let act = v1::Act { decision_number: open.number, choice: Some(choice) };
-        let request = v1::ActRequest { seat_token: self.tokens[open.seat].clone(), act: Some(act) };
+        let request =
+            v1::ActRequest { seat_token: self.tokens[open.seat].clone(), act: Some(act), assigned: None };
         let answer = soon("Act", self.clients.play().act(request)).await.unwrap();
         let receipt = answer.into_inner().receipt.unwrap();
         assert_eq!(receipt.decision_number, open.number);

@@ -14,7 +14,7 @@ use zetema_rules::{
 use zetema_service::encoding::decode_record;
 use zetema_service::journal::Visibility;
 use zetema_service::matches::{Audience, End, Limits, Matches, Next};
-use zetema_service::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
+use zetema_service::table::{DealSpec, LadderRates, MatchInfo, MatchSpec, Rejection, SeatSpec};
 
 use super::Run;
 use super::creation::create;
@@ -232,6 +232,7 @@ fn specs(random: &mut Random) -> Vec<MatchSpec> {
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::default(),
     };
     vec![spec; count]
 }

@@ -13,7 +13,8 @@ use zetema_service::journal::{
     LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
     PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
     ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredLadder, StoredLater, StoredMatch,
-    StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    StoredRecord, StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange,
+    WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -155,6 +156,11 @@ impl Journal for MemoryJournal {
             Ok(version) => Outcome::Done(version),
             Err(refusal) => Outcome::Refused(refusal),
         }
+    }
+
+    fn append_then(self: Arc<Self>, append: Append, then: Told) {
+        let outcome = self.inner.lock().unwrap().append(&append);
+        then(outcome.map_or_else(Outcome::Refused, Outcome::Done));
     }
 
     async fn finish(&self, finish: Finish) -> FinishOutcome {

@@ -218,7 +218,11 @@ impl Run<'_> {
                 self.observe(seat, hash).await;
                 self.send_nonce(seat, b"too early").await;
             } else {
-                let join = v1::JoinSeatRequest { seat_token: self.token(seat).to_owned(), nonce_hash: hash };
+                let join = v1::JoinSeatRequest {
+                    seat_token: self.token(seat).to_owned(),
+                    nonce_hash: hash,
+                    assigned: None,
+                };
                 let reply = self.ask("PlayService/JoinSeat", None, &join).await;
                 reply.decode::<v1::JoinSeatResponse>();
             }
@@ -245,8 +249,11 @@ impl Run<'_> {
                 self.send_nonce(seat, nonce.reveal()).await;
                 self.send_nonce(seat, b"late").await;
             } else {
-                let request =
-                    v1::SendNonceRequest { seat_token: self.token(seat).to_owned(), nonce: nonce.to_wire() };
+                let request = v1::SendNonceRequest {
+                    seat_token: self.token(seat).to_owned(),
+                    nonce: nonce.to_wire(),
+                    assigned: None,
+                };
                 self.ask("PlayService/SendNonce", None, &request).await.decode::<v1::SendNonceResponse>();
             }
         }
@@ -277,9 +284,9 @@ impl Run<'_> {
                 play.handle = 1;
             }
         } else {
-            let join = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash };
+            let join = v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash, assigned: None };
             self.look("PlayService/JoinSeat", None, &join).await;
-            let fixed = v1::JoinSeatRequest { seat_token: token, nonce_hash: vec![7; 32] };
+            let fixed = v1::JoinSeatRequest { seat_token: token, nonce_hash: vec![7; 32], assigned: None };
             self.look("PlayService/JoinSeat", None, &fixed).await;
             self.follow_seat(seat, None, views).await;
         }
@@ -300,7 +307,7 @@ impl Run<'_> {
             self.say(Ask::Nonce(v1::GiveNonce { nonce: nonce.to_vec() })).await;
         } else {
             let seat_token = self.token(seat).to_owned();
-            let request = v1::SendNonceRequest { seat_token, nonce: nonce.to_vec() };
+            let request = v1::SendNonceRequest { seat_token, nonce: nonce.to_vec(), assigned: None };
             self.look("PlayService/SendNonce", None, &request).await;
         }
     }
@@ -327,7 +334,8 @@ impl Run<'_> {
         }
         if self.random.random_bool(0.1) {
             let act = wrong_number(&mut self.random);
-            let request = v1::ActRequest { seat_token: self.token(other).to_owned(), act: Some(act) };
+            let request =
+                v1::ActRequest { seat_token: self.token(other).to_owned(), act: Some(act), assigned: None };
             self.ask("PlayService/Act", None, &request).await;
         }
         if self.random.random_bool(0.05) {
@@ -357,7 +365,8 @@ impl Run<'_> {
         if self.play.is_some() {
             self.say(Ask::Act(act)).await;
         } else {
-            let request = v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act) };
+            let request =
+                v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act), assigned: None };
             self.look("PlayService/Act", None, &request).await;
         }
     }
@@ -390,7 +399,11 @@ impl Run<'_> {
                 if observed && self.play.is_some() {
                     self.say(Ask::Resign(v1::Resign::default())).await;
                 } else {
-                    let request = v1::ResignRequest { seat_token: self.token(seat).to_owned(), panic: None };
+                    let request = v1::ResignRequest {
+                        seat_token: self.token(seat).to_owned(),
+                        panic: None,
+                        assigned: None,
+                    };
                     let reply = self.ask("PlayService/Resign", None, &request).await;
                     reply.decode::<v1::ResignResponse>();
                     if observed {
@@ -409,7 +422,8 @@ impl Run<'_> {
         if Some(seat) == self.observer() {
             self.act(seat, act).await;
         } else {
-            let request = v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act) };
+            let request =
+                v1::ActRequest { seat_token: self.token(seat).to_owned(), act: Some(act), assigned: None };
             self.ask("PlayService/Act", None, &request).await.decode::<v1::ActResponse>();
         }
     }

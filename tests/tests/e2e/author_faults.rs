@@ -18,7 +18,7 @@ async fn create(clients: &Clients, mut spec: v1::MatchSpec) -> (String, String) 
 }
 
 async fn join_seat(clients: &Clients, seat_token: String) {
-    let request = v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new() };
+    let request = v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new(), assigned: None };
     soon("JoinSeat", clients.play().join_seat(request)).await.unwrap();
 }
 
@@ -152,7 +152,7 @@ async fn a_panic_is_told_once_by_whichever_call_and_only_by_who_holds_the_seat()
     let created = clients.create(unhurried(preset(Preset::Sackson, 3))).await;
     let resign = async |seat_token: &str, message: String| {
         let panic = Some(v1::BotPanic { message });
-        let request = v1::ResignRequest { seat_token: seat_token.to_owned(), panic };
+        let request = v1::ResignRequest { seat_token: seat_token.to_owned(), panic, assigned: None };
         soon("Resign", clients.play().resign(request))
             .await
             .map_err(|status| v1::Error::from_status(&status).unwrap())

@@ -232,19 +232,28 @@ async fn a_stranger_gives_a_bot_a_clock_and_does_not_keep_it_waiting() {
         soon("CreateMatch", owner.matches().create_match(request)).await
     };
     for (named, join_timeout_ms) in
-        [(Named::None, None), (Named::Correspondence, None), (Named::Standard, Some(3_600_001))]
+        [(Named::None, None), (Named::Correspondence, None), (Named::Standard, Some(60_001))]
     {
         let status = create(&shop, named, join_timeout_ms).await.unwrap_err();
         let error = v1::Error::from_status(&status).unwrap();
+        let field = match join_timeout_ms {
+            Some(_) => "match.time_control.join_timeout_ms",
+            None => "match.time_control",
+        };
         assert_eq!(
             (error.reason(), error.violations[0].field.as_str()),
-            (ErrorReason::InvalidField, "match.time_control"),
+            (ErrorReason::InvalidField, field),
             "{named:?}"
         );
         let own = create(&kennel, named, join_timeout_ms).await.unwrap().into_inner();
         cancel(&kennel, own.r#match.unwrap()).await;
     }
-    create(&shop, Named::Standard, Some(3_600_000)).await.unwrap();
+    for (join_timeout_ms, expected) in [(None, 60_000), (Some(5_000), 5_000)] {
+        let created = create(&shop, Named::Standard, join_timeout_ms).await.unwrap().into_inner();
+        let created = created.r#match.unwrap();
+        assert_eq!(created.time_control.as_ref().unwrap().join_timeout_ms, Some(expected));
+        cancel(&shop, created).await;
+    }
     server.stop().await;
 }
 

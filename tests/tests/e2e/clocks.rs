@@ -59,7 +59,8 @@ async fn a_silent_bot_forfeits_and_is_told_that_the_clock_closed_its_decision() 
     to_the_end(&mut table).await;
 
     let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(0)) };
-    let request = v1::ActRequest { seat_token: created.tokens[open.seat].clone(), act: Some(act) };
+    let request =
+        v1::ActRequest { seat_token: created.tokens[open.seat].clone(), act: Some(act), assigned: None };
     let late = soon("Act", clients.play().act(request)).await.unwrap_err();
     let late = v1::Error::from_status(&late).unwrap();
     assert_eq!((late.reason(), late.closed_by()), (ErrorReason::DecisionOver, DecisionClosedBy::Clock));
@@ -119,7 +120,11 @@ async fn late(clients: &Clients, way: Way, network_credit_ms: u32, after_budget:
         }
         Way::Act(_) => {
             let act = v1::Act { decision_number: open.number, choice: Some(Choice::LegalIndex(0)) };
-            let request = v1::ActRequest { seat_token: created.tokens[open.seat].clone(), act: Some(act) };
+            let request = v1::ActRequest {
+                seat_token: created.tokens[open.seat].clone(),
+                act: Some(act),
+                assigned: None,
+            };
             soon("Act", clients.play().act(request)).await.unwrap();
         }
     }
@@ -171,7 +176,8 @@ async fn a_seat_that_never_joins_ends_the_match() {
     let mut spec = unhurried(preset(Preset::Sackson, 2));
     spec.time_control.as_mut().unwrap().join_timeout_ms = Some(1_000);
     let created = clients.create(spec).await;
-    let join = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    let join =
+        v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new(), assigned: None };
     soon("JoinSeat", clients.play().join_seat(join)).await.unwrap();
     let mut table = Table::open(&clients, &created.tokens[..1]).await;
     to_the_end(&mut table).await;

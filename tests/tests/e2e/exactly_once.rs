@@ -10,7 +10,7 @@ use zetema_tests::harness::{Acted, Clients, PlayStream, Table, TestServer, join_
 
 async fn act(clients: &Clients, token: &str, decision: u32, choice: Choice) -> Result<v1::Receipt, Status> {
     let act = v1::Act { decision_number: decision, choice: Some(choice) };
-    let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act) };
+    let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None };
     let answer = soon("Act", clients.play().act(request)).await?;
     Ok(answer.into_inner().receipt.unwrap())
 }

@@ -38,8 +38,11 @@ fn reason(status: &Status) -> ErrorReason {
 async fn halted(owner: &Clients, journal: &MemoryJournal) -> String {
     let created = create(owner).await.unwrap();
     let join = |seat: usize| {
-        let request =
-            v1::JoinSeatRequest { seat_token: created.tokens[seat].clone(), nonce_hash: Vec::new() };
+        let request = v1::JoinSeatRequest {
+            seat_token: created.tokens[seat].clone(),
+            nonce_hash: Vec::new(),
+            assigned: None,
+        };
         let mut play = owner.play();
         async move { soon("JoinSeat", play.join_seat(request)).await }
     };

@@ -10,7 +10,7 @@ use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::watch_standings_response::Kind as Shown;
 use zetema_proto::{PROTOCOL_REVISION, v1};
-use zetema_tests::harness::{Clients, PlayStream, TestServer, soon};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, soon, unhurried};
 
 const LADDER: &str = "quick-2";
 
@@ -178,6 +178,39 @@ async fn bots_wait_by_a_stream_and_by_calls_and_their_match_is_in_the_standings_
     let list = soon("ListLadders", ladders(&clients).list_ladders(v1::ListLaddersRequest {})).await.unwrap();
     let quick = list.into_inner().ladders.into_iter().find(|ladder| ladder.name == LADDER).unwrap();
     assert_eq!((quick.queued_bots, quick.live_matches, quick.rated_matches), (0, 0, 1));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bot_whose_stream_is_full_of_other_matches_is_paired_when_it_has_room() {
+    let (server, clients) = TestServer::start().await;
+    let (_, ann) = clients.register_bot("ann", "ada").await;
+    let (_, bob) = clients.register_bot("bob", "ben").await;
+    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
+    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
+    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
+    let match_id = created.r#match.unwrap().match_id;
+
+    let (mut stream, answer) = hello(&clients, &ann, queues(LADDER, 1), 1).await;
+    assert_eq!(accepted(&answer), [(LADDER, 1)]);
+    join(&mut stream, &v1::LiveSeat { match_id: match_id.clone(), ..v1::LiveSeat::default() }).await;
+    update_queues(&clients, &bob, queues(LADDER, 1)).await.unwrap();
+    let both_wait = async {
+        loop {
+            let list = ladders(&clients).list_ladders(v1::ListLaddersRequest {}).await.unwrap().into_inner();
+            let quick = list.ladders.into_iter().find(|ladder| ladder.name == LADDER).unwrap();
+            if quick.queued_bots == 2 {
+                return quick;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // It is shown when they could have been paired.
+    assert_eq!(soon("both to wait", both_wait).await.live_matches, 0);
+    let request = v1::CancelMatchRequest { match_id };
+    soon("CancelMatch", clients.matches().cancel_match(request)).await.unwrap();
+    assert_eq!(assigned(&mut stream).await.ladder, LADDER);
     server.stop().await;
 }
 

@@ -34,4 +34,5 @@ mod secrecy;
 mod takeover;
 mod tls;
 mod trace;
+mod unary_bots;
 mod webhooks;

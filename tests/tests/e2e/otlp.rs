@@ -117,7 +117,11 @@ async fn one_action_is_one_trace_from_the_adapter_to_the_queues() {
     StreamTable::join(&mut stream, &by_stream.tokens).await.play_out(&mut stream).await;
     // A call that is part of a client's own trace; it is refused, as the match is over.
     let (trace, parent) = (0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128, 0x00f0_67aa_0ba9_02b7_u64);
-    let mut resign = Request::new(v1::ResignRequest { seat_token: by_calls.tokens[0].clone(), panic: None });
+    let mut resign = Request::new(v1::ResignRequest {
+        seat_token: by_calls.tokens[0].clone(),
+        panic: None,
+        assigned: None,
+    });
     resign.metadata_mut().insert("traceparent", format!("00-{trace:032x}-{parent:016x}-01").parse().unwrap());
     soon("Resign", clients.play().resign(resign)).await.unwrap_err();
     let actions = process.metric("zetema_actions_total").await;
@@ -180,6 +184,7 @@ async fn no_client_chooses_that_it_is_traced() {
         let mut nonce = Request::new(v1::SendNonceRequest {
             seat_token: created.tokens[0].clone(),
             nonce: b"not yet".to_vec(),
+            assigned: None,
         });
         // The sampled flag is set, and the number is one that every rule of sampling by numbers keeps.
         let parent = format!("00-{call:016x}0000000000000000-{call:016x}-01");

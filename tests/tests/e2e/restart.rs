@@ -22,12 +22,17 @@ async fn restart(process: Process) -> (Process, Clients) {
 
 async fn join(clients: &Clients, created: &Created, seat: usize) {
     let nonce_hash = Some(nonce(seat).hash()).to_wire();
-    let request = v1::JoinSeatRequest { seat_token: created.tokens[seat].clone(), nonce_hash };
+    let request =
+        v1::JoinSeatRequest { seat_token: created.tokens[seat].clone(), nonce_hash, assigned: None };
     soon("JoinSeat", clients.play().join_seat(request)).await.unwrap();
 }
 
 async fn give(clients: &Clients, created: &Created, seat: usize, nonce: &Nonce) -> Result<(), v1::Error> {
-    let request = v1::SendNonceRequest { seat_token: created.tokens[seat].clone(), nonce: nonce.to_wire() };
+    let request = v1::SendNonceRequest {
+        seat_token: created.tokens[seat].clone(),
+        nonce: nonce.to_wire(),
+        assigned: None,
+    };
     let answer = soon("SendNonce", clients.play().send_nonce(request)).await;
     answer.map(drop).map_err(|status| v1::Error::from_status(&status).unwrap())
 }
@@ -117,7 +122,7 @@ impl Played {
 /// Answers the open decision.
 async fn act(clients: &Clients, seat_token: String, decision_number: u32) -> Option<v1::Receipt> {
     let act = v1::Act { decision_number, choice: Some(Choice::LegalIndex(0)) };
-    let request = v1::ActRequest { seat_token, act: Some(act) };
+    let request = v1::ActRequest { seat_token, act: Some(act), assigned: None };
     let answer = clients.play().act(request).await;
     answer.ok().and_then(|answer| answer.into_inner().receipt)
 }

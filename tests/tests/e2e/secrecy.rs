@@ -130,7 +130,7 @@ async fn refusals(clients: &Clients, created: &Created, decision: u32) -> Vec<Ve
 }
 
 async fn refusal(clients: &Clients, created: &Created, act: v1::Act) -> Vec<u8> {
-    let request = v1::ActRequest { seat_token: created.tokens[0].clone(), act: Some(act) };
+    let request = v1::ActRequest { seat_token: created.tokens[0].clone(), act: Some(act), assigned: None };
     let status = soon("Act", clients.play().act(request)).await.unwrap_err();
     v1::Error::from_status(&status).unwrap().encode_to_vec()
 }

@@ -40,7 +40,8 @@ async fn who_joins_takes_the_seat_and_the_other_is_told() {
     let (taken, _) = new.join(join(&created, 0)).await;
     check_lost(&mut old, lost, SupersededReason::JoinedElsewhere).await;
 
-    let request = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    let request =
+        v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new(), assigned: None };
     soon("JoinSeat", clients.play().join_seat(request)).await.unwrap();
     check_lost(&mut new, taken, SupersededReason::JoinedElsewhere).await;
 
@@ -111,7 +112,8 @@ async fn a_stream_that_owes_a_nonce_may_join_again_without_its_hash_and_no_other
         let Some(Answer::Rejection(error)) = refused.kind else { panic!("{refused:?} is no rejection") };
         assert_eq!((error.reason(), error.retry_after_ms.is_some()), (ErrorReason::NonceFixed, true));
     }
-    let unary = v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new() };
+    let unary =
+        v1::JoinSeatRequest { seat_token: created.tokens[0].clone(), nonce_hash: Vec::new(), assigned: None };
     let refused = soon("JoinSeat", clients.play().join_seat(unary)).await.unwrap_err();
     assert_eq!(v1::Error::from_status(&refused).unwrap().reason(), ErrorReason::NonceFixed);
 
@@ -166,7 +168,12 @@ async fn a_new_token_ends_what_the_old_one_has_opened() {
     let created = in_play(&clients).await;
     let (mut stream, _) = PlayStream::open(&clients).await;
     let (handle, _) = stream.join(join(&created, 0)).await;
-    let observe = v1::ObserveSeat { seat_token: created.tokens[0].clone(), after_seq: None, views: None };
+    let observe = v1::ObserveSeat {
+        seat_token: created.tokens[0].clone(),
+        after_seq: None,
+        views: None,
+        assigned: None,
+    };
     let request = v1::ObserveRequest { seats: vec![observe] };
     let mut observer = soon("Observe", clients.play().observe(request)).await.unwrap().into_inner();
     soon("a start", observer.message()).await.unwrap();
@@ -180,7 +187,7 @@ async fn a_new_token_ends_what_the_old_one_has_opened() {
     assert_eq!(soon("the end", observer.message()).await.unwrap(), None);
 
     let seat_token = rotated.into_inner().seat_token.unwrap().token;
-    let request = v1::ResignRequest { seat_token, panic: None };
+    let request = v1::ResignRequest { seat_token, panic: None, assigned: None };
     soon("Resign", clients.play().resign(request)).await.unwrap();
     clients.verified_record(created.id()).await;
     server.stop().await;

@@ -243,6 +243,7 @@ async fn mischief(clients: &Clients, created: &Created, table: &mut Table, told:
         let act = |choice| v1::ActRequest {
             seat_token: seat_token.clone(),
             act: Some(v1::Act { decision_number: open.number, choice: Some(choice) }),
+            assigned: None,
         };
         told.refused(soon("Act", clients.play().act(act(Choice::LegalIndex(u32::MAX)))).await);
         // Not in a row: a hand may have these by chance, and they are said again.
@@ -251,7 +252,11 @@ async fn mischief(clients: &Clients, created: &Created, table: &mut Table, told:
         let action = v1::Action { kind: Some(v1::action::Kind::Declare(declaration)) };
         told.refused(soon("Act", clients.play().act(act(Choice::Action(action)))).await);
         for nonce in [nonce(seat), nonce((seat + 1) % 3)] {
-            let request = v1::SendNonceRequest { seat_token: seat_token.clone(), nonce: nonce.to_wire() };
+            let request = v1::SendNonceRequest {
+                seat_token: seat_token.clone(),
+                nonce: nonce.to_wire(),
+                assigned: None,
+            };
             // Sent again it is accepted, where there was one.
             if let Err(status) = soon("SendNonce", clients.play().send_nonce(request)).await {
                 told.refused(Err::<(), _>(status));
@@ -282,7 +287,11 @@ async fn rotate(clients: &Clients, created: &Created, secrets: &mut Secrets, tol
     let rotated = soon("RotateSeatToken", clients.matches().rotate_seat_token(rotate)).await.unwrap();
     let token = rotated.into_inner().seat_token.unwrap().token;
     secrets.add("a seat's new token", token.as_bytes());
-    let join = |token: &str| v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash: Vec::new() };
+    let join = |token: &str| v1::JoinSeatRequest {
+        seat_token: token.to_owned(),
+        nonce_hash: Vec::new(),
+        assigned: None,
+    };
     told.refused(soon("JoinSeat", clients.play().join_seat(join(&created.tokens[0]))).await);
     for token in std::iter::once(&token).chain(&created.tokens[1..]) {
         soon("JoinSeat", clients.play().join_seat(join(token))).await.unwrap();

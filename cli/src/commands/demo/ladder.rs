@@ -14,7 +14,7 @@ use zetema_service::server::Terminations;
 use crate::client::{Client, patiently};
 use crate::commands::ladder::standings::{Columns, Following, Latest, table};
 use crate::embedded::Embedded;
-use crate::house::{Account, Challenged, Crew, Failure, Opening};
+use crate::house::{Account, Challenged, Crew, Failure, Open, Opening};
 use crate::json::StandingJson;
 use crate::json::demo::LadderDemoJson;
 use crate::output::{self, Format};
@@ -87,7 +87,7 @@ fn accounts() -> impl Iterator<Item = Account> {
             0 => house.to_string(),
             again => format!("{house}-{}", again + 1),
         };
-        Account { house, owner: format!("house-{name}"), name }
+        Account::named(house, name)
     })
 }
 
@@ -171,11 +171,14 @@ async fn begin(server: &Embedded) -> Result<Begun> {
         nonce_secret: nonce_secret.map(NonceSecret::from_file).transpose()?,
         challenged: Challenged::ByNobody,
     };
-    for account in accounts() {
-        let joined = async { crew.add(&opening, &account, account.token(&client).await?, PLACES) };
+    for mut account in accounts() {
+        let joined = async {
+            let token = account.token(&client).await?;
+            crew.add(&opening, &account, token, PLACES)
+        };
         joined.await.with_context(|| format!("the bot {} can't play", account.name))?;
     }
-    crew.wait_on(vec![LADDER.to_owned()]);
+    crew.wait_on(vec![Open::to_all(LADDER)]);
     Ok(Begun { client, following, latest, before, crew })
 }
 

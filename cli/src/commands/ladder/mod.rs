@@ -71,6 +71,7 @@ fn conduct(conduct: &ConductJson) -> String {
         ("free", _) => String::new(),
         ("cooling-down", Some(until)) => format!("cooling down until {until}"),
         ("benched", Some(until)) => format!("benched until {until}"),
+        ("out-of-quota", Some(until)) => format!("out of quota until {until}"),
         ("benched", None) => "benched until its owner puts it back".to_owned(),
         (state, _) => state.to_owned(),
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use comfy_table::Table;
 use zetema_service::config::{Config, ConfigError, Flags, Setting};
-use zetema_service::ladders::{self, Comparison, RecomputedLadder};
+use zetema_service::journal::BotName;
+use zetema_service::ladders::{self, Comparison, Deviation, Difference, RecomputedLadder};
 
 use crate::args::FormatArgs;
 use crate::failure::Usage;
@@ -20,10 +21,11 @@ A server that runs must be stopped first: its journal is refused. The ratings fo
 settings of the ladders, so give the server's --config, if it has one. The stored ones are compared as they were when they
 were stored: results that came after that are counted, and said. With --check nothing is changed, and the exit code is 1
 when a stored rating is not that of the results, or when nothing was compared and there are ladders that are not in the
-configuration; without it, the ratings of the results are stored, and the journal is opened as a server does: one of an
-earlier release is upgraded.
+configuration. What differs by rounding, at most 10⁻⁹ rating points with equal counts, as that of another build or
+platform may, is printed, and fails with --exact only. Without --check the ratings of the results are stored, and the
+journal is opened as a server does: one of an earlier release is upgraded.
 
-The JSON is an object: differs, replaced, results (looked at), result_number (of the last), unknown_ladders,
+The JSON is an object: differs (by more than rounding), rounded, replaced, results (looked at), result_number (of the last), unknown_ladders,
 nameless_ladders (stored ones whose names can't be read), damage (found as the journal was opened to store), and
 ladders: a list of ladder, results, rated_matches, bots, state (nothing-stored, other-settings, ahead, unreadable or
 compared), stored_after, results_after, problem, and differences: a list of bot, rounding, stored and recomputed (mu, sigma, matches,
@@ -31,6 +33,7 @@ wins, draws, forfeits, sides_met, margin; null where there is no such bot).
 
 Examples:
   zetema ladder recompute --check --data /var/lib/zetema --config /etc/zetema.toml
+  zetema ladder recompute --check --exact
   zetema ladder recompute --ladder sackson-2")]
 pub(crate) struct Recompute {
     /// The server's data folder; unless given, that of the configuration, or zetema-data
@@ -45,13 +48,16 @@ pub(crate) struct Recompute {
     /// Compare, and change nothing
     #[arg(long)]
     check: bool,
+    /// With --check: demand the same bits, as the same build on the same platform gives them
+    #[arg(long, requires = "check")]
+    exact: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
 
 impl Recompute {
     pub(super) async fn run(self) -> Result<()> {
-        let Self { data, config, ladder, check, format } = self;
+        let Self { data, config, ladder, check, exact, format } = self;
         let Config { data, ladders, .. } = load(data.as_deref(), config.as_deref())?;
         let what = if check { ladders::Recompute::Check } else { ladders::Recompute::Store };
         let only = ladder.clone();
@@ -96,6 +102,14 @@ impl Recompute {
             bail!(
                 "stored ratings are not those of the results: the results count, and \"zetema ladder recompute\" without --check \
                  stores what they say"
+            );
+        } else if json.rounded && exact {
+            bail!(
+                "stored ratings are those of the results but for rounding, and the same bits were demanded (--exact)"
+            );
+        } else if json.rounded {
+            output::note(
+                "All stored ratings that were compared are those of the results but for rounding, as another build or platform may have it.",
             );
         } else if recomputed.ladders.iter().any(|ladder| is_compared(&ladder.comparison)) {
             output::note("All stored ratings that were compared are equal to those of the results.");
@@ -149,9 +163,7 @@ fn table(ladders: &[RecomputedLadder]) -> Table {
             Comparison::Compared { after, differences } if differences.is_empty() => {
                 (Some(after), "equal".to_owned())
             }
-            Comparison::Compared { after, differences } => {
-                (Some(after), format!("{} of the bots differ", differences.len()))
-            }
+            Comparison::Compared { after, differences } => (Some(after), differing(differences)),
         };
         table.add_row([
             ladder.name.to_string(),
@@ -165,6 +177,16 @@ fn table(ladders: &[RecomputedLadder]) -> Table {
     }
     output::align_right(&mut table, 1..=5);
     table
+}
+
+/// How many bots differ, and how many of them by rounding.
+fn differing(differences: &[Difference<BotName>]) -> String {
+    let is_rounded = |one: &&Difference<BotName>| one.deviation == Deviation::Rounding;
+    match (differences.iter().filter(is_rounded).count(), differences.len()) {
+        (0, all) => format!("{all} of the bots differ"),
+        (rounded, all) if rounded == all => format!("equal but for rounding, for {all} of the bots"),
+        (rounded, all) => format!("{all} of the bots differ, {rounded} by rounding"),
+    }
 }
 
 /// What differs, bot by bot, with every digit.

@@ -8,7 +8,7 @@ use super::filter::FilterArgs;
 use super::standings::Columns;
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
-use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson};
+use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson, ScoredSeatJson};
 use crate::output::{self, Format};
 use crate::pages::pages;
 
@@ -55,7 +55,7 @@ impl Results {
             Ok((answer.results, answer.next_page_token))
         };
         let (results, more) = pages(self.limit, page).await?;
-        let results: Vec<_> = results.iter().map(LadderResultJson::new).collect();
+        let results: Vec<LadderResultJson> = results.iter().map(LadderResultJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&results)?,
             Format::Table => {
@@ -81,7 +81,7 @@ pub(super) fn table(results: &[LadderResultJson], columns: Columns) -> Table {
     let mut table = output::table(names);
     for result in results {
         let seats = |cell: fn(&LadderSeatJson) -> String| {
-            result.seats.iter().map(cell).collect::<Vec<_>>().join("\n")
+            result.seats.iter().map(|scored| cell(&scored.seat)).collect::<Vec<_>>().join("\n")
         };
         let number = |number: Option<u32>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
         let mut row = vec![
@@ -89,13 +89,13 @@ pub(super) fn table(results: &[LadderResultJson], columns: Columns) -> Table {
             result.time.clone().unwrap_or_default(),
             result.match_id.clone(),
             result.reason.to_owned(),
-            result.seats.iter().map(|seat| number(seat.rank)).collect::<Vec<_>>().join("\n"),
+            result.seats.iter().map(|scored| number(scored.seat.rank)).collect::<Vec<_>>().join("\n"),
             seats(|seat| match seat.end {
                 "forfeited" => format!("{} (forfeited)", seat.bot),
                 "no-show" => format!("{} (did not come)", seat.bot),
                 _ => seat.bot.clone(),
             }),
-            result.seats.iter().map(|seat| number(seat.total)).collect::<Vec<_>>().join("\n"),
+            result.seats.iter().map(|scored| number(scored.seat.total)).collect::<Vec<_>>().join("\n"),
             seats(|seat| match (&seat.before, &seat.after) {
                 (Some(before), Some(after)) => {
                     format!("{:.2} ({:+.2})", after.shown, after.shown - before.shown)
@@ -105,10 +105,9 @@ pub(super) fn table(results: &[LadderResultJson], columns: Columns) -> Table {
         ];
         if columns == Columns::WithLuck {
             let points = |points: fn(&AdjustedScoreJson) -> f64| {
-                let cell = |seat: &LadderSeatJson| {
-                    seat.adjusted_score
-                        .as_ref()
-                        .map_or_else(|| "–".to_owned(), |score| format!("{:+.1}", points(score)))
+                let cell = |scored: &ScoredSeatJson| {
+                    let score = scored.adjusted_score.as_ref();
+                    score.map_or_else(|| "–".to_owned(), |score| format!("{:+.1}", points(score)))
                 };
                 result.seats.iter().map(cell).collect::<Vec<_>>().join("\n")
             };

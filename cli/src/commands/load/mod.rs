@@ -95,7 +95,8 @@ Examples:
   zetema load --rate 5000actions/s --matches 500 --compare run.json
   zetema load --rate 1000actions/s --matches 1000 --slo 'p99<20ms' --find-limit --html limit.html
   zetema load --scenario evening.toml --slo 'p99<50ms'
-  zetema load --ladder quick-2 --bots 200 --think exponential:50ms --duration 30m --slo 'wait.p99<30s'
+  zetema load --ladder quick-2 --bots 200 --think exponential:50ms --duration 30m \
+      --slo 'wait.p99<30s,notices<1,memory.growth<1MB'
   zetema load --server https://zetema.example.com --via unary --matches 200
   zetema load --server https://zetema.example.com --rate 90000actions/s --matches 9000 --generators 3 --listen 10.0.0.5:4690 \
       --plaintext anywhere

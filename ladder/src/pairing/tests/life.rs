@@ -197,3 +197,19 @@ fn each_number_out_of_its_range_is_named() {
         assert_eq!(Strength::new(rating, uncertainty).unwrap_err().field(), field);
     }
 }
+
+#[test]
+fn one_starves_when_its_patience_is_over_and_only_others_hold_it_up() {
+    let patience = duel().settings().patience_ms;
+    let mut queue = joined(&[1]);
+    assert_eq!(queue.starves_since(patience), None, "nobody else is there");
+    queue.join(Entrant { owner: OwnerId::new(1), ..entrant(2) }, 0);
+    assert_eq!(queue.starves_since(patience), None, "nobody whom it may meet");
+    queue.join(entrant(3), 5);
+    queue.pass_over(BotId::new(3));
+    assert_eq!((queue.starves_since(patience - 1), queue.starves_since(patience)), (None, Some(0)));
+    assert!(queue.has_room(BotId::new(3)) && !queue.has_room(BotId::new(4)));
+    queue.pass_over(BotId::new(1));
+    queue.pass_over(BotId::new(2));
+    assert_eq!(queue.starves_since(10 * patience), None, "who is passed over does not wait");
+}

@@ -438,6 +438,10 @@ fn a_notice_reaches_the_user() {
             Conduct::Benched { until: Some(UNIX_EPOCH) },
         ),
         (v1::bot_conduct::Kind::Benched(v1::Benched { until: None }), Conduct::Benched { until: None }),
+        (
+            v1::bot_conduct::Kind::OutOfQuota(v1::OutOfQuota { until: Some(UNIX_EPOCH.into()) }),
+            Conduct::OutOfQuota { until: UNIX_EPOCH },
+        ),
     ];
     for (sent, conduct) in conducts {
         let mut world = on_ladders(&["a"]);

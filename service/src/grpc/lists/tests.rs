@@ -85,6 +85,7 @@ impl World {
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
             store: Arc::<SqliteJournal>::clone(&journal),
+            stored_every: Duration::from_secs(5),
             clock: Arc::<SystemClock>::clone(&clock),
             luck: folder.join("luck"),
             pressure: Arc::clone(&pressure),

@@ -8,10 +8,7 @@ use zetema_proto::{
     FieldError, Views, Wire,
     v1::{self, ErrorReason, acknowledgement, join, play_request, play_response::Kind},
 };
-use zetema_rules::{
-    Seat,
-    fair::{Nonce, NonceHash},
-};
+use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::{
     faults,
@@ -19,19 +16,19 @@ use super::{
     hello::assigned_to_wire,
     opener::Opener,
     queues,
+    seat::{self, By},
     session::Session,
 };
 use crate::{
     admission::{Room, Share},
     grpc::{
         backend::{Backend, Commanded},
-        caller,
         fault::Fault,
         heard::{self, Followed, Look},
         wire,
     },
-    journal::{BotName, MatchId},
-    ladders::Queued,
+    journal::MatchId,
+    ladders::{Presence, Queued},
     limits,
     matches::{self, Answered, Audience, Hold, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
@@ -145,7 +142,9 @@ impl Session {
         let checked =
             queues::waits(queues).and_then(|waits| queues::check_capacity(&waits, capacity).map(|()| waits));
         let waits = checked.map_err(|error| error.within(path))?;
-        let presence = self.presence.get_or_insert_with(|| self.backend.ladders.enter(bot.clone()));
+        let presence = self.presence.get_or_insert_with(|| {
+            self.backend.ladders.enter_with(bot.clone(), queues::capacity_of_stream(capacity))
+        });
         let said = presence.wait_on(waits);
         let answer = async move {
             let result = said.await.map(Told::Queued);
@@ -162,8 +161,7 @@ impl Session {
         let (seat, by) = match by {
             None => return Err(FieldError::missing("join.by").into()),
             Some(join::By::SeatToken(token)) => {
-                let (match_id, access) = caller::seat(&self.backend.access, token, "join.seat_token")?;
-                ((match_id, access.seat), By::Token(access))
+                seat::by_token(&self.backend.access, token, "join.seat_token")?
             }
             Some(join::By::Assigned(assigned)) => self.assigned_seat(assigned)?,
         };
@@ -198,15 +196,7 @@ impl Session {
                 "is for streams that a bot's token opened: send one in the metadata, or give a seat_token";
             return Err(Fault::field("join.assigned", problem));
         };
-        let v1::AssignedSeat { match_id, seat } = assigned;
-        let within = |error: FieldError| error.within("assigned").within("join");
-        if match_id.is_empty() {
-            return Err(within(FieldError::missing("match_id")).into());
-        }
-        // What is no id is the id of nothing.
-        let match_id = match_id.parse().map_err(|_| Fault::not_found("match"))?;
-        let seat = Seat::from_wire(seat).map_err(|error| within(error.within("seat")))?;
-        Ok(((match_id, seat), By::Bot(bot.clone())))
+        seat::of_bot(bot, assigned, "join.assigned")
     }
 
     fn held(&self, handle: u32) -> Result<&Held, Fault> {
@@ -347,8 +337,11 @@ impl Session {
         room: Option<Room>,
     ) -> v1::PlayResponse {
         let Followed { start, seq, following } = followed;
+        let beside_ladders = start.r#match.as_ref().is_some_and(|info| info.ladder.is_empty());
+        let occupied = self.presence.as_ref().filter(|_| beside_ladders).and_then(Presence::occupy);
         let owed = Vec::new();
-        let seat = Held { match_id, access, hold, start: seq, shown: seq, owed, lost: false };
+        let seat =
+            Held { match_id, access, hold, start: seq, shown: seq, owed, lost: false, _occupied: occupied };
         let (handle, untold) = self.handles.put(seat);
         self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
         self.hearing.listen(handle, following, room);
@@ -364,12 +357,6 @@ fn acted(tag: u64, handle: u32, receipt: Receipt) -> v1::PlayResponse {
 fn acknowledgement(tag: u64, handle: u32, kind: acknowledgement::Kind) -> v1::PlayResponse {
     let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
     v1::PlayResponse { tag, handle, kind: Some(Kind::Acknowledgement(acknowledgement)) }
-}
-
-/// By what a seat is joined.
-enum By {
-    Token(SeatAccess),
-    Bot(BotName),
 }
 
 /// What a join asks for.
@@ -388,11 +375,9 @@ async fn take_seat(
     joining: Joining,
     last: &mut Option<Hold>,
 ) -> Result<Told, Fault> {
-    let Joining { seat: (match_id, seat), by, nonce_hash, after_seq, views } = joining;
-    let access = match by {
-        By::Token(access) => access,
-        By::Bot(bot) => backend.matches.bot_access(match_id, seat, &bot).await?,
-    };
+    let Joining { seat: key, by, nonce_hash, after_seq, views } = joining;
+    let (match_id, seat) = key;
+    let access = by.access(backend, key).await?;
     let look = |audience| Look { match_id, audience, after_seq, views };
     let turn = if after_seq.is_some() && backend.matches.runs(match_id) {
         // What is refused must take the seat from nobody: a cursor that is ahead, or one for which there is no turn. Observations

@@ -5,11 +5,9 @@ use futures::{
     future::BoxFuture,
     stream::{FuturesUnordered, Next},
 };
-use tokio::{
-    sync::mpsc::Sender,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
+use super::outbox::Outbox;
 use crate::grpc::drain::Drain;
 
 /// One such thing.
@@ -42,7 +40,7 @@ pub(super) struct Events<'stream>(FuturesUnordered<BoxFuture<'stream, Event>>);
 
 impl<'stream> Events<'stream> {
     pub(super) fn new<T>(
-        out: &'stream Sender<T>,
+        out: &'stream Outbox<T>,
         drain: &'stream Drain,
         voided: BoxFuture<'stream, ()>,
     ) -> Self

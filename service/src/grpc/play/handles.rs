@@ -8,6 +8,7 @@ use zetema_rules::Seat;
 
 use crate::{
     journal::MatchId,
+    ladders::Occupied,
     limits,
     matches::Hold,
     table::{Receipt, SeatAccess},
@@ -52,6 +53,8 @@ pub(super) struct Held {
     pub(super) owed: Vec<(u64, Receipt)>,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
+    /// That it takes room from what the bot waits for on ladders.
+    pub(super) _occupied: Option<Occupied>,
 }
 
 impl Held {

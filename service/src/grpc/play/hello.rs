@@ -7,7 +7,7 @@ use zetema_proto::{
     v1::{self, ErrorReason, play_response::Kind},
 };
 
-use super::{opener::Opener, session::Session};
+use super::{opener::Opener, queues, session::Session};
 use crate::{
     encoding::{seat_state_to_wire, stage_to_wire},
     grpc::fault::Fault,
@@ -41,6 +41,10 @@ impl Session {
         let capacity = wanted.min(limits::MAX_SEATS_PER_STREAM);
         let live = self.live_seats(live_seats_token, capacity)?;
         self.capacity = Some(capacity);
+        if let Opener::Bot(bot) = &self.opener {
+            let capacity = queues::capacity_of_stream(capacity);
+            self.presence = Some(self.backend.ladders.enter_with(bot.clone(), capacity));
+        }
         tracing::debug!(client_name, capacity, live_seats = live.count, "a Play stream is open");
         let number = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
         let welcome = v1::Welcome {

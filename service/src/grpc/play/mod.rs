@@ -9,15 +9,15 @@ mod hello;
 mod intake;
 mod observe;
 mod opener;
+mod outbox;
 mod queues;
 mod round_trips;
+mod seat;
 mod session;
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Extensions, Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
@@ -39,6 +39,7 @@ use crate::{
     table::{Command, Done, SeatAccess},
 };
 use opener::{Cuts, Opener, TokenKey};
+use outbox::{Unread, outbox};
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
 use session::{Outgoing, Session};
@@ -57,19 +58,18 @@ impl PlayAdapter {
         Self { backend, cuts: Arc::default(), leases: Leases::default() }
     }
 
-    /// Asks the table of a seat, by its token.
+    /// Asks the table of a seat.
     async fn ask(
         &self,
         rpc: &'static str,
         metadata: &MetadataMap,
         extensions: &Extensions,
-        seat_token: &str,
+        (match_id, access): (MatchId, SeatAccess),
         command: impl FnOnce(SeatAccess) -> Command,
-    ) -> Result<(MatchId, SeatAccess, Done), Fault> {
-        let (match_id, access) = caller::seat(&self.backend.access, seat_token, "seat_token")?;
+    ) -> Result<Done, Fault> {
         let share = extensions.get::<Share>();
         match self.backend.command(rpc, share, metadata, match_id, command(access)).await {
-            Ok((done, _)) => Ok((match_id, access, done)),
+            Ok((done, _)) => Ok(done),
             Err(fault) => {
                 faults::refused(&self.backend, (match_id, access.seat), &fault);
                 Err(fault)
@@ -85,7 +85,7 @@ fn unexpected(done: Done) -> Fault {
 
 #[async_trait]
 impl PlayService for PlayAdapter {
-    type PlayStream = ReceiverStream<Outgoing>;
+    type PlayStream = Unread<Outgoing>;
     type ObserveStream = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
 
     async fn play(
@@ -96,18 +96,20 @@ impl PlayService for PlayAdapter {
         let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata(), &caller));
         let share = request.extensions().get::<Share>().cloned();
         let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
-        let (out, responses) = mpsc::channel(limits::PLAY_BUFFERED_ANSWERS);
+        let (out, responses) = outbox();
         tokio::spawn(session.run(request.into_inner(), out, caller.voided()));
-        Ok(Response::new(ReceiverStream::new(responses)))
+        Ok(Response::new(responses))
     }
 
     async fn join_seat(
         &self,
         request: Request<v1::JoinSeatRequest>,
     ) -> Result<Response<v1::JoinSeatResponse>, Status> {
-        let v1::JoinSeatRequest { seat_token, nonce_hash } = request.into_inner();
+        let (metadata, _, message) = request.into_parts();
+        let v1::JoinSeatRequest { seat_token, nonce_hash, assigned } = message;
         let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
-        let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
+        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref());
+        let (match_id, access) = seat.await?;
         self.backend.check_join(match_id, access.seat)?;
         let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
         let Joined { hold: _, info, arriving: _ } = joined.map_err(|rejection| {
@@ -123,10 +125,11 @@ impl PlayService for PlayAdapter {
         request: Request<v1::SendNonceRequest>,
     ) -> Result<Response<v1::SendNonceResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let v1::SendNonceRequest { seat_token, nonce } = message;
+        let v1::SendNonceRequest { seat_token, nonce, assigned } = message;
         let nonce = Nonce::from_wire(&nonce).map_err(|error| Fault::from(error.within("nonce")))?;
+        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref()).await?;
         let command = |access| Command::GiveNonce { access, nonce };
-        self.ask("SendNonce", &metadata, &extensions, &seat_token, command).await?;
+        self.ask("SendNonce", &metadata, &extensions, seat, command).await?;
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
@@ -134,21 +137,23 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::ObserveRequest>,
     ) -> Result<Response<Self::ObserveStream>, Status> {
-        let share = request.extensions().get::<Share>().cloned();
-        Ok(Response::new(observe::observe(&self.backend, share, request.into_inner()).await?))
+        let (metadata, extensions, message) = request.into_parts();
+        let share = extensions.get::<Share>().cloned();
+        Ok(Response::new(observe::observe(&self.backend, share, &metadata, message).await?))
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let v1::ActRequest { seat_token, act } = message;
+        let v1::ActRequest { seat_token, act, assigned } = message;
         let act = act.ok_or_else(|| Fault::from(FieldError::missing("act")))?;
         let (decision, choice) = wire::act(&act).map_err(|error| Fault::from(error.within("act")))?;
+        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref()).await?;
         let command = |access| Command::Act { access, decision, choice };
-        match self.ask("Act", &metadata, &extensions, &seat_token, command).await? {
-            (_, _, Done::Acted(receipt)) => {
+        match self.ask("Act", &metadata, &extensions, seat, command).await? {
+            Done::Acted(receipt) => {
                 Ok(Response::new(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }))
             }
-            (_, _, other) => Err(unexpected(other).into()),
+            other => Err(unexpected(other).into()),
         }
     }
 
@@ -157,22 +162,24 @@ impl PlayService for PlayAdapter {
         request: Request<v1::ResignRequest>,
     ) -> Result<Response<v1::ResignResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let v1::ResignRequest { seat_token, panic } = message;
-        if let Some(panic) = wire::panic(panic).map_err(Fault::from)? {
-            let (match_id, access) = caller::seat(&self.backend.access, &seat_token, "seat_token")?;
+        let v1::ResignRequest { seat_token, panic, assigned } = message;
+        let panic = wire::panic(panic).map_err(Fault::from)?;
+        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref());
+        let (match_id, access) = seat.await?;
+        if let Some(panic) = panic {
             let matches = &self.backend.matches;
             if matches.runs(match_id) && matches.check_access(match_id, access).await.is_ok() {
                 faults::panicked(&self.backend, (match_id, access.seat), panic);
             }
         }
         let command = |access| Command::Resign { access };
-        match self.ask("Resign", &metadata, &extensions, &seat_token, command).await? {
-            (match_id, access, Done::Resigned { seq }) => Ok(Response::new(v1::ResignResponse {
+        match self.ask("Resign", &metadata, &extensions, (match_id, access), command).await? {
+            Done::Resigned { seq } => Ok(Response::new(v1::ResignResponse {
                 match_id: match_id.to_string(),
                 seat: access.seat.to_wire(),
                 seq,
             })),
-            (_, _, other) => Err(unexpected(other).into()),
+            other => Err(unexpected(other).into()),
         }
     }
 
@@ -187,13 +194,14 @@ impl PlayService for PlayAdapter {
         let v1::UpdateQueuesRequest { queues } = request.into_inner();
         let waits = queues::waits(&queues.unwrap_or_default());
         let waits = waits.map_err(|error| Fault::from(error.within("queues")))?;
-        let states = self.leases.renew(&self.backend.ladders, bot.clone(), waits).await;
+        let states = self.leases.renew(&self.backend.ladders, bot.clone(), waits, caller.voided()).await;
         let states = states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?;
         let seats = self.backend.matches.bot_seats(&bot, None, limits::MAX_SEATS_PER_STREAM).seats;
         Ok(Response::new(v1::UpdateQueuesResponse {
             queues: queues::accepted(&states),
             live_seats: seats.iter().map(hello::live_seat_to_wire).collect(),
             waits_ms: u32::try_from(limits::QUEUE_LEASE.as_millis()).unwrap_or(u32::MAX),
+            notices: self.leases.words(&bot).iter().map(queues::notice).collect(),
         }))
     }
 

@@ -15,38 +15,46 @@ use futures::{
     future::BoxFuture,
     stream::{self, BoxStream},
 };
-use tonic::Status;
+use tonic::{Status, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Views,
     v1::{self, observe_response::Kind},
 };
 
-use super::hearing::Hearing;
+use super::{
+    handles::SeatKey,
+    hearing::Hearing,
+    seat::{self, By},
+};
 use crate::{
     admission::{Room, Share},
     grpc::{
         backend::Backend,
-        caller,
+        caller::Caller,
         fault::Fault,
         heard::{self, Followed, Heard, Look},
         wire,
     },
-    journal::MatchId,
     limits,
     matches::Audience,
-    table::SeatAccess,
 };
 
 type Answers = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
 
 /// Follows every seat of the request, one after the other. The first is followed at once, so that a seat alone is refused
-/// before the stream begins.
+/// before the stream begins. With seats of a bot the stream lives no longer than the token in the metadata.
 pub(super) async fn observe(
     backend: &Arc<Backend>,
     share: Option<Share>,
+    metadata: &MetadataMap,
     request: v1::ObserveRequest,
 ) -> Result<Answers, Fault> {
-    let wanted = wanted(backend, share.as_ref(), request)?;
+    let caller = if request.seats.iter().any(|seat| seat.assigned.is_some()) {
+        Some(Caller::of(backend, metadata).await?)
+    } else {
+        None
+    };
+    let wanted = wanted(backend, share.as_ref(), caller.as_ref(), request)?;
     let starting = Starting { backend: Arc::clone(backend), share, wanted, next: None };
     let mut observing = Observing { starting, hearing: Hearing::default() };
     let first = match poll_fn(|context| observing.starting.poll_next(context)).await {
@@ -54,14 +62,18 @@ pub(super) async fn observe(
         None => None,
     };
     let rest = stream::poll_fn(move |context| observing.poll_next(context)).boxed();
-    Ok(heard::until_closed(backend, first, rest, |draining| response(0, Kind::Draining(draining))))
+    let answers = heard::until_closed(backend, first, rest, |draining| response(0, Kind::Draining(draining)));
+    Ok(match caller {
+        Some(caller) => caller.until_void(answers),
+        None => answers,
+    })
 }
 
 /// A seat that is to be followed.
 struct Wanted {
     handle: u32,
-    match_id: MatchId,
-    access: SeatAccess,
+    key: SeatKey,
+    by: By,
     after_seq: Option<u64>,
     views: Views,
     /// What it takes as long as it is followed.
@@ -72,6 +84,7 @@ struct Wanted {
 fn wanted(
     backend: &Backend,
     share: Option<&Share>,
+    caller: Option<&Caller>,
     request: v1::ObserveRequest,
 ) -> Result<VecDeque<Wanted>, Fault> {
     let v1::ObserveRequest { seats } = request;
@@ -82,16 +95,17 @@ fn wanted(
     let mut wanted = VecDeque::with_capacity(seats.len());
     let mut met = HashSet::new();
     for (i, (seat, handle)) in seats.iter().zip(1..).enumerate() {
-        let v1::ObserveSeat { seat_token, after_seq, views } = seat;
+        let v1::ObserveSeat { seat_token, after_seq, views, assigned } = seat;
         let within = |error: FieldError| Fault::from(error.at(i).within("seats"));
-        let path = format!("seats[{i}].seat_token");
-        let (match_id, access) = caller::seat(&backend.access, seat_token, &path)?;
+        let (key, by) = seat::named(backend, caller, seat_token, assigned.as_ref(), &format!("seats[{i}]."))?;
         let views = wire::views(*views).map_err(within)?;
-        if !met.insert((match_id, access.seat)) {
-            return Err(Fault::field(path, "is for the same seat as one before: give each seat once"));
+        if !met.insert(key) {
+            let field = if assigned.is_some() { "assigned" } else { "seat_token" };
+            let problem = "is for the same seat as one before: give each seat once";
+            return Err(Fault::field(format!("seats[{i}].{field}"), problem));
         }
         let room = share.map(Share::seat).transpose().map_err(Fault::seats)?;
-        wanted.push_back(Wanted { handle, match_id, access, after_seq: *after_seq, views, room });
+        wanted.push_back(Wanted { handle, key, by, after_seq: *after_seq, views, room });
     }
     Ok(wanted)
 }
@@ -156,7 +170,8 @@ impl Starting {
 }
 
 async fn start(backend: Arc<Backend>, share: Option<Share>, wanted: Wanted) -> Result<Started, Fault> {
-    let Wanted { handle, match_id, access, after_seq, views, room } = wanted;
+    let Wanted { handle, key, by, after_seq, views, room } = wanted;
+    let (match_id, access) = (key.0, by.access(&backend, key).await?);
     let look = Look { match_id, audience: Audience::Observer(access), after_seq, views };
     let followed = heard::follow(&backend, share.as_ref(), look, None, heard::message).await?;
     Ok(Started { handle, room, followed })

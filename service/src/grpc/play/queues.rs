@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures::future::BoxFuture;
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use zetema_ladder::conduct::{Status as Conduct, Until};
@@ -15,7 +16,7 @@ use crate::{
     encoding::timestamp,
     grpc::fault::Fault,
     journal::{BotName, LadderName, UnixMillis},
-    ladders::{Ladders, Presence, QueueRefused, Queued, Waits, Word},
+    ladders::{Capacity, Ladders, Presence, QueueRefused, Queued, Waits, Word},
     limits,
 };
 
@@ -73,10 +74,10 @@ fn named(queues: &[v1::LadderQueue]) -> Result<Vec<(LadderName, NonZeroU16)>, Fi
 
 /// How a bot stands where it waits.
 pub(super) fn accepted(queued: &[Queued]) -> Vec<v1::QueueState> {
-    let state = |Queued { ladder, places, conduct }: &Queued| v1::QueueState {
+    let state = |Queued { ladder, places, conduct, quota_until }: &Queued| v1::QueueState {
         ladder: ladder.to_string(),
         matches_at_once: *places,
-        conduct: Some(conduct_to_wire(*conduct)),
+        conduct: Some(paired_to_wire(*conduct, *quota_until)),
     };
     queued.iter().map(state).collect()
 }
@@ -102,6 +103,11 @@ pub(super) fn check_capacity(waits: &Waits, capacity: usize) -> Result<(), Field
     too_many(wanted).map_or(Ok(()), |error| Err(error.within("challenges")))
 }
 
+/// How many seats a bot can take by a stream.
+pub(super) fn capacity_of_stream(capacity: usize) -> Capacity {
+    Capacity::Seats(u32::try_from(capacity).unwrap_or(u32::MAX))
+}
+
 /// Why it may not wait there. `path` is that of the message that names the queues.
 pub(super) fn refused(path: &str, at: usize, refused: &QueueRefused) -> Fault {
     let field = format!("{path}.queues[{at}].ladder");
@@ -118,12 +124,23 @@ pub(super) fn refused(path: &str, at: usize, refused: &QueueRefused) -> Fault {
 
 /// What a ladder has to say to the bot's author.
 pub(super) fn notice(word: &Word) -> v1::LadderNotice {
-    let Word { ladder, match_id, notice, conduct } = word;
+    let Word { ladder, match_id, notice, conduct, quota_until } = word;
     v1::LadderNotice {
         ladder: ladder.to_string(),
-        match_id: match_id.to_string(),
+        match_id: match_id.as_ref().map(ToString::to_string).unwrap_or_default(),
         message: notice.to_string(),
-        conduct: Some(conduct_to_wire(*conduct)),
+        conduct: Some(paired_to_wire(*conduct, *quota_until)),
+    }
+}
+
+/// Whether a bot is paired: by its conduct, and if that lets it, by its quota.
+fn paired_to_wire(conduct: Conduct, quota_until: Option<UnixMillis>) -> v1::BotConduct {
+    match (conduct, quota_until) {
+        (Conduct::Free, Some(until)) => {
+            let kind = v1::bot_conduct::Kind::OutOfQuota(v1::OutOfQuota { until: Some(timestamp(until)) });
+            v1::BotConduct { kind: Some(kind) }
+        }
+        _ => conduct_to_wire(conduct),
     }
 }
 
@@ -154,12 +171,13 @@ struct Lease {
 }
 
 impl Leases {
-    /// Lets a bot wait for this until the lease is over, or is renewed.
+    /// Lets a bot wait for this until the lease is over or is renewed, but no longer than the token of this call holds.
     pub(super) async fn renew(
         &self,
         ladders: &Ladders,
         bot: BotName,
         waits: Waits,
+        voided: BoxFuture<'static, ()>,
     ) -> Result<Vec<Queued>, (usize, QueueRefused)> {
         if waits.is_nothing() {
             let lease = self.leases().remove(&bot);
@@ -178,14 +196,23 @@ impl Leases {
             });
             lease.renewed += 1;
             // Begun before anything is waited for, as who asks may go away meanwhile.
-            lease.ends = Some(AbortOnDropHandle::new(tokio::spawn(self.clone().end(bot, lease.renewed))));
+            lease.ends =
+                Some(AbortOnDropHandle::new(tokio::spawn(self.clone().end(bot, lease.renewed, voided))));
             lease.presence.wait_on(waits)
         };
         said.await
     }
 
-    async fn end(self, bot: BotName, renewed: u64) {
-        sleep(limits::QUEUE_LEASE).await;
+    /// What the ladders have said since it was asked last.
+    pub(super) fn words(&self, bot: &BotName) -> Vec<Word> {
+        self.leases().get_mut(bot).map(|lease| lease.presence.words()).unwrap_or_default()
+    }
+
+    async fn end(self, bot: BotName, renewed: u64, voided: BoxFuture<'static, ()>) {
+        tokio::select! {
+            () = voided => {}
+            () = sleep(limits::QUEUE_LEASE) => {}
+        }
         let mut leases = self.leases();
         if leases.get(&bot).is_some_and(|lease| lease.renewed == renewed) {
             leases.remove(&bot);
@@ -202,6 +229,8 @@ impl Leases {
 mod tests {
     use std::{collections::BTreeMap, time::Duration};
 
+    use futures::FutureExt;
+    use tokio_util::sync::CancellationToken;
     use zetema_ladder::quota::Quota;
 
     use super::*;
@@ -211,12 +240,42 @@ mod tests {
         tests::{LADDER, Scene, bot, queue},
     };
 
+    /// A token that is never void.
+    fn holds() -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_ends_with_the_token_by_which_it_was_renewed_last() {
+        let (scene, leases) = (Scene::new().await, Leases::default());
+        scene.register("ann", "ann", Quota::new(10, 1_000).unwrap());
+        let [first, second] = [CancellationToken::new(), CancellationToken::new()];
+        for token in [&first, &second] {
+            let voided = token.clone().cancelled_owned().boxed();
+            leases.renew(&scene.ladders, bot("ann"), queue(LADDER, 1).into(), voided).await.unwrap();
+        }
+        let since = tokio::time::Instant::now();
+        first.cancel();
+        sleep(Duration::from_secs(5)).await;
+        assert_eq!(scene.shows(|_| true).await.queued, 1, "another token of the bot's holds");
+        second.cancel();
+        scene.shows(|picture| picture.queued == 0).await;
+        assert!(since.elapsed() < limits::QUEUE_LEASE, "it did not just run out");
+        assert!(leases.leases().is_empty());
+        // A token that is void by the time at which its call is served waits for nothing.
+        let _answered =
+            leases.renew(&scene.ladders, bot("ann"), queue(LADDER, 1).into(), async {}.boxed()).await;
+        scene.shows(|picture| picture.queued == 0).await;
+        assert!(leases.leases().is_empty());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_bot_without_a_stream_waits_for_a_minute_after_it_last_said_so() {
         let (scene, leases) = (Scene::new().await, Leases::default());
         scene.register("ann", "ann", Quota::new(10, 1_000).unwrap());
-        let renew =
-            async |queues: Vec<_>| leases.renew(&scene.ladders, bot("ann"), queues.into()).await.unwrap();
+        let renew = async |queues: Vec<_>| {
+            leases.renew(&scene.ladders, bot("ann"), queues.into(), holds()).await.unwrap()
+        };
         for _ in 0..3 {
             let states = renew(queue(LADDER, 2)).await;
             assert_eq!(states.iter().map(|state| state.places).collect::<Vec<_>>(), [2]);
@@ -245,7 +304,7 @@ mod tests {
         };
         let challenges = Waits { challenges: NonZeroU16::new(1), ..Waits::default() };
         assert!(!accepts());
-        leases.renew(&scene.ladders, bot("ann"), challenges.clone()).await.unwrap();
+        leases.renew(&scene.ladders, bot("ann"), challenges.clone(), holds()).await.unwrap();
         assert!(accepts());
         sleep(limits::QUEUE_LEASE + Duration::from_secs(1)).await;
         assert!(!accepts(), "its lease has ended");

@@ -4,17 +4,21 @@
 //! in the bounded queue of its subscription; when that is full, the subscription ends, and with it the stream. Answers
 //! are as many as there are requests in flight.
 
-use std::{collections::VecDeque, future::poll_fn, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream, FuturesUnordered},
 };
-use tokio::{
-    sync::mpsc::{Permit, Sender},
-    time::{Instant, timeout},
-};
+use tokio::time::{Instant, timeout};
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
@@ -27,6 +31,7 @@ use super::{
     hello::assigned_to_wire,
     intake::Intake,
     opener::{Cuts, Opener, TokenKey},
+    outbox::Outbox,
     queues,
     round_trips::RoundTrips,
 };
@@ -72,7 +77,7 @@ pub(super) struct Session {
     pub(super) hearing: Hearing,
     /// The seats that a bot gets while its stream is open.
     pub(super) assigned: BoxStream<'static, LiveSeat>,
-    /// What the bot waits on ladders by, once it does.
+    /// What the bot is there by, and waits on ladders, once it has said hello.
     pub(super) presence: Option<Presence>,
     pub(super) round_trips: RoundTrips,
     /// When the client is pinged next.
@@ -127,22 +132,22 @@ impl Session {
     pub(super) async fn run(
         self,
         requests: Streaming<v1::PlayRequest>,
-        out: Sender<Outgoing>,
+        out: Outbox<Outgoing>,
         voided: BoxFuture<'static, ()>,
     ) {
-        let end = AssertUnwindSafe(self.until_end(requests, out.clone(), voided)).catch_unwind().await;
+        let end = AssertUnwindSafe(self.until_end(requests, &out, voided)).catch_unwind().await;
         if let Err(panic) = end {
-            let _ = out.send(Err(Fault::panicked(&*panic).into())).await;
+            out.send(Err(Fault::panicked(&*panic).into())).await;
         }
     }
 
     async fn until_end(
         mut self,
         mut requests: Streaming<v1::PlayRequest>,
-        out: Sender<Outgoing>,
+        out: &Outbox<Outgoing>,
         voided: BoxFuture<'static, ()>,
     ) {
-        let end = self.serve(&mut requests, &out, voided).await;
+        let end = self.serve(&mut requests, out, voided).await;
         let end = match (end, self.share.as_ref().and_then(Share::verdict)) {
             // What the connection was closed for, the next stream is told.
             (End::Closed, Some(Verdict::Stalled)) => End::Fault(Fault::stalled_reader()),
@@ -153,15 +158,14 @@ impl Session {
         // The seats are given up first: the last word may have to wait for its reader.
         drop(self);
         if let End::Fault(fault) = end {
-            // When this fails, nobody is there to read it.
-            let _ = out.send(Err(fault.into())).await;
+            out.send(Err(fault.into())).await;
         }
     }
 
     async fn serve(
         &mut self,
         requests: &mut Streaming<v1::PlayRequest>,
-        out: &Sender<Outgoing>,
+        out: &Outbox<Outgoing>,
         voided: BoxFuture<'_, ()>,
     ) -> End {
         let backend = Arc::clone(&self.backend);
@@ -199,11 +203,16 @@ impl Session {
                     },
                 },
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
-                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
+                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                    self.told(told);
+                    if let Err(end) = self.send_more(out) {
+                        return end;
+                    }
+                }
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
-                    let Some((permit, next)) = next else { return End::Closed };
-                    if let Err(end) = self.send(permit, next) {
+                    let Some(next) = next else { return End::Closed };
+                    if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;
                     }
                 }
@@ -281,7 +290,7 @@ impl Session {
         self.said.extend(response);
     }
 
-    fn send(&mut self, permit: Permit<'_, Outgoing>, next: Next) -> Result<(), End> {
+    fn send(&mut self, out: &Outbox<Outgoing>, next: Next) -> Result<(), End> {
         let response = match next {
             Next::Said(response) => Some(response),
             Next::Heard(handle, heard) => self.tell(handle, heard)?,
@@ -295,7 +304,27 @@ impl Session {
             if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
                 self.round_trips.ping(number, Instant::now());
             }
-            permit.send(Ok(response));
+            out.put(Ok(response));
+        }
+        Ok(())
+    }
+
+    /// Sends what else there is, as far as there is room: what a session waits for is looked at anew after all of it, not after each.
+    fn send_more(&mut self, out: &Outbox<Outgoing>) -> Result<(), End> {
+        // All is waited for anew after this.
+        let context = Context::from_waker(Waker::noop());
+        while let Some(answered) = self.answers.take() {
+            self.told(answered);
+        }
+        for _ in 0..out.room() {
+            let next = if let Some(response) = self.said.pop_front() {
+                Next::Said(response)
+            } else if let Poll::Ready((handle, heard)) = self.hearing.poll_next(&context) {
+                Next::Heard(handle, heard)
+            } else {
+                break;
+            };
+            self.send(out, next)?;
         }
         Ok(())
     }
@@ -356,13 +385,13 @@ impl Session {
     }
 
     /// The client will say no more: what it asked is answered, then the stream ends. It has to read that in time.
-    async fn answer_the_rest(&mut self, out: &Sender<Outgoing>, events: Events<'_>) -> End {
+    async fn answer_the_rest(&mut self, out: &Outbox<Outgoing>, events: Events<'_>) -> End {
         // It joins nothing any more.
         self.presence = None;
         timeout(self.silence(), self.answer_all(out, events)).await.unwrap_or(End::Closed)
     }
 
-    async fn answer_all(&mut self, out: &Sender<Outgoing>, mut events: Events<'_>) -> End {
+    async fn answer_all(&mut self, out: &Outbox<Outgoing>, mut events: Events<'_>) -> End {
         while !self.said.is_empty() || self.in_flight() > 0 || self.handles.owed() > 0 {
             tokio::select! {
                 biased;
@@ -371,11 +400,16 @@ impl Session {
                     Event::Unread => return End::Closed,
                     Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
-                told = poll_fn(|context| self.answers.poll_take(context)) => self.told(told),
+                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                    self.told(told);
+                    if let Err(end) = self.send_more(out) {
+                        return end;
+                    }
+                }
                 Some(answer) = self.asked.next() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
-                    let Some((permit, next)) = next else { return End::Closed };
-                    if let Err(end) = self.send(permit, next) {
+                    let Some(next) = next else { return End::Closed };
+                    if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;
                     }
                 }
@@ -396,7 +430,7 @@ impl Session {
     }
 
     /// The server stops: what was asked is answered, and the stream ends.
-    async fn close(&mut self, out: &Sender<Outgoing>, events: Events<'_>) -> End {
+    async fn close(&mut self, out: &Outbox<Outgoing>, events: Events<'_>) -> End {
         if self.has_to_tell_drain() {
             self.tell_drain();
         }
@@ -404,7 +438,7 @@ impl Session {
     }
 
     /// What was asked is answered, and the stream ends with this.
-    async fn answer_and_end(&mut self, out: &Sender<Outgoing>, events: Events<'_>, fault: Fault) -> End {
+    async fn answer_and_end(&mut self, out: &Outbox<Outgoing>, events: Events<'_>, fault: Fault) -> End {
         match self.answer_the_rest(out, events).await {
             End::Closed => End::Fault(fault),
             end @ End::Fault(_) => end,
@@ -421,24 +455,24 @@ enum Next {
 }
 
 /// Waits for room and for something to fill it with. `None`: nobody reads any more. Dropped, it loses nothing.
-async fn next<'out>(
-    out: &'out Sender<Outgoing>,
+async fn next(
+    out: &Outbox<Outgoing>,
     said: &mut VecDeque<v1::PlayResponse>,
     hearing: &mut Hearing,
     assigned: &mut BoxStream<'static, LiveSeat>,
     presence: &mut Option<Presence>,
-) -> Option<(Permit<'out, Outgoing>, Next)> {
-    let permit = out.reserve().await.ok()?;
+) -> Option<Next> {
+    poll_fn(|context| out.poll_room(context)).await.ok()?;
     if let Some(response) = said.pop_front() {
-        return Some((permit, Next::Said(response)));
+        return Some(Next::Said(response));
     }
     tokio::select! {
         biased;
         (handle, heard) = poll_fn(|context| hearing.poll_next(context)) => {
-            Some((permit, Next::Heard(handle, heard)))
+            Some(Next::Heard(handle, heard))
         }
-        Some(seat) = assigned.next() => Some((permit, Next::Assigned(seat))),
-        word = word(presence) => Some((permit, Next::Word(word))),
+        Some(seat) = assigned.next() => Some(Next::Assigned(seat)),
+        word = word(presence) => Some(Next::Word(word)),
         else => std::future::pending().await,
     }
 }

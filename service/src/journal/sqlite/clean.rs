@@ -43,6 +43,7 @@ impl Writer {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
+                self.unseen.committed(copied);
                 self.cleaning.victim = next;
             }
             Err(spoilt) => {

@@ -8,6 +8,8 @@ pub(super) const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) const WAITING_REQUESTS: usize = 4096;
 /// Commits whose answers wait for the runtime. Then the writer waits.
 pub(super) const WAITING_BATCHES: usize = 8;
+/// Answers of a commit that one task hands out, with all that follows from them.
+pub(super) const ANSWERS_AT_ONCE: usize = 32;
 /// Reads that wait for each reading thread. More wait with whoever asks.
 pub(super) const WAITING_READS: usize = 64;
 /// Threads that read, each with a connection.
@@ -22,6 +24,10 @@ pub(super) const COMMIT_WRITES: usize = 4096;
 pub(super) const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// Pages in the WAL after which they are copied into the database.
 pub(super) const WAL_PAGES: i64 = 2000;
+/// Commits after which the length of the WAL is looked at.
+pub(super) const COMMITS_UNSEEN: u32 = 16;
+/// Rows of the log after which it is, however few commits they came in.
+pub(super) const ROWS_UNSEEN: u64 = 512;
 /// Bytes to which the WAL's file is cut when all of it was copied and it begins anew: twice what it grows to when nothing delays that.
 pub(super) const WAL_FILE_BYTES: i64 = 2 * WAL_PAGES * 4096;
 /// Rows looked at in one step of cleaning the log.

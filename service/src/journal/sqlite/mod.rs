@@ -40,6 +40,7 @@ use std::time::Instant;
 use std::{io, thread};
 
 use async_trait::async_trait;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use backup::{BackupContent, BackupError, Restoring, backup};
@@ -57,16 +58,16 @@ use super::{
     LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
     PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter,
     ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch, StoredRecord,
-    StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
+    StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
 use readers::Readers;
-use request::{Batch, Query, Request, Write};
+use request::{Answer, Batch, Query, Request, Spoilt, Write};
 use stats::Stats;
 use verify::Depth;
-use writer::{Wal, Writer};
+use writer::{Unseen, Wal, Writer};
 
 /// How a journal is kept.
 #[derive(Debug, Clone)]
@@ -245,6 +246,7 @@ impl Opened {
             folder,
             row: Vec::new(),
             wal: Wal::Clean,
+            unseen: Unseen::default(),
             cleaning: Cleaning::default(),
         };
         let readers = Readers::start(readers)?;
@@ -264,9 +266,23 @@ async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<Resu
             *latest = latest_result;
             changed
         });
-        for answer in answers {
-            answer.send();
+        let mut answers = answers.into_iter();
+        loop {
+            let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
+            if answers.len() == 0 {
+                some.into_iter().for_each(Answer::send);
+                break;
+            }
+            // Where there are more threads than this one, they share what follows from a large commit.
+            tokio::spawn(async move { some.into_iter().for_each(Answer::send) });
         }
+    }
+}
+
+/// A write that came when the journal was closed.
+fn refuse(request: Request) {
+    if let Request::Write(write, _) = request {
+        write.spoilt(&Spoilt::Failed(Cause::new("the journal is closed"))).send();
     }
 }
 
@@ -281,7 +297,18 @@ impl Journal for SqliteJournal {
     }
 
     async fn append(&self, append: Append) -> AppendOutcome {
-        self.write(|to| Write::Append(append, to)).await
+        self.write(|to| Write::Append(append, Box::new(|outcome| drop(to.send(outcome))))).await
+    }
+
+    fn append_then(self: Arc<Self>, append: Append, then: Told) {
+        let request = Request::Write(Write::Append(append, then), Instant::now());
+        match self.requests.try_send(request) {
+            Ok(()) => {}
+            Err(TrySendError::Full(request)) => {
+                tokio::spawn(async move { drop(self.requests.send(request).await) });
+            }
+            Err(TrySendError::Closed(request)) => refuse(request),
+        }
     }
 
     async fn finish(&self, finish: Finish) -> FinishOutcome {

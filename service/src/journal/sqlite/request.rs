@@ -10,7 +10,7 @@ use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, LadderChange, MatchId,
     MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey,
-    RequestReused, Response, ResultNumber, StoredLater, TokenChange, UnixMillis, WebhookChange,
+    RequestReused, Response, ResultNumber, StoredLater, TokenChange, Told, UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
@@ -29,7 +29,7 @@ pub(super) enum Request {
 
 pub(super) enum Write {
     Create(NewMatches, Sender<CreateOutcome>),
-    Append(Append, Sender<AppendOutcome>),
+    Append(Append, Told),
     Finish(Box<Finish>, Sender<FinishOutcome>),
     Remember(NamedRequest, UnixMillis, Sender<RememberOutcome>),
     Tokens(Box<TokenChange>, Sender<TokensOutcome>),
@@ -132,7 +132,7 @@ fn row_bytes(records: &NewRecords) -> usize {
 /// An answer on its way. Whoever has stopped waiting for it doesn't get it.
 pub(super) enum Answer {
     Create(Sender<CreateOutcome>, CreateOutcome),
-    Append(Sender<AppendOutcome>, AppendOutcome),
+    Append(Told, AppendOutcome),
     Finish(Sender<FinishOutcome>, FinishOutcome),
     Remember(Sender<RememberOutcome>, RememberOutcome),
     Tokens(Sender<TokensOutcome>, TokensOutcome),
@@ -176,7 +176,7 @@ impl Answer {
         // An error says that nobody waits any more: that is the caller's to decide.
         match self {
             Self::Create(to, outcome) => drop(to.send(outcome)),
-            Self::Append(to, outcome) => drop(to.send(outcome)),
+            Self::Append(told, outcome) => told(outcome),
             Self::Finish(to, outcome) => drop(to.send(outcome)),
             Self::Remember(to, outcome) => drop(to.send(outcome)),
             Self::Tokens(to, outcome) | Self::Account(to, outcome) => drop(to.send(outcome)),

@@ -31,7 +31,28 @@ pub(super) struct Writer {
     pub(super) folder: Folder,
     pub(super) row: Vec<u8>,
     pub(super) wal: Wal,
+    /// Commits and rows since the length of the WAL was looked at.
+    pub(super) unseen: Unseen,
     pub(super) cleaning: Cleaning,
+}
+
+/// What was committed since the length of the WAL was looked at. To look costs a sixth of a small commit.
+#[derive(Default)]
+pub(super) struct Unseen {
+    commits: u32,
+    rows: u64,
+}
+
+impl Unseen {
+    pub(super) fn committed(&mut self, rows: u64) {
+        self.commits += 1;
+        self.rows += rows;
+    }
+
+    /// Whether the WAL may have grown much.
+    const fn is_much(&self) -> bool {
+        self.commits >= limits::COMMITS_UNSEEN || self.rows >= limits::ROWS_UNSEEN
+    }
 }
 
 /// What is known of the end of the WAL.
@@ -80,7 +101,10 @@ impl Writer {
             }
             hand_back(&self.batches, answers, &self.live);
             self.stats.took(0, None);
-            self.tidy(Self::checkpoint);
+            if self.unseen.is_much() {
+                self.unseen = Unseen::default();
+                self.tidy(Self::checkpoint);
+            }
             if self.is_cleaning_due() {
                 self.tidy(Self::clean);
             }
@@ -122,6 +146,7 @@ impl Writer {
             Ok(()) => {
                 self.live.keep();
                 self.stats.committed(count, rows, begun_at.elapsed());
+                self.unseen.committed(rows);
                 self.cleaning.committed();
                 self.set_health(Health::Writing);
             }
@@ -211,7 +236,7 @@ impl Writer {
     }
 
     /// Copies committed pages into the database when the WAL has grown long. Readers and a failure delay it: it is tried
-    /// again after the next commit.
+    /// again some commits later.
     fn checkpoint(&mut self) {
         let frames = "PRAGMA wal_checkpoint(NOOP)";
         let long = self

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use zetema_ladder::{AdjustedScore, PointsPerMatch};
+use zetema_ladder::{AdjustedScore, MatchTimes, PointsPerMatch};
 use zetema_rules::Side;
 
 use crate::journal::{BotName, ResultNumber};
@@ -53,7 +53,7 @@ impl Luck {
 
     /// What a bot scores a match, over those of its rated matches whose luck is computed; `None` if there is none.
     pub fn points(&self, bot: &BotName) -> Option<PointsPerMatch> {
-        self.kept().points.get(bot).copied()
+        self.kept().points.get(bot).cloned()
     }
 
     /// The last result of the server up to which luck is computed.
@@ -61,10 +61,11 @@ impl Luck {
         self.kept().seen
     }
 
-    /// Counts a match, which comes after all that were counted: who played on which side, and what the sides scored.
+    /// Counts a match, which comes after all that were counted: when it was, who played on which side, and what the sides scored.
     pub(in crate::ladders) fn count<'a>(
         &self,
         result: ResultNumber,
+        times: MatchTimes,
         seats: impl Iterator<Item = (&'a BotName, Side)>,
         scores: Arc<[AdjustedScore]>,
     ) {
@@ -73,8 +74,8 @@ impl Luck {
             let Some(score) = scores.get(side.index()) else { continue };
             // Without a copy of the name, if it is there.
             match kept.points.get_mut(bot) {
-                Some(points) => points.count(*score),
-                None => kept.points.entry(bot.clone()).or_default().count(*score),
+                Some(points) => points.count(*score, times),
+                None => kept.points.entry(bot.clone()).or_default().count(*score, times),
             }
         }
         if kept.scores.len() >= self.most {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use futures::FutureExt;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use zetema_ladder::{AdjustError, AdjustedScore, Baseline, Counted, DealValues, Reference, ReferenceVersion};
+use zetema_ladder::{
+    AdjustError, AdjustedScore, Baseline, Counted, DealValues, MatchTimes, Reference, ReferenceVersion,
+};
 use zetema_rules::{DeckError, MatchResult, Outcome, Record};
 
 use super::cache::{Cache, first_result};
@@ -114,7 +116,7 @@ impl Worker<'_> {
             match self.scores(*number, info, result).await {
                 Ok(scores) => {
                     let seats = over.bots.iter().zip(info.seats.iter().map(|seat| seat.side));
-                    luck.count(*number, seats, scores);
+                    luck.count(*number, times(info), seats, scores);
                 }
                 // It is known after the next start.
                 Err(Unknown::Record(Rejection::Stopping)) => return,
@@ -172,6 +174,11 @@ impl Worker<'_> {
         self.cache.keep_baseline(&baseline).await;
         Ok(baseline)
     }
+}
+
+fn times(info: &MatchInfo) -> MatchTimes {
+    let ended = info.ended_at.unwrap_or(info.created_at);
+    MatchTimes { created_ms: info.created_at.get(), ended_ms: ended.get() }
 }
 
 /// The results that are looked at, and the number of the first.

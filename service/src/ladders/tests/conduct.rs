@@ -1,6 +1,7 @@
 //! What comes of not coming and of forfeits.
 
 use zetema_ladder::conduct::{Status, Until};
+use zetema_rules::fair::Nonce;
 
 use super::*;
 
@@ -12,7 +13,7 @@ async fn who_does_not_come_is_told_and_not_paired_for_a_while_and_the_other_wait
     scene.join("ann", seat).await;
     // Bob does not come: the join timeout aborts the match.
     let word = timeout(Duration::from_mins(1), bob.word()).await.expect("it is told");
-    assert_eq!(word.match_id, seat.0);
+    assert_eq!(word.match_id, Some(seat.0));
     assert!(word.notice.to_string().contains("strike 1"), "{}", word.notice);
     assert!(matches!(word.conduct, Status::CoolingDown { .. }), "{word:?}");
     let _cyd = scene.comes("cyd").await;
@@ -27,6 +28,74 @@ async fn who_does_not_come_is_told_and_not_paired_for_a_while_and_the_other_wait
     let _dan = scene.comes("dan").await;
     assert_eq!(scene.seated("bob", 1).await[0].0, scene.seated("dan", 1).await[0].0);
     drop(ann);
+}
+
+async fn told(presence: &mut Presence) -> Option<Word> {
+    timeout(Duration::from_mins(1), presence.word()).await.ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_not_there_is_told_when_it_is_back_once_and_after_a_restart_again() {
+    let scene = Scene::new().await;
+    let (ann, bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    let seat = scene.seated("ann", 1).await[0];
+    scene.join("ann", seat).await;
+    // It crashes, and the match is aborted.
+    drop(bob);
+    scene.seated("ann", 0).await;
+    drop(ann);
+    let mut bob = scene.waits("bob", 1).await;
+    let word = told(&mut bob).await.expect("it hears what it missed");
+    assert_eq!(word.match_id, Some(seat.0));
+    assert!(word.notice.to_string().contains("strike 1"), "{}", word.notice);
+    let mut other = scene.waits("bob", 1).await;
+    assert_eq!(other.words(), [], "it was told");
+    // A stream that ends soon after may not have brought it.
+    drop((bob, other));
+    let mut bob = scene.waits("bob", 1).await;
+    assert_eq!(bob.words().iter().map(|word| word.match_id).collect::<Vec<_>>(), [Some(seat.0)]);
+    tokio::time::sleep(limits::LADDER_WORDS_UNREAD).await;
+    drop(bob);
+    assert_eq!(scene.waits("bob", 1).await.words(), []);
+    let scene = scene.restart().await;
+    let words = scene.waits("bob", 1).await.words();
+    assert_eq!(
+        words.iter().map(|word| (word.match_id, word.conduct)).collect::<Vec<_>>(),
+        [(Some(seat.0), Status::Free)]
+    );
+    tokio::time::sleep(limits::LADDER_WORDS_KEPT_FOR).await;
+    let scene = scene.restart().await;
+    assert_eq!(scene.waits("bob", 1).await.words(), [], "a day later nobody wants to know");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_and_sends_no_nonce_is_told_that() {
+    let scene = Scene::new().await;
+    let (_ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    for name in ["ann", "bob"] {
+        let (match_id, seat) = scene.seated(name, 1).await[0];
+        let access = scene.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        let hash = Nonce::new(b"secret").unwrap().hash();
+        scene.matches.join(match_id, access, Some(hash)).await.unwrap();
+    }
+    let word = told(&mut bob).await.unwrap();
+    let text = word.notice.to_string();
+    assert!(text.contains("did not send the nonce") && text.contains("strike 1"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wall_clock_that_is_put_back_keeps_nobody_waiting_and_lets_nobody_off() {
+    let scene = Scene::new().await;
+    let (_ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    for strike in 1..=3 {
+        let seat = scene.seated("ann", 1).await[0];
+        scene.join("ann", seat).await;
+        let word = told(&mut bob).await.unwrap_or_else(|| panic!("strike {strike} is told"));
+        assert!(word.notice.to_string().contains(&format!("strike {strike}")), "{}", word.notice);
+        // The cool-downs of half a minute, a minute and two are over in time all the same.
+        scene.clock.2.fetch_add(3_600_000, Ordering::Relaxed);
+    }
+    scene.seated("ann", 1).await;
 }
 
 fn status_of(picture: &Picture, name: &str) -> Option<Status> {

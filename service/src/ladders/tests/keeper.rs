@@ -100,8 +100,10 @@ async fn a_ladder_without_matches_is_not_stored() {
 /// What a start says of stored ratings.
 struct Said {
     lines: Vec<String>,
-    /// By how many bots the metric has grown.
+    /// By how many bots the metric of those that differ has grown.
     counted: u64,
+    /// By how many the metric of those that are rounded otherwise has.
+    rounded: u64,
 }
 
 impl Said {
@@ -134,8 +136,12 @@ async fn restarted(change: impl FnOnce(&mut StoredLadder), kept: bool) -> Said {
     let picture = scene.shows(|picture| picture.rated_matches == 2).await;
     drop((listening, counting));
     let page = recorder.handle().render();
-    let sample =
-        page.lines().find_map(|line| line.strip_prefix("zetema_ladder_ratings_differ_total ")).unwrap();
+    let sample = |name: &str| {
+        let found = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        found.unwrap().parse().unwrap()
+    };
+    let counted = sample("zetema_ladder_ratings_differ_total");
+    let rounded = sample("zetema_ladder_ratings_rounded_total");
     assert_eq!(picture.rows, before.rows);
     tokio::time::sleep(TWO_STORES).await;
     let now = stored(&scene).unwrap();
@@ -143,7 +149,7 @@ async fn restarted(change: impl FnOnce(&mut StoredLadder), kept: bool) -> Said {
     // And nobody waits for it.
     let _waiting = (scene.waits("ann", 1).await, scene.waits("bob", 1).await);
     scene.seated("ann", 1).await;
-    Said { lines: log.said(), counted: sample.parse().unwrap() }
+    Said { lines: log.said(), counted, rounded }
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,15 +161,35 @@ async fn a_start_says_whether_the_stored_ratings_are_those_of_the_results() {
 
 #[tokio::test(start_paused = true)]
 async fn each_stored_rating_that_is_not_that_of_the_results_is_told_with_both_and_nothing_else_comes_of_it() {
-    let next = |number: f64| f64::from_bits(number.to_bits() + 1);
-    let said = restarted(|stored| stored.bots[0].mu = next(stored.bots[0].mu), false).await;
+    let said = restarted(|stored| stored.bots[0].mu += 1e-8, false).await;
     said.is(2, 1);
-    said.has(0, &["WARN", "bot=ann", "deviation=Rounding", "stored=mu ", "recomputed=mu ", "2 matches"]);
+    said.has(0, &["WARN", "bot=ann", "deviation=Beyond", "stored=mu ", "recomputed=mu ", "2 matches"]);
     // A bot that is not stored, and one that is stored and never played.
     let said = restarted(|stored| stored.bots[1].bot = bot("zed"), false).await;
     said.is(3, 2);
     said.has(0, &["WARN", "bot=bob", "deviation=Beyond", "stored=nothing"]);
     said.has(1, &["WARN", "bot=zed", "deviation=Beyond", "recomputed=nothing"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stored_rating_that_another_platform_has_rounded_is_told_and_counted_apart_and_warns_nobody() {
+    let next = |number: f64| f64::from_bits(number.to_bits() + 1);
+    let said = restarted(|stored| stored.bots[0].mu = next(stored.bots[0].mu), false).await;
+    said.is(2, 0);
+    assert_eq!(said.rounded, 1);
+    said.has(0, &["INFO", "bot=ann", "deviation=Rounding", "stored=mu ", "recomputed=mu ", "2 matches"]);
+    said.has(1, &["INFO", "but for rounding", "bots=1"]);
+    // Beside one that is wrong it is told as well.
+    let both = |stored: &mut StoredLadder| {
+        stored.bots[0].mu = next(stored.bots[0].mu);
+        stored.bots[1].matches += 1;
+    };
+    let said = restarted(both, false).await;
+    said.is(3, 1);
+    assert_eq!(said.rounded, 1);
+    said.has(0, &["WARN", "bot=bob", "deviation=Beyond"]);
+    said.has(1, &["INFO", "bot=ann", "deviation=Rounding"]);
+    said.has(2, &["WARN", "bots=1", "stored anew"]);
 }
 
 #[tokio::test(start_paused = true)]

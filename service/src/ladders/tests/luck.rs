@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use zetema_ladder::{AdjustedScore, Baseline, Reference, ReferenceVersion};
+use zetema_ladder::{AdjustedScore, Baseline, MatchTimes, Reference, ReferenceVersion};
 use zetema_rules::Outcome;
 
 use super::*;
@@ -149,8 +149,9 @@ fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     let ladders = NonZeroUsize::new(64).unwrap();
     let (luck, most) = (Luck::of_one_of(ladders), limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64);
     let scores: Arc<[AdjustedScore]> = Arc::new([]);
+    let times = MatchTimes { created_ms: 0, ended_ms: 1 };
     for result in 1..=most + 2 {
-        luck.count(number(result), std::iter::empty(), Arc::clone(&scores));
+        luck.count(number(result), times, std::iter::empty(), Arc::clone(&scores));
     }
     let kept = |result| luck.scores(number(result)).is_some();
     assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);

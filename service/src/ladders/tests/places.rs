@@ -27,7 +27,7 @@ async fn a_match_that_is_over_before_it_is_known_to_be_made_is_counted_once_and_
     for blind in [0, 5] {
         let scene = Scene::new().await;
         scene.journal.doom(&[Fate::WrittenUnknown]);
-        let _waiting = two_of(&scene, 2).await;
+        let _waiting = two_of(&scene, 4).await;
         scene.seated("ann", 1).await;
         // Meanwhile no match is made, and the journal can't tell what it has.
         disk(&scene, 0);
@@ -38,7 +38,7 @@ async fn a_match_that_is_over_before_it_is_known_to_be_made_is_counted_once_and_
         a_while().await;
         disk(&scene, 100);
         scene.play("ann", "bob").await;
-        // Those were the two that they may play today.
+        // Those were the two of four that they may play at any pace.
         scene.shows(|picture| picture.rated_matches == 2 && picture.live == 0).await;
         a_while().await;
         assert_eq!(scene.seats("ann"), []);
@@ -119,6 +119,27 @@ async fn a_match_that_is_cancelled_counts_for_the_day_if_it_was_dealt() {
         a_while().await;
         assert_eq!(scene.seats("ann").is_empty(), is_dealt, "{joined} joined, nonces {nonces}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bot_that_has_played_half_of_its_day_is_told_until_when_it_waits_and_plays_then() {
+    let scene = Scene::new().await;
+    let [mut ann, _bob] = two_of(&scene, 2).await;
+    let states = ann.wait_on(queue(LADDER, 5).into()).await.unwrap();
+    assert_eq!(states[0].quota_until, None);
+    scene.play("ann", "bob").await;
+    let word = timeout(Duration::from_mins(1), ann.word()).await.expect("it is told");
+    assert_eq!(word.match_id, None);
+    assert!(word.notice.to_string().contains("1 of the 2 matches"), "{}", word.notice);
+    scene.seated("ann", 0).await;
+    let states = ann.wait_on(queue(LADDER, 5).into()).await.unwrap();
+    assert_eq!(states[0].quota_until, word.quota_until);
+    let left_ms = word.quota_until.unwrap().get() - scene.clock.wall().get();
+    assert!((23..25).contains(&(left_ms / 3_600_000)), "{left_ms}");
+    tokio::time::sleep(Duration::from_millis(left_ms - 2_000)).await;
+    assert_eq!(scene.seats("ann"), []);
+    assert_eq!(ann.words(), [], "it was told once");
+    scene.seated("ann", 1).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -86,6 +86,35 @@ async fn bots_of_one_owner_meet_where_they_may_and_are_rated_where_they_do_not_p
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_played_while_a_ladder_was_not_rated_is_never_rated() {
+    let anywhere = with(|spec| {
+        let usual = PairingOptions::usual(spec.rules.player_count(), spec.rules.teams);
+        let options = PairingOptions { same_owner: SameOwner::Anywhere, ..usual };
+        spec.pairing = PairingSettings::new(options).unwrap();
+    });
+    let scene = Scene::with(anywhere).await;
+    for name in ["ann-1", "ann-2"] {
+        scene.register(name, "ann", Quota::new(10, 1_000).unwrap());
+    }
+    let waiting = [scene.waits("ann-1", 1).await, scene.waits("ann-2", 1).await];
+    scene.play("ann-1", "ann-2").await;
+    // One more goes on over the restart.
+    scene.shows(|picture| picture.result_number.get() == 1).await;
+    let goes_on = [scene.seated("ann-1", 1).await[0], scene.seated("ann-2", 1).await[0]];
+    drop(waiting);
+    let scene = scene.restart_as(specs(), 0).await;
+    for (name, seat) in ["ann-1", "ann-2"].into_iter().zip(goes_on) {
+        scene.join(name, seat).await;
+    }
+    scene.resign("ann-2", goes_on[1]).await;
+    let picture = scene.shows(|picture| picture.result_number.get() == 2).await;
+    assert_eq!((picture.rated_matches, picture.rows.len()), (0, 0));
+    let _waiting = [scene.waits("ann-1", 1).await, scene.comes("bob").await];
+    scene.play("ann-1", "bob").await;
+    assert_eq!(scene.shows(|picture| picture.result_number.get() == 3).await.rated_matches, 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_stream_of_a_bot_is_told_what_came_of_its_match_and_no_other_bots() {
     let scene = Scene::new().await;
     let (mut ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
@@ -97,6 +126,6 @@ async fn every_stream_of_a_bot_is_told_what_came_of_its_match_and_no_other_bots(
         told.push(timeout(Duration::from_mins(1), presence.word()).await.expect("it is told"));
     }
     assert_eq!(told[0], told[1]);
-    assert_eq!(told[0].match_id, seat.0);
+    assert_eq!(told[0].match_id, Some(seat.0));
     timeout(Duration::from_secs(1), ann.word()).await.expect_err("nothing is said of ann");
 }

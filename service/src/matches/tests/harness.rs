@@ -15,8 +15,8 @@ use crate::matches::{
     Subscription, SystemClock,
 };
 use crate::table::{
-    Choice, DealSpec, FairShuffler, MatchInfo, MatchSpec, Moment, Observation, Rejection, SeatAccess,
-    SeatSpec, TableEvent,
+    Choice, DealSpec, FairShuffler, LadderRates, MatchInfo, MatchSpec, Moment, Observation, Rejection,
+    SeatAccess, SeatSpec, TableEvent,
 };
 
 /// A wall clock that stands still, and tokio's own time, which a test may pause.
@@ -85,6 +85,7 @@ pub(crate) fn spec(preset: Preset, players: usize, deals: DealSpec) -> MatchSpec
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::default(),
     }
 }
 

@@ -41,7 +41,7 @@ fn check(matches: &Matches, of: &FaultsOf, match_id: Option<MatchId>, expected: 
 }
 
 async fn open_small(per_seat: usize, seats: usize) -> Matches {
-    let faults = FaultLimits { per_seat, seats, seats_of_owner: seats, kept: Duration::from_mins(10) };
+    let faults = FaultLimits { per_seat, seats, seats_of_one: seats, kept: Duration::from_mins(10) };
     open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await
 }
 
@@ -120,20 +120,55 @@ async fn the_oldest_of_a_seat_and_the_seats_that_were_quiet_longest_are_forgotte
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_faults_of_a_match_are_kept_for_a_while_after_its_end_and_none_comes_after_it() {
-    let matches = open_small(2, 2).await;
-    let info = create_one(&matches, spec_of_ann()).await;
+async fn the_faults_of_a_seat_are_kept_for_a_while_after_its_match_and_a_bots_as_long_as_there_is_room() {
+    let matches = open_small(2, 3).await;
+    let mut of_both = spec_of_ann();
+    of_both.seats[1] = SeatSpec::Token;
+    let info = create_one(&matches, of_both).await;
     note(&matches, info.match_id, 0, "a");
+    note(&matches, info.match_id, 1, "b");
     matches.cancel(info.match_id).await.unwrap();
     while matches.live() > 0 {
         tokio::task::yield_now().await;
     }
     note(&matches, info.match_id, 0, "too late");
     tokio::time::advance(Duration::from_mins(9)).await;
-    check(&matches, &FaultsOf::Bot(ann()), None, &["a"]);
+    check(&matches, &FaultsOf::Seat(info.match_id, seat(1)), None, &["b"]);
     tokio::time::advance(Duration::from_mins(2)).await;
-    check(&matches, &FaultsOf::Bot(ann()), None, &[]);
-    check(&matches, &FaultsOf::Seat(info.match_id, seat(0)), None, &[]);
+    check(&matches, &FaultsOf::Seat(info.match_id, seat(1)), None, &[]);
+    check(&matches, &FaultsOf::Bot(ann()), None, &["a"]);
+    tokio::time::advance(Duration::from_hours(24 * 30)).await;
+    check(&matches, &FaultsOf::Bot(ann()), None, &["a"]);
+    check(&matches, &FaultsOf::Bot(ann()), Some(info.match_id), &["a"]);
+    for message in ["c", "d", "e"] {
+        let match_id = create_one(&matches, spec_of_ann()).await.match_id;
+        note(&matches, match_id, 0, message);
+    }
+    check(&matches, &FaultsOf::Bot(ann()), None, &["e", "d", "c"]);
+}
+
+#[tokio::test]
+async fn authors_of_many_bots_on_ladders_have_their_own_faults_forgotten_and_not_those_of_others() {
+    let faults = FaultLimits { per_seat: 2, seats: 10, seats_of_one: 6, kept: Duration::from_mins(10) };
+    let matches = open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await;
+    // Matches of ladders have no owner.
+    let of = |bots: [&str; 2]| MatchSpec {
+        seats: bots.map(|bot| SeatSpec::Bot(BotName::new(bot).unwrap())).into(),
+        ..spec_of_ann()
+    };
+    let modest = create_one(&matches, of(["ann", "greedy-1"])).await.match_id;
+    note(&matches, modest, 0, "a");
+    for round in 0..20 {
+        for other in ["greedy-1", "greedy-2", "greedy-3"] {
+            let match_id = create_one(&matches, of([other, "ann"])).await.match_id;
+            note(&matches, match_id, 0, &format!("{round}"));
+            matches.cancel(match_id).await.unwrap();
+        }
+    }
+    check(&matches, &FaultsOf::Bot(ann()), None, &["a"]);
+    for other in ["greedy-1", "greedy-2", "greedy-3"] {
+        check(&matches, &FaultsOf::Bot(BotName::new(other).unwrap()), None, &["19", "18", "17"]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,7 +193,7 @@ async fn what_was_not_decided_in_time_is_a_fault_of_the_seat() {
 
 #[tokio::test]
 async fn an_owner_whose_bots_have_many_faults_has_its_own_forgotten_and_nobody_elses() {
-    let faults = FaultLimits { per_seat: 2, seats: 10, seats_of_owner: 3, kept: Duration::from_mins(10) };
+    let faults = FaultLimits { per_seat: 2, seats: 10, seats_of_one: 3, kept: Duration::from_mins(10) };
     let matches = open_with(FakeJournal::new(), Limits { faults, ..Limits::default() }).await;
     let of = |name: &str| MatchSpec {
         owner: Some(Owner::new(name).unwrap()),

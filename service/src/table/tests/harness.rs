@@ -9,8 +9,8 @@ use zetema_rules::{Players, Preset, Rules, Seat, Teams, Viewer};
 
 use crate::journal::{MatchId, UnixMillis, Visibility};
 use crate::table::{
-    Arrival, Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, Moment,
-    Observation, Receipt, Rejection, SeatAccess, SeatSpec, Shuffler, Table,
+    Arrival, Change, Choice, Command, Created, Deals, Decided, Done, Entry, FairShuffler, LadderRates,
+    Moment, Observation, Receipt, Rejection, SeatAccess, SeatSpec, Shuffler, Table,
 };
 
 pub(super) fn at_ms(ms: u64) -> Moment {
@@ -44,6 +44,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeCo
         client_reference: None,
         owner: None,
         ladder: None,
+        ladder_rates: LadderRates::default(),
     };
     Arc::new(Entry { at, change: Change::Created(Arc::new(created)) })
 }

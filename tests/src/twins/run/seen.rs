@@ -33,7 +33,12 @@ impl Run<'_> {
     }
 
     pub(super) async fn follow_seat(&mut self, seat: Seat, after_seq: Option<u64>, views: Option<i32>) {
-        let seats = vec![v1::ObserveSeat { seat_token: self.token(seat).to_owned(), after_seq, views }];
+        let seats = vec![v1::ObserveSeat {
+            seat_token: self.token(seat).to_owned(),
+            after_seq,
+            views,
+            assigned: None,
+        }];
         let request = v1::ObserveRequest { seats }.encode_to_vec();
         let answers = follow(&self.world.server, "PlayService/Observe", None, &request).await;
         let viewer = Viewer::Seat(seat);

@@ -192,7 +192,8 @@ async fn a_rotation_that_comes_again_gives_the_same_token_also_after_a_restart()
     let (server, clients) = server.restart().await;
     let shop = clients.by(&secret);
     assert_eq!(rotate(&shop, created.id(), "rotation").await.unwrap(), first);
-    let join = v1::JoinSeatRequest { seat_token: first.token.clone(), nonce_hash: Vec::new() };
+    let join =
+        v1::JoinSeatRequest { seat_token: first.token.clone(), nonce_hash: Vec::new(), assigned: None };
     soon("JoinSeat", clients.play().join_seat(join)).await.unwrap();
     let later = rotate(&shop, created.id(), "later").await.unwrap();
     assert_ne!(later, first);

@@ -156,21 +156,25 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
             let request = v1::RotateSeatTokenRequest { match_id, ..v1::RotateSeatTokenRequest::default() };
             (Door::Owners, request.encode_to_vec())
         }
-        "PlayService/JoinSeat" => {
-            (Door::Seat, v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new() }.encode_to_vec())
-        }
-        "PlayService/SendNonce" => {
-            (Door::Seat, v1::SendNonceRequest { seat_token, nonce: Vec::new() }.encode_to_vec())
-        }
+        "PlayService/JoinSeat" => (
+            Door::Seat,
+            v1::JoinSeatRequest { seat_token, nonce_hash: Vec::new(), assigned: None }.encode_to_vec(),
+        ),
+        "PlayService/SendNonce" => (
+            Door::Seat,
+            v1::SendNonceRequest { seat_token, nonce: Vec::new(), assigned: None }.encode_to_vec(),
+        ),
         "PlayService/Observe" => {
-            let seats = vec![v1::ObserveSeat { seat_token, after_seq: None, views: None }];
+            let seats = vec![v1::ObserveSeat { seat_token, after_seq: None, views: None, assigned: None }];
             (Door::Seat, v1::ObserveRequest { seats }.encode_to_vec())
         }
         "PlayService/Act" => {
             let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
-            (Door::Seat, v1::ActRequest { seat_token, act: Some(act) }.encode_to_vec())
+            (Door::Seat, v1::ActRequest { seat_token, act: Some(act), assigned: None }.encode_to_vec())
         }
-        "PlayService/Resign" => (Door::Seat, v1::ResignRequest { seat_token, panic: None }.encode_to_vec()),
+        "PlayService/Resign" => {
+            (Door::Seat, v1::ResignRequest { seat_token, panic: None, assigned: None }.encode_to_vec())
+        }
         "PlayService/UpdateQueues" => (Door::Bots, v1::UpdateQueuesRequest { queues: None }.encode_to_vec()),
         "PlayService/ListFaults" => {
             let request = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };

@@ -131,7 +131,11 @@ async fn check_results(clients: &Clients, original: &Original, kept: usize) -> V
         assert_eq!(aborted.state(), MatchState::Aborted);
         let match_id = &aborted.match_id;
         check_revealed(&clients.verified_record(match_id).await, &original.records[match_id]);
-        let resign = v1::ResignRequest { seat_token: tokens[match_id.as_str()].to_owned(), panic: None };
+        let resign = v1::ResignRequest {
+            seat_token: tokens[match_id.as_str()].to_owned(),
+            panic: None,
+            assigned: None,
+        };
         let refused = soon("Resign", clients.play().resign(resign)).await.unwrap_err();
         assert_eq!(v1::Error::from_status(&refused).unwrap().reason(), ErrorReason::MatchOver);
     }

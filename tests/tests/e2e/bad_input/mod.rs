@@ -1,6 +1,7 @@
 //! Bad input: a table of what must be refused, each with its typed error, after which every match goes on
 //! and nothing is lost.
 
+mod assigned_cases;
 mod bot_cases;
 mod case;
 mod complete;
@@ -86,6 +87,7 @@ async fn all_cases(scene: &Scene) -> Vec<Case> {
         spec_cases::cases(rules, &shop),
         match_cases::cases(scene),
         play_cases::cases(scene),
+        assigned_cases::cases(scene, &stray),
         token_cases::cases(scene, &token),
         webhook_cases::cases(scene),
         complete::of_every_method(),
@@ -185,8 +187,11 @@ async fn finish(clients: &Clients, scene: &mut Scene) {
     clients.verified_record(scene.held[0].id()).await;
 
     // The match that waited for a nonce gets it, is dealt, and ends.
-    let request =
-        v1::SendNonceRequest { seat_token: scene.nonces.tokens[1].clone(), nonce: nonce(1).to_wire() };
+    let request = v1::SendNonceRequest {
+        seat_token: scene.nonces.tokens[1].clone(),
+        nonce: nonce(1).to_wire(),
+        assigned: None,
+    };
     soon("SendNonce", clients.play().send_nonce(request)).await.unwrap();
     let mut table = Table::open(clients, &scene.nonces.tokens).await;
     table.play_out().await;

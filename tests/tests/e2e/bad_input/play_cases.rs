@@ -53,7 +53,8 @@ fn tokens(scene: &Scene) -> Vec<Case> {
     let row = |(name, token, expected): (&'static str, &str, Expected)| {
         let seat_token = token.to_owned();
         let act = Some(act(1, Choice::LegalIndex(0)));
-        let seat = v1::ObserveSeat { seat_token: seat_token.clone(), after_seq: None, views: None };
+        let seat =
+            v1::ObserveSeat { seat_token: seat_token.clone(), after_seq: None, views: None, assigned: None };
         let of_seat = Expected {
             fields: expected.fields.iter().map(|_| "seats[0].seat_token").collect(),
             ..expected.clone()
@@ -63,20 +64,25 @@ fn tokens(scene: &Scene) -> Vec<Case> {
             Case::new(
                 JOIN,
                 name,
-                &v1::JoinSeatRequest { seat_token: seat_token.clone(), nonce_hash },
+                &v1::JoinSeatRequest { seat_token: seat_token.clone(), nonce_hash, assigned: None },
                 expected.clone(),
             ),
             Case::new(
                 NONCE,
                 name,
-                &v1::SendNonceRequest { seat_token: seat_token.clone(), nonce: vec![1] },
+                &v1::SendNonceRequest { seat_token: seat_token.clone(), nonce: vec![1], assigned: None },
                 expected.clone(),
             ),
-            Case::new(ACT, name, &v1::ActRequest { seat_token: seat_token.clone(), act }, expected.clone()),
+            Case::new(
+                ACT,
+                name,
+                &v1::ActRequest { seat_token: seat_token.clone(), act, assigned: None },
+                expected.clone(),
+            ),
             Case::new(
                 RESIGN,
                 name,
-                &v1::ResignRequest { seat_token: seat_token.clone(), panic: None },
+                &v1::ResignRequest { seat_token: seat_token.clone(), panic: None, assigned: None },
                 expected.clone(),
             ),
             Case::new(FAULTS, name, &v1::ListFaultsRequest { seat_token, ..Default::default() }, expected),
@@ -87,8 +93,11 @@ fn tokens(scene: &Scene) -> Vec<Case> {
 }
 
 fn joins(scene: &Scene) -> Vec<Case> {
-    let join =
-        |nonce_hash: Vec<u8>| v1::JoinSeatRequest { seat_token: scene.joining.tokens[0].clone(), nonce_hash };
+    let join = |nonce_hash: Vec<u8>| v1::JoinSeatRequest {
+        seat_token: scene.joining.tokens[0].clone(),
+        nonce_hash,
+        assigned: None,
+    };
     let another = Some(nonce(5).hash()).to_wire();
     vec![
         Case::new(JOIN, "a hash of 31 bytes", &join(vec![1; 31]), Expected::field("nonce_hash")),
@@ -98,7 +107,11 @@ fn joins(scene: &Scene) -> Vec<Case> {
 }
 
 fn nonces(scene: &Scene) -> Vec<Case> {
-    let send = |token: &String, nonce: Vec<u8>| v1::SendNonceRequest { seat_token: token.clone(), nonce };
+    let send = |token: &String, nonce: Vec<u8>| v1::SendNonceRequest {
+        seat_token: token.clone(),
+        nonce,
+        assigned: None,
+    };
     let [first, missing, without] = &scene.nonces.tokens[..] else { unreachable!("three seats") };
     let other = || nonce(5).to_wire();
     vec![
@@ -142,13 +155,21 @@ fn faults(scene: &Scene) -> Vec<Case> {
 }
 
 fn observations(scene: &Scene) -> Vec<Case> {
-    let seat =
-        |after_seq, views| v1::ObserveSeat { seat_token: scene.playing.actor().to_owned(), after_seq, views };
+    let seat = |after_seq, views| v1::ObserveSeat {
+        seat_token: scene.playing.actor().to_owned(),
+        after_seq,
+        views,
+        assigned: None,
+    };
     let whole = seat(None, None);
     let observe = |seats: Vec<v1::ObserveSeat>| v1::ObserveRequest { seats };
     let second = |after_seq, views| {
-        let first =
-            v1::ObserveSeat { seat_token: scene.playing.other().to_owned(), after_seq: None, views: None };
+        let first = v1::ObserveSeat {
+            seat_token: scene.playing.other().to_owned(),
+            after_seq: None,
+            views: None,
+            assigned: None,
+        };
         observe(vec![first, seat(after_seq, views)])
     };
     let many = vec![whole.clone(); limits::MAX_SEATS_PER_STREAM + 1];
@@ -263,7 +284,7 @@ pub(crate) fn bad_acts(
 
 fn acts(scene: &Scene) -> Vec<Case> {
     let case = |name, token: &str, act: v1::Act, expected: Expected| {
-        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act) };
+        let request = v1::ActRequest { seat_token: token.to_owned(), act: Some(act), assigned: None };
         Case::new(ACT, name, &request, expected).by(Caller::Nobody)
     };
     let playing = &scene.playing;
@@ -275,7 +296,7 @@ fn acts(scene: &Scene) -> Vec<Case> {
     let faults = &scene.faults;
     let forfeited = &scene.forfeited;
     let any = |number| act(number, Choice::LegalIndex(0));
-    let nothing = v1::ActRequest { seat_token: playing.actor().to_owned(), act: None };
+    let nothing = v1::ActRequest { seat_token: playing.actor().to_owned(), act: None, assigned: None };
     let others = [
         Case::new(ACT, "nothing", &nothing, Expected::field("act")),
         case(
@@ -315,7 +336,8 @@ fn acts(scene: &Scene) -> Vec<Case> {
 }
 
 fn resignations(scene: &Scene) -> Vec<Case> {
-    let resign = |token: &String| v1::ResignRequest { seat_token: token.clone(), panic: None };
+    let resign =
+        |token: &String| v1::ResignRequest { seat_token: token.clone(), panic: None, assigned: None };
     vec![
         Case::new(
             RESIGN,

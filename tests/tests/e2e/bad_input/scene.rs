@@ -106,7 +106,11 @@ impl Scene {
         for (seat, token) in nonces.tokens.iter().enumerate() {
             join(&clients, token, (seat < 2).then(|| nonce(seat))).await;
         }
-        let first = v1::SendNonceRequest { seat_token: nonces.tokens[0].clone(), nonce: nonce(0).to_wire() };
+        let first = v1::SendNonceRequest {
+            seat_token: nonces.tokens[0].clone(),
+            nonce: nonce(0).to_wire(),
+            assigned: None,
+        };
         soon("SendNonce", clients.play().send_nonce(first)).await.unwrap();
 
         let over = InPlay::new(&clients, two.clone(), 1).await;
@@ -163,7 +167,7 @@ impl Scene {
 
 async fn join(clients: &Clients, token: &str, nonce: Option<Nonce>) {
     let nonce_hash = nonce.map(|nonce| nonce.hash()).to_wire();
-    let request = v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash };
+    let request = v1::JoinSeatRequest { seat_token: token.to_owned(), nonce_hash, assigned: None };
     soon("JoinSeat", clients.play().join_seat(request)).await.unwrap();
 }
 

@@ -5,6 +5,7 @@ mod lists;
 mod numbers;
 mod place;
 mod source;
+mod uncompared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,7 @@ use self::lists::{Listed, Lists};
 use self::numbers::Numbers;
 use self::place::Place;
 use self::source::{Entry, Said, Sight, Source};
+use self::uncompared::{Uncompared, Why};
 use crate::args::{AddressArgs, FormatArgs, ServerArgs, TlsArgs};
 use crate::client::{reason_of, said_no};
 use crate::failure::nobody_reads;
@@ -38,7 +40,8 @@ that the numbers of results have no gap. With the admin's token these are all ma
 see. With --data and no --server on the command line it reads the folder of a server that does not run, and changes
 nothing there; what ladders list and what is held for other matches a server alone knows: that is then left out.
 Each record that fails is named; the exit code is 1 if there is one. The JSON is an object: records, sound, held,
-unseen, findings (result_number, match_id, kind, problem).
+unseen, not_compared (too_old, no_such_ladder, not_counted, no_server: records that were not held against the list of
+their ladder, and why), findings (result_number, match_id, kind, problem).
 
 Examples:
   zetema ladder audit --server https://zetema.example:4680
@@ -93,6 +96,8 @@ struct AuditJson {
     held: u64,
     /// Results of matches that the token may not see.
     unseen: u64,
+    /// Of those that were read, those that were not held against the list of their ladder.
+    not_compared: Uncompared,
     findings: Vec<Finding>,
     #[serde(skip)]
     kinds: BTreeMap<Kind, usize>,
@@ -134,7 +139,7 @@ impl<'a> Auditing<'a> {
         // Before the first record: what comes meanwhile may be missing above the first one, and nothing else.
         let (lists, latest) = match source {
             Source::Server(client, _) => {
-                let lists = Lists::of(client, page_size).await?;
+                let lists = Lists::of((**client).clone(), page_size, lists::UNTIL_COUNTED).await?;
                 let latest = lists.latest();
                 (Some(lists), latest)
             }
@@ -218,7 +223,13 @@ impl<'a> Auditing<'a> {
 
     /// What a ladder says of a match of its own.
     async fn on_ladder(&mut self, record: &v1::Record, number: u64) -> Result<Option<String>> {
-        let Some(lists) = self.lists.as_mut().filter(|_| !record.ladder.is_empty()) else { return Ok(None) };
+        if record.ladder.is_empty() {
+            return Ok(None);
+        }
+        let Some(lists) = self.lists.as_mut() else {
+            self.found.not_compared.add(Why::NoServer);
+            return Ok(None);
+        };
         let (listed, above) = lists.at(&record.ladder, number, self.numbers.latest()).await?;
         for result in above {
             self.without_record(&record.ladder, &result)?;
@@ -226,7 +237,10 @@ impl<'a> Auditing<'a> {
         Ok(match listed {
             Listed::Result(listed) => finding::on_ladder(record, &listed),
             Listed::Nothing => Some(format!("the ladder {} does not list it", record.ladder)),
-            Listed::NotKept => None,
+            Listed::NotKept(why) => {
+                self.found.not_compared.add(why);
+                None
+            }
         })
     }
 
@@ -331,7 +345,7 @@ fn line(finding: &Finding) -> String {
 }
 
 fn print(audited: &AuditJson, sight: Sight) -> Result<()> {
-    let AuditJson { records, sound, held, unseen, kinds, .. } = audited;
+    let AuditJson { records, sound, held, unseen, not_compared, kinds, .. } = audited;
     let mut table = output::table(["records", "count"]);
     table.add_row(["sound".to_owned(), sound.to_string()]);
     if *held > 0 {
@@ -339,6 +353,9 @@ fn print(audited: &AuditJson, sight: Sight) -> Result<()> {
     }
     for (kind, count) in kinds {
         table.add_row([format!("wrong: {}", kind.word()), count.to_string()]);
+    }
+    for (what, count) in not_compared.rows() {
+        table.add_row([what.to_owned(), count.to_string()]);
     }
     if *unseen > 0 {
         table.add_row(["not seen with this token".to_owned(), unseen.to_string()]);

@@ -28,27 +28,27 @@ impl Destination {
     /// Opens stdout. `header` is what comes before all rows.
     pub(super) fn stdout(header: &[u8]) -> Result<Self> {
         let mut stdout = Self::Stdout;
-        stdout.write(header, "")?;
+        stdout.write(header, "", 0)?;
         Ok(stdout)
     }
 
-    /// Writes a page, and what comes after it.
-    pub(super) fn write(&mut self, page: &[u8], cursor: &str) -> Result<()> {
+    /// Writes a page, what comes after it, and how many records it lacks.
+    pub(super) fn write(&mut self, page: &[u8], cursor: &str, left_out: usize) -> Result<()> {
         match self {
             Self::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(page).and_then(|()| stdout.flush()).context("stdout can't be written")
             }
-            Self::File(lines) => lines.write(page, cursor),
+            Self::File(lines) => lines.write(page, cursor, left_out),
         }
     }
 }
 
 impl Lines {
-    /// Opens a file, which goes on from there. `header` is what comes before all rows.
-    pub(super) fn open(path: &Path, progress: Progress, header: &[u8]) -> Result<Self> {
+    /// Opens a file, which goes on from there. `header` is what comes before all rows, and `line` is how each begins where there is none.
+    pub(super) fn open(path: &Path, progress: Progress, header: &[u8], line: &[u8]) -> Result<Self> {
         let begins = progress.bytes == 0;
-        if begins {
+        if begins && Progress::read(path)?.as_ref() != Some(&progress) {
             // First, so that no file of ours is there without it.
             progress.keep(path)?;
         }
@@ -64,17 +64,17 @@ impl Lines {
             bail!("{} was gone on with meanwhile: call it again", path.display());
         }
         let mut lines = Self { file, path: path.to_owned(), progress };
-        lines.cut(header)?;
+        lines.cut(header, line)?;
         if begins {
             lines.sync_name()?;
             let cursor = lines.progress.cursor.clone();
-            lines.write(header, &cursor)?;
+            lines.write(header, &cursor, 0)?;
         }
         Ok(lines)
     }
 
     /// Cuts off what was not finished, if all before is as it was written, as far as can be told.
-    fn cut(&mut self, header: &[u8]) -> Result<()> {
+    fn cut(&mut self, header: &[u8], line: &[u8]) -> Result<()> {
         let (path, kept) = (self.path.display(), self.progress.bytes);
         let there = self.file.metadata().with_context(|| unreadable(&self.path))?.len();
         if there < kept {
@@ -95,6 +95,11 @@ impl Lines {
                     "{path} was changed, or this version writes other columns: give another file"
                 )));
             }
+        } else if there > 0 && !self.is_begun(there, header, line)? {
+            bail!(Usage::new(format!(
+                "{path} has {there} bytes, and {} says that nothing of this export is in it: give another file",
+                Progress::path(&self.path).display()
+            )));
         }
         if there > kept {
             self.file.set_len(kept).with_context(|| format!("{path} can't be cut"))?;
@@ -104,7 +109,18 @@ impl Lines {
         Ok(())
     }
 
-    fn write(&mut self, page: &[u8], cursor: &str) -> Result<()> {
+    /// Whether what is in the file may be what a run had begun to write before anything was kept: the header, or, where there is
+    /// none, the first page.
+    fn is_begun(&self, there: u64, header: &[u8], line: &[u8]) -> Result<bool> {
+        let begins = if header.is_empty() { line } else { header };
+        let (mut file, mut first) = (&self.file, Vec::new());
+        let read = file.rewind();
+        let read = read.and_then(|()| file.take(begins.len() as u64).read_to_end(&mut first));
+        read.with_context(|| unreadable(&self.path))?;
+        Ok(begins.starts_with(&first) && (header.is_empty() || there <= header.len() as u64))
+    }
+
+    fn write(&mut self, page: &[u8], cursor: &str, left_out: usize) -> Result<()> {
         if page.is_empty() && cursor == self.progress.cursor {
             return Ok(());
         }
@@ -120,7 +136,8 @@ impl Lines {
             });
         }
         let bytes = self.progress.bytes + u64::try_from(page.len())?;
-        let progress = Progress { cursor: cursor.to_owned(), bytes, ..self.progress.clone() };
+        let left_out = self.progress.left_out + left_out;
+        let progress = Progress { cursor: cursor.to_owned(), bytes, left_out, ..self.progress.clone() };
         progress.keep(&self.path)?;
         self.progress = progress;
         Ok(())

@@ -67,7 +67,7 @@ impl Item {
     /// As an object on a line.
     pub(super) fn json(&self) -> Result<String> {
         Ok(match self {
-            Self::Result(result) => serde_json::to_string(&LadderResultJson::new(result)),
+            Self::Result(result) => serde_json::to_string(&settled(result)),
             Self::Record(exported) => {
                 let Found { record, header } = &exported.found;
                 serde_json::to_string(&RecordJson::new(record, header.as_ref()))
@@ -84,11 +84,16 @@ impl Item {
     }
 }
 
+/// A result without what is computed after it: a file that was written in parts would have that in some lines only.
+fn settled(message: &v1::LadderResult) -> LadderResultJson<LadderSeatJson> {
+    LadderResultJson::new(message)
+}
+
 fn result_rows(ladder: &str, message: &v1::LadderResult) -> Result<Vec<Vec<Cell>>> {
     let time = time(message.time.as_ref(), "a result")?;
-    let LadderResultJson { result_number, match_id, reason, seats, time: _ } = LadderResultJson::new(message);
+    let LadderResultJson { result_number, match_id, reason, seats, time: _ } = settled(message);
     let row = |(at, seat): (usize, &LadderSeatJson)| {
-        let LadderSeatJson { bot, side, rank, total, end, before, after, adjusted_score: _ } = seat;
+        let LadderSeatJson { bot, side, rank, total, end, before, after } = seat;
         let mut row = vec![
             ladder.into(),
             result_number.into(),
@@ -125,7 +130,7 @@ fn record_row(ladder: &str, exported: &ExportedRecord) -> Result<Vec<Cell>> {
         message.match_id.as_str().into(),
         time(message.create_time.as_ref(), "a record")?,
         time(message.end_time.as_ref(), "a record")?,
-        LadderResultJson::new(result).reason.into(),
+        settled(result).reason.into(),
         record.rules.to_string().as_str().into(),
         record.revision.into(),
         record.rules.player_count().count().into(),

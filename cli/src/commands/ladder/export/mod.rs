@@ -122,7 +122,7 @@ impl Export {
     pub(super) async fn run(self) -> Result<()> {
         let mut signals = Terminations::listen().context("signals can't be had")?;
         let client = Client::connect_as_anyone(&self.address).await?;
-        let mut exporting = Exporting::new(&self, &client)?;
+        let mut exporting = Exporting::new(&self, &client).await?;
         let done = exporting.all(&mut signals).await;
         exporting.end(done, &mut signals).await
     }
@@ -141,13 +141,15 @@ struct Exporting<'a> {
     /// After what was written.
     cursor: Option<String>,
     matches: usize,
-    /// Matches whose record the server could not give.
-    unread: usize,
+    /// Records that the server could not give: of this run, or of the whole file that goes on.
+    left_out: usize,
 }
 
 /// What is written at once.
 struct Page {
     items: Vec<Item>,
+    /// Records that are not among them, as the server can't give them.
+    left_out: usize,
     /// After it.
     cursor: String,
     rest: Rest,
@@ -168,20 +170,22 @@ enum Told {
 }
 
 impl<'a> Exporting<'a> {
-    fn new(export: &'a Export, client: &'a Client) -> Result<Self> {
+    async fn new(export: &'a Export, client: &'a Client) -> Result<Self> {
         let Export { what, ladder, format, output, after, filter, .. } = export;
+        let rating = rating(export, client).await?;
         let (ladder, filter) = (ladder.clone(), filter.to_json());
-        let subject = Subject { what: *what, ladder, format: *format, filter };
-        let (place, after) = match output {
-            None => (Place::Stdout, after.clone()),
-            Some(path) if *format == Form::Parquet => (Place::Whole(path.clone()), after.clone()),
+        let subject = Subject { what: *what, ladder, format: *format, filter, rating };
+        let (place, after, left_out) = match output {
+            None => (Place::Stdout, after.clone(), 0),
+            Some(path) if *format == Form::Parquet => (Place::Whole(path.clone()), after.clone(), 0),
             Some(path) => {
                 let progress = Progress::of(path, subject.clone(), after.clone())?;
                 let after = Some(progress.cursor.clone()).filter(|cursor| !cursor.is_empty());
-                (Place::Onward(path.clone(), progress), after)
+                let left_out = progress.left_out;
+                (Place::Onward(path.clone(), progress), after, left_out)
             }
         };
-        Ok(Self { export, client, subject, place, sink: None, after, cursor: None, matches: 0, unread: 0 })
+        Ok(Self { export, client, subject, place, sink: None, after, cursor: None, matches: 0, left_out })
     }
 
     /// Writes all that there is now, page by page. It ends between two pages.
@@ -226,17 +230,23 @@ impl<'a> Exporting<'a> {
         if left_out_to > 0 {
             left_out(left_out_to, self.after.is_some())?;
         }
-        let items = match what {
-            What::Results => results.into_iter().map(Item::Result).collect(),
+        // Settings change with a restart of the server, which may have been between two pages.
+        ensure!(
+            rating(self.export, self.client).await? == self.subject.rating,
+            "the settings by which {ladder} rates have changed meanwhile, so that all its ratings were made anew: begin anew, in \
+             another file"
+        );
+        let (items, left_out) = match what {
+            What::Results => (results.into_iter().map(Item::Result).collect(), 0),
             What::Records => self.records(results).await?,
         };
         let rest = if next_page_token.is_empty() { Rest::Nothing } else { Rest::Some };
-        Ok(Page { items, cursor, rest })
+        Ok(Page { items, left_out, cursor, rest })
     }
 
     /// Writes a page, whole, whatever comes.
     async fn write(&mut self, page: Page, signals: &mut Terminations) -> Result<Told> {
-        let Page { items, cursor, .. } = page;
+        let Page { items, left_out, cursor, rest: _ } = page;
         let (matches, after) = (items.len(), cursor.clone());
         let (sink, subject, place) = (self.sink.take(), self.subject.clone(), self.place.clone());
         let work = move || {
@@ -246,7 +256,7 @@ impl<'a> Exporting<'a> {
             };
             match opened {
                 Ok(mut sink) => {
-                    let done = sink.write(&subject.ladder, &items, &cursor);
+                    let done = sink.write(&subject.ladder, &items, &cursor, left_out);
                     (Some(sink), done)
                 }
                 Err(error) => (None, Err(error)),
@@ -256,12 +266,13 @@ impl<'a> Exporting<'a> {
         self.sink = sink;
         done?;
         self.matches += matches;
+        self.left_out += left_out;
         (self.after, self.cursor) = (Some(after.clone()), Some(after));
         Ok(told)
     }
 
-    /// The records of these results, in their order, without those that the server can't give for good.
-    async fn records(&mut self, results: Vec<v1::LadderResult>) -> Result<Vec<Item>> {
+    /// The records of these results, in their order, without those that the server can't give for good, and how many these are.
+    async fn records(&self, results: Vec<v1::LadderResult>) -> Result<(Vec<Item>, usize)> {
         let mut found = stream::iter(results)
             .map(async |result| {
                 let answer = record_of(self.client, &result.match_id).await;
@@ -269,7 +280,7 @@ impl<'a> Exporting<'a> {
             })
             .buffered(RECORDS_IN_FLIGHT);
         let mut page = Vec::new();
-        let mut unread = 0;
+        let mut left_out = 0;
         while let Some((result, answer)) = found.next().await {
             let message = match answer {
                 Err(error) if said_no(&error).is_none() => return Err(error),
@@ -281,7 +292,7 @@ impl<'a> Exporting<'a> {
                     page.push(Item::Record(Box::new(ExportedRecord { result, message, found })));
                 }
                 Err(error) => {
-                    unread += 1;
+                    left_out += 1;
                     let number = result.result_number;
                     output::note(format!(
                         "left out: the record of {}, result {number}: {error:#}",
@@ -290,14 +301,12 @@ impl<'a> Exporting<'a> {
                 }
             }
         }
-        drop(found);
-        self.unread += unread;
-        Ok(page)
+        Ok((page, left_out))
     }
 
     /// Closes what was written, and says where to go on.
     async fn end(self, done: Result<()>, signals: &mut Terminations) -> Result<()> {
-        let Self { export, sink, mut cursor, mut matches, unread, .. } = self;
+        let Self { export, sink, mut cursor, mut matches, left_out, place, .. } = self;
         let was_open = sink.is_some();
         let closed = apart(signals, || sink.map_or(Ok(()), Sink::close)).await;
         let closed = closed.and_then(|(closed, _)| closed);
@@ -313,9 +322,33 @@ impl<'a> Exporting<'a> {
             Some(_) => error.context("the export was cut short"),
             None => error,
         })?;
-        ensure!(unread == 0, "{} left out, as said above", counted(unread, "record"));
-        Ok(())
+        let records = counted(left_out, "record");
+        match place {
+            _ if left_out == 0 => Ok(()),
+            Place::Onward(path, _) => bail!(
+                "{} lacks {records}, which the server could not give when it came to them: `zetema ladder audit` names what is \
+                 damaged now. Once the server can, export to another file",
+                path.display()
+            ),
+            Place::Stdout | Place::Whole(_) => bail!("{records} left out, as said above"),
+        }
     }
+}
+
+/// By which settings the ladder rates, if ratings are exported and it is there.
+async fn rating(export: &Export, client: &Client) -> Result<Option<String>> {
+    if export.what == What::Records {
+        return Ok(None);
+    }
+    let answer = patiently(async || client.list_ladders(v1::ListLaddersRequest {}).await).await?;
+    let ladder = answer.ladders.into_iter().find(|ladder| ladder.name == export.ladder);
+    // Each number is the shortest text that reads back as the same bits.
+    Ok(ladder.and_then(|ladder| ladder.rating).map(|rating| {
+        let v1::RatingSettings { mu, sigma, beta, kappa, tau, provisional_sigma } = rating;
+        format!(
+            "mu {mu}, sigma {sigma}, beta {beta}, kappa {kappa}, tau {tau}, provisional_sigma {provisional_sigma}"
+        )
+    }))
 }
 
 /// Does what may take long, as where nobody reads stdout, beside the task that hears when the program is told to stop. Told once, it

@@ -20,6 +20,9 @@ pub(super) struct Subject {
     pub(super) ladder: String,
     pub(super) format: Form,
     pub(super) filter: FilterJson,
+    /// By which settings the ladder rates, if its ratings are exported.
+    #[serde(default)]
+    pub(super) rating: Option<String>,
 }
 
 /// How far a file is.
@@ -28,15 +31,21 @@ pub(super) struct Progress {
     /// Of what it is.
     #[serde(flatten)]
     pub(super) subject: Subject,
+    /// After which cursor it was begun; empty: with the first result.
+    #[serde(default)]
+    pub(super) began_after: String,
     /// After which cursor it goes on; empty: with the first result.
     pub(super) cursor: String,
     /// So many bytes of it are of whole pages up to that cursor, and on the disk.
     pub(super) bytes: u64,
+    /// So many records up to that cursor are not in it, as the server could not give them.
+    #[serde(default)]
+    pub(super) left_out: usize,
 }
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, ladder, format, filter } = self;
+        let Self { what, ladder, format, filter, rating: _ } = self;
         let filter = serde_json::to_string(filter).map_err(|_| fmt::Error)?;
         write!(f, "the {} of {ladder} as {}, filtered by {filter}", what.word(), format.word())
     }
@@ -54,8 +63,21 @@ impl Progress {
                     "{file} is there, and {path}, which would say how far it is, is not: give another file"
                 )));
             }
-            return Ok(Self { subject, cursor: after.unwrap_or_default(), bytes: 0 });
+            let began_after = after.unwrap_or_default();
+            return Ok(Self { subject, cursor: began_after.clone(), began_after, bytes: 0, left_out: 0 });
         };
+        if kept.subject.rating != subject.rating
+            && (Subject { rating: subject.rating.clone(), ..kept.subject.clone() }) == subject
+        {
+            let settings = |of: Option<String>| of.unwrap_or_else(|| "none".to_owned());
+            bail!(Usage::new(format!(
+                "{file} has ratings by other settings: {path} says {}, and {} rates by {} now, so that all its ratings were made \
+                 anew. Give another file, which begins with the first result",
+                settings(kept.subject.rating),
+                subject.ladder,
+                settings(subject.rating),
+            )));
+        }
         if kept.subject != subject {
             bail!(Usage::new(format!(
                 "{file} is another export: {path} says that it has {}. Give another file",
@@ -67,7 +89,7 @@ impl Progress {
                 "{file} is not there any more, and {path} says how far it is: put it back, or remove that too to begin anew"
             )));
         }
-        if after.is_some_and(|after| after != kept.cursor) {
+        if after.is_some_and(|after| after != kept.cursor && after != kept.began_after) {
             bail!(Usage::new(format!(
                 "{file} goes on after another cursor, {:?}, as {path} says: leave out --after, or give another file",
                 kept.cursor

@@ -31,15 +31,15 @@ pub(super) enum Sink {
 impl Sink {
     /// Opens it.
     pub(super) fn open(subject: &Subject, place: &Place) -> Result<Self> {
-        let (name, columns): (_, &[Column]) = match subject.what {
-            What::Results => ("zetema_results", &RESULTS),
-            What::Records => ("zetema_records", &RECORDS),
+        let (name, columns, line): (_, &[Column], &[u8]) = match subject.what {
+            What::Results => ("zetema_results", &RESULTS, b"{\"result_number\":"),
+            What::Records => ("zetema_records", &RECORDS, b"{\"match\":{\"match_id\":"),
         };
         let lines = |header: &[u8]| match place {
             Place::Stdout => Destination::stdout(header),
             Place::Whole(path) => Err(anyhow!("{} would be of one run", path.display())),
             Place::Onward(path, progress) => {
-                Ok(Destination::File(Box::new(Lines::open(path, progress.clone(), header)?)))
+                Ok(Destination::File(Box::new(Lines::open(path, progress.clone(), header, line)?)))
             }
         };
         Ok(match subject.format {
@@ -59,8 +59,8 @@ impl Sink {
         })
     }
 
-    /// Takes a page, whole or not at all, and where it ends.
-    pub(super) fn write(&mut self, ladder: &str, page: &[Item], cursor: &str) -> Result<()> {
+    /// Takes a page, whole or not at all, where it ends, and how many records it lacks.
+    pub(super) fn write(&mut self, ladder: &str, page: &[Item], cursor: &str, left_out: usize) -> Result<()> {
         match self {
             Self::Csv(to) => {
                 let mut text = csv::Writer::from_writer(Vec::new());
@@ -69,7 +69,7 @@ impl Sink {
                         text.write_record(row.iter().map(Cell::text))?;
                     }
                 }
-                to.write(&text.into_inner()?, cursor)
+                to.write(&text.into_inner()?, cursor, left_out)
             }
             Self::JsonLines(to) => {
                 let mut text = String::new();
@@ -77,7 +77,7 @@ impl Sink {
                     text.push_str(&line?);
                     text.push('\n');
                 }
-                to.write(text.as_bytes(), cursor)
+                to.write(text.as_bytes(), cursor, left_out)
             }
             Self::Parquet(file) => {
                 let rows = page.iter().map(|item| item.rows(ladder)).collect::<Result<Vec<_>>>()?;

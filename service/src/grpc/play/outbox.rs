@@ -1,0 +1,218 @@
+//! What a session has said and its client has yet to read.
+//!
+//! It is a short ring, as most streams carry one message at a time: a channel has room for many from the start, which is memory that
+//! each message touches anew.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use futures::Stream;
+
+use crate::limits;
+
+/// The side of the session. When it is dropped, what is in it is the last.
+pub(super) struct Outbox<T>(Arc<Shared<T>>);
+
+/// The side of the client: the body of the response.
+pub(crate) struct Unread<T>(Arc<Shared<T>>);
+
+struct Shared<T>(Mutex<Inside<T>>);
+
+struct Inside<T> {
+    unread: VecDeque<T>,
+    /// What waits for one more.
+    reader: Waiting,
+    /// What waits for room.
+    writer: Waiting,
+    /// What waits until nobody reads any more.
+    watcher: Waiting,
+}
+
+/// Who waits for something, if it is there at all.
+enum Waiting {
+    Gone,
+    Nobody,
+    Asleep(Waker),
+}
+
+/// Nobody reads any more.
+#[derive(Debug)]
+pub(super) struct Closed;
+
+/// An empty one.
+pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
+    let inside = Inside {
+        unread: VecDeque::new(),
+        reader: Waiting::Nobody,
+        writer: Waiting::Nobody,
+        watcher: Waiting::Nobody,
+    };
+    let shared = Arc::new(Shared(Mutex::new(inside)));
+    (Outbox(Arc::clone(&shared)), Unread(shared))
+}
+
+impl<T> Outbox<T> {
+    /// For how many there is room now.
+    pub(super) fn room(&self) -> usize {
+        self.0.lock().room()
+    }
+
+    /// Waits for room for one more.
+    pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<Result<(), Closed>> {
+        let mut inside = self.0.lock();
+        if matches!(inside.reader, Waiting::Gone) {
+            return Poll::Ready(Err(Closed));
+        }
+        if inside.room() > 0 {
+            return Poll::Ready(Ok(()));
+        }
+        inside.writer = Waiting::Asleep(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Puts one in. Whoever does has waited for room.
+    pub(super) fn put(&self, said: T) {
+        let mut inside = self.0.lock();
+        if matches!(inside.reader, Waiting::Gone) {
+            return;
+        }
+        inside.unread.push_back(said);
+        let reader = inside.reader.wake();
+        drop(inside);
+        reader.into_iter().for_each(Waker::wake);
+    }
+
+    /// Puts one in as soon as there is room for it, if anybody reads.
+    pub(super) async fn send(&self, said: T) {
+        if poll_fn(|context| self.poll_room(context)).await.is_ok() {
+            self.put(said);
+        }
+    }
+
+    /// Waits until nobody reads any more.
+    pub(super) async fn closed(&self) {
+        let gone = |context: &mut Context<'_>| {
+            let mut inside = self.0.lock();
+            if matches!(inside.reader, Waiting::Gone) {
+                return Poll::Ready(());
+            }
+            inside.watcher = Waiting::Asleep(context.waker().clone());
+            Poll::Pending
+        };
+        poll_fn(gone).await;
+    }
+}
+
+impl<T> Drop for Outbox<T> {
+    fn drop(&mut self) {
+        let mut inside = self.0.lock();
+        (inside.writer, inside.watcher) = (Waiting::Gone, Waiting::Nobody);
+        let reader = inside.reader.wake();
+        drop(inside);
+        reader.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<T> Stream for Unread<T> {
+    type Item = T;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let mut inside = self.0.lock();
+        if let Some(said) = inside.unread.pop_front() {
+            let writer = inside.writer.wake();
+            drop(inside);
+            writer.into_iter().for_each(Waker::wake);
+            return Poll::Ready(Some(said));
+        }
+        if matches!(inside.writer, Waiting::Gone) {
+            return Poll::Ready(None);
+        }
+        inside.reader = Waiting::Asleep(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl<T> Drop for Unread<T> {
+    fn drop(&mut self) {
+        let mut inside = self.0.lock();
+        inside.reader = Waiting::Gone;
+        let unread = std::mem::take(&mut inside.unread);
+        let told = [inside.writer.wake(), inside.watcher.wake()];
+        drop(inside);
+        told.into_iter().flatten().for_each(Waker::wake);
+        drop(unread);
+    }
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, Inside<T>> {
+        // It is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Inside<T> {
+    fn room(&self) -> usize {
+        limits::PLAY_BUFFERED_ANSWERS.saturating_sub(self.unread.len())
+    }
+}
+
+impl Waiting {
+    /// Whoever is to be woken.
+    fn wake(&mut self) -> Option<Waker> {
+        match self {
+            Self::Asleep(_) => match std::mem::replace(self, Self::Nobody) {
+                Self::Asleep(waker) => Some(waker),
+                Self::Gone | Self::Nobody => None,
+            },
+            Self::Gone | Self::Nobody => None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use futures::{FutureExt, StreamExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_said_is_read_in_order_and_the_last_ends_it() {
+        let (outbox, unread) = outbox();
+        let saying = async move {
+            for said in 0..3 * limits::PLAY_BUFFERED_ANSWERS {
+                outbox.send(said).await;
+            }
+        };
+        let ((), read) = tokio::join!(saying, unread.collect::<Vec<_>>());
+        assert_eq!(read, Vec::from_iter(0..3 * limits::PLAY_BUFFERED_ANSWERS));
+    }
+
+    #[tokio::test]
+    async fn there_is_room_again_when_one_was_read() {
+        let (outbox, mut unread) = outbox();
+        assert_eq!(outbox.room(), limits::PLAY_BUFFERED_ANSWERS);
+        (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
+        assert!(poll_fn(|context| outbox.poll_room(context)).now_or_never().is_none());
+        let (room, read) = tokio::join!(poll_fn(|context| outbox.poll_room(context)), unread.next());
+        assert_eq!((room.is_ok(), outbox.room(), read), (true, 1, Some(0)));
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_told_when_nobody_reads_any_more() {
+        let (outbox, unread) = outbox();
+        (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
+        let (room, (), ()) =
+            tokio::join!(poll_fn(|context| outbox.poll_room(context)), outbox.closed(), async move {
+                drop(unread)
+            });
+        assert!(room.is_err());
+        outbox.send(0).await;
+    }
+}

@@ -1,0 +1,148 @@
+//! An action that whoever brings it has done at once: decided where it comes in, and applied where the journal says that it is
+//! durable.
+//!
+//! So it waits for no turn of the table's task. That one has all else: what finds the table at work, what has to wait, what ends
+//! the match, and what the clock brings.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::time::Instant;
+use tracing::Span;
+
+use super::message::{Commanded, Handle, Promise};
+use super::running_table::{RunningTable, State};
+use crate::journal::{AppendOutcome, Cause, Journal, Outcome};
+use crate::limits;
+#[cfg(test)]
+use crate::planted::{self, Bug};
+use crate::table::{Arrival, Change, Command, Decided, Done, Entry, Moment, Rejection};
+use crate::traces;
+
+impl Handle {
+    /// Has a command done by whoever asks for it.
+    ///
+    /// # Errors
+    /// The command: it is the task's to do.
+    pub(super) fn at_once(&self, asked: Commanded) -> Result<(), Commanded> {
+        // Nothing overtakes what came before.
+        if !matches!(asked.command, Command::Act { .. }) || !self.counts.are_heard() {
+            return Err(asked);
+        }
+        let Ok(table) = Arc::clone(&self.table).try_lock_owned() else { return Err(asked) };
+        if !self.counts.are_heard() || table.needs_its_task() {
+            return Err(asked);
+        }
+        #[cfg(test)]
+        if planted::is(Bug::ApplyBeforeDurable) {
+            return Err(asked);
+        }
+        // What came after the deadline comes too late, even if the clock has not been looked at since.
+        if table.expired(asked.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
+            return Err(asked);
+        }
+        match table.table.decide(&asked.command, asked.arrival) {
+            Ok(Decided::Write(changes)) if changes.iter().any(Change::ends_match) => Err(asked),
+            Ok(Decided::Write(changes)) => write(table, changes, asked, Arc::clone(&self.news)),
+            Ok(Decided::TimedOut(_)) => Err(asked),
+            Ok(Decided::Already(done)) => {
+                answer(&table, asked, Ok(done));
+                Ok(())
+            }
+            Err(rejection) => {
+                answer(&table, asked, Err(rejection));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Answers what needs nothing written.
+fn answer(table: &RunningTable, asked: Commanded, done: Result<Done, Rejection>) {
+    let Commanded { asked, reply, .. } = asked;
+    let _span = asked.taken(&table.measures);
+    reply.keep(done.map(|done| (done, table.info.borrow().clone())));
+}
+
+/// Hands changes in at the journal, with all that is to be done when they are durable.
+fn write(
+    table: OwnedMutexGuard<RunningTable>,
+    changes: Vec<Change>,
+    asked: Commanded,
+    news: Arc<Notify>,
+) -> Result<(), Commanded> {
+    let entries = table.entries(changes);
+    let Some(append) = table.storage.append_of(&table.table, &entries) else { return Err(asked) };
+    let journal: Arc<dyn Journal> = Arc::clone(&table.storage.journal);
+    let Commanded { command, arrival, asked, reply } = asked;
+    let whole = asked.taken(&table.measures);
+    let begun = table.clock.now();
+    let writing = traces::stage!(whole, "journal");
+    let at = Instant::now();
+    let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at, news };
+    let mut write = Writing(Some(Box::new(write)));
+    journal.append_then(append, Box::new(move |outcome| write.ended(outcome)));
+    Ok(())
+}
+
+/// What is being written. If nobody ever says how that ended, it is not known.
+struct Writing(Option<Box<Write>>);
+
+/// The table is nobody else's until it is known how this ended.
+struct Write {
+    table: OwnedMutexGuard<RunningTable>,
+    entries: Vec<Arc<Entry>>,
+    command: Command,
+    arrival: Arrival,
+    reply: Promise,
+    /// The trace of the command, and of what the journal does.
+    whole: Span,
+    writing: Span,
+    begun: Moment,
+    at: Instant,
+    news: Arc<Notify>,
+}
+
+impl Writing {
+    fn ended(&mut self, outcome: AppendOutcome) {
+        if let Some(write) = self.0.take() {
+            write.ended(outcome);
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.ended(Outcome::Unknown(Cause::new("the journal went away without an answer")));
+    }
+}
+
+impl Write {
+    fn ended(self, outcome: AppendOutcome) {
+        let Self { mut table, entries, command, arrival, reply, whole, writing, begun, at, news } = self;
+        drop(writing);
+        // One table's panic is nothing to the others whose commit it shares.
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let match_id = table.table.match_id();
+            let stored = table.storage.written(match_id, entries, outcome, begun);
+            table.span = whole;
+            let written = table.written(stored, begun, at);
+            table.span = Span::none();
+            written?;
+            table.table.done(&command, arrival).ok_or(Rejection::Damaged)
+        }));
+        let done = done.unwrap_or_else(|_panic| {
+            tracing::error!(match_id = %table.table.match_id(), "a table panicked as it changed");
+            table.state = State::Changing;
+            table.stop.cancel();
+            Err(Rejection::Damaged)
+        });
+        reply.keep(done.map(|done| (done, table.info.borrow().clone())));
+        let needs_its_task = table.needs_its_task();
+        drop(table);
+        if needs_its_task {
+            news.notify_one();
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! A running match: its table, where it is stored, and who looks on.
+//!
+//! Whoever has the lock changes it. What seldom happens its task does; an action is mostly done by whoever brings it
+//! ([`at_once`](super::at_once)).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
+use zetema_proto::v1::{self, player_fault};
+use zetema_proto::{Views, Wire};
+use zetema_rules::{AbortReason, Outcome, Seat, Viewer};
+
+use super::bot_seats::AllBotSeats;
+use super::deal_set::DealSetMember;
+use super::hold::Holder;
+use super::live_bytes::Held;
+use super::message::{Commanded, Counts, Followed, JoinSeat, Joined, Message, Subscribed};
+use super::player_faults::PlayerFaults;
+use super::storage::{Lost, Storage, Stored};
+use super::subscribers::Subscribers;
+use super::subscription::{Past, Running};
+use super::task::Over;
+use super::{Audience, Clock, Limits, PlayerFault};
+use crate::challenges::{ChallengeOver, Taken};
+use crate::journal::UnixMillis;
+use crate::limits;
+use crate::metrics::TableMeasures;
+#[cfg(test)]
+use crate::planted::{self, Bug};
+#[cfg(test)]
+use crate::table::Snapshot;
+use crate::table::{
+    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
+    TableEvent,
+};
+use crate::traces;
+
+/// A running match.
+pub(super) struct RunningTable {
+    pub(super) table: Table,
+    pub(super) storage: Storage,
+    pub(super) subscribers: Subscribers,
+    pub(super) info: watch::Sender<Arc<MatchInfo>>,
+    pub(super) deadline: watch::Sender<Option<Moment>>,
+    pub(super) counts: Arc<Counts>,
+    /// Who holds each seat.
+    pub(super) holders: Vec<Holder>,
+    pub(super) faults: Arc<PlayerFaults>,
+    pub(super) bot_seats: Arc<AllBotSeats>,
+    /// The challenges among its seats.
+    pub(super) taken: Option<Taken>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) limits: Limits,
+    pub(super) stop: CancellationToken,
+    pub(super) deal_set: Option<DealSetMember>,
+    /// The memory of what has happened in it, and of what it shares with the matches of its deal set.
+    pub(super) held: Held,
+    pub(super) shared: Option<Arc<Held>>,
+    pub(super) measures: Arc<TableMeasures>,
+    /// The trace of what is done now.
+    pub(super) span: Span,
+    /// When its task looks at the clock, if it waits for that.
+    pub(super) alarm: Option<Moment>,
+    pub(super) state: State,
+}
+
+/// Whether a table is what its entries say, and has a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It is.
+    Whole,
+    /// Something is being applied. Who finds it so has the lock of one who panicked meanwhile.
+    Changing,
+    /// Its task is over.
+    Left,
+}
+
+impl RunningTable {
+    /// Whether the match is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.table.outcome().is_some()
+    }
+
+    /// Does what is due by itself. The answer is whether anything was.
+    ///
+    /// # Errors
+    /// How its task is over.
+    pub(super) async fn do_what_is_due(&mut self) -> Result<Due, Over> {
+        let too_long = self.table.too_long(self.limits.match_entries);
+        if too_long.is_some() {
+            tracing::warn!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a match is too long");
+        }
+        let Some(changes) = too_long.or_else(|| self.table.next_change()) else { return Ok(Due::Nothing) };
+        self.write_or_stop(changes).await?;
+        Ok(Due::Done)
+    }
+
+    /// What is due when its deadline has passed.
+    ///
+    /// # Errors
+    /// How its task is over.
+    pub(super) async fn expire(&mut self) -> Result<(), Over> {
+        match self.expired(self.clock.now()) {
+            Some(changes) => self.write_or_stop(changes).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write_or_stop(&mut self, changes: Vec<Change>) -> Result<(), Over> {
+        match self.write(changes).await {
+            Ok(()) | Err(Rejection::OutcomeUnknown) => Ok(()),
+            Err(_) => Err(Over::Stopped),
+        }
+    }
+
+    /// When the clock brings something if nothing else comes before. Its task waits for that from now on.
+    pub(super) fn set_alarm(&mut self) -> Option<Moment> {
+        // What was received before the deadline has so much time to come in.
+        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
+        if !self.table.is_dealt() {
+            self.deadline.send_if_modified(|shown| std::mem::replace(shown, deadline) != deadline);
+        }
+        self.alarm = deadline;
+        deadline
+    }
+
+    /// Whether its task has something to do, or waits for longer than it may.
+    pub(super) fn needs_its_task(&self) -> bool {
+        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
+        let is_earlier = match (deadline, self.alarm) {
+            (Some(deadline), Some(alarm)) => deadline < alarm,
+            (deadline, None) => deadline.is_some(),
+            (None, Some(_)) => false,
+        };
+        is_earlier
+            || self.state != State::Whole
+            || self.is_over()
+            || self.storage.retry_at().is_some()
+            || self.table.next_change().is_some()
+            || self.table.too_long(self.limits.match_entries).is_some()
+    }
+
+    /// Looks at what is stored while that is not known. Then its clock runs on.
+    ///
+    /// # Errors
+    /// How its task is over.
+    pub(super) async fn read_back(&mut self) -> Result<(), Over> {
+        match self.storage.read_back(&self.table, self.clock.now()).await {
+            Ok(Some(entries)) => {
+                let publish = traces::stage!(self.span, "publish");
+                let applied = publish.in_scope(|| self.apply(entries));
+                self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
+                applied.map_err(|_| Over::Stopped)
+            }
+            Ok(None) => Ok(()),
+            Err(Lost) => Err(Over::Stopped),
+        }
+    }
+
+    pub(super) async fn receive(&mut self, message: Message) {
+        // Whoever asked may be gone: then nobody hears the answer, and that is all.
+        match message {
+            Message::Command(Commanded { command, arrival, asked, reply }) => {
+                self.span = asked.taken(&self.measures);
+                let done = self.settle(&command, arrival).await;
+                self.span = Span::none();
+                reply.keep(done.map(|done| (done, self.info.borrow().clone())));
+            }
+            Message::Join { join, arrival, asked, reply } => {
+                self.span = asked.taken(&self.measures);
+                let JoinSeat { access, nonce_hash, earlier: _ } = join;
+                let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
+                self.span = Span::none();
+                let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
+            }
+            Message::Subscribe { audience, after_seq, views, reply } => {
+                let _ = reply.send(self.subscribe(audience, after_seq, views));
+            }
+            Message::SubscribeAtOnce { audience, after_seq, views, reply } => {
+                let _ = reply.send(self.subscribe_at_once(audience, after_seq, views));
+            }
+            Message::Follow { audience, entries, views, reply } => {
+                let _ = reply.send(self.follow(audience, entries, views));
+            }
+        }
+    }
+
+    async fn settle(&mut self, command: &Command, arrival: Arrival) -> Result<Done, Rejection> {
+        if self.storage.retry_at().is_some() {
+            return Err(Rejection::OutcomeUnknown);
+        }
+        // What came after the deadline comes too late, even if the clock has not been looked at since.
+        if let Some(changes) = self.expired(arrival.at.before(limits::EXPIRY_SLACK)) {
+            self.write(changes).await?;
+        }
+        loop {
+            match self.table.decide(command, arrival)? {
+                Decided::Already(done) => return Ok(done),
+                Decided::Write(changes) => {
+                    self.write(changes).await?;
+                    return self.table.done(command, arrival).ok_or(Rejection::Damaged);
+                }
+                // It changes what is to be decided: this number is over then.
+                Decided::TimedOut(changes) => self.write(changes).await?,
+            }
+        }
+    }
+
+    /// What the clock brings, with who is here.
+    pub(super) fn expired(&self, now: Moment) -> Option<Vec<Change>> {
+        let is_here =
+            |seat: Seat| self.holders[seat.index()].is_arriving() || self.subscribers.has_anyone(seat);
+        self.table.expired(now, is_here)
+    }
+
+    /// Makes changes durable, then applies and publishes them (I1).
+    async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
+        let entries = self.entries(changes);
+        let begun = self.clock.now();
+        #[cfg(test)]
+        if planted::is(Bug::ApplyBeforeDurable) {
+            let before = self.table.clone();
+            self.apply(entries.clone())?;
+            let _ = self.storage.write(&before, entries, begun).await;
+            return Ok(());
+        }
+        let asked = Instant::now();
+        let journal = traces::stage!(self.span, "journal");
+        let stored = self.storage.write(&self.table, entries, begun).instrument(journal).await;
+        self.written(stored, begun, asked)
+    }
+
+    /// These changes, as they come about now.
+    pub(super) fn entries(&self, changes: Vec<Change>) -> Vec<Arc<Entry>> {
+        let at = self.clock.wall();
+        changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect()
+    }
+
+    /// Takes in how a write ended that was begun then.
+    pub(super) fn written(&mut self, stored: Stored, begun: Moment, asked: Instant) -> Result<(), Rejection> {
+        match stored {
+            Stored::Durable(entries) => {
+                let durable = Instant::now();
+                self.measures.journal_seconds.record((durable - asked).as_secs_f64());
+                let publish = traces::stage!(self.span, "publish");
+                let applied = publish.in_scope(|| self.apply(entries));
+                self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());
+                applied
+            }
+            Stored::NotKnown => {
+                self.table.stop_clock(begun);
+                Err(Rejection::OutcomeUnknown)
+            }
+            Stored::Lost => {
+                self.stop.cancel();
+                Err(Rejection::Damaged)
+            }
+        }
+    }
+
+    fn apply(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), Rejection> {
+        self.state = State::Changing;
+        for entry in entries {
+            let rotated = match entry.change {
+                Change::SeatTokenRotated { seat, .. } => Some(seat),
+                _ => None,
+            };
+            let shows = !matches!(
+                entry.change,
+                Change::Acted { .. } | Change::Faulted { .. } | Change::NonceGiven { .. }
+            );
+            let effect = self.table.apply(&entry, self.clock.now()).map_err(|error| {
+                tracing::error!(match_id = %self.table.match_id(), %error, "a table can't apply what is durable");
+                self.stop.cancel();
+                Rejection::Damaged
+            })?;
+            self.held.add(entry.bytes());
+            self.counts.entries.store(self.table.entry_count(), Ordering::Relaxed);
+            if self.table.outcome().is_some() {
+                self.leave_seats();
+            }
+            if shows {
+                self.info.send_replace(Arc::new(self.table.info()));
+            }
+            self.subscribers.publish(&self.table, &effect);
+            self.note_timeouts(&effect, entry.at);
+            if let Some(seat) = rotated {
+                self.subscribers.replace_token(seat);
+            }
+        }
+        if let Some(deal_set) = &mut self.deal_set {
+            deal_set.report(&self.table);
+        }
+        self.state = State::Whole;
+        Ok(())
+    }
+
+    /// The bots play it no more: known before anybody hears of its end, so that who hears of it may challenge them again.
+    fn leave_seats(&mut self) {
+        let info = self.info.borrow().clone();
+        self.bot_seats.remove(&info);
+        if let Some(taken) = self.taken.take() {
+            let over = self.over(&taken, &info);
+            taken.over(over);
+        }
+    }
+
+    /// How the match of challenges was over, for those who challenged.
+    fn over(&self, taken: &Taken, info: &MatchInfo) -> ChallengeOver {
+        if self.table.is_dealt() {
+            return ChallengeOver::Dealt;
+        }
+        match self.table.outcome() {
+            Some(Outcome::Aborted { reason: AbortReason::NoShow | AbortReason::NonceMissing, seats }) => {
+                let absent = info.seats.iter().filter(|seat| seats.contains(&seat.seat));
+                let bots_fault = taken.has_any(absent.filter_map(|seat| seat.bot.as_ref()));
+                if bots_fault { ChallengeOver::NotDealt } else { ChallengeOver::Idle }
+            }
+            Some(Outcome::Aborted { reason: AbortReason::Cancelled, .. }) => ChallengeOver::Idle,
+            _ => ChallengeOver::NotDealt,
+        }
+    }
+
+    /// Notes what was not decided in time, for the author of the seat.
+    fn note_timeouts(&self, effect: &Effect, at: UnixMillis) {
+        for event in effect.table_events() {
+            let &TableEvent::TimedOut { seat, decision, strikes } = event else { continue };
+            let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
+            let kind = player_fault::Kind::TimedOut(timed_out);
+            let fault = PlayerFault { at, count: 1, match_id: self.table.match_id(), seat, kind };
+            // It runs as long as this does.
+            self.faults.note(&self.info.borrow().clone(), fault, || true);
+        }
+    }
+
+    /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat
+    /// from a player who can, or the match would never be dealt.
+    fn take_seat(&mut self, join: JoinSeat) -> Result<Joined, Rejection> {
+        let JoinSeat { access: SeatAccess { seat, .. }, nonce_hash, earlier } = join;
+        let holder = &mut self.holders[seat.index()];
+        let same_player = nonce_hash.is_some() || earlier == Some(holder.hold());
+        let has_player = holder.is_arriving() || self.subscribers.has_player(seat);
+        if !same_player && has_player && self.table.awaits_nonce_of(seat) {
+            return Err(Rejection::NoncePromised);
+        }
+        self.subscribers.supersede(seat);
+        let (hold, arriving) = holder.join();
+        Ok(Joined { hold, info: (**self.info.borrow()).clone(), arriving })
+    }
+
+    fn subscribe(
+        &mut self,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Subscribed, Rejection> {
+        if let Some(subscribed) = self.subscribe_at_once(audience, after_seq, views)? {
+            return Ok(subscribed);
+        }
+        let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
+        let entries = self.table.entries_from(1).cloned().collect();
+        let (info, past) = (self.info.borrow().clone(), Past::new(Box::new(start), entries, None));
+        Ok(Subscribed::Past { info, past, running: self.running() })
+    }
+
+    /// The same, unless something would have to be replayed.
+    fn subscribe_at_once(
+        &mut self,
+        audience: Audience,
+        after_seq: Option<u64>,
+        views: Views,
+    ) -> Result<Option<Subscribed>, Rejection> {
+        self.check_audience(audience)?;
+        let viewer = audience.viewer();
+        let info = self.info.borrow().clone();
+        let last = self.table.seq(viewer);
+        match after_seq {
+            None => {
+                let live = self.subscribers.add(audience, views)?;
+                let snapshot = Box::new(self.table.snapshot(viewer, self.clock.now()));
+                #[cfg(test)]
+                let snapshot = self.missing_last(viewer).unwrap_or(snapshot);
+                Ok(Some(Subscribed::Snapshot { snapshot, info, live }))
+            }
+            Some(after) if after > last => Err(Rejection::CursorAhead { last }),
+            Some(after) if after == last => {
+                let live = self.subscribers.add(audience, views)?;
+                Ok(Some(Subscribed::Resumed { info, live, running: self.running() }))
+            }
+            Some(_) => Ok(None),
+        }
+    }
+
+    /// The decision whose clock runs.
+    fn running(&self) -> Option<Running> {
+        let running = self.table.elapsed_ms(self.clock.now()).zip(self.table.decision());
+        running.map(|(elapsed_ms, decision)| Running { decision, elapsed_ms })
+    }
+
+    /// A bug: the snapshot of the moment before the last event, with the number of that event.
+    #[cfg(test)]
+    fn missing_last(&self, viewer: Viewer) -> Option<Box<Snapshot>> {
+        let kept =
+            self.table.entry_count().checked_sub(2).filter(|_| planted::is(Bug::SnapshotMissesLast))?;
+        let mut table = self.table.restart().ok()?;
+        for entry in self.table.entries_from(1).take(kept) {
+            table.apply(entry, self.clock.now()).ok()?;
+        }
+        Some(Box::new(Snapshot { seq: self.table.seq(viewer), ..table.snapshot(viewer, self.clock.now()) }))
+    }
+
+    fn follow(&mut self, audience: Audience, entries: usize, views: Views) -> Result<Followed, Rejection> {
+        self.check_audience(audience)?;
+        let missed: Vec<Arc<Entry>> = self.table.entries_from(entries).cloned().collect();
+        if missed.len() > self.limits.follow_gap_entries {
+            return Ok(Followed::More(missed));
+        }
+        Ok(Followed::Live { missed, live: self.subscribers.add(audience, views)? })
+    }
+
+    fn check_audience(&self, audience: Audience) -> Result<(), Rejection> {
+        if let Some(access) = audience.access() {
+            self.table.check_access(access)?;
+        }
+        match (audience, audience.viewer()) {
+            (Audience::Player(_, hold), Viewer::Seat(seat)) if self.holders[seat.index()].hold() != hold => {
+                Err(Rejection::Superseded)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether something was due by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    /// Nothing was.
+    Nothing,
+    /// Something was, and is done: more may be.
+    Done,
+}
