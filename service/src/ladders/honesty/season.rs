@@ -105,7 +105,7 @@ pub(super) async fn look(
     since: Option<UnixMillis>,
     sources: &Sources,
 ) -> Result<Season, SeasonError> {
-    let Sources { matches, accounts, pressure, stop: _, bounds } = sources;
+    let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
     let RatedSince { mut results, mut left_out_to } = archive.rated_since(since, bounds.results).await;
     let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
     let mut looked_at = 0;
@@ -127,7 +127,7 @@ pub(super) async fn look(
         };
         let owners = result.seats.iter().map(|seat| {
             let owner = accounts.account(&seat.bot).map(|account| account.owner);
-            Belongs::of(&seat.bot, owner.as_ref())
+            Belongs::in_a_season(&seat.bot, owner.as_ref(), house_bots)
         });
         let (owners, of) = (owners.collect(), Arc::clone(result));
         match do_idly(move || read(&of, &file.record, owners)).await? {

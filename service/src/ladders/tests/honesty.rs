@@ -262,6 +262,7 @@ async fn a_season_has_no_more_than_its_bounds_and_says_what_it_leaves_out() {
         let sources = Sources {
             matches: scene.matches.clone(),
             accounts: Arc::<Registered>::clone(&scene.accounts),
+            house_bots: HouseBots::default(),
             pressure: Arc::clone(&scene.pressure),
             stop: scene.stop.clone(),
             bounds: Bounds { results, bytes },
