@@ -51,8 +51,8 @@ impl Total {
     }
 }
 
-/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail; a forfeit of
-/// what was not lost is a margin that is short by as much as one counts at most, less what the bot loses by forfeits elsewhere.
+/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail; a forfeit,
+/// unless what was lost is resigned, is a margin that is short by as much as one counts at most, less what the bot loses by forfeits elsewhere.
 pub(super) fn feeding<B: Clone, O: Eq>(
     season: &Season<'_, B, O>,
     settings: &HonestySettings,
