@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
-use zetema_ladder::{Finding, Suspicion};
+use zetema_ladder::{Cause, Departure, Ending, Finding, FinishedSeat, Suspicion};
 use zetema_rules::Teams;
 
 use bot::{Bot, Character, Name, Way};
@@ -106,6 +106,28 @@ fn in_ten_seasons_of_teams_no_honest_bot_is_listed() {
 #[test]
 fn in_a_season_of_three_times_the_matches_no_honest_bot_is_listed() {
     check_nobody_is_listed(1..=1, Teams::Individual, 30_000);
+}
+
+/// Ten bots meet so often that it would be seen with whom one of them resigns more often than with others, as they are weak or strong.
+#[test]
+fn in_a_season_of_ten_bots_in_teams_who_resigns_what_is_lost_is_not_listed() {
+    const STRENGTHS: [f64; 10] = [-1.5, -1.0, -0.7, -0.4, -0.1, 0.1, 0.4, 0.7, 1.0, 1.5];
+    let plain = |(owner, strength)| Bot { strength, owner, character: Character::Plain };
+    for resigns in [1, 3, 7] {
+        let mut bots: Vec<Bot> = STRENGTHS.into_iter().enumerate().map(plain).collect();
+        bots[resigns].character = Character::ResignsLost(lost(Teams::Pairs));
+        for seed in 1..=2 {
+            let results = season(seed, &bots, Teams::Pairs, 8_000);
+            let resigned = results.iter().filter(|one| one.seats().iter().any(has_resigned)).count();
+            assert!(resigned > 200, "bot {resigns}, season {seed}: {resigned} were resigned");
+            let found = listed(&results);
+            assert!(found.is_empty(), "bot {resigns}, season {seed}:\n{}", lines(&found));
+        }
+    }
+}
+
+fn has_resigned(seat: &FinishedSeat<usize>) -> bool {
+    matches!(seat.ending, Ending::Forfeited(Departure { cause: Cause::Resigned, .. }))
 }
 
 /// A kind of cheat. Whoever is in it comes after the honest bots.

@@ -723,9 +723,9 @@ pub const IDLE_PAUSE: Duration = Duration::from_millis(250);
 /// Results of one season that is looked at for the admin, the latest of a ladder.
 pub const SEASON_RESULTS: usize = 20_000;
 
-/// Decisions of seats in one season until it has no more results, of one season at a time. Each takes 2 bytes, and 4 for each other card that
-/// could have been discarded, of which a hand has 9 at most: up to 80 MB. A match of two by the default preset has some 300.
-pub const SEASON_DECISIONS: usize = 2_000_000;
+/// Bytes of what seats did in one season until it has no more results, of one season at a time: 2 for each decision, and 4 for each other card
+/// that could have been discarded. A match of two by the default preset takes some 3,000, so that [`SEASON_RESULTS`] of them have room.
+pub const SEASON_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long a season that was looked at is shown until it is looked at anew.
 pub const SEASON_KEPT: Duration = Duration::from_mins(10);

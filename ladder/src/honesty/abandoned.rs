@@ -3,7 +3,8 @@
 use super::bar::{Looked, listed};
 use super::finding::Finding;
 use super::finished::{Cause, Departure, Ending, Lead};
-use super::season::{Season, SeasonMatch};
+use super::hopeless::Hopeless;
+use super::season::Season;
 use super::settings::HonestySettings;
 use super::suspicion::Suspicion;
 use super::tail::{at_least, whole};
@@ -28,13 +29,10 @@ pub(super) fn abandoned<B: Clone, O>(
     season: &Season<'_, B, O>,
     settings: &HonestySettings,
 ) -> Vec<Suspicion<B>> {
-    let lost_from = deviation(season).map(|deviation| -settings.hopeless * deviation);
+    let hopeless = Hopeless::of(season, settings);
     let is_abandoned = |departure: &Departure| match departure.cause {
         Cause::OutOfTime => false,
-        Cause::Resigned => {
-            let lead = f64::from(departure.lead);
-            lead >= 0.0 || lost_from.is_none_or(|lost_from| lead > lost_from)
-        }
+        Cause::Resigned => !hopeless.is_given_up(departure),
         Cause::Disconnected => true,
     };
     let mut all = vec![Left::default(); season.bots().len()];
@@ -71,29 +69,4 @@ pub(super) fn abandoned<B: Clone, O>(
         looked.push(Looked { p_value, finding, seen_in: left.places });
     }
     listed(looked, season, settings)
-}
-
-/// How far a side is ahead of or behind the best other one at the end, in points: the root of the mean square over all sides of the
-/// matches that were played out. `None` if none was.
-fn deviation<B, O>(season: &Season<'_, B, O>) -> Option<f64> {
-    let (mut sides, mut squares) = (0, 0.0);
-    for one in season.matches().iter().filter(|one| one.is_played_out()) {
-        for lead in leads(one) {
-            sides += 1;
-            squares += lead * lead;
-        }
-    }
-    (sides > 0).then(|| (squares / whole(sides)).sqrt())
-}
-
-/// The points of each side less those of the best other one.
-fn leads<B, O>(one: &SeasonMatch<'_, B, O>) -> impl Iterator<Item = f64> {
-    let played = one.finished.played();
-    played.sides().filter_map(move |side| {
-        let others = played.sides().filter(|&other| other != side);
-        // Points of a match are 16 bits.
-        #[allow(clippy::cast_precision_loss)]
-        let lead = |margin: i64| margin as f64;
-        others.map(|other| played.margin(side, other)).min().map(lead)
-    })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bar::{Looked, listed};
 use super::finding::{Finding, Shortfall};
+use super::hopeless::Hopeless;
 use super::margins::Margins;
 use super::season::{BotIndex, Season};
 use super::settings::HonestySettings;
@@ -22,13 +23,13 @@ enum Tie {
 /// Two bots, and what they are to each other.
 type Pair = (Tie, BotIndex, BotIndex);
 
-/// The matches of two bots that were played out, and those that they forfeited: the first one those against the second, both those
+/// The matches of two bots that have a margin, and those that they forfeited: the first one those against the second, both those
 /// with each other. What others forfeited tells nothing of these two.
 #[derive(Default)]
 struct Together {
     /// How far the margins are off, in points.
     off: f64,
-    played_out: usize,
+    with_margin: usize,
     /// How many the first forfeited, and the second.
     forfeited: [usize; 2],
     /// The places of the matches.
@@ -44,19 +45,19 @@ struct Total {
 
 impl Total {
     /// The share of its matches that it forfeits where this pair is not together: Laplace's, so that few matches are no certainty.
-    fn in_the_rest(self, played_out: usize, forfeited: usize) -> f64 {
-        let rest = self.matches - played_out - forfeited;
+    fn in_the_rest(self, with_margin: usize, forfeited: usize) -> f64 {
+        let rest = self.matches - with_margin - forfeited;
         whole(self.forfeited - forfeited + 1) / whole(rest + 2)
     }
 }
 
-/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail; a forfeit is a margin that
-/// is short by as much as one counts at most, less what the bot loses by forfeits elsewhere.
+/// Who feeds whom. A mean margin that is short by more than the allowance is held against the normal tail; a forfeit,
+/// unless what was lost is resigned, is a margin that is short by as much as one counts at most, less what the bot loses by forfeits elsewhere.
 pub(super) fn feeding<B: Clone, O: Eq>(
     season: &Season<'_, B, O>,
     settings: &HonestySettings,
 ) -> Vec<Suspicion<B>> {
-    let margins = Margins::new(season);
+    let margins = Margins::new(season, &Hopeless::of(season, settings));
     let totals = totals(&margins, season.bots().len());
     let mut looked = Vec::new();
     for ((tie, one, other), together) in together(&margins) {
@@ -64,7 +65,7 @@ pub(super) fn feeding<B: Clone, O: Eq>(
         if matches < settings.least_matches as usize || !season.of_different_owners(one, other) {
             continue;
         }
-        let rest = |bot: BotIndex, forfeited| totals[bot].in_the_rest(together.played_out, forfeited);
+        let rest = |bot: BotIndex, forfeited| totals[bot].in_the_rest(together.with_margin, forfeited);
         let usual = match tie {
             Tie::Opponents => rest(one, together.forfeited[0]),
             Tie::Partners => (rest(one, together.forfeited[0]) + rest(other, together.forfeited[1])).min(1.0),
@@ -108,7 +109,7 @@ fn together(margins: &Margins) -> BTreeMap<Pair, Together> {
         let mut add = |pair| {
             let together = all.entry(pair).or_default();
             together.off += off;
-            together.played_out += 1;
+            together.with_margin += 1;
             together.places.push(margin.place);
         };
         for &one in &margin.own {

@@ -2,10 +2,13 @@
 
 use zetema_rules::{Seat, Side};
 
-use super::season::{BotIndex, Season};
+use super::finished::Ending;
+use super::hopeless::Hopeless;
+use super::season::{BotIndex, Season, SeasonMatch};
 use super::tail::whole;
 
-/// One side's margin in one match that was played out: its points less the mean of the other sides' points.
+/// One side's margin in one match: its points less the mean of the other sides' points, at the end if it was played out, or when a bot
+/// resigned what was lost.
 pub(super) struct Margin {
     /// The place of the match in the season.
     pub(super) place: usize,
@@ -17,8 +20,8 @@ pub(super) struct Margin {
     points: f64,
 }
 
-/// A bot of a team that forfeited, which ends a match of two teams at once, with the points as they are (R25): so no margin of such a
-/// match tells anything.
+/// A bot of a team that forfeited, but for who resigned what was lost. That ends a match of two teams at once, with the points as they are
+/// (R25): so no margin of such a match tells anything.
 pub(super) struct Forfeit {
     /// The place of the match in the season.
     pub(super) place: usize,
@@ -48,8 +51,8 @@ const STEPS: usize = 200;
 impl Margins {
     /// Fits one number of points to each bot, so that a side's margin is the sum of its members' less the mean of the other sides'
     /// sums: by least squares, each bot's number held towards 0 as by one match.
-    pub(super) fn new<B, O>(season: &Season<'_, B, O>) -> Self {
-        let rows = rows(season);
+    pub(super) fn new<B, O>(season: &Season<'_, B, O>, hopeless: &Hopeless) -> Self {
+        let rows = rows(season, hopeless);
         let bots = season.bots().len();
         let strengths = fit(&rows, bots);
         let mut off: Vec<f64> = rows.iter().map(|row| row.points - row.expected(&strengths)).collect();
@@ -64,7 +67,7 @@ impl Margins {
             }
         }
         let deviations = of_bots.into_iter().map(|own| deviation(own.into_iter()).max(all)).collect();
-        Self { rows, forfeits: forfeits(season), lost: MOST * all, off, deviations }
+        Self { rows, forfeits: forfeits(season, hopeless), lost: MOST * all, off, deviations }
     }
 
     pub(super) fn forfeits(&self) -> &[Forfeit] {
@@ -103,10 +106,13 @@ impl Margin {
     }
 }
 
-fn rows<B, O>(season: &Season<'_, B, O>) -> Vec<Margin> {
+fn rows<B, O>(season: &Season<'_, B, O>, hopeless: &Hopeless) -> Vec<Margin> {
     let mut rows = Vec::new();
-    let of_teams = season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams());
-    for (place, one) in of_teams.filter(|(_, one)| one.is_played_out()) {
+    for (place, one) in season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams()) {
+        let given_up = given_up(one, hopeless);
+        if given_up.is_none() && !one.is_played_out() {
+            continue;
+        }
         let played = one.finished.played();
         let sides = one.sides();
         let other_sides = whole(sides.len() - 1);
@@ -114,7 +120,11 @@ fn rows<B, O>(season: &Season<'_, B, O>) -> Vec<Margin> {
             let others = played.sides().filter(|&other| other != side);
             // Points of a match are 16 bits, and there are six sides at most.
             #[allow(clippy::cast_precision_loss)]
-            let ahead = others.clone().map(|other| played.margin(side, other)).sum::<i64>() as f64;
+            let ahead = match given_up {
+                None => others.clone().map(|other| played.margin(side, other)).sum::<i64>() as f64,
+                Some((loser, lead)) if loser == side => lead * other_sides,
+                Some((_, lead)) => -lead,
+            };
             rows.push(Margin {
                 place,
                 own: own.clone(),
@@ -127,11 +137,31 @@ fn rows<B, O>(season: &Season<'_, B, O>) -> Vec<Margin> {
     rows
 }
 
-fn forfeits<B, O>(season: &Season<'_, B, O>) -> Vec<Forfeit> {
+/// The side of the one bot that forfeited, if it resigned what was lost, and how many points it was ahead of the best other side then:
+/// less than 0. Of several other sides no more is known, so each has the same part of it.
+fn given_up<B, O>(one: &SeasonMatch<'_, B, O>, hopeless: &Hopeless) -> Option<(Side, f64)> {
+    let seats = one.finished.played().seats().zip(one.finished.seats());
+    let mut departures = seats.filter_map(|((_, _, side), finished)| match finished.ending {
+        Ending::PlayedOn => None,
+        Ending::Forfeited(departure) => Some((side, departure)),
+    });
+    match (departures.next(), departures.next()) {
+        (Some((side, departure)), None) if hopeless.is_given_up(&departure) => {
+            Some((side, departure.lead.into()))
+        }
+        _ => None,
+    }
+}
+
+fn forfeits<B, O>(season: &Season<'_, B, O>, hopeless: &Hopeless) -> Vec<Forfeit> {
     let mut all = Vec::new();
     for (place, one) in season.matches().iter().enumerate().filter(|(_, one)| one.is_of_teams()) {
         let played = one.finished.played();
-        for (seat, _, side) in played.seats().filter(|&(seat, _, _)| played.forfeited().contains(seat)) {
+        let is_forfeit = |seat: Seat| match one.finished.seats()[seat.index()].ending {
+            Ending::PlayedOn => false,
+            Ending::Forfeited(departure) => !hopeless.is_given_up(&departure),
+        };
+        for (seat, _, side) in played.seats().filter(|&(seat, _, _)| is_forfeit(seat)) {
             let bots = |which: &dyn Fn(Seat, Side) -> bool| {
                 let of = played.seats().filter(|&(other, _, of)| which(other, of));
                 of.map(|(other, _, _)| one.bots[other.index()]).collect()

@@ -6,6 +6,7 @@ mod bar;
 mod feeding;
 mod finding;
 mod finished;
+mod hopeless;
 mod losing;
 mod margins;
 mod preference;

@@ -11,13 +11,37 @@ const STRETCH: usize = 6_000;
 /// Consecutive matches of a bot.
 pub(super) struct Stretch {
     /// By question, ascending.
-    answers: Vec<(u32, Answers)>,
+    asked: Box<[Asked]>,
     /// The place in the season of its first match.
     pub(super) place: usize,
 }
 
-/// How a question was answered.
-#[derive(Clone, Copy, Default)]
+/// What is kept of a question that was asked in more than one match. There are very many of them in a season, so this is small.
+struct Asked {
+    question: u32,
+    /// How often the first of the two cards was discarded.
+    first: u32,
+    /// How often the second.
+    second: u32,
+    /// How likely two answers of different matches are the same.
+    repeated: f32,
+}
+
+impl Asked {
+    fn count(&self) -> f64 {
+        f64::from(self.first) + f64::from(self.second)
+    }
+
+    /// How likely one of these and one of those are the same.
+    fn shared(&self, other: &Self) -> f64 {
+        let same =
+            f64::from(self.first) * f64::from(other.first) + f64::from(self.second) * f64::from(other.second);
+        same / (self.count() * other.count())
+    }
+}
+
+/// How a question is answered while a stretch is gathered.
+#[derive(Default)]
 struct Answers {
     /// How often the first of the two cards was discarded.
     first: u32,
@@ -37,27 +61,20 @@ impl Answers {
         self.of_one_match[1] += (first + second) * (first + second);
     }
 
-    fn count(self) -> f64 {
-        f64::from(self.first) + f64::from(self.second)
-    }
-
-    /// How likely two answers of different matches are the same; `None` if all are of one match.
-    fn repeated(self) -> Option<f64> {
-        let [same, all] = self.of_one_match;
-        let pairs = self.count().powi(2) - all;
-        (pairs > 0.0).then(|| (f64::from(self.first).powi(2) + f64::from(self.second).powi(2) - same) / pairs)
-    }
-
-    /// How likely one of these and one of those are the same.
-    fn shared(self, other: Self) -> f64 {
-        let same =
-            f64::from(self.first) * f64::from(other.first) + f64::from(self.second) * f64::from(other.second);
-        same / (self.count() * other.count())
+    /// `None` if all are of one match: that can't be compared.
+    fn asked_again(self, question: u32) -> Option<Asked> {
+        let Self { first, second, of_one_match: [same, all] } = self;
+        let [of_first, of_second] = [first, second].map(f64::from);
+        let pairs = (of_first + of_second).powi(2) - all;
+        // A share, of which seven digits are far more than so few answers tell.
+        #[allow(clippy::cast_possible_truncation)]
+        let repeated = ((of_first.powi(2) + of_second.powi(2) - same) / pairs) as f32;
+        (pairs > 0.0).then_some(Asked { question, first, second, repeated })
     }
 }
 
 /// A stretch while it is gathered.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Open {
     answers: BTreeMap<u32, Answers>,
     preferences: usize,
@@ -80,25 +97,33 @@ impl Open {
     }
 
     fn close(self) -> Stretch {
-        // What was asked in one match only can't be compared.
-        let asked_again = self.answers.into_iter().filter(|(_, answers)| answers.repeated().is_some());
-        Stretch { answers: asked_again.collect(), place: self.place }
+        let asked = self.answers.into_iter().filter_map(|(question, answers)| answers.asked_again(question));
+        Stretch { asked: asked.collect(), place: self.place }
     }
 }
 
 /// The stretches of each bot of a season. What is left over at the end is no stretch.
 pub(super) fn profiles<B, O>(season: &Season<'_, B, O>) -> Vec<Vec<Stretch>> {
-    let mut all: Vec<Vec<Stretch>> = season.bots().iter().map(|_| Vec::new()).collect();
-    let mut open = vec![Open::default(); all.len()];
+    let mut played = vec![Vec::new(); season.bots().len()];
     for (place, one) in season.matches().iter().enumerate() {
         for (_, bot, finished) in one.seats() {
-            open[bot].add(place, &finished.preferences);
-            if open[bot].preferences >= STRETCH {
-                all[bot].push(std::mem::take(&mut open[bot]).close());
-            }
+            played[bot].push((place, finished.preferences.as_slice()));
         }
     }
-    all
+    // One bot after the other, as an open stretch is larger than a closed one.
+    played.into_iter().map(stretches).collect()
+}
+
+/// Those of one bot, by what it preferred in each of its matches.
+fn stretches(played: Vec<(usize, &[Preference])>) -> Vec<Stretch> {
+    let (mut closed, mut open) = (Vec::new(), Open::default());
+    for (place, preferences) in played {
+        open.add(place, preferences);
+        if open.preferences >= STRETCH {
+            closed.push(std::mem::take(&mut open).close());
+        }
+    }
+    closed
 }
 
 /// How often two bots agree, and how often each agrees with itself, in the questions that both were asked in more than one match.
@@ -117,22 +142,20 @@ pub(super) struct Agreement {
 impl Agreement {
     pub(super) fn of(one: &Stretch, other: &Stretch) -> Self {
         let mut agreement = Self::default();
-        let mut rest = other.answers.iter().copied().peekable();
-        for &(question, own) in &one.answers {
-            while rest.next_if(|&(met, _)| met < question).is_some() {}
-            if let Some((_, met)) = rest.next_if(|&(met, _)| met == question) {
+        let mut rest = other.asked.iter().peekable();
+        for own in &one.asked {
+            while rest.next_if(|met| met.question < own.question).is_some() {}
+            if let Some(met) = rest.next_if(|met| met.question == own.question) {
                 agreement.count(own, met);
             }
         }
         agreement
     }
 
-    fn count(&mut self, own: Answers, met: Answers) {
-        if let (Some(own_again), Some(met_again)) = (own.repeated(), met.repeated()) {
-            let weight = own.count() * met.count() / (own.count() + met.count());
-            self.across += weight * own.shared(met);
-            self.within += weight * f64::midpoint(own_again, met_again);
-        }
+    fn count(&mut self, own: &Asked, met: &Asked) {
+        let weight = own.count() * met.count() / (own.count() + met.count());
+        self.across += weight * own.shared(met);
+        self.within += weight * f64::midpoint(own.repeated.into(), met.repeated.into());
     }
 
     pub(super) fn add(&mut self, other: Self) {

@@ -44,8 +44,9 @@ fn deciles(predictions: &[Prediction]) -> Vec<Decile> {
 /// The farthest that what came is off what was predicted, in a decile with at least 2,000 pairs: fewer are off by more than 0.01 by
 /// chance alone.
 fn farthest_off(deciles: &[Decile]) -> f64 {
-    let counted = deciles.iter().filter(|decile| decile.pairs >= 2_000);
-    counted.map(|decile| (decile.predicted - decile.observed).abs()).fold(0.0, f64::max)
+    let counted: Vec<&Decile> = deciles.iter().filter(|decile| decile.pairs >= 2_000).collect();
+    assert!(!counted.is_empty(), "no tenth of the chances has 2,000 pairs");
+    counted.iter().map(|decile| (decile.predicted - decile.observed).abs()).fold(0.0, f64::max)
 }
 
 /// By how much the log odds that are predicted would have to be multiplied to fit best what came: under 1 the ratings predict too much,

@@ -50,6 +50,12 @@ impl HouseBots {
         format!("house-{name}")
     }
 
+    /// Whether a bot that is this owner's is one of them.
+    pub fn have(&self, bot: &str, owner: &str) -> bool {
+        let is_of_the_house = owner == Self::OLD_OWNER || owner == Self::owner_of(bot);
+        is_of_the_house && self.0.iter().any(|one| one.name == bot)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -69,6 +69,7 @@ pub use wishes::NotNow;
 pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
 use crate::admission::{DiskRoom, Pressure};
+use crate::config::HouseBots;
 use crate::journal::{BotName, LadderName, LadderStore, ResultNumber, UnixMillis};
 use crate::limits;
 use crate::matches::{Clock, Matches};
@@ -87,6 +88,8 @@ pub struct Config {
     pub matches: Matches,
     /// Whose bots there are.
     pub accounts: Arc<dyn Accounts>,
+    /// Which of them are the server's own.
+    pub house_bots: HouseBots,
     /// Where their ratings are stored.
     pub store: Arc<dyn LadderStore>,
     /// How often they are, if they have changed.
@@ -191,6 +194,7 @@ impl Ladders {
         let sources = Sources {
             matches: config.matches.clone(),
             accounts: Arc::clone(&config.accounts),
+            house_bots: config.house_bots.clone(),
             pressure: Arc::clone(&config.pressure),
             stop: stop.clone(),
             bounds: Bounds::USUAL,

@@ -5,6 +5,7 @@ use std::hash::Hash;
 
 use zetema_ladder::pairing::{BotId, OwnerId};
 
+use crate::config::HouseBots;
 use crate::journal::{BotName, Owner};
 
 /// Numbers for names, from 0 in the order in which they came.
@@ -35,11 +36,22 @@ impl<N> Default for Numbers<N> {
 pub(super) enum Belongs {
     To(Owner),
     ToItself(BotName),
+    /// To the server, as its house bots do whoever their owner is.
+    ToTheHouse,
 }
 
 impl Belongs {
     pub(super) fn of(bot: &BotName, owner: Option<&Owner>) -> Self {
         owner.map_or_else(|| Self::ToItself(bot.clone()), |owner| Self::To(owner.clone()))
+    }
+
+    /// The same where it is asked who plays honestly. House bots have an owner each, so that they are paired, and whoever runs the server
+    /// may have one program play under several of their names.
+    pub(super) fn in_a_season(bot: &BotName, owner: Option<&Owner>, house_bots: &HouseBots) -> Self {
+        match owner {
+            Some(owner) if house_bots.have(bot.as_str(), owner.as_str()) => Self::ToTheHouse,
+            owner => Self::of(bot, owner),
+        }
     }
 }
 
@@ -69,5 +81,32 @@ impl Names {
     /// The bot of a number, which [`Self::bot`] gave.
     pub(super) fn name(&self, bot: BotId) -> Option<&BotName> {
         self.by_number.get(usize::try_from(bot.number()).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_house_bots_of_a_server_are_of_one_owner_in_a_season_and_no_others_are() {
+        let house_bots: HouseBots = "greedy,random".parse().unwrap();
+        let belongs = |(bot, owner): (&str, &str)| {
+            let (bot, owner) = (BotName::new(bot).unwrap(), Owner::new(owner).unwrap());
+            (Belongs::in_a_season(&bot, Some(&owner), &house_bots), Belongs::of(&bot, Some(&owner)))
+        };
+        let house = ("random", "house-random");
+        for (bot, is_one) in [
+            (("greedy", "house-greedy"), true),
+            (("greedy", "house"), true),
+            (("greedy", "ada"), false),
+            (("ada", "house"), false),
+            // Whoever registers may take such a name where it is no house bot's.
+            (("ada", "house-ada"), false),
+        ] {
+            let ((in_a_season, paired), (house_in_a_season, house_paired)) = (belongs(bot), belongs(house));
+            assert_eq!(in_a_season == house_in_a_season, is_one, "{bot:?}");
+            assert_ne!(paired, house_paired, "{bot:?}");
+        }
     }
 }

@@ -124,6 +124,7 @@ impl Scene {
             specs: specs.clone(),
             matches: matches.clone(),
             accounts: Arc::<Registered>::clone(&accounts),
+            house_bots: HouseBots::default(),
             store: Arc::new(journal.clone()),
             stored_every: Duration::from_secs(5),
             clock: Arc::<Wall>::clone(&clock),

@@ -209,6 +209,7 @@ impl Server {
             specs: config.ladders,
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
+            house_bots: config.house_bots,
             store: journal.clone(),
             stored_every: numbers.millis(Number::LadderRatingsStoredEveryMs),
             clock: Arc::<ServerClock>::clone(&clock),

@@ -84,6 +84,7 @@ impl World {
             specs: config::Config::default().ladders,
             matches: matches.clone(),
             accounts: Arc::new(bots.clone()),
+            house_bots: config::HouseBots::default(),
             store: Arc::<SqliteJournal>::clone(&journal),
             stored_every: Duration::from_secs(5),
             clock: Arc::<SystemClock>::clone(&clock),

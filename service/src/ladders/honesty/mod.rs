@@ -23,6 +23,7 @@ use super::spec::LadderSpec;
 use super::task::said;
 use super::{LadderFault, NotNow};
 use crate::admission::Pressure;
+use crate::config::HouseBots;
 use crate::incident::Incident;
 use crate::journal::{LadderName, ResultNumber, UnixMillis};
 use crate::limits;
@@ -46,6 +47,7 @@ pub enum NoSeason {
 pub(super) struct Sources {
     pub(super) matches: Matches,
     pub(super) accounts: Arc<dyn Accounts>,
+    pub(super) house_bots: HouseBots,
     pub(super) pressure: Arc<Pressure>,
     pub(super) stop: CancellationToken,
     pub(super) bounds: Bounds,

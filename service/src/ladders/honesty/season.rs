@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use zetema_ladder::{
-    Ending, Entry, Finding, FinishedError, FinishedMatch, HonestySettings, Ladder, LadderError, Played,
-    PlayedError, ResultNumber as Number, SeatsError, Significance, Tally, finished_seats, suspicions,
+    Ending, Entry, Finding, FinishedError, FinishedMatch, FinishedSeat, HonestySettings, Ladder, LadderError,
+    Played, PlayedError, ResultNumber as Number, SeatsError, Significance, Tally, finished_seats, suspicions,
 };
 use zetema_rules::{Outcome, Seats};
 
@@ -60,14 +60,14 @@ pub struct Suspected {
 pub(in crate::ladders) struct Bounds {
     /// Results at most.
     pub(in crate::ladders) results: usize,
-    /// Decisions of seats, from which on no result is looked at any more.
-    pub(in crate::ladders) decisions: usize,
+    /// Bytes of what seats did, from which on no result is looked at any more.
+    pub(in crate::ladders) bytes: usize,
 }
 
 impl Bounds {
     /// Those of a server.
     pub(in crate::ladders) const USUAL: Self =
-        Self { results: limits::SEASON_RESULTS, decisions: limits::SEASON_DECISIONS };
+        Self { results: limits::SEASON_RESULTS, bytes: limits::SEASON_BYTES };
 }
 
 /// Why a season could not be looked at.
@@ -105,12 +105,12 @@ pub(super) async fn look(
     since: Option<UnixMillis>,
     sources: &Sources,
 ) -> Result<Season, SeasonError> {
-    let Sources { matches, accounts, pressure, stop: _, bounds } = sources;
+    let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
     let RatedSince { mut results, mut left_out_to } = archive.rated_since(since, bounds.results).await;
-    let (mut finished, mut decisions, mut unread) = (Vec::new(), 0, 0);
+    let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
     let mut looked_at = 0;
     for result in &results {
-        if decisions >= bounds.decisions {
+        if bytes >= bounds.bytes {
             left_out_to = Some(result.number);
             break;
         }
@@ -127,12 +127,12 @@ pub(super) async fn look(
         };
         let owners = result.seats.iter().map(|seat| {
             let owner = accounts.account(&seat.bot).map(|account| account.owner);
-            Belongs::of(&seat.bot, owner.as_ref())
+            Belongs::in_a_season(&seat.bot, owner.as_ref(), house_bots)
         });
         let (owners, of) = (owners.collect(), Arc::clone(result));
         match do_idly(move || read(&of, &file.record, owners)).await? {
             Ok(one) => {
-                decisions += one.seats().iter().map(|seat| seat.decisions.len()).sum::<usize>();
+                bytes += one.seats().iter().map(bytes_of).sum::<usize>();
                 finished.push(one);
             }
             Err(error) => {
@@ -145,6 +145,11 @@ pub(super) async fn look(
     let spec = Arc::clone(spec);
     calm(pressure).await;
     do_idly(move || conclude(&spec, &results, &finished, unread, left_out_to)).await?
+}
+
+/// What a seat did takes most of what is kept of its match.
+fn bytes_of(seat: &FinishedSeat<Belongs>) -> usize {
+    size_of_val(&seat.decisions[..]) + size_of_val(&seat.preferences[..])
 }
 
 /// What is suspected by these matches, which were read of these results, the latest first.

@@ -258,13 +258,14 @@ async fn a_season_has_no_more_than_its_bounds_and_says_what_it_leaves_out() {
     let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
     play(&scene, &bots, 3, |_, times| times % 2).await;
     let readable = scene.ladders.readable(LADDER).unwrap();
-    let look = async |results, decisions| {
+    let look = async |results, bytes| {
         let sources = Sources {
             matches: scene.matches.clone(),
             accounts: Arc::<Registered>::clone(&scene.accounts),
+            house_bots: HouseBots::default(),
             pressure: Arc::clone(&scene.pressure),
             stop: scene.stop.clone(),
-            bounds: Bounds { results, decisions },
+            bounds: Bounds { results, bytes },
         };
         let season = Honesty::new(sources).season(&readable.spec, &readable.archive, None).await.unwrap();
         let Season { first, last, matches, left_out_to, .. } = *season;
@@ -274,6 +275,23 @@ async fn a_season_has_no_more_than_its_bounds_and_says_what_it_leaves_out() {
     assert_eq!(look(2, usize::MAX).await, (2, 3, 2, Some(1)));
     assert_eq!(look(0, usize::MAX).await, (0, 0, 0, Some(3)));
     assert_eq!(look(3, 0).await, (0, 0, 0, Some(3)));
+}
+
+/// What docs/honesty.md says of matches of two: how many are a stretch of 6,000 preferences, by `sackson` and by `quick`, and in how many
+/// stretches bots must all be nearer, which each have the chance of ½, for a fifth of a hundredth over all pairs.
+#[test]
+fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
+    for (matches_a_stretch, most) in [(25, 76), (50, 42)] {
+        let is_enough = |bots: usize| {
+            let stretches = 2 * limits::SEASON_RESULTS / bots / matches_a_stretch;
+            let pairs = bots * (bots - 1) / 2;
+            let needed = (0_usize..).find(|&stretches| 1_usize << stretches >= 500 * pairs).unwrap();
+            stretches >= needed
+        };
+        assert_eq!((2..500).filter(|&bots| is_enough(bots)).max(), Some(most), "{matches_a_stretch} matches");
+    }
+    // Of 300 decisions, and of two seats with 300 preferences each, so that a season has room for all of them.
+    const { assert!(limits::SEASON_RESULTS * (300 * 2 + 2 * 300 * 4) <= limits::SEASON_BYTES) };
 }
 
 #[tokio::test]
