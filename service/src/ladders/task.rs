@@ -79,7 +79,7 @@ pub(super) struct Task {
     /// Who is paired first: the ladder that made a match longest ago, so that each has its part of the bots that wait on several.
     turns: Vec<LadderName>,
     /// For which ladder bots are kept free, as somebody waits there for too long.
-    hold: Hold,
+    hold: Hold<LadderName>,
 }
 
 impl Task {
@@ -270,7 +270,8 @@ impl Task {
         let now = self.now();
         let Self { config, ladders, usages, turns, hold, .. } = self;
         let starving = |(name, run): (&LadderName, &Run)| Some((run.state.starves_since(now)?, name.clone()));
-        let held = hold.next(ladders.iter().filter_map(starving));
+        let could_pair = |name: &LadderName| ladders.get(name).is_some_and(|run| run.state.could_pair());
+        let held = hold.next(ladders.iter().filter_map(starving), could_pair);
         let kept = held.as_ref().and_then(|name| Some(ladders.get_mut(name)?.state.with_room()));
         let (kept, nobody) = (kept.unwrap_or_default(), Kept::new());
         let (mut had_one, mut told) = (Vec::new(), Told::new());
@@ -288,6 +289,7 @@ impl Task {
                 continue;
             }
             run.changed = true;
+            hold.served(&name);
             run.in_doubt.extend(making::make(&mut run.state, wanted, &config.matches, usages, now).await);
             had_one.push(name);
         }
