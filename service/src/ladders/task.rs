@@ -216,7 +216,7 @@ impl Task {
                 keeper::report(name, &comparison);
             }
             if ended.info.ladder.as_ref() == Some(name) {
-                run.reinstate_before(ended.number);
+                run.reinstate_before(ended.number, now);
                 told = run.state.count(ended, &*self.config.accounts, &mut self.usages, now);
                 run.changed = true;
                 of = Some(name.clone());
@@ -389,14 +389,15 @@ impl Task {
     }
 
     async fn reinstate(&mut self, ladder: &LadderName, bot: &BotName) -> Result<Status, LadderFault> {
-        let at = self.now().wall;
+        let now = self.now();
         let run = self.ladders.get_mut(ladder).ok_or_else(|| NoLadder(ladder.to_string()))?;
         if !run.state.knows(bot) {
             return Err(LadderFault::NoBot(bot.clone()));
         }
         // Tried before it is stored, as what can't be done must not be.
-        run.state.conduct_of(bot).reinstate(at.get())?;
-        let (journal, more) = (self.config.matches.journal(), Reinstatement { after: run.state.seen(), at });
+        run.state.conduct_of(bot).reinstate(now.wall.get())?;
+        let journal = self.config.matches.journal();
+        let more = Reinstatement { after: run.state.seen(), at: now.stored() };
         let before = Reinstatements::read(journal, ladder, bot).await.map_err(|error| {
             tracing::error!(%bot, %ladder, %error, "it can't be read when a bot was put back");
             LadderFault::NotStored
@@ -406,7 +407,7 @@ impl Task {
             NotStored::NotKnown => LadderFault::NotStored,
         })?;
         run.changed = true;
-        Ok(run.state.reinstate(bot, at)?)
+        Ok(run.state.reinstate(bot, now.wall)?)
     }
 }
 
@@ -422,11 +423,11 @@ impl Run {
         }
     }
 
-    /// Puts back those who were put back before this result.
-    pub(super) fn reinstate_before(&mut self, result: ResultNumber) {
+    /// Puts back those who were put back before this result: by a clock that was ahead, now.
+    pub(super) fn reinstate_before(&mut self, result: ResultNumber, now: Now) {
         while let Some(first) = self.to_reinstate.first_entry().filter(|first| first.key().0 < result) {
             let ((_, bot), at) = first.remove_entry();
-            if let Err(error) = self.state.reinstate(&bot, at) {
+            if let Err(error) = self.state.reinstate(&bot, now.of_stored(at).wall) {
                 tracing::warn!(%bot, %error, "a bot was put back that need not be");
             }
         }
