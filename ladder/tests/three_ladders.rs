@@ -140,7 +140,7 @@ fn whoever_is_on_a_ladder_for_four_alone_plays_beside_ladders_for_two_that_take_
     // Each with the longest wait that it must not come to.
     for (everywhere, alone, at_once, match_s, most_s) in [
         (4, 1, 4, short, 300),
-        (4, 1, 4, long, 1_800),
+        (4, 1, 4, long, 2_700),
         (4, 1, 1, long, 21_600),
         (12, 2, 4, long, 1_200),
         (40, 3, 4, long, 1_200),

@@ -112,14 +112,9 @@ impl Bot {
         self.place.filter(|place| place.turn == Turn::Taken && self.free() > 0)
     }
 
-    /// Its place, if it waits, or would but for what it plays on other ladders.
-    fn waits_or_is_busy(&self) -> Option<Place> {
-        let place = self.place.filter(|_| self.free() > 0)?;
-        match place.turn {
-            Turn::Taken => Some(place),
-            Turn::Busy if self.playing == 0 => Some(place),
-            Turn::Busy | Turn::PassedOver => None,
-        }
+    /// Its place, if it would wait but for what it plays on other ladders.
+    fn busy_elsewhere(&self) -> Option<Place> {
+        self.place.filter(|place| place.turn == Turn::Busy && self.playing == 0)
     }
 
     /// One match less. Who could play no other waits from now on.
@@ -217,15 +212,16 @@ impl Queue {
     /// Since when the one waits whose patience is over and who has waited longest, if [`Self::could_pair`]: then others hold it up, and not
     /// that nobody is there.
     ///
-    /// Where a match takes more than two, those count too who play no match of this ladder and are [busy](Self::pass_over_busy): they may
-    /// never all be free at the same moment. Two are as soon as a match of theirs is over.
+    /// Where a match takes more than two and nobody waits, those count who play no match of this ladder and are
+    /// [busy](Self::pass_over_busy): they may never all be free at the same moment. Two are as soon as a match of theirs is over.
     pub fn starves_since(&self, now_ms: u64) -> Option<u64> {
+        let longest = |place: fn(&Bot) -> Option<Place>| {
+            let places = self.bots.values().filter_map(place);
+            places.map(|place| place.since_ms).min()
+        };
         let takes_many = self.settings.players.count() > 2;
-        let places = self
-            .bots
-            .values()
-            .filter_map(|bot| if takes_many { bot.waits_or_is_busy() } else { bot.waits() });
-        let since_ms = places.map(|place| place.since_ms).min()?;
+        let busy = || if takes_many { longest(Bot::busy_elsewhere) } else { None };
+        let since_ms = longest(Bot::waits).or_else(busy)?;
         let is_over = now_ms.saturating_sub(since_ms) >= self.settings.patience_ms;
         (is_over && self.could_pair()).then_some(since_ms)
     }
