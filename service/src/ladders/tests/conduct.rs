@@ -148,8 +148,8 @@ async fn who_was_put_back_while_the_clock_was_ahead_is_so_after_a_restart_too() 
     let scene = Scene::new().await;
     let waiting = (scene.comes("ann").await, scene.comes("bob").await);
     bench_until_author(&scene, "ann", "bob").await;
-    assert_eq!(scene.ladders.reinstate(LADDER, bot("bob")).await, Ok(Status::Free));
     drop(waiting);
+    assert_eq!(scene.ladders.reinstate(LADDER, bot("bob")).await, Ok(Status::Free));
     scene.clock.2.fetch_add(3_600_000, Ordering::Relaxed);
     let scene = scene.restart().await;
     let after = scene.shows(|picture| picture.rated_matches == 12).await;
