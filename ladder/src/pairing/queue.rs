@@ -112,9 +112,9 @@ impl Bot {
         self.place.filter(|place| place.turn == Turn::Taken && self.free() > 0)
     }
 
-    /// Its place, if it would wait but for what it plays on other ladders.
-    fn busy_elsewhere(&self) -> Option<Place> {
-        self.place.filter(|place| place.turn == Turn::Busy && self.playing == 0)
+    /// Its place, if it would wait but for how much it plays.
+    fn busy_place(&self) -> Option<Place> {
+        self.place.filter(|place| place.turn == Turn::Busy && self.free() > 0)
     }
 
     /// One match less. Who could play no other waits from now on.
@@ -212,15 +212,17 @@ impl Queue {
     /// Since when the one waits whose patience is over and who has waited longest, if [`Self::could_pair`]: then others hold it up, and not
     /// that nobody is there.
     ///
-    /// Where a match takes more than two and nobody waits, those count who play no match of this ladder and are
-    /// [busy](Self::pass_over_busy): they may never all be free at the same moment. Two are as soon as a match of theirs is over.
+    /// Where a match takes more than two, nobody waits and no match is played, those count who are [busy](Self::pass_over_busy) with
+    /// those of other ladders: they may never all be free at the same moment. Two are as soon as a match of theirs is over.
     pub fn starves_since(&self, now_ms: u64) -> Option<u64> {
         let longest = |place: fn(&Bot) -> Option<Place>| {
             let places = self.bots.values().filter_map(place);
             places.map(|place| place.since_ms).min()
         };
-        let takes_many = self.settings.players.count() > 2;
-        let busy = || if takes_many { longest(Bot::busy_elsewhere) } else { None };
+        let is_played = || self.bots.values().any(|bot| bot.playing > 0);
+        let busy = || {
+            if self.settings.players.count() > 2 && !is_played() { longest(Bot::busy_place) } else { None }
+        };
         let since_ms = longest(Bot::waits).or_else(busy)?;
         let is_over = now_ms.saturating_sub(since_ms) >= self.settings.patience_ms;
         (is_over && self.could_pair()).then_some(since_ms)
