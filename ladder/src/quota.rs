@@ -100,6 +100,8 @@ pub struct Usage {
     today: u32,
     /// When the last was made.
     last_ms: u64,
+    /// When the one before it was made, as the last may be taken back. Of two that are, the first costs its pace all the same.
+    before_ms: u64,
     told: Told,
 }
 
@@ -200,6 +202,10 @@ impl Usage {
     /// [`NothingToEnd`] if the bot plays none.
     pub fn take_back(&mut self, made_ms: u64) -> Result<(), NothingToEnd> {
         self.end()?;
+        // By a clock that was ahead it was made later than the last is said to be.
+        if made_ms >= self.last_ms {
+            self.last_ms = self.before_ms;
+        }
         // If it is not there, it was made more than a day ago.
         let quarter = (made_ms / QUARTER_MS).min(self.newest());
         if let Some(count) = self.made.get_mut(&quarter).filter(|count| **count > 0) {
@@ -224,7 +230,11 @@ impl Usage {
     fn count(&mut self, made_ms: u64) {
         *self.made.entry(made_ms / QUARTER_MS).or_default() += 1;
         self.today += 1;
-        self.last_ms = self.last_ms.max(made_ms);
+        if made_ms >= self.last_ms {
+            (self.before_ms, self.last_ms) = (self.last_ms, made_ms);
+        } else {
+            self.before_ms = self.before_ms.max(made_ms);
+        }
         self.drop_before(self.newest());
     }
 
@@ -239,7 +249,7 @@ impl Usage {
             let ahead: u32 = self.made.split_off(&(now + 1)).into_values().sum();
             *self.made.entry(now).or_default() += ahead;
         }
-        self.last_ms = self.last_ms.min(now_ms);
+        (self.last_ms, self.before_ms) = (self.last_ms.min(now_ms), self.before_ms.min(now_ms));
         self.drop_before(now);
     }
 
@@ -330,6 +340,21 @@ mod tests {
         assert_eq!(usage.take_back(5), Err(NothingToEnd));
         assert_eq!((usage.playing(), usage.today(5)), (0, 0));
         assert_eq!(usage.begin(quota, 6), Ok(()));
+    }
+
+    #[test]
+    fn a_match_that_was_never_dealt_costs_no_pace() {
+        let quota = Quota::new(2, 4).unwrap();
+        let mut usage = Usage::default();
+        usage.remember(0);
+        usage.remember(0);
+        let gap_ms = quota.gap_ms();
+        usage.begin(quota, gap_ms).unwrap();
+        assert!(usage.check(quota, gap_ms + 1).is_err(), "one so long after the last");
+        usage.take_back(gap_ms).unwrap();
+        assert_eq!(usage.begin(quota, gap_ms + 1), Ok(()));
+        usage.end().unwrap();
+        assert!(usage.check(quota, gap_ms + 2).is_err());
     }
 
     #[test]

@@ -74,7 +74,10 @@ impl Season {
                 }
             }
             let starving = (0..3).filter_map(|at| Some((queues[at].starves_since(now_ms)?, at)));
-            let held = if self.holding == Holding::On { hold.next(starving) } else { None };
+            let held = match self.holding {
+                Holding::On => hold.next(starving, |&at: &usize| queues[at].could_pair()),
+                Holding::Off => None,
+            };
             let mut had_one = Vec::new();
             for ladder in std::mem::take(&mut turns) {
                 for number in 0..self.everywhere + self.alone {
@@ -90,11 +93,16 @@ impl Season {
                     let usage = usages.entry(number).or_default();
                     let kept = held.is_some_and(|held| held != ladder && queues[held].has_room(bot));
                     let last = usage.playing() + 1 >= self.quota.matches_at_once();
-                    if usage.check(self.quota, now_ms).is_err() || (kept && last) {
+                    if usage.playing() >= self.quota.matches_at_once() {
+                        queues[ladder].pass_over_busy(bot);
+                    } else if usage.check(self.quota, now_ms).is_err() || (kept && last) {
                         queues[ladder].pass_over(bot);
                     }
                 }
                 let made = queues[ladder].pair(now_ms);
+                if !made.is_empty() {
+                    hold.served(&ladder);
+                }
                 let list = if made.is_empty() { &mut turns } else { &mut had_one };
                 list.push(ladder);
                 for pairing in made {
@@ -132,7 +140,7 @@ fn whoever_is_on_a_ladder_for_four_alone_plays_beside_ladders_for_two_that_take_
     // Each with the longest wait that it must not come to.
     for (everywhere, alone, at_once, match_s, most_s) in [
         (4, 1, 4, short, 300),
-        (4, 1, 4, long, 1_800),
+        (4, 1, 4, long, 2_700),
         (4, 1, 1, long, 21_600),
         (12, 2, 4, long, 1_200),
         (40, 3, 4, long, 1_200),

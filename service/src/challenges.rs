@@ -1,6 +1,6 @@
 //! Challenges: matches that an owner creates with a seat for a bot of another. Which bots accept them now, and how many.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,8 +42,10 @@ struct Given {
 struct Idle {
     /// For how long, since the last cool-down.
     held: Duration,
-    /// How many cool-downs there were, less the challenges that were played since.
+    /// How many cool-downs there were until they were the longest, less the challenges that were played since.
     cool_downs: u32,
+    /// When the last cool-down began.
+    cooled: Option<Instant>,
     /// Until when the bot takes none of its challenges.
     until: Instant,
     /// When it was the last time.
@@ -51,14 +53,17 @@ struct Idle {
 }
 
 /// How the match of a challenge was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChallengeOver {
     /// Its cards were dealt.
     Dealt,
-    /// They were not, as a bot that was challenged did not come, or the server would not have it.
+    /// They were not, as the server would not have it.
     NotDealt,
-    /// They were not, as somebody else did not come, or it was cancelled: who challenged has held the places for nothing.
-    Idle,
+    /// They were not, as somebody did not come, or it was cancelled: who challenged has held the places for nothing.
+    Idle {
+        /// The bots that did not come. Who challenged is not to blame for the places of these.
+        absent: BTreeSet<BotName>,
+    },
 }
 
 /// Seats of one bot that are asked for in one match.
@@ -206,8 +211,9 @@ impl All {
 }
 
 impl Given {
-    /// An owner has held places of the bot for so long, and nothing was played.
-    fn held_idle(&mut self, challenger: &Owner, held: Duration) {
+    /// An owner has held places of the bot since then, and nothing was played. Nothing comes of what began before its last cool-down: who
+    /// goes away once leaves all its challenges at once.
+    fn held_idle(&mut self, challenger: &Owner, since: Instant) {
         let now = Instant::now();
         self.idle.retain(|_, idle| now.saturating_duration_since(idle.last) < limits::IDLE_CHALLENGES_LAST);
         if self.idle.len() >= limits::MAX_IDLE_CHALLENGERS && !self.idle.contains_key(challenger) {
@@ -216,17 +222,27 @@ impl Given {
                 self.idle.remove(&owner);
             }
         }
-        let first = Idle { held: Duration::ZERO, cool_downs: 0, until: now, last: now };
+        let first = Idle { held: Duration::ZERO, cool_downs: 0, cooled: None, until: now, last: now };
         let idle = self.idle.entry(challenger.clone()).or_insert(first);
-        idle.held += held;
+        if idle.cooled.is_some_and(|cooled| since <= cooled) {
+            return;
+        }
+        idle.held += now.saturating_duration_since(since);
         idle.last = now;
         if idle.held >= limits::MAX_CHALLENGE_JOIN_TIMEOUT {
             let factor = 1_u32.checked_shl(idle.cool_downs).unwrap_or(u32::MAX);
             let cool_down = limits::IDLE_CHALLENGES_COOL_DOWN.saturating_mul(factor);
+            let longest = limits::IDLE_CHALLENGES_LONGEST_COOL_DOWN;
             *idle = Idle {
                 held: Duration::ZERO,
-                cool_downs: idle.cool_downs.saturating_add(1),
-                until: now + cool_down.min(limits::IDLE_CHALLENGES_LONGEST_COOL_DOWN),
+                // More would only have to be played off.
+                cool_downs: if cool_down < longest {
+                    idle.cool_downs.saturating_add(1)
+                } else {
+                    idle.cool_downs
+                },
+                cooled: Some(now),
+                until: now + cool_down.min(longest),
                 last: now,
             };
         }
@@ -241,11 +257,6 @@ impl Given {
 }
 
 impl Taken {
-    /// Whether one of these bots was challenged.
-    pub(crate) fn has_any<'a>(&self, mut bots: impl Iterator<Item = &'a BotName>) -> bool {
-        bots.any(|bot| self.seats.iter().any(|(challenged, _)| challenged == bot))
-    }
-
     /// The match runs, and its seats are among those that the bots play: they are counted there from now on.
     pub(crate) fn begun(&mut self) {
         self.forget_creating();
@@ -253,19 +264,20 @@ impl Taken {
     }
 
     /// The match is over. One that was never dealt is no part of the bot's day, and its places were held for nothing.
-    pub(crate) fn over(mut self, over: ChallengeOver) {
-        if over != ChallengeOver::Dealt {
+    pub(crate) fn over(mut self, over: &ChallengeOver) {
+        if *over != ChallengeOver::Dealt {
             self.forget_creating();
             self.stage = Stage::NeverDealt;
         }
-        let held = self.since.elapsed();
         let mut all = self.challenges.all();
         for (bot, _) in &self.seats {
             let Some(given) = all.given.get_mut(bot) else { continue };
             match over {
                 ChallengeOver::Dealt => given.played(&self.challenger),
-                ChallengeOver::Idle => given.held_idle(&self.challenger, held),
-                ChallengeOver::NotDealt => {}
+                ChallengeOver::Idle { absent } if !absent.contains(bot) => {
+                    given.held_idle(&self.challenger, self.since);
+                }
+                ChallengeOver::Idle { .. } | ChallengeOver::NotDealt => {}
             }
         }
     }
@@ -343,6 +355,11 @@ mod tests {
         taken.collect::<Vec<_>>().len()
     }
 
+    /// Nothing was played, and these bots did not come.
+    fn idle(absent: &[&str]) -> ChallengeOver {
+        ChallengeOver::Idle { absent: absent.iter().map(|name| bot(name)).collect() }
+    }
+
     /// Its match runs.
     fn run(mut taken: Taken) -> Taken {
         taken.begun();
@@ -418,9 +435,10 @@ mod tests {
         let (challenges, quota) = (accepting(&[(1, 50)]), Some(Quota::new(50, 5).unwrap()));
         let take = |seats| take(&challenges, "bob", seats, 0, quota).unwrap();
         drop(take(5));
-        run(take(5)).over(ChallengeOver::NotDealt);
-        take(5).over(ChallengeOver::Idle);
-        run(take(2)).over(ChallengeOver::Dealt);
+        run(take(5)).over(&ChallengeOver::NotDealt);
+        take(5).over(&idle(&[]));
+        run(take(5)).over(&idle(&["ann"]));
+        run(take(2)).over(&ChallengeOver::Dealt);
         // One that goes on no more here.
         drop(run(take(1)));
         assert_eq!(most(&challenges, 0, quota), 2);
@@ -430,7 +448,7 @@ mod tests {
     async fn nobody_comes(challenges: &Arc<Challenges>, by: &str) {
         let taken = run(take(challenges, by, 1, 0, None).unwrap());
         tokio::time::advance(limits::MAX_CHALLENGE_JOIN_TIMEOUT).await;
-        taken.over(ChallengeOver::Idle);
+        taken.over(&idle(&[]));
     }
 
     #[tokio::test(start_paused = true)]
@@ -446,7 +464,7 @@ mod tests {
             assert_eq!(began.elapsed().as_secs(), cool_down_s);
         }
         // What is played makes it less again, and a day without forgets it.
-        run(take(&challenges, "bob", 1, 0, None).unwrap()).over(ChallengeOver::Dealt);
+        run(take(&challenges, "bob", 1, 0, None).unwrap()).over(&ChallengeOver::Dealt);
         tokio::time::advance(limits::IDLE_CHALLENGES_LAST).await;
         nobody_comes(&challenges, "bob").await;
         tokio::time::advance(limits::IDLE_CHALLENGES_COOL_DOWN).await;
@@ -460,15 +478,45 @@ mod tests {
             let taken =
                 run(take(&challenges, "bob", 1, 0, None).unwrap_or_else(|| panic!("after {second} s")));
             tokio::time::advance(Duration::from_secs(1)).await;
-            taken.over(ChallengeOver::Idle);
+            taken.over(&idle(&[]));
         }
         assert!(take(&challenges, "bob", 1, 0, None).is_none(), "a minute in all");
         for _ in 0..10 {
             let taken = run(take(&challenges, "cat", 1, 0, None).unwrap());
             tokio::time::advance(Duration::from_secs(60)).await;
-            taken.over(ChallengeOver::NotDealt);
+            taken.over(&idle(&["ann"]));
         }
         assert!(take(&challenges, "cat", 1, 0, None).is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_bot_that_does_not_come_clears_its_challenger_of_no_other_bot() {
+        let challenges = accepting(&[(1, 2)]);
+        challenges.accept(2, &bot("own"), NonZeroU16::new(2));
+        let one = Challenge { seats: 1, quota: None };
+        let both = [BTreeMap::from([(bot("ann"), one), (bot("own"), one)])];
+        let taken = challenges.take(&owner("bob"), &both, NOW, |_| Playing::default()).unwrap().remove(0);
+        let taken = run(taken);
+        tokio::time::advance(limits::MAX_CHALLENGE_JOIN_TIMEOUT).await;
+        taken.over(&idle(&["own"]));
+        assert!(
+            take(&challenges, "bob", 1, 0, None).is_none(),
+            "it came, and its place was held for nothing"
+        );
+        let own = [BTreeMap::from([(bot("own"), one)])];
+        assert!(challenges.take(&owner("bob"), &own, NOW, |_| Playing::default()).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn challenges_that_are_left_at_once_are_one_offence() {
+        let challenges = accepting(&[(1, 20)]);
+        let taken: Vec<Taken> = (0..10).map(|_| run(take(&challenges, "bob", 1, 0, None).unwrap())).collect();
+        tokio::time::advance(limits::MAX_CHALLENGE_JOIN_TIMEOUT).await;
+        for taken in taken {
+            taken.over(&idle(&[]));
+        }
+        tokio::time::advance(limits::IDLE_CHALLENGES_COOL_DOWN).await;
+        assert!(take(&challenges, "bob", 1, 0, None).is_some());
     }
 
     #[test]

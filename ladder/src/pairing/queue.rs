@@ -91,6 +91,8 @@ struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Taken,
+    /// It is not, as it plays as many matches at once as it may.
+    Busy,
     PassedOver,
 }
 
@@ -108,6 +110,11 @@ impl Bot {
     /// Its place, if it waits.
     fn waits(&self) -> Option<Place> {
         self.place.filter(|place| place.turn == Turn::Taken && self.free() > 0)
+    }
+
+    /// Its place, if it would wait but for how much it plays.
+    fn busy_place(&self) -> Option<Place> {
+        self.place.filter(|place| place.turn == Turn::Busy && self.free() > 0)
     }
 
     /// One match less. Who could play no other waits from now on.
@@ -152,8 +159,17 @@ impl Queue {
 
     /// The bot stays in the queue and waits on, and is passed over until it joins again: for now it could not play.
     pub fn pass_over(&mut self, bot: BotId) {
+        self.take_turn(bot, Turn::PassedOver);
+    }
+
+    /// The same, as the bot plays as many matches at once as it may on all ladders: those of others may hold it up here.
+    pub fn pass_over_busy(&mut self, bot: BotId) {
+        self.take_turn(bot, Turn::Busy);
+    }
+
+    fn take_turn(&mut self, bot: BotId, turn: Turn) {
         if let Some(place) = self.bots.get_mut(&bot).and_then(|bot| bot.place.as_mut()) {
-            place.turn = Turn::PassedOver;
+            place.turn = turn;
         }
     }
 
@@ -193,17 +209,32 @@ impl Queue {
         })
     }
 
-    /// Since when the one waits whose patience is over and who has waited longest, if a match with it could be made of all that are in the
-    /// queue: those too that are passed over, or play as much as they can. Then others hold it up, and not that nobody is there.
+    /// Since when the one waits whose patience is over and who has waited longest, if [`Self::could_pair`]: then others hold it up, and not
+    /// that nobody is there.
+    ///
+    /// Where a match takes more than two, nobody waits and no match is played, those count who are [busy](Self::pass_over_busy) with
+    /// those of other ladders: they may never all be free at the same moment. Two are as soon as a match of theirs is over.
     pub fn starves_since(&self, now_ms: u64) -> Option<u64> {
-        let waits = self.bots.values().filter_map(|bot| Some(bot.waits()?.since_ms));
-        let since_ms =
-            waits.min().filter(|since| now_ms.saturating_sub(*since) >= self.settings.patience_ms)?;
+        let longest = |place: fn(&Bot) -> Option<Place>| {
+            let places = self.bots.values().filter_map(place);
+            places.map(|place| place.since_ms).min()
+        };
+        let is_played = || self.bots.values().any(|bot| bot.playing > 0);
+        let busy = || {
+            if self.settings.players.count() > 2 && !is_played() { longest(Bot::busy_place) } else { None }
+        };
+        let since_ms = longest(Bot::waits).or_else(busy)?;
+        let is_over = now_ms.saturating_sub(since_ms) >= self.settings.patience_ms;
+        (is_over && self.could_pair()).then_some(since_ms)
+    }
+
+    /// Whether a match could be made of all who are in the queue: those too that are passed over, or play as much as they can.
+    pub fn could_pair(&self) -> bool {
         let mut owners = Owners::new(self.settings.most_of_an_owner());
         for bot in self.bots.values().filter(|bot| bot.place.is_some()) {
             owners.add(bot.owner);
         }
-        (owners.compatible() >= self.settings.players.count()).then_some(since_ms)
+        owners.compatible() >= self.settings.players.count()
     }
 
     /// Whether the bot is in the queue and plays fewer matches of it than it has places, passed over or not.

@@ -23,8 +23,8 @@ pub(crate) enum BotError {
     },
     /// The configuration means a certain owner by the name.
     #[error(
-        "the name `{0}` is kept for whom the server's configuration means by it, such as on a ladder of certain owners: choose another, or ask \
-         whoever runs this server for that owner's token"
+        "the name `{0}` is kept for whom the server's configuration means by it, such as on a ladder of certain owners, or for house bots, \
+         as `house` and all that begin with `house-` are: choose another, or ask whoever runs this server for that owner's token"
     )]
     NameKept(Owner),
     /// The bot is retired.

@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     pub(crate) open_registration: OpenRegistration,
     /// Owners that may register themselves.
     pub(crate) max_registered_owners: usize,
-    /// Owners that the configuration means by their names, which nobody gets by registering.
+    /// Owners that the configuration means by their names, which nobody gets by registering, beside those of house bots.
     pub(crate) named_owners: BTreeSet<Owner>,
     /// Bots of one owner that are not retired.
     pub(crate) max_bots_per_owner: usize,

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use super::known::BotCount;
 use super::{BotAccount, BotError, BotSpec, BotState, Bots, Shared};
 use crate::access::{AccountTokens, BearerToken, MadeBefore};
-use crate::config::OpenRegistration;
+use crate::config::{HouseBots, OpenRegistration};
 use crate::journal::{Account, BotName, BotNumber, Owner, RequestKey, Scope, StoredBot, StoredOwner};
 use crate::limits;
 use crate::matches::InLiveMatches;
@@ -160,8 +160,8 @@ impl Bots {
     /// what is that one's.
     fn check_owner(&self, name: &Owner) -> Result<(), BotError> {
         let Shared { settings, access, .. } = &*self.shared;
-        // Whoever had it could enter where its owner alone may.
-        if settings.named_owners.contains(name) {
+        // Whoever had it could enter where its owner alone may, or would own house bots.
+        if settings.named_owners.contains(name) || HouseBots::is_owner(name.as_str()) {
             return Err(BotError::NameKept(name.clone()));
         }
         let limit = settings.max_registered_owners;

@@ -382,6 +382,17 @@ async fn nobody_registers_by_a_name_that_the_configuration_means_somebody_by() {
 }
 
 #[tokio::test]
+async fn nobody_registers_as_an_owner_of_house_bots_whichever_there_are() {
+    let world = World::new().await;
+    for name in ["house", "house-greedy", "house-of-tomorrow"] {
+        let refused = world.register_owner(name).await;
+        assert!(matches!(&refused, Err(BotError::NameKept(kept)) if kept.as_str() == name), "{refused:?}");
+    }
+    world.register_owner("housemate").await.unwrap();
+    world.register("house-greedy", "greedy").await.unwrap();
+}
+
+#[tokio::test]
 async fn bots_are_listed_by_page_the_latest_first() {
     let world = World::new().await;
     for (owner, bot) in [("a", "a1"), ("b", "b1"), ("a", "a2"), ("b", "b2")] {

@@ -42,7 +42,7 @@ impl HouseBot {
 pub struct NoHouseBots;
 
 impl HouseBots {
-    /// Whose bots all of them were at first. Nobody else registers as that owner, nor as one of those that they have now.
+    /// Whose bots all of them were at first.
     pub const OLD_OWNER: &str = "house";
 
     /// Whose bot the one with this name is: each has an owner of its own, as bots of one owner do not meet.
@@ -54,6 +54,12 @@ impl HouseBots {
     pub fn have(&self, bot: &str, owner: &str) -> bool {
         let is_of_the_house = owner == Self::OLD_OWNER || owner == Self::owner_of(bot);
         is_of_the_house && self.0.iter().any(|one| one.name == bot)
+    }
+
+    /// Whether an owner of this name is for house bots, those of today or others: nobody else registers by it, with house bots or
+    /// without, as who did before there were some would own them.
+    pub fn is_owner(name: &str) -> bool {
+        name == Self::OLD_OWNER || name.starts_with("house-")
     }
 
     /// Whether there are none.

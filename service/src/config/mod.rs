@@ -199,18 +199,13 @@ impl Config {
         })
     }
 
-    /// The owners that this means by their names: those whose bots alone may enter a ladder, and those of house bots.
+    /// The owners that this means by their names: those whose bots alone may enter a ladder.
     fn named_owners(&self) -> BTreeSet<Owner> {
         let of_ladders = self.ladders.iter().filter_map(|ladder| match &ladder.entry {
             Entry::Owners(owners) => Some(owners),
             Entry::Registered => None,
         });
-        let mut owners: BTreeSet<Owner> = of_ladders.flatten().cloned().collect();
-        if !self.house_bots.is_empty() {
-            owners.extend(Owner::new(HouseBots::OLD_OWNER));
-        }
-        owners.extend(self.house_bots.iter().flat_map(|bot| Owner::new(HouseBots::owner_of(&bot.name))));
-        owners
+        of_ladders.flatten().cloned().collect()
     }
 
     /// How webhooks are delivered.

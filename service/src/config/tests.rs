@@ -148,7 +148,7 @@ fn the_documentation_lists_every_setting_with_its_default() {
 }
 
 #[test]
-fn owners_that_a_ladder_names_and_those_of_house_bots_are_nobodys_who_registers() {
+fn owners_that_a_ladder_names_are_nobodys_who_registers() {
     let check = |text: &str, expected: &[&str]| {
         let (_folder, path) = with_file(text);
         let config = Config::load(&Flags::new(), variables(&[]), Some(&path)).unwrap();
@@ -160,10 +160,7 @@ fn owners_that_a_ladder_names_and_those_of_house_bots_are_nobodys_who_registers(
     };
     check("", &[]);
     check(&ladder("a", ""), &[]);
-    check("house_bots = \"greedy\"\n", &["house", "house-greedy"]);
-    check("house_bots = \"\"\n", &[]);
     let two =
         [ladder("a", "owners = [\"bob\", \"ada\"]"), ladder("b", "owners = [\"cyd\", \"ada\"]")].concat();
     check(&two, &["ada", "bob", "cyd"]);
-    check(&format!("house_bots = \"greedy\"\n{two}"), &["ada", "bob", "cyd", "house", "house-greedy"]);
 }

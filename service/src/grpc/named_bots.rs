@@ -14,7 +14,7 @@ use crate::{
     journal::{BotName, Owner},
     ladders::{Challenge, Taken},
     limits,
-    table::{MatchSpec, SeatSpec},
+    table::{DealSpec, MatchSpec, SeatSpec},
 };
 
 /// Takes the seats that these matches have for bots, match by match. A bot that is retired, or that no token was ever made for, gets
@@ -48,6 +48,8 @@ pub(super) fn take(
                     own.insert(bot);
                 }
                 Some(challenge) => {
+                    check_deals(&spec.deals)
+                        .map_err(|problem| Fault::field(format!("{}.deals.shared", path(at)), problem))?;
                     check_time(&spec.time_control).map_err(|(field, problem)| {
                         Fault::field(format!("{}.time_control{field}", path(at)), problem)
                     })?;
@@ -86,6 +88,17 @@ pub(super) fn shorten(backend: &Backend, owner: Option<&Owner>, specs: &mut [Mat
 
 fn ms(most: Duration) -> u32 {
     u32::try_from(most.as_millis()).unwrap_or(u32::MAX)
+}
+
+/// Before its deal a match waits for all matches of its deal set, which may give their seats far more time than a challenge does.
+fn check_deals(deals: &DealSpec) -> Result<(), &'static str> {
+    match deals {
+        DealSpec::Shared(_) => Err(
+            "are shared: give a match with a bot of another owner deals of its own, as it would have the bot wait for the others of the \
+             deal set",
+        ),
+        DealSpec::Joint | DealSpec::Fixed(_) => Ok(()),
+    }
 }
 
 /// Whoever challenges a bot has its places no longer than it takes to play. An error has the field within the time control.

@@ -1,7 +1,8 @@
 //! How many seats the bots that are there can take at once ([`Capacities`]).
 //!
 //! A stream that waits has room for all that it waits for, but maybe not now: it plays on what it was given on other ladders, and joins
-//! other matches beside. A match that the bot could not join would be its no-show, so it is not paired before it has room.
+//! other matches beside. A match that the bot could not join would be its no-show, so it is not paired before it has room. A stream that
+//! waits on no ladder is given nothing more of ladders: it may be another program's.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
@@ -20,7 +21,16 @@ pub enum Capacity {
     Unbounded,
 }
 
-/// A seat in a match of no ladder that is played by a way of being there, until it is dropped.
+/// Of what match a seat is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeatOf {
+    /// Of one that a ladder made.
+    Ladder,
+    /// Of another.
+    NoLadder,
+}
+
+/// A seat that is played by a way of being there, until it is dropped.
 #[derive(Debug)]
 pub struct Occupied(Arc<AtomicU32>);
 
@@ -32,15 +42,26 @@ pub(super) struct Capacities(Mutex<HashMap<BotName, BTreeMap<u64, Held>>>);
 #[derive(Debug)]
 struct Held {
     capacity: Capacity,
-    /// How many seats in matches of no ladder are played by it.
-    occupied: Arc<AtomicU32>,
+    /// On how many ladders it waits.
+    ladders: usize,
+    /// How many seats in matches of ladders are played by it.
+    of_ladders: Arc<AtomicU32>,
+    /// How many seats in matches of no ladder are.
+    beside: Arc<AtomicU32>,
 }
 
 impl Capacities {
-    /// A bot is there by this from now on.
+    /// A bot is there by this from now on, and waits on no ladder by it.
     pub(super) fn open(&self, number: u64, bot: &BotName, capacity: Capacity) {
-        let held = Held { capacity, occupied: Arc::default() };
+        let held = Held { capacity, ladders: 0, of_ladders: Arc::default(), beside: Arc::default() };
         self.all().entry(bot.clone()).or_default().insert(number, held);
+    }
+
+    /// A bot waits on so many ladders by this from now on.
+    pub(super) fn wait(&self, number: u64, bot: &BotName, ladders: usize) {
+        if let Some(held) = self.all().get_mut(bot).and_then(|ways| ways.get_mut(&number)) {
+            held.ladders = ladders;
+        }
     }
 
     /// A bot is there by this no more.
@@ -53,10 +74,14 @@ impl Capacities {
         }
     }
 
-    /// A bot plays a seat in a match of no ladder by this from now on.
-    pub(super) fn occupy(&self, number: u64, bot: &BotName) -> Option<Occupied> {
+    /// A bot plays a seat by this from now on.
+    pub(super) fn occupy(&self, number: u64, bot: &BotName, of: SeatOf) -> Option<Occupied> {
         let all = self.all();
-        let occupied = Arc::clone(&all.get(bot)?.get(&number)?.occupied);
+        let held = all.get(bot)?.get(&number)?;
+        let occupied = Arc::clone(match of {
+            SeatOf::Ladder => &held.of_ladders,
+            SeatOf::NoLadder => &held.beside,
+        });
         occupied.fetch_add(1, Ordering::Relaxed);
         Some(Occupied(occupied))
     }
@@ -64,8 +89,11 @@ impl Capacities {
     /// How many matches of ladders a bot can play at once, by all that it is there by together.
     fn for_ladders(&self, bot: &BotName) -> Capacity {
         let all = self.all();
-        let ways = all.get(bot).into_iter().flat_map(BTreeMap::values);
-        let sum = ways.map(Held::for_ladders).try_fold(None, |sum: Option<u32>, held| match held {
+        let ways: Vec<&Held> = all.get(bot).into_iter().flat_map(BTreeMap::values).collect();
+        // One that waits already may be told here a moment later.
+        let none_waits = ways.iter().all(|held| held.ladders == 0);
+        let for_ladders = |held: &Held| if none_waits { held.room() } else { held.for_ladders() };
+        let sum = ways.into_iter().map(for_ladders).try_fold(None, |sum: Option<u32>, held| match held {
             Capacity::Seats(seats) => Some(Some(sum.unwrap_or(0).saturating_add(seats))),
             Capacity::Unbounded => None,
         });
@@ -79,10 +107,16 @@ impl Capacities {
 }
 
 impl Held {
+    /// How many matches of ladders are played by it at most.
     fn for_ladders(&self) -> Capacity {
+        if self.ladders == 0 { Capacity::Seats(self.of_ladders.load(Ordering::Relaxed)) } else { self.room() }
+    }
+
+    /// How many it has room for, whatever it waits for.
+    fn room(&self) -> Capacity {
         match self.capacity {
             Capacity::Seats(seats) => {
-                Capacity::Seats(seats.saturating_sub(self.occupied.load(Ordering::Relaxed)))
+                Capacity::Seats(seats.saturating_sub(self.beside.load(Ordering::Relaxed)))
             }
             Capacity::Unbounded => Capacity::Unbounded,
         }
@@ -131,7 +165,7 @@ mod tests {
         check(Capacity::Unbounded);
         capacities.open(1, &ann(), Capacity::Seats(2));
         check(Capacity::Seats(2));
-        let occupied = [(); 3].map(|()| capacities.occupy(1, &ann()).unwrap());
+        let occupied = [(); 3].map(|()| capacities.occupy(1, &ann(), SeatOf::NoLadder).unwrap());
         check(Capacity::Seats(0));
         capacities.open(2, &ann(), Capacity::Seats(5));
         check(Capacity::Seats(5));
@@ -142,9 +176,31 @@ mod tests {
         capacities.close(3, &ann());
         capacities.close(1, &ann());
         check(Capacity::Seats(5));
-        assert!(capacities.occupy(1, &ann()).is_none());
+        assert!(capacities.occupy(1, &ann(), SeatOf::NoLadder).is_none());
         capacities.close(2, &ann());
         check(Capacity::Unbounded);
         assert!(capacities.all().is_empty());
+    }
+
+    #[test]
+    fn what_waits_on_no_ladder_has_room_for_what_it_plays_of_ladders_alone() {
+        let capacities = Capacities::default();
+        let check = |expected| assert_eq!(capacities.for_ladders(&ann()), Capacity::Seats(expected));
+        capacities.open(1, &ann(), Capacity::Seats(2));
+        capacities.open(2, &ann(), Capacity::Seats(5));
+        check(7);
+        capacities.wait(1, &ann(), 1);
+        check(2);
+        capacities.open(3, &ann(), Capacity::Unbounded);
+        check(2);
+        let played = capacities.occupy(2, &ann(), SeatOf::Ladder);
+        let beside = capacities.occupy(2, &ann(), SeatOf::NoLadder);
+        check(3);
+        capacities.wait(2, &ann(), 2);
+        check(6);
+        capacities.wait(1, &ann(), 0);
+        check(4);
+        drop((played, beside));
+        check(5);
     }
 }

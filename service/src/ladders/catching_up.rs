@@ -70,7 +70,7 @@ impl Task {
         }
         let last = results.cursor().number;
         for (name, run) in &mut self.ladders {
-            run.reinstate_before(ResultNumber::new(u64::MAX));
+            run.reinstate_before(ResultNumber::new(u64::MAX), now);
             // Those at the end that are known to be lost too.
             run.state.saw(last);
             let compared = run.stored.at_end(last, last, &run.state.spec, run.state.ratings());

@@ -55,7 +55,7 @@ use zetema_ladder::conduct::ReinstateError;
 
 pub use crate::challenges::{Challenge, ChallengeOver, Challenges, Playing, Taken};
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
-pub use capacity::{Capacity, Occupied};
+pub use capacity::{Capacity, Occupied, SeatOf};
 pub use honesty::{NoSeason, Season, Suspected};
 pub use luck::Luck;
 pub use picture::{Picture, Row};

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use tokio::sync::mpsc;
 use zetema_ladder::conduct::{Notice, Status};
 
-use super::{Capacity, Ladders, NoLadder, NotNow, Occupied};
+use super::{Capacity, Ladders, NoLadder, NotNow, Occupied, SeatOf};
 use crate::journal::{BotName, LadderName, MatchId, Owner, UnixMillis};
 use crate::limits;
 
@@ -121,19 +121,20 @@ impl Presence {
         // before the answer, which is about the ladders.
         let Self { bot, number, ladders, tell, words: _ } = &*self;
         let Waits { queues, challenges } = waits;
+        let on = queues.len();
         let said = ladders.admit(bot, &queues).and_then(|()| {
             ladders.0.wishes.say(*number, bot, queues, tell).map_err(|not_now| (0, not_now.into()))
         });
         if said.is_ok() {
+            ladders.0.capacities.wait(*number, bot, on);
             ladders.0.challenges.accept(*number, bot, challenges);
         }
         async move { said?.await.map_err(|_| (0, NotNow::Stopping.into())) }
     }
 
-    /// The bot plays a seat in a match of no ladder by this, which takes as much room from what it waits for on ladders, until that is
-    /// dropped.
-    pub fn occupy(&self) -> Option<Occupied> {
-        self.ladders.0.capacities.occupy(self.number, &self.bot)
+    /// The bot plays a seat by this, until that is dropped. In a match of no ladder it takes as much room from what it waits for on ladders.
+    pub fn occupy(&self, of: SeatOf) -> Option<Occupied> {
+        self.ladders.0.capacities.occupy(self.number, &self.bot, of)
     }
 
     /// What the ladders have to say to the bot's author next. Without end if they say nothing. Dropped before it is done, it loses

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zetema_ladder::conduct::{Conduct, Status};
 use zetema_ladder::pairing::{Entrant, Member, Pairing, Queue, Strength};
-use zetema_ladder::quota::Usage;
+use zetema_ladder::quota::{QuotaReached, Usage};
 use zetema_ladder::{Counted, Ladder, Unrated};
 use zetema_rules::AbortReason;
 
@@ -114,6 +114,11 @@ impl State {
         self.queue.starves_since(now.steady_ms)
     }
 
+    /// Whether a match could be made of all who wait here, whatever else they play.
+    pub(super) fn could_pair(&self) -> bool {
+        self.queue.could_pair()
+    }
+
     /// The bots that wait here and have places left, whether they could be paired now or not.
     pub(super) fn with_room(&mut self) -> Kept {
         let Self { names, queue, wanted, .. } = self;
@@ -176,9 +181,12 @@ impl State {
             let owner = names.owner(bot, Some(&account.owner));
             queue.join(Entrant { bot: id, owner, strength, places }, now.steady_ms);
             let usage = usages.entry(bot.clone()).or_default();
-            let may_play = usage.check(account.quota, wall_ms).is_ok();
+            let reached = usage.check(account.quota, wall_ms).err();
             let is_last = usage.playing() + 1 >= account.quota.matches_at_once();
-            if !may_play || (kept.contains(bot) && (is_last || usage.is_paced(account.quota))) {
+            let is_kept = kept.contains(bot) && (is_last || usage.is_paced(account.quota));
+            if matches!(reached, Some(QuotaReached::AtOnce { .. })) {
+                queue.pass_over_busy(id);
+            } else if reached.is_some() || is_kept {
                 queue.pass_over(id);
             }
             if let Some(notice) = usage.notice(account.quota, wall_ms) {

@@ -79,7 +79,7 @@ pub(super) struct Task {
     /// Who is paired first: the ladder that made a match longest ago, so that each has its part of the bots that wait on several.
     turns: Vec<LadderName>,
     /// For which ladder bots are kept free, as somebody waits there for too long.
-    hold: Hold,
+    hold: Hold<LadderName>,
 }
 
 impl Task {
@@ -216,7 +216,7 @@ impl Task {
                 keeper::report(name, &comparison);
             }
             if ended.info.ladder.as_ref() == Some(name) {
-                run.reinstate_before(ended.number);
+                run.reinstate_before(ended.number, now);
                 told = run.state.count(ended, &*self.config.accounts, &mut self.usages, now);
                 run.changed = true;
                 of = Some(name.clone());
@@ -270,7 +270,8 @@ impl Task {
         let now = self.now();
         let Self { config, ladders, usages, turns, hold, .. } = self;
         let starving = |(name, run): (&LadderName, &Run)| Some((run.state.starves_since(now)?, name.clone()));
-        let held = hold.next(ladders.iter().filter_map(starving));
+        let could_pair = |name: &LadderName| ladders.get(name).is_some_and(|run| run.state.could_pair());
+        let held = hold.next(ladders.iter().filter_map(starving), could_pair);
         let kept = held.as_ref().and_then(|name| Some(ladders.get_mut(name)?.state.with_room()));
         let (kept, nobody) = (kept.unwrap_or_default(), Kept::new());
         let (mut had_one, mut told) = (Vec::new(), Told::new());
@@ -288,6 +289,7 @@ impl Task {
                 continue;
             }
             run.changed = true;
+            hold.served(&name);
             run.in_doubt.extend(making::make(&mut run.state, wanted, &config.matches, usages, now).await);
             had_one.push(name);
         }
@@ -387,14 +389,15 @@ impl Task {
     }
 
     async fn reinstate(&mut self, ladder: &LadderName, bot: &BotName) -> Result<Status, LadderFault> {
-        let at = self.now().wall;
+        let now = self.now();
         let run = self.ladders.get_mut(ladder).ok_or_else(|| NoLadder(ladder.to_string()))?;
         if !run.state.knows(bot) {
             return Err(LadderFault::NoBot(bot.clone()));
         }
         // Tried before it is stored, as what can't be done must not be.
-        run.state.conduct_of(bot).reinstate(at.get())?;
-        let (journal, more) = (self.config.matches.journal(), Reinstatement { after: run.state.seen(), at });
+        run.state.conduct_of(bot).reinstate(now.wall.get())?;
+        let journal = self.config.matches.journal();
+        let more = Reinstatement { after: run.state.seen(), at: now.stored() };
         let before = Reinstatements::read(journal, ladder, bot).await.map_err(|error| {
             tracing::error!(%bot, %ladder, %error, "it can't be read when a bot was put back");
             LadderFault::NotStored
@@ -404,7 +407,7 @@ impl Task {
             NotStored::NotKnown => LadderFault::NotStored,
         })?;
         run.changed = true;
-        Ok(run.state.reinstate(bot, at)?)
+        Ok(run.state.reinstate(bot, now.wall)?)
     }
 }
 
@@ -420,11 +423,11 @@ impl Run {
         }
     }
 
-    /// Puts back those who were put back before this result.
-    pub(super) fn reinstate_before(&mut self, result: ResultNumber) {
+    /// Puts back those who were put back before this result: by a clock that was ahead, now.
+    pub(super) fn reinstate_before(&mut self, result: ResultNumber, now: Now) {
         while let Some(first) = self.to_reinstate.first_entry().filter(|first| first.key().0 < result) {
             let ((_, bot), at) = first.remove_entry();
-            if let Err(error) = self.state.reinstate(&bot, at) {
+            if let Err(error) = self.state.reinstate(&bot, now.of_stored(at).wall) {
                 tracing::warn!(%bot, %error, "a bot was put back that need not be");
             }
         }

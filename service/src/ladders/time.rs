@@ -23,6 +23,11 @@ pub(super) struct Now {
 }
 
 impl Now {
+    /// The same by the machine's own clock, as it is stored.
+    pub(super) const fn stored(self) -> UnixMillis {
+        UnixMillis::new(self.wall.get().saturating_sub(self.lead_ms))
+    }
+
     /// The moment of a time that was stored by the machine's own clock: a moment ago, or before the start, when that may have been ahead.
     pub(super) fn of_stored(self, at: UnixMillis) -> Self {
         let at_ms = at.get().saturating_add(self.lead_ms);
@@ -105,6 +110,8 @@ mod tests {
         assert_eq!((back.steady_ms, back.wall.get()), (9 * HOUR + 60_000, 9 * HOUR + 60_000));
         let stored = back.of_stored(UnixMillis::new(8 * HOUR + 59_000));
         assert_eq!((stored.steady_ms, stored.wall.get()), (9 * HOUR + 59_000, 9 * HOUR + 59_000));
+        // What is stored of a moment is of that moment again.
+        assert_eq!((back.stored().get(), back.of_stored(back.stored())), (8 * HOUR + 60_000, back));
         // Put forward by three hours: nobody has waited longer for it.
         let forward = at(11 * HOUR + 60_000, 60_050);
         assert_eq!((forward.steady_ms, forward.wall.get()), (9 * HOUR + 60_000, 11 * HOUR + 60_000));

@@ -3,6 +3,7 @@
 //! Whoever has the lock changes it. What seldom happens its task does; an action is mostly done by whoever brings it
 //! ([`at_once`](super::at_once)).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -305,23 +306,23 @@ impl RunningTable {
         let info = self.info.borrow().clone();
         self.bot_seats.remove(&info);
         if let Some(taken) = self.taken.take() {
-            let over = self.over(&taken, &info);
-            taken.over(over);
+            taken.over(&self.over(&info));
         }
     }
 
     /// How the match of challenges was over, for those who challenged.
-    fn over(&self, taken: &Taken, info: &MatchInfo) -> ChallengeOver {
+    fn over(&self, info: &MatchInfo) -> ChallengeOver {
         if self.table.is_dealt() {
             return ChallengeOver::Dealt;
         }
         match self.table.outcome() {
             Some(Outcome::Aborted { reason: AbortReason::NoShow | AbortReason::NonceMissing, seats }) => {
                 let absent = info.seats.iter().filter(|seat| seats.contains(&seat.seat));
-                let bots_fault = taken.has_any(absent.filter_map(|seat| seat.bot.as_ref()));
-                if bots_fault { ChallengeOver::NotDealt } else { ChallengeOver::Idle }
+                ChallengeOver::Idle { absent: absent.filter_map(|seat| seat.bot.clone()).collect() }
             }
-            Some(Outcome::Aborted { reason: AbortReason::Cancelled, .. }) => ChallengeOver::Idle,
+            Some(Outcome::Aborted { reason: AbortReason::Cancelled | AbortReason::Idle, .. }) => {
+                ChallengeOver::Idle { absent: BTreeSet::new() }
+            }
             _ => ChallengeOver::NotDealt,
         }
     }

@@ -17,7 +17,7 @@ async fn every_bad_bot_gets_its_due_and_good_ones_play_on_without_a_forfeit() {
     let run = Run {
         program: None,
         flags: FLAGS.map(Into::into).to_vec(),
-        join_timeout: Duration::from_secs(3),
+        join_timeout: Duration::from_secs(6),
         requests: Rate { per_second: 1_000, burst: 1_000 },
         connections: Rate { per_second: 20, burst: 100 },
         lasts: Lasts::UntilAllHaveTheirs { at_most: Duration::from_mins(2) },

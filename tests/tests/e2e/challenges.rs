@@ -9,7 +9,7 @@ use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::{self, ChallengesFrom, ErrorReason, Preset};
 use zetema_sdk::{Challenges, DealCheck, End, Session, Settings};
-use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, soon};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, shared, soon};
 
 /// A match of the caller against a bot, which has seat 1.
 fn against(bot: &str) -> v1::MatchSpec {
@@ -254,6 +254,25 @@ async fn a_stranger_gives_a_bot_a_clock_and_does_not_keep_it_waiting() {
         assert_eq!(created.time_control.as_ref().unwrap().join_timeout_ms, Some(expected));
         cancel(&shop, created).await;
     }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stranger_lets_no_bot_wait_for_the_other_matches_of_a_deal_set() {
+    let (server, clients, [kennel, shop], rex) = scene().await;
+    let _stream = accepting(&clients, &rex, 2).await;
+    let create = async |owner: &Clients| {
+        let matches = vec![shared(preset(Preset::Fosdick, 2), 1), shared(against("rex"), 1)];
+        let request = v1::BatchCreateMatchesRequest { request_id: String::new(), matches };
+        soon("BatchCreateMatches", owner.matches().batch_create_matches(request)).await
+    };
+    let status = create(&shop).await.unwrap_err();
+    let error = v1::Error::from_status(&status).unwrap();
+    assert_eq!(
+        (error.reason(), error.violations[0].field.as_str()),
+        (ErrorReason::InvalidField, "matches[1].deals.shared")
+    );
+    create(&kennel).await.expect("its own owner may");
     server.stop().await;
 }
 

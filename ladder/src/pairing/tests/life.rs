@@ -212,4 +212,7 @@ fn one_starves_when_its_patience_is_over_and_only_others_hold_it_up() {
     queue.pass_over(BotId::new(1));
     queue.pass_over(BotId::new(2));
     assert_eq!(queue.starves_since(10 * patience), None, "who is passed over does not wait");
+    queue.pass_over_busy(BotId::new(1));
+    assert_eq!(queue.starves_since(10 * patience), None, "two are free as soon as a match is over");
+    assert!(queue.could_pair());
 }

@@ -1,6 +1,7 @@
 //! What a queue does, as sentences.
 
 mod choice;
+mod hold;
 mod life;
 mod properties;
 mod seats;

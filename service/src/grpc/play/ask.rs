@@ -28,7 +28,7 @@ use crate::{
         wire,
     },
     journal::MatchId,
-    ladders::{Presence, Queued},
+    ladders::{Queued, SeatOf},
     limits,
     matches::{self, Answered, Audience, Hold, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
@@ -337,8 +337,9 @@ impl Session {
         room: Option<Room>,
     ) -> v1::PlayResponse {
         let Followed { start, seq, following } = followed;
-        let beside_ladders = start.r#match.as_ref().is_some_and(|info| info.ladder.is_empty());
-        let occupied = self.presence.as_ref().filter(|_| beside_ladders).and_then(Presence::occupy);
+        let of = |info: &v1::Match| if info.ladder.is_empty() { SeatOf::NoLadder } else { SeatOf::Ladder };
+        let of = start.r#match.as_ref().map(of);
+        let occupied = self.presence.as_ref().zip(of).and_then(|(presence, of)| presence.occupy(of));
         let owed = Vec::new();
         let seat =
             Held { match_id, access, hold, start: seq, shown: seq, owed, lost: false, _occupied: occupied };

@@ -53,7 +53,7 @@ pub(super) struct Held {
     pub(super) owed: Vec<(u64, Receipt)>,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
-    /// That it takes room from what the bot waits for on ladders.
+    /// That the bot plays it by this stream, for the ladders.
     pub(super) _occupied: Option<Occupied>,
 }
 

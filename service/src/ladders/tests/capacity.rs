@@ -59,7 +59,7 @@ async fn a_bot_that_goes_to_another_ladder_is_paired_there_as_its_matches_end() 
 async fn a_bot_that_plays_beside_its_ladders_is_paired_as_far_as_there_is_room() {
     let scene = Scene::new().await;
     let ann = by_stream(&scene, "ann", 2, other()).await;
-    let beside = ann.occupy().unwrap();
+    let beside = ann.occupy(SeatOf::NoLadder).unwrap();
     let _partners = partners(&scene, "sackson-2", ["dan", "eve"]).await;
     a_while().await;
     assert_eq!(scene.seats("ann").len(), 1);
@@ -72,7 +72,7 @@ async fn a_bot_that_plays_beside_its_ladders_is_paired_as_far_as_there_is_room()
 async fn a_bot_without_room_is_paired_when_it_has_some_and_keeps_nobody_waiting() {
     let scene = Scene::new().await;
     let ann = by_stream(&scene, "ann", 1, queue("sackson-2", 1)).await;
-    let beside = ann.occupy().unwrap();
+    let beside = ann.occupy(SeatOf::NoLadder).unwrap();
     let _partners = partners(&scene, "sackson-2", ["dan", "eve"]).await;
     a_while().await;
     assert_eq!(scene.seats("ann"), []);
@@ -85,14 +85,17 @@ async fn a_bot_without_room_is_paired_when_it_has_some_and_keeps_nobody_waiting(
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_stream_or_calls_make_room() {
+async fn another_stream_or_calls_that_wait_on_ladders_make_room() {
     for capacity in [Capacity::Seats(1), Capacity::Unbounded] {
         let scene = Scene::new().await;
         let _ann = by_stream(&scene, "ann", 1, other()).await;
         let _partners = partners(&scene, "sackson-2", ["dan", "eve"]).await;
         a_while().await;
         assert_eq!(scene.seats("ann").len(), 1, "{capacity:?}");
-        let _another = scene.ladders.enter_with(bot("ann"), capacity);
+        let mut another = scene.ladders.enter_with(bot("ann"), capacity);
+        a_while().await;
+        assert_eq!(scene.seats("ann").len(), 1, "what does not wait there takes nothing: {capacity:?}");
+        another.wait_on(other().into()).await.unwrap();
         a_while().await;
         assert_eq!(scene.seats("ann").len(), 2, "{capacity:?}");
     }

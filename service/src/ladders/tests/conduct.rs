@@ -142,3 +142,16 @@ async fn who_forfeits_again_and_again_is_benched_until_its_author_puts_it_back_a
     let after = scene.shows(|picture| picture.rated_matches == 18).await;
     assert_eq!(after.rows, before.rows);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_was_put_back_while_the_clock_was_ahead_is_so_after_a_restart_too() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    bench_until_author(&scene, "ann", "bob").await;
+    drop(waiting);
+    assert_eq!(scene.ladders.reinstate(LADDER, bot("bob")).await, Ok(Status::Free));
+    scene.clock.2.fetch_add(3_600_000, Ordering::Relaxed);
+    let scene = scene.restart().await;
+    let after = scene.shows(|picture| picture.rated_matches == 12).await;
+    assert_eq!(status_of(&after, "bob"), Some(Status::Free));
+}
