@@ -483,7 +483,7 @@ mod tests {
         assert!(take(&challenges, "bob", 1, 0, None).is_none(), "a minute in all");
         for _ in 0..10 {
             let taken = run(take(&challenges, "cat", 1, 0, None).unwrap());
-            tokio::time::advance(Duration::from_secs(60)).await;
+            tokio::time::advance(Duration::from_mins(1)).await;
             taken.over(&idle(&["ann"]));
         }
         assert!(take(&challenges, "cat", 1, 0, None).is_some());

@@ -379,8 +379,9 @@ fn a_file_of_an_earlier_version_is_gone_on_with_where_its_lines_are_as_now() {
         let refused = |content: &[u8], says: &str| {
             fs::write(&file, content).unwrap();
             fs::write(kept(&file), &old).unwrap();
-            let args = ["ladder", "export", what, LADDER, "--format", form, "--output"];
-            let output = server.command(&args).arg(&file).output().unwrap();
+            let output = file.to_str().unwrap();
+            let args = ["ladder", "export", what, LADDER, "--format", form, "--output", output];
+            let output = server.command(&args).output().unwrap();
             let told = text(&output.stderr);
             assert!(!output.status.success() && told.contains(says), "{what} {form}: {told}");
             assert!(fs::read(&file).unwrap() == content && fs::read(kept(&file)).unwrap() == old);

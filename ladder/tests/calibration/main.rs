@@ -85,22 +85,22 @@ fn check(name: &str, plan: &Plan, bounds: &Bounds) {
     let late: Vec<Prediction> =
         established.iter().copied().filter(|one| one.after >= MATCHES * 2 / 3).collect();
     let correlations: Vec<f64> = seasons.iter().map(Season::rank_correlation).collect();
-    let least = correlations.iter().copied().fold(1.0, f64::min);
+    let lowest = correlations.iter().copied().fold(1.0, f64::min);
     let mean = correlations.iter().sum::<f64>() / whole(correlations.len());
     let deciles = deciles(&established);
-    let (off, all, last) = (farthest_off(&deciles), slope(&established), slope(&late));
+    let (off, whole_season, last_third) = (farthest_off(&deciles), slope(&established), slope(&late));
     println!(
-        "{name}, spread {}: rank correlation {least:.3} at least, {mean:.3} in the mean; at most {off:.3} off; slope {all:.2}, in \
-         the last third {last:.2}",
+        "{name}, spread {}: rank correlation {lowest:.3} at least, {mean:.3} in the mean; at most {off:.3} off; slope {whole_season:.2}, in \
+         the last third {last_third:.2}",
         plan.spread
     );
     for Decile { pairs, predicted, observed } in &deciles {
         println!("    {pairs:6} pairs: predicted {predicted:.3}, observed {observed:.3}");
     }
-    assert!(least >= bounds.correlation, "{name}, spread {}: rank correlation {least}", plan.spread);
+    assert!(lowest >= bounds.correlation, "{name}, spread {}: rank correlation {lowest}", plan.spread);
     assert!(off <= bounds.off, "{name}, spread {}: {off} off", plan.spread);
     let [from, to] = bounds.slope;
-    assert!((from..=to).contains(&all), "{name}, spread {}: slope {all}", plan.spread);
+    assert!((from..=to).contains(&whole_season), "{name}, spread {}: slope {whole_season}", plan.spread);
 }
 
 /// How far bots are apart: the one that is a spread above the middle wins so many of 100 against it.

@@ -117,7 +117,7 @@ impl Season {
             let places = NonZeroU16::new(2).expect("two");
             queue.join(Entrant { bot: BotId::new(number), owner: OwnerId::new(number), strength, places }, 0);
         }
-        let length_s = LogNormal::new(60.0_f64.ln(), 0.8).expect("a spread");
+        let spread_s = LogNormal::new(60.0_f64.ln(), 0.8).expect("a spread");
         let mut running: BTreeMap<usize, (Pairing, Table)> = BTreeMap::new();
         let (mut ends, mut begun, mut now_ms) = (BTreeSet::new(), 0, 0);
         while self.rated < MATCHES {
@@ -138,7 +138,7 @@ impl Season {
                 let table = self.table(bots, teams);
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 // positive, and hours at most
-                let length_ms = (1e3 * length_s.sample(&mut self.dice)) as u64;
+                let length_ms = (1e3 * spread_s.sample(&mut self.dice)) as u64;
                 ends.insert((now_ms + length_ms, begun));
                 running.insert(begun, (pairing, table));
                 begun += 1;

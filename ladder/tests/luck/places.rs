@@ -94,7 +94,7 @@ const WORTH: f64 = 5.0;
 fn season(dice: &mut StdRng, results: usize) -> Season {
     let mut running: BinaryHeap<Running> = BinaryHeap::new();
     let mut begun: Vec<(AdjustedScore, MatchTimes)> = Vec::new();
-    let mut begin = |now_ms: u64, running: &mut BinaryHeap<Running>, begun: &mut Vec<_>| {
+    let mut deal = |now_ms: u64, running: &mut BinaryHeap<Running>, begun: &mut Vec<_>| {
         let mut normal = |spread: f64| -> f64 {
             let drawn: f64 = StandardNormal.sample(dice);
             spread * drawn
@@ -107,12 +107,12 @@ fn season(dice: &mut StdRng, results: usize) -> Season {
         running.push(Reverse((times.ended_ms, begun.len())));
         begun.push((AdjustedScore { raw, luck }, times));
     };
-    (0..PLACES).for_each(|_| begin(1, &mut running, &mut begun));
+    (0..PLACES).for_each(|_| deal(1, &mut running, &mut begun));
     let mut order = Vec::new();
     while let Some(Reverse((ended_ms, number))) = running.pop() {
         order.push(number);
         if order.len() < results {
-            begin(ended_ms + 1_000, &mut running, &mut begun);
+            deal(ended_ms + 1_000, &mut running, &mut begun);
         }
     }
     let matches = order.iter().map(|&number| begun[number]).collect();

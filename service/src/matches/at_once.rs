@@ -11,7 +11,7 @@ use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::message::{Commanded, Handle, Promise};
+use super::message::{Commanded, Handle, Message, Promise};
 use super::running_table::{RunningTable, State};
 use crate::journal::{AppendOutcome, Cause, Journal, Outcome};
 use crate::limits;
@@ -25,27 +25,27 @@ impl Handle {
     ///
     /// # Errors
     /// The command: it is the task's to do.
-    pub(super) fn at_once(&self, asked: Commanded) -> Result<(), Commanded> {
+    pub(super) fn at_once(&self, asked: Commanded) -> Result<(), Box<Message>> {
         // Nothing overtakes what came before.
         if !matches!(asked.command, Command::Act { .. }) || !self.counts.are_heard() {
-            return Err(asked);
+            return Err(asked.into());
         }
-        let Ok(table) = Arc::clone(&self.table).try_lock_owned() else { return Err(asked) };
+        let Ok(table) = Arc::clone(&self.table).try_lock_owned() else { return Err(asked.into()) };
         if !self.counts.are_heard() || table.needs_its_task() {
-            return Err(asked);
+            return Err(asked.into());
         }
         #[cfg(test)]
         if planted::is(Bug::ApplyBeforeDurable) {
-            return Err(asked);
+            return Err(asked.into());
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
         if table.expired(asked.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
-            return Err(asked);
+            return Err(asked.into());
         }
         match table.table.decide(&asked.command, asked.arrival) {
-            Ok(Decided::Write(changes)) if changes.iter().any(Change::ends_match) => Err(asked),
+            Ok(Decided::Write(changes)) if changes.iter().any(Change::ends_match) => Err(asked.into()),
             Ok(Decided::Write(changes)) => write(table, changes, asked, Arc::clone(&self.news)),
-            Ok(Decided::TimedOut(_)) => Err(asked),
+            Ok(Decided::TimedOut(_)) => Err(asked.into()),
             Ok(Decided::Already(done)) => {
                 answer(&table, asked, Ok(done));
                 Ok(())
@@ -71,9 +71,9 @@ fn write(
     changes: Vec<Change>,
     asked: Commanded,
     news: Arc<Notify>,
-) -> Result<(), Commanded> {
+) -> Result<(), Box<Message>> {
     let entries = table.entries(changes);
-    let Some(append) = table.storage.append_of(&table.table, &entries) else { return Err(asked) };
+    let Some(append) = table.storage.append_of(&table.table, &entries) else { return Err(asked.into()) };
     let journal: Arc<dyn Journal> = Arc::clone(&table.storage.journal);
     let Commanded { command, arrival, asked, reply } = asked;
     let whole = asked.taken(&table.measures);

@@ -168,7 +168,7 @@ impl PlayerFaults {
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
         remembered.forget_over();
         if runs() {
-            remembered.note(Whose::of(info, fault.seat), fault, &self.limits);
+            remembered.note(&Whose::of(info, fault.seat), fault, &self.limits);
         }
     }
 
@@ -248,7 +248,7 @@ fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
 }
 
 impl Remembered {
-    fn note(&mut self, whose: Whose, fault: PlayerFault, limits: &FaultLimits) {
+    fn note(&mut self, whose: &Whose, fault: PlayerFault, limits: &FaultLimits) {
         // It is said again with the resignation, until that is acknowledged.
         if is_panic(&fault) && self.has_panicked((fault.match_id, fault.seat)) {
             return;
@@ -270,14 +270,14 @@ impl Remembered {
             self.of_bot.entry(bot.clone()).or_default().insert(number, key);
             self.forget_of_bot(bot, before.into_iter().chain(forgotten).map(|(number, _)| number));
         }
-        self.change(&whose, |own| {
+        self.change(whose, |own| {
             if let Some(latest) = latest {
                 own.remove(&latest);
             }
             own.insert(number, key);
         });
-        let own = self.of_each.get(&whose);
-        let oldest = own.filter(|own| whose != Whose::Admin && own.len() > limits.seats_of_one);
+        let own = self.of_each.get(whose);
+        let oldest = own.filter(|own| *whose != Whose::Admin && own.len() > limits.seats_of_one);
         if let Some((_, &oldest)) = oldest.and_then(BTreeMap::first_key_value) {
             self.forget(oldest);
         }
@@ -365,7 +365,9 @@ impl Remembered {
         {
             self.over_until.remove(&match_id);
             let forgotten: Vec<SeatKey> = self.to_forget(match_id).collect();
-            forgotten.into_iter().for_each(|key| self.forget(key));
+            for key in forgotten {
+                self.forget(key);
+            }
         }
     }
 }
@@ -405,7 +407,7 @@ mod tests {
             let match_id = MatchId::from_bytes([number; 16]);
             for seat in seats_of(match_id).take(2).map(|(_, seat)| seat) {
                 let fault = PlayerFault { at: UnixMillis::new(1), count, match_id, seat, kind: kind.clone() };
-                remembered.note(Whose::Admin, fault, &limits);
+                remembered.note(&Whose::Admin, fault, &limits);
             }
             remembered.is_over(match_id, Instant::now() + limits.kept);
         }

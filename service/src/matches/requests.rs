@@ -240,7 +240,7 @@ impl Matches {
         let reply = Promise::new(|answered| drop(answer.send(answered)));
         let asked = Commanded { command: command.clone(), arrival, asked: Asked::now(), reply };
         if let Err(asked) = handle.at_once(asked) {
-            handle.send(asked.into()).await.ok()?;
+            handle.send(asked).await.ok()?;
         }
         answered.await.ok()?
     }
@@ -258,7 +258,7 @@ impl Matches {
         let asked = Commanded { command, arrival, asked: Asked::of(span), reply };
         if let Err(asked) = handle.at_once(asked) {
             // What is not taken is dropped, and its promise with it.
-            handle.try_send(asked.into());
+            handle.try_send(asked);
         }
     }
 }

@@ -61,10 +61,6 @@ impl Matches {
         let counts = Arc::new(Counts::new(table.entry_count()));
         let news = Arc::new(Notify::new());
         let stop = self.shared.stop.child_token();
-        self.shared.bot_seats.add(&begun);
-        if let Some(taken) = &mut taken {
-            taken.begun();
-        }
         let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();
         let table = RunningTable {
             held: self.shared.live_bytes.hold(bytes),
@@ -77,7 +73,7 @@ impl Matches {
             holders: begun.seats.iter().map(|_| Holder::default()).collect(),
             faults: self.shared.faults.clone(),
             bot_seats: Arc::clone(&self.shared.bot_seats),
-            taken,
+            taken: None,
             clock: config.clock.clone(),
             limits,
             stop: stop.clone(),
@@ -99,6 +95,11 @@ impl Matches {
             news: Arc::clone(&news),
         };
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
+        // Behind it, as a bot that is told of its seat comes at once.
+        self.shared.bot_seats.add(&begun);
+        if let Some(taken) = &mut taken {
+            taken.begun();
+        }
         let task = TableTask {
             table,
             inbox,
@@ -108,6 +109,7 @@ impl Matches {
             alarm: Alarm::default(),
             stop,
             deal_set: None,
+            taken,
         };
         (task, begun)
     }

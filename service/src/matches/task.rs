@@ -13,6 +13,7 @@ use super::live_bytes::Held;
 use super::message::{Counts, Message};
 use super::running_table::{Due, RunningTable, State};
 use super::subscribers::End;
+use crate::challenges::Taken;
 use crate::table::Moment;
 
 /// The task of a running table.
@@ -27,6 +28,8 @@ pub(super) struct TableTask {
     pub(super) stop: CancellationToken,
     /// The deal set that the match is of, and what it shares with the others.
     pub(super) deal_set: Option<(DealSetMember, Arc<Held>)>,
+    /// The challenges among its seats, until the table has them.
+    pub(super) taken: Option<Taken>,
 }
 
 /// The wait for the server's stop, which is kept from one turn to the next.
@@ -66,8 +69,9 @@ impl TableTask {
     }
 
     async fn begin(&mut self) {
-        let deal_set = self.deal_set.take();
+        let (deal_set, taken) = (self.deal_set.take(), self.taken.take());
         let mut table = self.table.lock().await;
+        table.taken = taken;
         let RunningTable { table: state, .. } = &*table;
         tracing::debug!(match_id = %state.match_id(), entries = state.entry_count(), "a table runs");
         let Some((mut member, shared)) = deal_set else { return };

@@ -23,7 +23,7 @@ use super::shown::Standings;
 use crate::harness::{Clients, Process, built};
 
 /// How long a server runs at most that is not killed while it starts.
-const SERVES_FOR: Duration = Duration::from_millis(5_000);
+const SERVES_FOR: Duration = Duration::from_secs(5);
 /// How often a server stores ratings that have changed, in milliseconds: far oftener than it is killed, so that those that are held against
 /// the results after a kill are of the server that was killed.
 const STORES_EVERY_MS: &str = "100";

@@ -40,8 +40,8 @@ impl Bot {
         request
     }
 
-    fn assigned(&self) -> Option<v1::AssignedSeat> {
-        Some(self.seat.clone())
+    fn assigned(&self) -> v1::AssignedSeat {
+        self.seat.clone()
     }
 
     async fn update_queues(&self, matches_at_once: u32) -> Result<v1::UpdateQueuesResponse, Status> {
@@ -76,13 +76,13 @@ impl Bot {
 
     async fn join(&self, nonce: Option<&Nonce>) -> Result<v1::JoinSeatResponse, Status> {
         let nonce_hash = nonce.map(Nonce::hash).to_wire();
-        let assigned = self.assigned();
+        let assigned = Some(self.assigned());
         let request = self.call(v1::JoinSeatRequest { nonce_hash, assigned, ..Default::default() });
         Ok(soon("JoinSeat", self.clients.play().join_seat(request)).await?.into_inner())
     }
 
     async fn send_nonce(&self, nonce: &Nonce) -> Result<(), Status> {
-        let (nonce, assigned) = (nonce.to_wire(), self.assigned());
+        let (nonce, assigned) = (nonce.to_wire(), Some(self.assigned()));
         let request = self.call(v1::SendNonceRequest { nonce, assigned, ..Default::default() });
         soon("SendNonce", self.clients.play().send_nonce(request)).await.map(|_| ())
     }
@@ -93,20 +93,20 @@ impl Bot {
         if after_seq.is_some() {
             self.log.cut();
         }
-        let seat = v1::ObserveSeat { after_seq, assigned: self.assigned(), ..Default::default() };
+        let seat = v1::ObserveSeat { after_seq, assigned: Some(self.assigned()), ..Default::default() };
         let request = self.call(v1::ObserveRequest { seats: vec![seat] });
         Ok(soon("Observe", self.clients.play().observe(request)).await?.into_inner())
     }
 
     async fn act(&self, act: v1::Act) -> Result<v1::Receipt, Status> {
-        let (act, assigned) = (Some(act), self.assigned());
+        let (act, assigned) = (Some(act), Some(self.assigned()));
         let request = self.call(v1::ActRequest { act, assigned, ..Default::default() });
         let answer = soon("Act", self.clients.play().act(request)).await?;
         Ok(answer.into_inner().receipt.unwrap())
     }
 
     async fn resign(&self) -> Result<(), Status> {
-        let request = self.call(v1::ResignRequest { assigned: self.assigned(), ..Default::default() });
+        let request = self.call(v1::ResignRequest { assigned: Some(self.assigned()), ..Default::default() });
         soon("Resign", self.clients.play().resign(request)).await.map(|_| ())
     }
 
@@ -224,7 +224,7 @@ async fn a_bots_token_that_is_replaced_plays_nothing_by_calls_and_its_match_goes
     assert_eq!(reason(ann.send_nonce(&Nonce::new(b"by calls").unwrap()).await), void);
     assert_eq!(reason(ann.resign().await), void);
     assert_eq!(reason(ann.update_queues(1).await), void);
-    let seat = v1::ObserveSeat { assigned: ann.assigned(), ..Default::default() };
+    let seat = v1::ObserveSeat { assigned: Some(ann.assigned()), ..Default::default() };
     let observe = ann.call(v1::ObserveRequest { seats: vec![seat] });
     assert_eq!(reason(soon("Observe", clients.play().observe(observe)).await.map(|_| ())), void);
 

@@ -20,7 +20,7 @@ fn four_play_at(lengths: &[u64]) -> Option<u64> {
             queues[TWO].finish(pairing, now_ms).unwrap();
         }
         let starving = [TWO, FOUR].into_iter().filter_map(|at| Some((queues[at].starves_since(now_ms)?, at)));
-        let held = hold.next(starving, |&at| queues[at].could_pair());
+        let kept = hold.next(starving, |&at| queues[at].could_pair());
         for at in [TWO, FOUR] {
             let mut busy = Vec::new();
             for (_, pairing) in &running {
@@ -31,7 +31,7 @@ fn four_play_at(lengths: &[u64]) -> Option<u64> {
                 queues[at].join(entrant(number), now_ms);
                 if busy.contains(&bot) {
                     queues[at].pass_over_busy(bot);
-                } else if held.is_some_and(|held| held != at && queues[held].has_room(bot)) {
+                } else if kept.is_some_and(|kept| kept != at && queues[kept].has_room(bot)) {
                     queues[at].pass_over(bot);
                 }
             }
@@ -57,8 +57,8 @@ fn four_who_are_never_free_at_once_are_kept_until_they_are() {
 /// For which ladders bots are kept one after the other, if it is in vain for all of these.
 fn in_vain(hold: &mut Hold<&'static str>, starving: &[(u64, &'static str)]) -> Vec<&'static str> {
     let calls = Hold::<&str>::CALLS;
-    let held = (0..12 * calls).filter_map(|_| hold.next(starving.iter().copied(), |_| true));
-    held.step_by(usize::try_from(calls).unwrap()).collect()
+    let kept = (0..12 * calls).filter_map(|_| hold.next(starving.iter().copied(), |_| true));
+    kept.step_by(usize::try_from(calls).unwrap()).collect()
 }
 
 #[test]

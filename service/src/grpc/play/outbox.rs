@@ -191,7 +191,7 @@ mod tests {
             }
         };
         let ((), read) = tokio::join!(saying, unread.collect::<Vec<_>>());
-        assert_eq!(read, Vec::from_iter(0..3 * limits::PLAY_BUFFERED_ANSWERS));
+        assert_eq!(read, (0..3 * limits::PLAY_BUFFERED_ANSWERS).collect::<Vec<_>>());
     }
 
     #[tokio::test]
@@ -210,7 +210,7 @@ mod tests {
         (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
         let (room, (), ()) =
             tokio::join!(poll_fn(|context| outbox.poll_room(context)), outbox.closed(), async move {
-                drop(unread)
+                drop(unread);
             });
         assert!(room.is_err());
         outbox.send(0).await;

@@ -241,7 +241,7 @@ fn told(suspected: &Suspected) -> (&'static str, Vec<&str>) {
 }
 
 fn lines(found: &[Suspected]) -> String {
-    found.iter().map(|one| format!("    {}\n", one.line)).collect()
+    found.iter().flat_map(|one| ["    ", one.line.as_str(), "\n"]).collect()
 }
 
 static ALONE: [Cheat; 9] = [

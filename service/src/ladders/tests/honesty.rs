@@ -285,8 +285,8 @@ fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
         let is_enough = |bots: usize| {
             let stretches = 2 * limits::SEASON_RESULTS / bots / matches_a_stretch;
             let pairs = bots * (bots - 1) / 2;
-            let needed = (0_usize..).find(|&stretches| 1_usize << stretches >= 500 * pairs).unwrap();
-            stretches >= needed
+            let needed = (0..usize::BITS).find(|&stretches| 1_usize << stretches >= 500 * pairs).unwrap();
+            stretches >= usize::try_from(needed).unwrap()
         };
         assert_eq!((2..500).filter(|&bots| is_enough(bots)).max(), Some(most), "{matches_a_stretch} matches");
     }

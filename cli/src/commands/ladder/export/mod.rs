@@ -182,7 +182,7 @@ impl<'a> Exporting<'a> {
                 let progress = Progress::of(path, subject.clone(), after.clone())?;
                 let after = Some(progress.cursor.clone()).filter(|cursor| !cursor.is_empty());
                 let left_out = progress.left_out;
-                (Place::Onward(path.clone(), progress), after, left_out)
+                (Place::Onward(path.clone(), Box::new(progress)), after, left_out)
             }
         };
         Ok(Self { export, client, subject, place, sink: None, after, cursor: None, matches: 0, left_out })

@@ -18,7 +18,7 @@ pub(super) enum Place {
     /// A file of one run.
     Whole(PathBuf),
     /// A file that goes on from there.
-    Onward(PathBuf, Progress),
+    Onward(PathBuf, Box<Progress>),
 }
 
 /// What takes what is exported.
