@@ -39,7 +39,7 @@ impl Sink {
             Place::Stdout => Destination::stdout(header),
             Place::Whole(path) => Err(anyhow!("{} would be of one run", path.display())),
             Place::Onward(path, progress) => {
-                Ok(Destination::File(Box::new(Lines::open(path, progress.clone(), header, line)?)))
+                Ok(Destination::File(Box::new(Lines::open(path, Progress::clone(progress), header, line)?)))
             }
         };
         Ok(match subject.format {
