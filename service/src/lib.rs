@@ -26,6 +26,7 @@ pub mod server;
 #[path = "../../tests/src/simulation/mod.rs"]
 #[allow(unreachable_pub, dead_code, reason = "it is written to be a module of another crate")]
 mod simulation;
+mod sleeper;
 pub mod table;
 mod tally;
 pub mod traces;

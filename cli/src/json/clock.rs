@@ -184,9 +184,9 @@ impl LedgerEntryJson {
             charged_ms,
             bank_ms,
             interrupted,
-            ..
+            ref attendance,
         } = self;
-        let attendance = self.attendance.as_deref().map(str::parse).transpose();
+        let attendance = attendance.as_deref().map(str::parse).transpose();
         Ok(LedgerEntry {
             decision,
             seat: read_seat(seat)?,

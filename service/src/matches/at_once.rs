@@ -13,7 +13,7 @@ use tracing::Span;
 
 use super::message::{Commanded, Handle, Message, Promise};
 use super::running_table::{RunningTable, State};
-use crate::journal::{AppendOutcome, Cause, Journal, Outcome};
+use crate::journal::{AppendOutcome, Cause, Outcome};
 use crate::limits;
 #[cfg(test)]
 use crate::planted::{self, Bug};
@@ -43,18 +43,14 @@ impl Handle {
             return Err(asked.into());
         }
         match table.table.decide(&asked.command, asked.arrival) {
-            Ok(Decided::Write(changes)) if changes.iter().any(Change::ends_match) => Err(asked.into()),
-            Ok(Decided::Write(changes)) => write(table, changes, asked, Arc::clone(&self.news)),
-            Ok(Decided::TimedOut(_)) => Err(asked.into()),
-            Ok(Decided::Already(done)) => {
-                answer(&table, asked, Ok(done));
-                Ok(())
+            Ok(Decided::Write(changes)) if !changes.iter().any(Change::ends_match) => {
+                return write(table, changes, asked, Arc::clone(&self.news));
             }
-            Err(rejection) => {
-                answer(&table, asked, Err(rejection));
-                Ok(())
-            }
+            Ok(Decided::Write(_) | Decided::TimedOut(_)) => return Err(asked.into()),
+            Ok(Decided::Already(done)) => answer(&table, asked, Ok(done)),
+            Err(rejection) => answer(&table, asked, Err(rejection)),
         }
+        Ok(())
     }
 }
 
@@ -73,8 +69,9 @@ fn write(
     news: Arc<Notify>,
 ) -> Result<(), Box<Message>> {
     let entries = table.entries(changes);
-    let Some(append) = table.storage.append_of(&table.table, &entries) else { return Err(asked.into()) };
-    let journal: Arc<dyn Journal> = Arc::clone(&table.storage.journal);
+    // Why not, its task says.
+    let Ok(append) = table.storage.append(&table.table, &entries) else { return Err(asked.into()) };
+    let journal = table.storage.journal();
     let Commanded { command, arrival, asked, reply } = asked;
     let whole = asked.taken(&table.measures);
     let begun = table.clock.now();

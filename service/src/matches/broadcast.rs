@@ -5,7 +5,6 @@
 //! a crowd is served.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -16,6 +15,7 @@ use super::End;
 use super::backlog::Backlog;
 use super::observed::Shown;
 use crate::limits::READERS_WOKEN_AT_ONCE;
+use crate::sleeper::Sleeper;
 
 /// The table's side: what it shows. When it is dropped without an end, its readers are told that the server stops.
 pub(super) struct Broadcast {
@@ -49,19 +49,9 @@ struct Log {
     end: Option<End>,
 }
 
-/// Readers who are woken at once.
+/// Readers who are woken at once. At a place that one has left is nobody.
 #[derive(Default)]
-struct Row(Vec<Reading>);
-
-/// Who is at a place.
-enum Reading {
-    /// Nobody.
-    Nobody,
-    /// A reader who has not asked yet, or has been woken.
-    Awake,
-    /// A reader who waits for more.
-    Asleep(Waker),
-}
+struct Row(Vec<Sleeper>);
 
 /// Where a reader is.
 #[derive(Clone, Copy)]
@@ -167,7 +157,7 @@ impl Reader {
         }
         // With the log still held: what is shown after the look wakes it.
         if let Some(reading) = log.at(self.place) {
-            *reading = Reading::Asleep(context.waker().clone());
+            reading.sleep(context);
         }
         Poll::Pending
     }
@@ -178,7 +168,7 @@ impl Drop for Reader {
         let mut log = self.log.lock();
         log.leave(self.next);
         if let Some(reading) = log.at(self.place) {
-            *reading = Reading::Nobody;
+            *reading = Sleeper::Gone;
         }
     }
 }
@@ -202,22 +192,9 @@ impl SharedLog {
             woken.into_iter().for_each(Waker::wake);
             return;
         }
-        let woken: Vec<Waker> = readers.iter_mut().filter_map(Reading::wake).collect();
+        let woken: Vec<Waker> = readers.iter_mut().filter_map(Sleeper::wake).collect();
         drop(log);
         woken.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl Reading {
-    /// The reader, if it is to be woken.
-    fn wake(&mut self) -> Option<Waker> {
-        match self {
-            Self::Asleep(_) => match mem::replace(self, Self::Awake) {
-                Self::Asleep(reader) => Some(reader),
-                Self::Awake | Self::Nobody => None,
-            },
-            Self::Awake | Self::Nobody => None,
-        }
     }
 }
 
@@ -234,21 +211,21 @@ impl Log {
     /// A place in a row, where a reader is from now on.
     fn place(&mut self) -> Place {
         for (row, Row(readers)) in self.rows.iter_mut().enumerate() {
-            if let Some(index) = readers.iter().position(|reading| matches!(reading, Reading::Nobody)) {
-                readers[index] = Reading::Awake;
+            if let Some(index) = readers.iter().position(Sleeper::is_gone) {
+                readers[index] = Sleeper::Awake;
                 return Place { row, index };
             }
             if readers.len() < READERS_WOKEN_AT_ONCE {
-                readers.push(Reading::Awake);
+                readers.push(Sleeper::Awake);
                 return Place { row, index: readers.len() - 1 };
             }
         }
-        self.rows.push(Row(vec![Reading::Awake]));
+        self.rows.push(Row(vec![Sleeper::Awake]));
         Place { row: self.rows.len() - 1, index: 0 }
     }
 
     /// Who is at a place.
-    fn at(&mut self, Place { row, index }: Place) -> Option<&mut Reading> {
+    fn at(&mut self, Place { row, index }: Place) -> Option<&mut Sleeper> {
         self.rows.get_mut(row)?.0.get_mut(index)
     }
 

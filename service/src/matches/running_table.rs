@@ -120,8 +120,7 @@ impl RunningTable {
 
     /// When the clock brings something if nothing else comes before. Its task waits for that from now on.
     pub(super) fn set_alarm(&mut self) -> Option<Moment> {
-        // What was received before the deadline has so much time to come in.
-        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
+        let deadline = self.deadline();
         if !self.table.is_dealt() {
             self.deadline.send_if_modified(|shown| std::mem::replace(shown, deadline) != deadline);
         }
@@ -129,15 +128,15 @@ impl RunningTable {
         deadline
     }
 
+    /// When its time is out: what was received before has a little more to come in.
+    fn deadline(&self) -> Option<Moment> {
+        self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK))
+    }
+
     /// Whether its task has something to do, or waits for longer than it may.
     pub(super) fn needs_its_task(&self) -> bool {
-        let deadline = self.table.deadline().map(|deadline| deadline.after(limits::EXPIRY_SLACK));
-        let is_earlier = match (deadline, self.alarm) {
-            (Some(deadline), Some(alarm)) => deadline < alarm,
-            (deadline, None) => deadline.is_some(),
-            (None, Some(_)) => false,
-        };
-        is_earlier
+        let is_earlier = |deadline| self.alarm.is_none_or(|alarm| deadline < alarm);
+        self.deadline().is_some_and(is_earlier)
             || self.state != State::Whole
             || self.stop.is_cancelled()
             || self.is_over()

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::encoding::{decode_entry, encode_entry, encode_record, encode_summary};
 use crate::journal::{
-    Append, AppendOutcome, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords,
-    Outcome, Payload, RecordBytes, StoredMatch, Summary, Version,
+    Append, AppendRefusal, Finish, Journal, JournalValueError, Listing, MatchId, NewRecords, Outcome,
+    Payload, RecordBytes, StoredMatch, Summary, Version,
 };
 use crate::table::{Entry, Moment, Table};
 
 /// One match's place in the journal.
 pub(super) struct Storage {
-    pub(super) journal: Arc<dyn Journal>,
+    journal: Arc<dyn Journal>,
     first_retry: Duration,
     last_retry: Duration,
     away: Option<Away>,
@@ -59,59 +59,31 @@ impl Storage {
             Ok(append) => append,
             Err(error) => return lost(match_id, &error),
         };
-        let outcome = if ends {
-            match finish(table, &entries, append) {
-                Ok(finish) => match self.journal.finish(finish).await {
-                    Outcome::Done(number) => {
-                        tracing::info!(%match_id, result_number = number.get(), "a match is over");
-                        Outcome::Done(())
-                    }
-                    Outcome::Refused(refusal) => Outcome::Refused(refusal),
-                    Outcome::Failed(cause) => Outcome::Failed(cause),
-                    Outcome::Damaged(cause) => Outcome::Damaged(cause),
-                    Outcome::Unknown(cause) => Outcome::Unknown(cause),
-                },
-                Err(error) => return lost(match_id, &*error),
-            }
-        } else {
+        if !ends {
             let outcome = self.journal.append(append).await;
             return self.written(match_id, entries, outcome, now);
+        }
+        let finish = match finish(table, &entries, append) {
+            Ok(finish) => finish,
+            Err(error) => return lost(match_id, &*error),
         };
-        self.ended(match_id, entries, outcome, now)
+        let outcome = self.journal.finish(finish).await;
+        if let Outcome::Done(number) = &outcome {
+            tracing::info!(%match_id, result_number = number.get(), "a match is over");
+        }
+        self.written(match_id, entries, outcome, now)
     }
 
-    /// An append of entries that do not end the match, unless it can't be made: then [`Storage::write`] says why.
-    pub(super) fn append_of(&self, table: &Table, entries: &[Arc<Entry>]) -> Option<Append> {
-        self.append(table, entries).ok()
-    }
-
-    /// Takes in how an append of entries that was begun then has ended.
-    pub(super) fn written(
+    /// Takes in how a write of entries that was begun then has ended.
+    pub(super) fn written<T>(
         &mut self,
         match_id: MatchId,
         entries: Vec<Arc<Entry>>,
-        outcome: AppendOutcome,
-        begun: Moment,
-    ) -> Stored {
-        let outcome = match outcome {
-            Outcome::Done(_) => Outcome::Done(()),
-            Outcome::Refused(refusal) => Outcome::Refused(refusal),
-            Outcome::Failed(cause) => Outcome::Failed(cause),
-            Outcome::Damaged(cause) => Outcome::Damaged(cause),
-            Outcome::Unknown(cause) => Outcome::Unknown(cause),
-        };
-        self.ended(match_id, entries, outcome, begun)
-    }
-
-    fn ended(
-        &mut self,
-        match_id: MatchId,
-        entries: Vec<Arc<Entry>>,
-        outcome: Outcome<(), AppendRefusal>,
+        outcome: Outcome<T, AppendRefusal>,
         begun: Moment,
     ) -> Stored {
         match outcome {
-            Outcome::Done(()) => {
+            Outcome::Done(_) => {
                 self.wait = self.first_retry;
                 return Stored::Durable(entries);
             }
@@ -175,7 +147,13 @@ impl Storage {
         self.wait = (self.wait * 2).min(self.last_retry);
     }
 
-    fn append(&self, table: &Table, entries: &[Arc<Entry>]) -> Result<Append, JournalValueError> {
+    /// Where it is.
+    pub(super) fn journal(&self) -> Arc<dyn Journal> {
+        Arc::clone(&self.journal)
+    }
+
+    /// The append that makes entries durable that come next in a match and do not end it.
+    pub(super) fn append(&self, table: &Table, entries: &[Arc<Entry>]) -> Result<Append, JournalValueError> {
         let payloads = entries.iter().map(|entry| Payload::new(encode_entry(entry)));
         Ok(Append {
             match_id: table.match_id(),

@@ -12,6 +12,7 @@ use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::{Shown, observe};
 use super::{Audience, Limits};
 use crate::limits;
+use crate::sleeper::Sleeper;
 use crate::table::{Effect, Rejection, Table};
 
 /// Why a subscription is over: nothing comes after it.
@@ -62,19 +63,7 @@ struct Waiting {
     shown: VecDeque<Arc<Shown>>,
     bytes: usize,
     end: Option<End>,
-    reader: Reading,
-}
-
-/// Whether anybody reads.
-#[derive(Default)]
-enum Reading {
-    /// Whoever does has not asked yet, or has been woken.
-    #[default]
-    Awake,
-    /// It waits for more.
-    Asleep(Waker),
-    /// Nobody any more.
-    Gone,
+    reader: Sleeper,
 }
 
 impl Line {
@@ -87,7 +76,7 @@ impl Line {
     fn change(&self, change: impl FnOnce(&mut Waiting)) {
         let mut waiting = self.lock();
         change(&mut waiting);
-        let reader = waiting.wake();
+        let reader = waiting.reader.wake();
         drop(waiting);
         reader.into_iter().for_each(Waker::wake);
     }
@@ -95,18 +84,7 @@ impl Line {
 
 impl Waiting {
     fn is_read(&self) -> bool {
-        !matches!(self.reader, Reading::Gone)
-    }
-
-    /// The reader, if it is to be woken.
-    fn wake(&mut self) -> Option<Waker> {
-        match std::mem::take(&mut self.reader) {
-            Reading::Asleep(reader) => Some(reader),
-            reader @ (Reading::Awake | Reading::Gone) => {
-                self.reader = reader;
-                None
-            }
-        }
+        !self.reader.is_gone()
     }
 }
 
@@ -123,7 +101,7 @@ impl Queue {
             return Poll::Ready(Err(end.clone()));
         }
         waiting.shown.shrink_to(limits::QUEUE_KEPT);
-        waiting.reader = Reading::Asleep(context.waker().clone());
+        waiting.reader.sleep(context);
         Poll::Pending
     }
 }
@@ -131,7 +109,7 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         let mut waiting = self.0.lock();
-        waiting.reader = Reading::Gone;
+        waiting.reader = Sleeper::Gone;
         waiting.shown = VecDeque::new();
         self.0.backlog.remove(std::mem::take(&mut waiting.bytes));
     }
@@ -160,7 +138,7 @@ impl Player {
         waiting.shown.push_back(shown);
         waiting.bytes += bytes;
         self.line.backlog.add(bytes);
-        let reader = waiting.wake();
+        let reader = waiting.reader.wake();
         drop(waiting);
         reader.into_iter().for_each(Waker::wake);
         Ok(())

@@ -13,7 +13,7 @@ use std::{
 
 use futures::Stream;
 
-use crate::limits;
+use crate::{limits, sleeper::Sleeper};
 
 /// The side of the session. When it is dropped, what is in it is the last.
 pub(super) struct Outbox<T>(Arc<Shared<T>>);
@@ -26,18 +26,11 @@ struct Shared<T>(Mutex<Inside<T>>);
 struct Inside<T> {
     unread: VecDeque<T>,
     /// What waits for one more.
-    reader: Waiting,
+    reader: Sleeper,
     /// What waits for room.
-    writer: Waiting,
+    writer: Sleeper,
     /// What waits until nobody reads any more.
-    watcher: Waiting,
-}
-
-/// Who waits for something, if it is there at all.
-enum Waiting {
-    Gone,
-    Nobody,
-    Asleep(Waker),
+    watcher: Sleeper,
 }
 
 /// Nobody reads any more.
@@ -48,9 +41,9 @@ pub(super) struct Closed;
 pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
     let inside = Inside {
         unread: VecDeque::new(),
-        reader: Waiting::Nobody,
-        writer: Waiting::Nobody,
-        watcher: Waiting::Nobody,
+        reader: Sleeper::Awake,
+        writer: Sleeper::Awake,
+        watcher: Sleeper::Awake,
     };
     let shared = Arc::new(Shared(Mutex::new(inside)));
     (Outbox(Arc::clone(&shared)), Unread(shared))
@@ -65,20 +58,20 @@ impl<T> Outbox<T> {
     /// Waits for room for one more.
     pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<Result<(), Closed>> {
         let mut inside = self.0.lock();
-        if matches!(inside.reader, Waiting::Gone) {
+        if inside.reader.is_gone() {
             return Poll::Ready(Err(Closed));
         }
         if inside.room() > 0 {
             return Poll::Ready(Ok(()));
         }
-        inside.writer = Waiting::Asleep(context.waker().clone());
+        inside.writer.sleep(context);
         Poll::Pending
     }
 
     /// Puts one in. Whoever does has waited for room.
     pub(super) fn put(&self, said: T) {
         let mut inside = self.0.lock();
-        if matches!(inside.reader, Waiting::Gone) {
+        if inside.reader.is_gone() {
             return;
         }
         inside.unread.push_back(said);
@@ -98,10 +91,10 @@ impl<T> Outbox<T> {
     pub(super) async fn closed(&self) {
         let gone = |context: &mut Context<'_>| {
             let mut inside = self.0.lock();
-            if matches!(inside.reader, Waiting::Gone) {
+            if inside.reader.is_gone() {
                 return Poll::Ready(());
             }
-            inside.watcher = Waiting::Asleep(context.waker().clone());
+            inside.watcher.sleep(context);
             Poll::Pending
         };
         poll_fn(gone).await;
@@ -111,7 +104,7 @@ impl<T> Outbox<T> {
 impl<T> Drop for Outbox<T> {
     fn drop(&mut self) {
         let mut inside = self.0.lock();
-        (inside.writer, inside.watcher) = (Waiting::Gone, Waiting::Nobody);
+        (inside.writer, inside.watcher) = (Sleeper::Gone, Sleeper::Awake);
         let reader = inside.reader.wake();
         drop(inside);
         reader.into_iter().for_each(Waker::wake);
@@ -129,10 +122,10 @@ impl<T> Stream for Unread<T> {
             writer.into_iter().for_each(Waker::wake);
             return Poll::Ready(Some(said));
         }
-        if matches!(inside.writer, Waiting::Gone) {
+        if inside.writer.is_gone() {
             return Poll::Ready(None);
         }
-        inside.reader = Waiting::Asleep(context.waker().clone());
+        inside.reader.sleep(context);
         Poll::Pending
     }
 }
@@ -140,7 +133,7 @@ impl<T> Stream for Unread<T> {
 impl<T> Drop for Unread<T> {
     fn drop(&mut self) {
         let mut inside = self.0.lock();
-        inside.reader = Waiting::Gone;
+        inside.reader = Sleeper::Gone;
         let unread = std::mem::take(&mut inside.unread);
         let told = [inside.writer.wake(), inside.watcher.wake()];
         drop(inside);
@@ -159,19 +152,6 @@ impl<T> Shared<T> {
 impl<T> Inside<T> {
     fn room(&self) -> usize {
         limits::PLAY_BUFFERED_ANSWERS.saturating_sub(self.unread.len())
-    }
-}
-
-impl Waiting {
-    /// Whoever is to be woken.
-    fn wake(&mut self) -> Option<Waker> {
-        match self {
-            Self::Asleep(_) => match std::mem::replace(self, Self::Nobody) {
-                Self::Asleep(waker) => Some(waker),
-                Self::Gone | Self::Nobody => None,
-            },
-            Self::Gone | Self::Nobody => None,
-        }
     }
 }
 

@@ -9,6 +9,7 @@ mod clean;
 mod closed;
 mod commit;
 mod folder;
+mod hand_out;
 mod ladders;
 mod limits;
 mod live;
@@ -63,8 +64,9 @@ use super::{
 use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
+use hand_out::hand_out;
 use readers::Readers;
-use request::{Answer, Batch, Query, Request, Spoilt, Write};
+use request::{Query, Request, Write};
 use stats::Stats;
 use verify::Depth;
 use writer::{Unseen, Wal, Writer};
@@ -257,37 +259,6 @@ impl Opened {
     }
 }
 
-/// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
-/// fraction of waking it from the writer's thread.
-async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<ResultNumber>) {
-    while let Some(Batch { answers, latest_result }) = batches.recv().await {
-        latest.send_if_modified(|latest| {
-            let changed = *latest != latest_result;
-            *latest = latest_result;
-            changed
-        });
-        let closes = answers.iter().any(|answer| matches!(answer, Answer::Closed(_)));
-        let mut answers = answers.into_iter();
-        loop {
-            let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
-            // Who closes is answered when all others were.
-            if answers.len() == 0 || closes {
-                some.into_iter().chain(answers).for_each(Answer::send);
-                break;
-            }
-            // Where there are more threads than this one, they share what follows from a large commit.
-            tokio::spawn(async move { some.into_iter().for_each(Answer::send) });
-        }
-    }
-}
-
-/// A write that came when the journal was closed.
-fn refuse(request: Request) {
-    if let Request::Write(write, _) = request {
-        write.spoilt(&Spoilt::Failed(Cause::new("the journal is closed"))).send();
-    }
-}
-
 #[async_trait]
 impl Journal for SqliteJournal {
     fn epoch(&self) -> Epoch {
@@ -309,11 +280,11 @@ impl Journal for SqliteJournal {
             Err(TrySendError::Full(request)) => {
                 tokio::spawn(async move {
                     if let Err(SendError(request)) = self.requests.send(request).await {
-                        refuse(request);
+                        request.refuse();
                     }
                 });
             }
-            Err(TrySendError::Closed(request)) => refuse(request),
+            Err(TrySendError::Closed(request)) => request.refuse(),
         }
     }
 

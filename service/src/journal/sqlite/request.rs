@@ -56,6 +56,15 @@ pub(super) struct Location {
     pub(super) damage: Option<Arc<str>>,
 }
 
+impl Request {
+    /// It came when the journal was closed. Who asks something learns that by having no answer.
+    pub(super) fn refuse(self) {
+        if let Self::Write(write, _) = self {
+            write.spoilt(&Spoilt::Failed(Cause::new("the journal is closed"))).send();
+        }
+    }
+}
+
 impl Write {
     /// The answer when nothing is tried.
     pub(super) fn spoilt(self, by: &Spoilt) -> Answer {
