@@ -355,6 +355,8 @@ impl Scene {
             round_trips,
             among_themselves: count(&|result| result.seats.iter().all(is_good)),
             matches: count(&|result| result.seats.iter().any(is_good)),
+            seats: results.iter().flat_map(|result| &result.seats).filter(|seat| is_good(seat)).count()
+                as u64,
             forfeits: sum(v1::LadderSeatEnd::Forfeited),
             no_shows: sum(v1::LadderSeatEnd::NoShow),
             places: lasted * GOOD_PLACES * u32::try_from(GOOD).unwrap(),
