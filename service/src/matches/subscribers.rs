@@ -168,11 +168,18 @@ enum Unsent {
     Gone,
 }
 
+/// Those who look on with the same eyes and are shown the same of it.
+struct Onlookers {
+    viewer: Viewer,
+    views: Views,
+    broadcast: Broadcast,
+}
+
 /// The subscribers of one table: players, each with a queue of its own, and those who look on, who share a log with all
 /// that see the same.
 pub(super) struct Subscribers {
     players: Vec<Player>,
-    broadcasts: Vec<(Viewer, Broadcast)>,
+    onlookers: Vec<Onlookers>,
     most_onlookers: usize,
     most_observations: usize,
     backlog: Arc<Backlog>,
@@ -181,7 +188,7 @@ pub(super) struct Subscribers {
 impl Subscribers {
     pub(super) const fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
         let &Limits { subscribers: most_onlookers, queued_observations: most_observations, .. } = limits;
-        Self { players: Vec::new(), broadcasts: Vec::new(), most_onlookers, most_observations, backlog }
+        Self { players: Vec::new(), onlookers: Vec::new(), most_onlookers, most_observations, backlog }
     }
 
     /// Adds one, from the next observation on.
@@ -191,7 +198,7 @@ impl Subscribers {
     pub(super) fn add(&mut self, audience: Audience, views: Views) -> Result<Live, Rejection> {
         match audience {
             Audience::Player(access, _) => Ok(Live::Played(self.add_player(access.seat, views))),
-            Audience::Observer(_) | Audience::Spectator => self.add_onlooker(audience.viewer()),
+            Audience::Observer(_) | Audience::Spectator => self.add_onlooker(audience.viewer(), views),
         }
     }
 
@@ -202,27 +209,31 @@ impl Subscribers {
         Queue(line)
     }
 
-    fn add_onlooker(&mut self, viewer: Viewer) -> Result<Live, Rejection> {
-        let broadcast = match self.broadcasts.iter().position(|(of, _)| *of == viewer) {
-            Some(index) => &mut self.broadcasts[index].1,
-            None => &mut self.broadcasts.push_mut((viewer, Broadcast::new(Arc::clone(&self.backlog)))).1,
-        };
-        if broadcast.readers() >= self.most_onlookers {
+    fn add_onlooker(&mut self, viewer: Viewer, views: Views) -> Result<Live, Rejection> {
+        let same_eyes = self.onlookers.iter().filter(|onlookers| onlookers.viewer == viewer);
+        if same_eyes.map(|onlookers| onlookers.broadcast.readers()).sum::<usize>() >= self.most_onlookers {
             return Err(Rejection::TooManySubscribers { limit: self.most_onlookers });
         }
-        Ok(Live::LookedOn(broadcast.reader()))
+        let shown_the_same = |onlookers: &Onlookers| onlookers.viewer == viewer && onlookers.views == views;
+        let onlookers = if let Some(index) = self.onlookers.iter().position(shown_the_same) {
+            &mut self.onlookers[index]
+        } else {
+            let broadcast = Broadcast::new(Arc::clone(&self.backlog));
+            self.onlookers.push_mut(Onlookers { viewer, views, broadcast })
+        };
+        Ok(Live::LookedOn(onlookers.broadcast.reader()))
     }
 
     /// Shows everyone what an entry came to, the players first. A reader without room is cut, never skipped.
     pub(super) fn publish(&mut self, table: &Table, effect: &Effect) {
-        self.broadcasts.retain(|(_, broadcast)| broadcast.readers() > 0);
-        let Self { players, broadcasts, .. } = &*self;
+        self.onlookers.retain(|onlookers| onlookers.broadcast.readers() > 0);
+        let Self { players, onlookers, .. } = &*self;
         let mut made: Vec<(Viewer, Option<Arc<Shown>>)> = Vec::new();
         let mut shown = |viewer| {
             if let Some((_, shown)) = made.iter().find(|(of, _)| *of == viewer) {
                 return shown.clone();
             }
-            let views = if wants_view(players, broadcasts, viewer) {
+            let views = if wants_view(players, onlookers, viewer) {
                 Views::EveryDecision
             } else {
                 Views::SnapshotsOnly
@@ -240,7 +251,7 @@ impl Subscribers {
             sent.err().map(|unsent| (index, unsent))
         };
         let unsent: Vec<_> = players.iter().enumerate().filter_map(unsent).collect();
-        for (viewer, broadcast) in broadcasts {
+        for Onlookers { viewer, broadcast, .. } in onlookers {
             let Some(shown) = shown(*viewer) else { continue };
             match broadcast.show(shown, most) {
                 0 => {}
@@ -263,10 +274,10 @@ impl Subscribers {
 
     /// Whether anybody looks with the eyes of a seat, its player or another who has its token.
     pub(super) fn has_anyone(&self, seat: Seat) -> bool {
-        let looks_on = |(viewer, broadcast): &(Viewer, Broadcast)| {
-            *viewer == Viewer::Seat(seat) && broadcast.readers() > 0
+        let look_on = |onlookers: &Onlookers| {
+            onlookers.viewer == Viewer::Seat(seat) && onlookers.broadcast.readers() > 0
         };
-        self.has_player(seat) || self.broadcasts.iter().any(looks_on)
+        self.has_player(seat) || self.onlookers.iter().any(look_on)
     }
 
     /// Ends the player of a seat, whom another join replaces.
@@ -293,15 +304,18 @@ impl Subscribers {
     }
 
     fn finish_onlookers(&mut self, end: &End, which: impl Fn(Viewer) -> bool) {
-        for (_, broadcast) in self.broadcasts.extract_if(.., |(viewer, _)| which(*viewer)) {
+        for Onlookers { broadcast, .. } in self.onlookers.extract_if(.., |onlookers| which(onlookers.viewer))
+        {
             broadcast.finish(end.clone());
         }
     }
 }
 
-/// Whether anybody who looks with these eyes is shown a view with every decision. Who looks on may be, for all share a log.
-fn wants_view(players: &[Player], broadcasts: &[(Viewer, Broadcast)], viewer: Viewer) -> bool {
+/// Whether anybody who looks with these eyes is shown a view with every decision: it is made for nobody else.
+fn wants_view(players: &[Player], onlookers: &[Onlookers], viewer: Viewer) -> bool {
     let of_player =
         |player: &Player| Viewer::Seat(player.seat) == viewer && player.views == Views::EveryDecision;
-    players.iter().any(of_player) || broadcasts.iter().any(|(of, _)| *of == viewer)
+    let of_onlookers =
+        |onlookers: &Onlookers| onlookers.viewer == viewer && onlookers.views == Views::EveryDecision;
+    players.iter().any(of_player) || onlookers.iter().any(of_onlookers)
 }

@@ -79,7 +79,7 @@ impl Table {
 
     fn to_decide(&self, viewer: Viewer) -> Option<Box<zetema_rules::LegalActions>> {
         let (play, _) = self.decides(viewer)?;
-        Some(Box::new(play.game.view(viewer).legal_actions()))
+        Some(Box::new(play.game.legal_actions()))
     }
 
     fn clock_reading(&self, viewer: Viewer) -> Option<ClockReading> {
