@@ -6,9 +6,19 @@ use std::marker::PhantomData;
 use prost::Message;
 use prost::bytes::BufMut;
 use tonic::Status;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::v1::{Error, ErrorReason};
+
+/// How large a buffer of a stream is to begin with, in bytes: it has room for some messages of a match. tonic's own 8 KiB, two for each of
+/// very many streams, are memory that each message touches at another place; and larger messages make their room.
+const BUFFER_BYTES: usize = 1024;
+/// So much is encoded before it is handed on, in bytes, as by tonic unless told otherwise.
+const YIELD_BYTES: usize = 32 * 1024;
+
+fn buffers() -> BufferSettings {
+    BufferSettings::new(BUFFER_BYTES, YIELD_BYTES)
+}
 
 /// Encodes `T` and decodes `U`.
 pub(crate) struct WireCodec<T, U>(PhantomData<(T, U)>);
@@ -50,6 +60,10 @@ impl<T: Message> Encoder for WireEncoder<T> {
         buf.put_slice(&item.encode_to_vec());
         Ok(())
     }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        buffers()
+    }
 }
 
 /// Decodes `U`. For a method that is served by another encoder than the generated one.
@@ -71,5 +85,9 @@ impl<U: Message + Default> Decoder for WireDecoder<U> {
                 format!("these bytes are no message of this kind ({error}): send what the .proto says");
             Error::new(ErrorReason::Undecodable, message).into()
         })
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        buffers()
     }
 }

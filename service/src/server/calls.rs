@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
@@ -20,6 +20,7 @@ use tonic::Status;
 use super::{
     asked::{Asked, Coming},
     direct::destination,
+    measure::Measured,
     routes::Routes,
 };
 use crate::{
@@ -88,15 +89,15 @@ impl Service<Request<Incoming>> for Calls {
             };
             let answer = async {
                 if let Some((direct, to)) = direct.as_ref().zip(destination(&request)) {
-                    return direct.answer(to, request).await;
+                    return direct.answer(to, request).await.map(Made::Direct);
                 }
                 let Ok(response) = TowerToHyperService::new(router).call(request.map(Body::new)).await;
-                response
+                response.map(Made::Routed)
             };
             let mut response = tokio::select! {
                 biased;
                 response = answer => response,
-                status = late => status.into_http(),
+                status = late => status.into_http().map(Made::Routed),
             };
             if purpose == Purpose::Metrics
                 && let Some(room) = traffic.room(Purpose::Other)
@@ -106,7 +107,7 @@ impl Service<Request<Incoming>> for Calls {
             }
             let turn = response.extensions_mut().remove::<Turn>();
             let mut response =
-                response.map(|body| Answer { body, traffic, at_work, first: None, _open: open });
+                response.map(|made| Answer { made, traffic, at_work, first: None, _open: open });
             if turn.is_some() {
                 // What it is made of is gone and its first piece is counted before the next has a turn, whenever the
                 // connection takes it.
@@ -124,9 +125,41 @@ struct Open {
     room: Option<Room>,
 }
 
+/// What an answer is made of: each body in another costs each of its messages.
+enum Made {
+    Routed(Body),
+    Direct(Measured<tonic::body::Body>),
+}
+
+impl Made {
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match self {
+            Self::Routed(body) => Pin::new(body).poll_frame(context),
+            Self::Direct(body) => {
+                let frame = ready!(Pin::new(body).poll_frame(context));
+                Poll::Ready(frame.map(|frame| frame.map_err(axum::Error::new)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Routed(body) => body.is_end_stream(),
+            Self::Direct(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Routed(body) => body.size_hint(),
+            Self::Direct(body) => body.size_hint(),
+        }
+    }
+}
+
 /// The body of a response, of which a piece is made only when there is room for it.
 pub(super) struct Answer {
-    body: Body,
+    made: Made,
     traffic: Traffic,
     /// There until the first piece is made: that waits for no room, since what it is made of takes as much.
     at_work: Option<OwnedSemaphorePermit>,
@@ -145,12 +178,12 @@ impl Answer {
 
     /// Makes the next piece, and counts it.
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
-        let piece = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let piece = ready!(self.made.poll_frame(context));
         Poll::Ready(piece.map(|piece| Ok(piece?.map_data(|data| self.traffic.queue(data)))))
     }
 
-    /// Bytes of the piece that is made.
-    fn made(&self) -> u64 {
+    /// Bytes of the first piece, if it is made.
+    fn first_bytes(&self) -> u64 {
         let data = self.first.as_ref().and_then(|piece| piece.as_ref().ok()?.data_ref());
         data.map_or(0, |data| u64::try_from(data.len()).unwrap_or(u64::MAX))
     }
@@ -172,16 +205,16 @@ impl http_body::Body for Answer {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.body.is_end_stream()
+        self.first.is_none() && self.made.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (made, left) = (self.made(), self.body.size_hint());
+        let (first, left) = (self.first_bytes(), self.made.size_hint());
         let mut hint = SizeHint::new();
         if let Some(upper) = left.upper() {
-            hint.set_upper(upper.saturating_add(made));
+            hint.set_upper(upper.saturating_add(first));
         }
-        hint.set_lower(left.lower().saturating_add(made));
+        hint.set_lower(left.lower().saturating_add(first));
         hint
     }
 }

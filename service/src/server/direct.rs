@@ -5,9 +5,9 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use http::{Method, Request, Response, Version, header::ORIGIN};
-use tonic::{codegen::Service, server::NamedService};
+use tonic::{body::Body, codegen::Service, server::NamedService};
 use zetema_proto::v1::play_service_server::PlayServiceServer;
 
 use super::{
@@ -63,28 +63,27 @@ impl Direct {
     }
 
     /// Answers a call of one of them.
-    pub(super) async fn answer<B>(&self, to: Destination, request: Request<B>) -> Response<Body>
+    pub(super) async fn answer<B>(&self, to: Destination, request: Request<B>) -> Response<Measured<Body>>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
-        B::Error: Into<axum::BoxError>,
+        B::Error: Into<axum::BoxError> + Send,
     {
-        let answered = measured(&self.rpcs, request, |mut request| async {
+        measured(&self.rpcs, request, |mut request| async {
             match let_in(&self.rates, &mut request) {
                 Ok(()) => explain(self.call(to, request).await),
-                Err(refused) => (*refused).map(tonic::body::Body::new),
+                Err(refused) => (*refused).map(Body::new),
             }
-        });
-        answered.await.map(Body::new)
+        })
+        .await
     }
 
-    async fn call<B>(&self, to: Destination, request: Request<Measured<B>>) -> Response<tonic::body::Body>
+    async fn call<B>(&self, to: Destination, request: Request<Measured<B>>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
-        B::Error: Into<axum::BoxError>,
+        B::Error: Into<axum::BoxError> + Send,
     {
-        let request = request.map(tonic::body::Body::new);
         let answered: Result<_, Infallible> = match to {
-            Destination::Matches => self.matches.clone().call(request).await,
+            Destination::Matches => self.matches.clone().call(request.map(Body::new)).await,
             Destination::Play => self.play.clone().call(request).await,
             Destination::Stream => self.stream.clone().call(request).await,
         };
