@@ -28,7 +28,8 @@ use crate::transport::Transport;
 pub struct Settings {
     /// A name and version for the server's log, at most 64 ASCII characters.
     pub client_name: String,
-    /// How many bots think at once. More seats than that may be played: their bots wait for a thread.
+    /// How many bots think at once. More seats than that may be played: their bots wait for a thread. Bots whose decisions
+    /// come together take turns on one, until one of them takes longer than a millisecond.
     pub thinkers: NonZeroUsize,
     /// How long to try before the first connection is made.
     pub first_connection_within: Duration,
@@ -64,7 +65,8 @@ impl Default for Settings {
 ///
 /// It makes the connection again when it is lost, and goes on where it was: nothing that happened in
 /// a match is missed or told twice, and no answer is lost or counts twice. Nonces are sent, and deals
-/// and records checked, without a word from the bot. A bot thinks on a thread of its own.
+/// and records checked, without a word from the bot. Bots think on threads of their own: one that is slow holds up neither
+/// the session nor another bot.
 ///
 /// It lives on the tokio runtime in which it was opened, and ends when it is dropped.
 ///

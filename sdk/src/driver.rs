@@ -1,16 +1,20 @@
 //! What joins a session with its socket, its bots and the clock.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::Instant;
 
-use futures::StreamExt;
 use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
+use zetema_proto::v1;
 use zetema_rules::Record;
 
+use crate::alarm::Alarm;
 use crate::client::Stop;
-use crate::error::{Error, Refusal};
+use crate::error::{Disconnect, Error, Refusal};
 use crate::ladder::{QueueState, SessionEvent};
 use crate::session::{Change, Core, Key, Output, Wish};
 use crate::thinkers::Thinkers;
@@ -36,6 +40,9 @@ pub(crate) enum Told {
     /// No more of the bot's seats are taken, and all that were are over.
     Closed { because: Option<Error> },
 }
+
+/// How many messages are taken at once before anything else has its turn.
+const MOST_MESSAGES: usize = 256;
 
 type Fetched = (Key, Result<Box<Record>, Refusal>);
 
@@ -84,11 +91,16 @@ impl Driver {
     }
 
     pub(crate) async fn run(mut self) {
+        // Made once: each has a place in a list.
+        let stop = self.stop.clone();
+        let (mut stopped, mut finished) = (pin!(stop.now().cancelled()), pin!(stop.when_done().cancelled()));
+        let mut alarm = Alarm::default();
         loop {
-            while let Some(output) = self.core.next_output() {
-                self.perform(output);
+            self.perform_all();
+            self.thinkers.start();
+            if let Some(deadline) = self.core.deadline() {
+                alarm.set(deadline);
             }
-            let deadline = self.core.deadline();
             tokio::select! {
                 given = self.given.recv() => match given {
                     Some(Given::Wish(wish, answer)) => {
@@ -104,22 +116,42 @@ impl Driver {
                     // The session was dropped: nobody waits for an outcome.
                     None => return,
                 },
-                () = self.stop.now().cancelled(), if self.heard < Heard::Stop => {
+                () = &mut stopped, if self.heard < Heard::Stop => {
                     self.heard = Heard::Stop;
                     self.core.stop();
                 }
-                () = self.stop.when_done().cancelled(), if self.heard < Heard::Finish => {
+                () = &mut finished, if self.heard < Heard::Finish => {
                     self.heard = Heard::Finish;
                     self.core.finish();
                 }
-                message = self.transport.next() => match message {
-                    Ok(message) => self.core.received(Instant::now(), message),
-                    Err(why) => self.core.lost(Instant::now(), why),
+                came = self.transport.next() => self.receive(came),
+                done = self.thinkers.next() => for (key, worked) in done {
+                    self.core.worked(key, worked);
                 },
-                (key, worked) = self.thinkers.next() => self.core.worked(key, worked),
                 Some((key, record)) = self.records.next() => self.core.record(key, record),
-                () = sleep_until(deadline) => self.core.tick(Instant::now()),
+                () = poll_fn(|context| alarm.poll_ring(context)) => self.core.tick(Instant::now()),
             }
+        }
+    }
+
+    /// Takes a message, and all that came with it: so their bots think, and what they choose is sent, together.
+    fn receive(&mut self, came: Result<v1::PlayResponse, Disconnect>) {
+        let mut came = Some(came);
+        for _ in 0..MOST_MESSAGES {
+            match came {
+                Some(Ok(message)) => self.core.received(Instant::now(), message),
+                Some(Err(why)) => self.core.lost(Instant::now(), why),
+                None => return,
+            }
+            // The next message may be of another stream.
+            self.perform_all();
+            came = self.transport.next().now_or_never();
+        }
+    }
+
+    fn perform_all(&mut self) {
+        while let Some(output) = self.core.next_output() {
+            self.perform(output);
         }
     }
 
@@ -153,12 +185,5 @@ impl Driver {
                 let _ = self.told.send(Told::Closed { because });
             }
         }
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
     }
 }

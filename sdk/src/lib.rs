@@ -21,6 +21,7 @@
 //!
 //! The crate says what it does through [`tracing`](https://docs.rs/tracing): connections, faults, outcomes.
 
+mod alarm;
 mod bot;
 mod challenges;
 mod claim;
@@ -38,6 +39,7 @@ mod outcome;
 mod random;
 mod reported;
 mod run;
+mod seat_bot;
 mod session;
 mod simulate;
 mod thinkers;

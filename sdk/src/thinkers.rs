@@ -1,160 +1,186 @@
 //! Where bots think: off the stream, so many at once.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::mem;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-
+use crate::alarm::Alarm;
 use crate::bot::{Bot, MatchInfo};
-use crate::fault::{Fault, guarded};
-use crate::session::{Answer, Call, Key, Worked};
+use crate::seat_bot::SeatBot;
+use crate::session::{Call, Key, Worked};
 
 /// Makes the bot of a seat.
 pub(crate) type Factory = Arc<dyn Fn(&MatchInfo) -> Box<dyn Bot> + Send + Sync>;
+
+/// How long bots wait for one that thinks before more threads are there for them, as many again each time.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// The bots of a session, and the threads on which they think.
 ///
 /// A bot is with its seat, or at work in one thread; never in two. What waits is bounded by the
 /// matches: a seat's match can't go on beyond its own decision.
+///
+/// To wake a thread costs more than a simple bot takes to choose. So what comes together is done by one thread, one bot
+/// after the other, and is told together. Who is behind a bot that takes long gets another thread.
 pub(crate) struct Thinkers {
-    factory: Factory,
-    /// Bots that are not at work.
-    bots: HashMap<Key, Box<dyn Bot>>,
-    waiting: VecDeque<(Key, Vec<Call>)>,
-    free: usize,
-    sender: UnboundedSender<Done>,
-    done: UnboundedReceiver<Done>,
+    /// The bot of each seat; none while it is at work.
+    bots: HashMap<Key, SeatBot>,
+    /// What no thread knows of yet.
+    new: Vec<Job>,
+    pool: Arc<Pool>,
+    at_once: usize,
+    patience: Alarm,
+}
+
+struct Job {
+    key: Key,
+    bot: SeatBot,
+    calls: Vec<Call>,
 }
 
 struct Done {
     key: Key,
-    bot: Option<Box<dyn Bot>>,
+    bot: SeatBot,
     worked: Worked,
+}
+
+/// What a session shares with its threads.
+struct Pool {
+    factory: Factory,
+    jobs: Mutex<Jobs>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    done: Vec<Done>,
+    threads: usize,
+    /// The session's task, if it is to be woken.
+    session: Option<Waker>,
 }
 
 impl Thinkers {
     pub(crate) fn new(factory: Factory, at_once: NonZeroUsize) -> Self {
-        let (sender, done) = unbounded_channel();
-        let (bots, waiting) = (HashMap::new(), VecDeque::new());
-        Self { factory, bots, waiting, free: at_once.get(), sender, done }
+        let pool = Arc::new(Pool { factory, jobs: Mutex::default() });
+        let (bots, new, patience) = (HashMap::new(), Vec::new(), Alarm::default());
+        Self { bots, new, pool, at_once: at_once.get(), patience }
     }
 
-    /// Has the seat's bot do this, when a thread is free. It must not be at work.
+    /// Has the seat's bot do this, from [`Thinkers::start`] on. It must not be at work.
     pub(crate) fn work(&mut self, key: Key, calls: Vec<Call>) {
-        self.waiting.push_back((key, calls));
-        self.start();
+        let bot = mem::take(self.bots.entry(key).or_default());
+        self.new.push(Job { key, bot, calls });
     }
 
-    fn start(&mut self) {
-        while self.free > 0
-            && let Some((key, calls)) = self.waiting.pop_front()
-        {
-            self.free -= 1;
-            let bot = self.bots.remove(&key);
-            let (factory, sender) = (Arc::clone(&self.factory), self.sender.clone());
-            tokio::task::spawn_blocking(move || {
-                let mut thought = Thought { bot, factory };
-                let worked = thought.run(calls);
-                // Nobody waits for it any more if the session is gone.
-                let _ = sender.send(Done { key, bot: thought.bot, worked });
-            });
+    /// Lets a thread see to what is new.
+    pub(crate) fn start(&mut self) {
+        if self.new.is_empty() {
+            return;
+        }
+        let mut jobs = self.pool.jobs();
+        jobs.waiting.extend(self.new.drain(..));
+        let waits = jobs.threads > 0 || jobs.waiting.len() > 1;
+        if jobs.threads == 0 {
+            self.pool.add_threads(&mut jobs, 1);
+        }
+        drop(jobs);
+        if waits {
+            self.patience.set(Instant::now() + PATIENCE);
         }
     }
 
-    /// What the next bot that is done came to.
-    pub(crate) async fn next(&mut self) -> (Key, Worked) {
-        let Some(Done { key, bot, worked }) = self.done.recv().await else {
-            return std::future::pending().await;
+    /// What bots came to that are done, as soon as there is any.
+    pub(crate) async fn next(&mut self) -> Vec<(Key, Worked)> {
+        let done = poll_fn(|context| self.poll_done(context)).await;
+        let put_back = |Done { key, bot, worked }| {
+            // There is no place for it if its seat was over before.
+            if let Some(place) = self.bots.get_mut(&key) {
+                *place = bot;
+            }
+            (key, worked)
         };
-        self.free += 1;
-        if let Some(bot) = bot {
-            self.bots.insert(key, bot);
+        done.into_iter().map(put_back).collect()
+    }
+
+    fn poll_done(&mut self, context: &mut Context<'_>) -> Poll<Vec<Done>> {
+        while self.patience.poll_ring(context).is_ready() {
+            let mut jobs = self.pool.jobs();
+            if !jobs.waiting.is_empty() {
+                let more = jobs.waiting.len().min(jobs.threads).min(self.at_once - jobs.threads);
+                self.pool.add_threads(&mut jobs, more);
+                self.patience.set(Instant::now() + PATIENCE);
+            }
         }
-        self.start();
-        (key, worked)
+        let mut jobs = self.pool.jobs();
+        if !jobs.done.is_empty() {
+            return Poll::Ready(mem::take(&mut jobs.done));
+        }
+        jobs.session = Some(context.waker().clone());
+        Poll::Pending
     }
 
     /// Lets go of a seat's bot.
     pub(crate) fn remove(&mut self, key: Key) {
-        if let Some(bot) = self.bots.remove(&key) {
-            drop_bot(bot);
-        }
+        self.bots.remove(&key);
     }
 }
 
-struct Thought {
-    bot: Option<Box<dyn Bot>>,
-    factory: Factory,
-}
-
-impl Thought {
-    /// Makes the calls in order, up to the first that the bot falls over.
-    fn run(&mut self, calls: Vec<Call>) -> Worked {
-        let mut worked = Worked::Done;
-        for call in calls {
-            match self.call(call) {
-                Ok(None) => {}
-                Ok(Some(answer)) => worked = Worked::Chose(answer),
-                Err(fault) => {
-                    if let Some(bot) = self.bot.take() {
-                        drop_bot(bot);
-                    }
-                    return Worked::Fell(fault);
-                }
-            }
-        }
-        worked
-    }
-
-    fn call(&mut self, call: Call) -> Result<Option<Answer>, Fault> {
-        if let Call::Start { info, view } = call {
-            if let Some(bot) = self.bot.take() {
-                drop_bot(bot);
-            }
-            let factory = &self.factory;
-            self.bot = Some(guarded(|| {
-                let mut bot = factory(&info);
-                bot.start(view.as_deref());
-                bot
-            })?);
-            return Ok(None);
-        }
-        let Some(bot) = &mut self.bot else { return Ok(None) };
-        match call {
-            Call::Start { .. } => Ok(None),
-            Call::Observe(event) => guarded(|| bot.observe(&event)).map(|()| None),
-            Call::End(end) => guarded(|| bot.end(&end)).map(|()| None),
-            Call::Choose(asked) => {
-                let action = guarded(|| bot.choose(&asked))?;
-                let decision = asked.number();
-                if asked.legal.contains(&action) {
-                    Ok(Some(Answer { decision, action }))
-                } else {
-                    Err(Fault::IllegalChoice { decision })
-                }
-            }
-        }
+impl Drop for Thinkers {
+    fn drop(&mut self) {
+        // What waits is not begun any more. Dropping runs code of bots, so not while the jobs are locked.
+        let waiting = mem::take(&mut self.pool.jobs().waiting);
+        drop(waiting);
     }
 }
 
-/// A bot's own code runs when it is dropped too.
-fn drop_bot(bot: Box<dyn Bot>) {
-    if let Err(fault) = guarded(move || drop(bot)) {
-        tracing::warn!(%fault, "a bot fell when it was dropped");
+impl Pool {
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        // No bot's code runs while they are locked.
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has so many more threads do what waits.
+    fn add_threads(self: &Arc<Self>, jobs: &mut Jobs, threads: usize) {
+        jobs.threads += threads;
+        for _ in 0..threads {
+            let pool = Arc::clone(self);
+            tokio::task::spawn_blocking(move || pool.run());
+        }
+    }
+
+    /// Does what waits, until nothing does.
+    fn run(&self) {
+        let mut jobs = self.jobs();
+        while let Some(Job { key, mut bot, calls }) = jobs.waiting.pop_front() {
+            drop(jobs);
+            let worked = bot.run(&self.factory, calls);
+            jobs = self.jobs();
+            jobs.done.push(Done { key, bot, worked });
+        }
+        jobs.threads -= 1;
+        let session = jobs.session.take();
+        drop(jobs);
+        if let Some(session) = session {
+            session.wake();
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
     use std::sync::mpsc::{Receiver, channel};
 
+    use futures::FutureExt;
     use zetema_rules::fair::{MatchSeed, Nonce};
     use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
 
     use super::*;
-    use crate::bot::Decision;
+    use crate::bot::{Bot, Decision};
+    use crate::fault::Fault;
 
     /// The seat to act in a match that was just dealt, and its decision.
     fn decision() -> (Arc<MatchInfo>, Box<Decision>) {
@@ -210,35 +236,81 @@ mod tests {
         (Thinkers::new(factory, NonZeroUsize::new(at_once).unwrap()), open)
     }
 
-    fn chose(worked: &Worked) -> bool {
-        matches!(worked, Worked::Chose(answer) if answer.decision == 1)
+    /// Has bots of these names start and choose, the first by the key 1.
+    fn begin<'a>(thinkers: &mut Thinkers, names: impl IntoIterator<Item = &'a str>) {
+        for (key, name) in (1..).zip(names) {
+            thinkers.work(Key(key), first_calls(name));
+        }
+        thinkers.start();
+    }
+
+    /// What so many bots came to, in the order in which that is told.
+    async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
+        let mut told = Vec::new();
+        while told.len() < bots {
+            told.extend(thinkers.next().await);
+        }
+        told
+    }
+
+    async fn check_chose(thinkers: &mut Thinkers, keys: &[u64]) {
+        let told = told(thinkers, keys.len()).await;
+        let chose = |worked: &Worked| matches!(worked, Worked::Chose(answer) if answer.decision == 1);
+        assert!(told.iter().all(|(_, worked)| chose(worked)), "{told:?}");
+        assert_eq!(told.iter().map(|(key, _)| key.0).collect::<Vec<_>>(), keys);
+    }
+
+    /// Bots wait for as long as is needed to get more threads, so often.
+    async fn lose_patience(thinkers: &mut Thinkers, times: usize) {
+        for _ in 0..times {
+            // The alarm was set by the system's clock.
+            tokio::time::advance(Duration::from_hours(1)).await;
+            assert!(thinkers.next().now_or_never().is_none(), "no bot has chosen");
+        }
     }
 
     #[tokio::test]
-    async fn a_bot_that_is_slow_holds_up_no_other() {
+    async fn a_bot_that_is_slow_holds_up_neither_those_before_it_nor_those_behind_it() {
         let (mut thinkers, open) = thinkers(2);
-        thinkers.work(Key(1), first_calls("waits"));
-        thinkers.work(Key(2), first_calls("quick"));
-        thinkers.work(Key(3), first_calls("quick too"));
-        for expected in [Key(2), Key(3)] {
-            let (key, worked) = thinkers.next().await;
-            assert!(key == expected && chose(&worked), "{key:?}: {worked:?}");
+        begin(&mut thinkers, ["quick", "waits", "quick too", "and this one"]);
+        check_chose(&mut thinkers, &[1, 3, 4]).await;
+        open.send(()).unwrap();
+        check_chose(&mut thinkers, &[2]).await;
+    }
+
+    #[tokio::test]
+    async fn a_bot_that_is_slow_holds_up_none_that_comes_later() {
+        let (mut thinkers, open) = thinkers(2);
+        begin(&mut thinkers, ["waits"]);
+        for key in [2, 3] {
+            thinkers.work(Key(key), first_calls("quick"));
+            thinkers.start();
+            check_chose(&mut thinkers, &[key]).await;
         }
         open.send(()).unwrap();
-        let (key, worked) = thinkers.next().await;
-        assert!(key == Key(1) && chose(&worked));
+        check_chose(&mut thinkers, &[1]).await;
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
+    async fn as_many_threads_again_are_there_each_time_that_bots_wait_too_long_up_to_the_bound() {
+        let (mut thinkers, open) = thinkers(20);
+        begin(&mut thinkers, ["waits"; 100]);
+        for threads in [1, 2, 4, 8, 16, 20, 20] {
+            assert_eq!(thinkers.pool.jobs().threads, threads);
+            lose_patience(&mut thinkers, 1).await;
+        }
+        (0..100).for_each(|_| open.send(()).unwrap());
+        assert_eq!(told(&mut thinkers, 100).await.len(), 100);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn no_more_bots_think_at_once_than_there_are_threads() {
         let (mut thinkers, open) = thinkers(1);
-        thinkers.work(Key(1), first_calls("waits"));
-        thinkers.work(Key(2), first_calls("quick"));
-        assert_eq!((thinkers.free, thinkers.waiting.len()), (0, 1));
+        begin(&mut thinkers, ["waits", "quick"]);
+        lose_patience(&mut thinkers, 3).await;
+        assert_eq!(thinkers.pool.jobs().threads, 1);
         open.send(()).unwrap();
-        assert_eq!(thinkers.next().await.0, Key(1));
-        assert_eq!(thinkers.next().await.0, Key(2));
-        assert_eq!(thinkers.free, 1);
+        check_chose(&mut thinkers, &[1, 2]).await;
     }
 
     #[tokio::test]
@@ -247,13 +319,24 @@ mod tests {
         for (name, message) in
             [("panics", "no idea"), ("does not start", "no start"), ("panics twice", "no idea")]
         {
-            thinkers.work(Key(1), first_calls(name));
-            let (_, worked) = thinkers.next().await;
-            let Worked::Fell(fault) = worked else { panic!("{worked:?}") };
-            assert_eq!(fault, Fault::Panicked { message: message.to_owned() });
-            assert!(thinkers.bots.is_empty());
+            begin(&mut thinkers, [name]);
+            let told = told(&mut thinkers, 1).await;
+            let [(Key(1), Worked::Fell(fault))] = &told[..] else { panic!("{told:?}") };
+            assert_eq!(*fault, Fault::Panicked { message: message.to_owned() });
         }
-        thinkers.work(Key(2), first_calls("quick"));
-        assert!(chose(&thinkers.next().await.1));
+        begin(&mut thinkers, ["panics", "quick", "panics twice", "quick"]);
+        let told = told(&mut thinkers, 4).await;
+        let chose = told.iter().map(|(_, worked)| matches!(worked, Worked::Chose(_)));
+        assert_eq!(chose.collect::<Vec<_>>(), [false, true, false, true]);
+    }
+
+    #[tokio::test]
+    async fn a_bot_that_waits_is_not_asked_when_its_session_is_gone() {
+        let (mut thinkers, open) = thinkers(1);
+        begin(&mut thinkers, ["waits", "quick", "quick"]);
+        let pool = Arc::clone(&thinkers.pool);
+        drop(thinkers);
+        assert!(pool.jobs().waiting.is_empty());
+        drop(open);
     }
 }
