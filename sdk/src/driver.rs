@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::time::Instant;
 
 use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt};
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 use zetema_proto::v1;
@@ -134,19 +134,22 @@ impl Driver {
         }
     }
 
-    /// Takes a message, and all that came with it: so their bots think, and what they choose is sent, together.
-    fn receive(&mut self, came: Result<v1::PlayResponse, Disconnect>) {
-        let mut came = Some(came);
-        for _ in 0..MOST_MESSAGES {
-            match came {
-                Some(Ok(message)) => self.core.received(Instant::now(), message),
-                Some(Err(why)) => self.core.lost(Instant::now(), why),
-                None => return,
-            }
-            // The next message may be of another stream.
-            self.perform_all();
-            came = self.transport.next().now_or_never();
+    /// Takes a message, and those that are there behind it: so their bots think, and what they choose is sent, together.
+    fn receive(&mut self, first: Result<v1::PlayResponse, Disconnect>) {
+        self.take(first);
+        for _ in 1..MOST_MESSAGES {
+            let Some(next) = self.transport.next().now_or_never() else { return };
+            self.take(next);
         }
+    }
+
+    fn take(&mut self, came: Result<v1::PlayResponse, Disconnect>) {
+        match came {
+            Ok(message) => self.core.received(Instant::now(), message),
+            Err(why) => self.core.lost(Instant::now(), why),
+        }
+        // The next message may be of another stream.
+        self.perform_all();
     }
 
     fn perform_all(&mut self) {

@@ -6,7 +6,9 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::alarm::Alarm;
 use crate::bot::{Bot, MatchInfo};
@@ -89,7 +91,7 @@ impl Thinkers {
         }
         drop(jobs);
         if waits {
-            self.patience.set(Instant::now() + PATIENCE);
+            self.patience.set(Instant::now().into_std() + PATIENCE);
         }
     }
 
@@ -112,7 +114,7 @@ impl Thinkers {
             if !jobs.waiting.is_empty() {
                 let more = jobs.waiting.len().min(jobs.threads).min(self.at_once - jobs.threads);
                 self.pool.add_threads(&mut jobs, more);
-                self.patience.set(Instant::now() + PATIENCE);
+                self.patience.set(Instant::now().into_std() + PATIENCE);
             }
         }
         let mut jobs = self.pool.jobs();
@@ -263,8 +265,7 @@ mod tests {
     /// Bots wait for as long as is needed to get more threads, so often.
     async fn lose_patience(thinkers: &mut Thinkers, times: usize) {
         for _ in 0..times {
-            // The alarm was set by the system's clock.
-            tokio::time::advance(Duration::from_hours(1)).await;
+            tokio::time::advance(2 * PATIENCE).await;
             assert!(thinkers.next().now_or_never().is_none(), "no bot has chosen");
         }
     }
