@@ -1,4 +1,4 @@
-//! The house bots, on the SDK alone: `random`, `greedy`, `appraiser`, `searcher`, each stronger in `sackson` than the one
+//! The house bots, on the SDK alone: `random`, `greedy`, `appraiser`, `searcher`, each stronger in `sackson` and `quick` than the one
 //! before, and a form of `greedy` to measure it by. [`Duel`] says how much stronger.
 //!
 //! ```
@@ -17,6 +17,7 @@ mod appraiser;
 mod budget;
 mod candidates;
 mod duel;
+mod endgame;
 mod greedy;
 mod house;
 mod outlook;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use support::{decision, position};
 use zetema_bots::{Appraiser, Budget, Searcher};
-use zetema_sdk::rules::Preset;
+use zetema_sdk::rules::{Cards, Preset};
 use zetema_sdk::{Action, Bot, Clock, Declaration, MatchInfo, View, numbered_seed, simulate};
 
 /// Each bot chooses such an action. The budget is large enough that `searcher` searches from the first card on.
@@ -62,6 +62,21 @@ fn a_royal_zetema_is_taken_while_it_lies_there() {
 /// A bot with a small budget, which searches when the stock is all but gone, so that whole matches take no time.
 fn hasty(info: &MatchInfo) -> Searcher {
     Searcher::new(info.seat.index() as u64, Budget::playouts(120))
+}
+
+#[test]
+fn when_the_stock_is_empty_the_rest_of_the_deal_is_played_out() {
+    // Who plays the fourth jack gives the fifth away. There are two other cards to wait with, and the other has but one.
+    let mut view = position("JH 2C 3C", "");
+    let other: Cards = "JS 4C".parse().unwrap();
+    let pack = Cards::pack(view.rules.imperial_suit);
+    view.public.stock_count = 0;
+    view.public.hand_counts = [3, 2, 0, 0, 0, 0];
+    view.public.tableau = "JC JD JS".parse().unwrap();
+    view.public.marriages = pack.minus(view.hand).minus(other).minus(view.public.tableau);
+    let mut searcher = Searcher::new(1, Budget::playouts(200));
+    let action = searcher.choose(&decision(&view));
+    assert_ne!(action, Action::Discard("JH".parse().unwrap()), "the other would score the jacks");
 }
 
 #[test]

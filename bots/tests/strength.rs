@@ -57,6 +57,18 @@ fn searcher_is_stronger_than_appraiser() {
 }
 
 #[test]
+fn appraiser_is_stronger_than_greedy_in_quick() {
+    let duel = duel(whole(Preset::Quick, 2), House::Appraiser, House::Greedy, 1000);
+    check_stronger("appraiser against greedy, quick, 2 players", &duel);
+}
+
+#[test]
+fn searcher_is_stronger_than_appraiser_in_quick() {
+    let duel = duel(whole(Preset::Quick, 2), House::Searcher, House::Appraiser, 400);
+    check_stronger("searcher against appraiser, quick, 2 players", &duel);
+}
+
+#[test]
 fn greedy_beats_random_in_every_preset_and_number_of_players() {
     for preset in Preset::ALL {
         for &players in preset.players() {

@@ -23,6 +23,9 @@ impl Policy {
     /// The one that the house bots use.
     pub(crate) const HOUSE: Self = Self { weights: &Weights::HOUSE };
 
+    /// No policy to play by: what is added to `Greedy` where seats draw a card more than a hand at the start of the turn.
+    pub(crate) const DRAW_AT_START: Self = Self { weights: &Weights::DRAW_AT_START };
+
     /// The action that is worth most to this seat, which is to act.
     pub(crate) fn choose(self, view: &View, seat: Seat, legal: &LegalActions) -> Option<Action> {
         let thought = Thought { odds: Odds::new(view, seat, self.weights), view, seat };

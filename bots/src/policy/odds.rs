@@ -126,7 +126,7 @@ impl<'a> Odds<'a> {
     /// What a card is worth in hand.
     pub(crate) fn keep(&self, card: Card) -> f64 {
         let own = self.hand.of_rank(card.rank()).len();
-        let mut worth = self.flush(card.suit()) + self.assembly(card.rank(), own);
+        let mut worth = self.flush(card.suit()) + self.flush_sequence(card) + self.assembly(card.rank(), own);
         if own == 1 {
             worth += self.sequences[card.rank().index()];
         }
@@ -153,6 +153,44 @@ impl<'a> Odds<'a> {
         let expected = f64::from(to_u8(left)) * self.share;
         let ratio = expected / f64::from(to_u8(missing.max(1)));
         f64::from(rules.flush_score) * weight * ratio.min(2.0)
+    }
+
+    /// What a card adds to the flush sequences that are here or lack one card.
+    fn flush_sequence(&self, card: Card) -> f64 {
+        let rules = &self.view.rules;
+        let suit = card.suit();
+        let barred = rules.flush_suits == FlushSuits::Plain && rules.imperial_suit == suit;
+        let too_few = self.suits[suit.index()].0 + 1 < rules.meld_cards();
+        let spare = self.hand.count(card) > 1;
+        if self.weights.flush_sequence == 0.0 || barred || too_few || spare || !self.can_meld() {
+            return 0.0;
+        }
+        let ranks: usize = match rules.ace {
+            Ace::Low => 13,
+            Ace::Either => 14,
+        };
+        let size = rules.meld_cards();
+        let mut odds = 0.0;
+        for start in 0..=ranks.saturating_sub(size) {
+            let faces = (start..start + size).map(|rank| Card::new(Rank::ALL[rank % 13], suit));
+            if faces.clone().all(|face| face != card) {
+                continue;
+            }
+            let mut missing = faces.filter(|&face| !self.hand.contains(face));
+            odds += match (missing.next(), missing.next()) {
+                // Without this card it may still come again.
+                (None, _) => 1.0 - self.comes(card),
+                (Some(face), None) => self.comes(face),
+                _ => 0.0,
+            };
+        }
+        let gain = f64::from(rules.flush_sequence_score) - f64::from(rules.flush_score);
+        self.weights.flush_sequence * gain * odds
+    }
+
+    /// The odds that this seat still draws a face.
+    fn comes(&self, card: Card) -> f64 {
+        1.0 - (-f64::from(to_u8(self.coming.count(card))) * self.share).exp()
     }
 
     fn assembly(&self, rank: Rank, own: usize) -> f64 {
@@ -184,22 +222,23 @@ impl<'a> Odds<'a> {
         let weights = self.weights;
         let lying = self.view.public.tableau.of_rank(card.rank()).len();
         let mut worth = self.marries_elsewhere(card);
-        if lying < 2 {
+        let own = self.hand.of_rank(card.rank()).len() - 1;
+        if lying < 2 && (own > 0 || weights.early == 0.0) {
             return worth;
         }
         let points = self.zetema(card.rank());
-        let own = self.hand.of_rank(card.rank()).len() - 1;
         let elsewhere = self.unseen.of_rank(card.rank());
         let known = elsewhere.len() > self.coming.of_rank(card.rank()).len();
         worth += points
             * match lying {
-                4 => 1.0,
+                4 => weights.fifth,
                 3 if own == 1 => weights.fifth_own,
                 3 => {
                     let held = if known { 1.0 } else { self.held_by_others };
                     weights.fifth_elsewhere * held + weights.fifth_to_come * (1.0 - held)
                 }
-                _ => weights.third[own.min(2)],
+                2 => weights.third[own.min(2)],
+                _ => weights.early,
             };
         worth
     }

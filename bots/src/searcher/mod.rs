@@ -8,6 +8,7 @@ use zetema_sdk::{Action, Bot, Decision, Determiniser, LegalActions};
 use crate::appraiser::Appraiser;
 use crate::budget::Budget;
 use crate::candidates::Candidates;
+use crate::endgame::Endgame;
 use crate::outlook::worths;
 use crate::playout::Playout;
 use crate::policy::Policy;
@@ -23,16 +24,17 @@ use tree::{NodeId, Seen, Tree};
 /// so that good cards are not taken for good play.
 ///
 /// The farther off the end of the deal, the more its luck hides. So a decision is searched only if there are 60
-/// playouts for each card of the stock; before that the bot plays as [`Appraiser`] does.
+/// playouts for each card of the stock; before that the bot plays as [`Appraiser`] does. Between two players nothing is
+/// hidden once the stock is empty: the rest of the deal is then played out in all ways, as far as the budget goes.
 #[derive(Debug)]
 pub struct Searcher {
     determiniser: Determiniser,
     playout: Playout,
     policy: Policy,
-    appraiser: Appraiser,
     candidates: Candidates,
     worths: Vec<f64>,
     budget: Budget,
+    endgame: Endgame,
     tree: Tree,
     legal: LegalActions,
     seen: Vec<Option<Seen>>,
@@ -58,10 +60,10 @@ impl Searcher {
             determiniser: Determiniser::new(seed),
             playout: Playout::new(policy),
             policy,
-            appraiser: Appraiser::new(),
             candidates: Candidates::default(),
             worths: Vec::new(),
             budget,
+            endgame: Endgame::default(),
             tree: Tree::default(),
             legal: LegalActions::default(),
             seen: Vec::new(),
@@ -162,8 +164,14 @@ impl Bot for Searcher {
         }
         let root = self.tree.plant();
         let mut at_root = Vec::new();
-        self.appraiser.worths(&decision.view, decision.info.seat, &decision.legal, &mut at_root);
+        Appraiser::worths(&decision.view, decision.info.seat, &decision.legal, &mut at_root);
         let spending = self.budget.for_decision(decision);
+        if Endgame::is_here(&decision.view)
+            && let Ok(game) = self.determiniser.deal(&decision.view)
+            && let Some(action) = self.endgame.best(&game, &decision.legal, &at_root, &spending)
+        {
+            return action;
+        }
         let pays = spending.playouts() / PLAYOUTS_PER_CARD >= u32::from(decision.view.public.stock_count);
         let mut spent = 0;
         while pays && spending.goes_on(spent) {
