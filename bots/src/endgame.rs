@@ -9,7 +9,7 @@ use crate::budget::Spending;
 use crate::outlook::worths;
 
 /// Once the stock is empty each of two players knows the other's hand: what is unseen. So it looks at all that may
-/// follow, and finds what is best against the best play of the other.
+/// follow, and finds what is best against the best play of the other. It is for one decision: what it knows is some megabytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Endgame {
     /// How much more each position that was looked at is worth to side 0 than to side 1.
@@ -47,7 +47,6 @@ impl Endgame {
         at_first_sight: &[f64],
         spending: &Spending,
     ) -> Option<Action> {
-        self.known.clear();
         let seat = game.to_act()?;
         let mut best: Option<(f64, f64, Action)> = None;
         for (action, &first_sight) in legal.iter().zip(at_first_sight) {

@@ -34,7 +34,6 @@ pub struct Searcher {
     candidates: Candidates,
     worths: Vec<f64>,
     budget: Budget,
-    endgame: Endgame,
     tree: Tree,
     legal: LegalActions,
     seen: Vec<Option<Seen>>,
@@ -63,7 +62,6 @@ impl Searcher {
             candidates: Candidates::default(),
             worths: Vec::new(),
             budget,
-            endgame: Endgame::default(),
             tree: Tree::default(),
             legal: LegalActions::default(),
             seen: Vec::new(),
@@ -168,7 +166,7 @@ impl Bot for Searcher {
         let spending = self.budget.for_decision(decision);
         if Endgame::is_here(&decision.view)
             && let Ok(game) = self.determiniser.deal(&decision.view)
-            && let Some(action) = self.endgame.best(&game, &decision.legal, &at_root, &spending)
+            && let Some(action) = Endgame::default().best(&game, &decision.legal, &at_root, &spending)
         {
             return action;
         }
