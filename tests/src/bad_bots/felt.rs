@@ -1,8 +1,8 @@
 //! What a bot has seen and felt.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use hdrhistogram::Histogram;
 use zetema_proto::v1;
@@ -32,8 +32,6 @@ pub struct Seen {
     pub out_of_turn: u64,
     /// Matches that it saw end.
     pub ended: u64,
-    /// Those of them of which it was told that they are given to it, each with how long it was in them.
-    pub spent: Vec<(String, Duration)>,
     /// Streams that it has opened.
     pub streams: u64,
     /// Seats that waited for it when it came back, as the welcomes say.
@@ -60,8 +58,6 @@ pub struct Seen {
     pub unread_for: Vec<f64>,
     /// Streams on which it read nothing that were not ended while it looked.
     pub unread_and_open: u64,
-    /// When it was given the matches that have not ended.
-    pub(super) given: HashMap<String, Instant>,
     /// Until when it must not be given any.
     pub(super) rests_until: Option<SystemTime>,
 }
@@ -74,7 +70,6 @@ impl Default for Seen {
             flooded: 0,
             out_of_turn: 0,
             ended: 0,
-            spent: Vec::new(),
             streams: 0,
             waited_for_it: 0,
             closed: 0,
@@ -88,7 +83,6 @@ impl Default for Seen {
             cuts: BTreeMap::new(),
             unread_for: Vec::new(),
             unread_and_open: 0,
-            given: HashMap::new(),
             rests_until: None,
         }
     }
@@ -125,24 +119,18 @@ impl Felt {
     }
 
     /// It was given a match.
-    pub(super) fn given(&self, match_id: &str) {
+    pub(super) fn given(&self) {
         self.note(|seen| {
             let now = SystemTime::now() + AT_THE_END;
             if seen.rests_until.is_some_and(|until| now < until) {
                 seen.given_at_rest += 1;
             }
-            seen.given.insert(match_id.to_owned(), Instant::now());
         });
     }
 
     /// A match has ended.
-    pub(super) fn over(&self, match_id: &str) {
-        self.note(|seen| {
-            seen.ended += 1;
-            if let Some((match_id, since)) = seen.given.remove_entry(match_id) {
-                seen.spent.push((match_id, since.elapsed()));
-            }
-        });
+    pub(super) fn over(&self) {
+        self.note(|seen| seen.ended += 1);
     }
 
     /// The ladder had something to say.
@@ -153,8 +141,10 @@ impl Felt {
         self.note(|seen| match notice.conduct.as_ref().and_then(|conduct| conduct.kind) {
             Some(Conduct::CoolingDown(v1::CoolingDown { until })) => {
                 let until = at(until).expect("a cool-down has its end");
-                seen.cool_downs.push(left(until));
-                seen.rests_until = Some(until);
+                // It is told of it again when it comes back.
+                if seen.rests_until.replace(until) != Some(until) {
+                    seen.cool_downs.push(left(until));
+                }
             }
             Some(Conduct::Benched(v1::Benched { until })) => {
                 let until = at(until);
@@ -194,7 +184,7 @@ mod tests {
         let check = |kind, at_rest| {
             let felt = Felt::default();
             felt.notice(&notice(kind));
-            felt.given("m");
+            felt.given();
             let seen = felt.seen();
             assert_eq!(seen.given_at_rest, at_rest, "{seen:?}");
             (seen.cool_downs, seen.benches)
@@ -205,17 +195,5 @@ mod tests {
         assert!(matches!(&benches[..], [Some(left)] if left.as_secs().abs_diff(600) <= 1), "{benches:?}");
         check(Conduct::CoolingDown(v1::CoolingDown { until: until(0) }), 0);
         check(Conduct::Free(v1::FreeToPlay {}), 0);
-    }
-
-    #[test]
-    fn the_time_in_a_match_is_from_when_it_is_given_to_its_end() {
-        let felt = Felt::default();
-        felt.given("m");
-        felt.over("m");
-        // One that was given on a stream before.
-        felt.over("n");
-        let seen = felt.seen();
-        assert!(matches!(&seen.spent[..], [(match_id, _)] if match_id == "m"), "{seen:?}");
-        assert_eq!(seen.ended, 2);
     }
 }

@@ -1,7 +1,7 @@
 //! Bots that misbehave on a ladder, and what that does to those that don't (invariant I5).
 //!
 //! A [`Kind`] is one way to misbehave. A [`Run`] starts the program in a process of its own, lets six good bots play on a ladder for a
-//! while, and, on a fresh server, the same with one bad bot of every kind beside them. Its [`Report`] says what the good ones felt
+//! while beside eight others that behave, and, on a fresh server, beside one bad bot of every kind. Its [`Report`] says what the good ones felt
 //! in both and what each bad one got, and [`Report::problems`] what is not as `docs/bad-bots.md` has it. Each client of a bad bot has a
 //! thread of its own, and each bad bot an address. The program `bad_bots` runs it.
 #![allow(

@@ -75,8 +75,6 @@ enum Again {
 /// A seat of a match.
 #[derive(Default)]
 struct Seat {
-    /// The match.
-    match_id: String,
     /// The decision that is open, how many actions are legal, and when it is answered.
     open: Option<(u32, u32, Instant)>,
     /// The decision that was answered, by which legal action, and when first.
@@ -141,12 +139,11 @@ impl Player {
                 }
             }
             Some(Answer::SeatAssigned(seat)) => {
-                self.felt.given(&seat.match_id);
+                self.felt.given();
                 self.join(line, seat).await?;
             }
             Some(Answer::Joined(start)) => {
-                let asked = self.asked(tag).map(|seat| seat.match_id.clone());
-                self.seats.insert(handle, Seat { match_id: asked.unwrap_or_default(), ..Seat::default() });
+                self.seats.insert(handle, Seat::default());
                 if let Some(v1::subscription_start::Kind::Snapshot(snapshot)) = start.kind {
                     self.decide(handle, snapshot.decision_number, snapshot.decision);
                 }
@@ -161,8 +158,8 @@ impl Player {
                 self.decide(handle, observation.decision_number, observation.decision);
             }
             Some(Answer::End(_)) => {
-                let match_id = self.seats.remove(&handle).map(|seat| seat.match_id);
-                self.felt.over(&match_id.unwrap_or_default());
+                self.seats.remove(&handle);
+                self.felt.over();
             }
             Some(Answer::Superseded(_)) => {
                 self.seats.remove(&handle);

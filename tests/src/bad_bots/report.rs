@@ -21,25 +21,22 @@ pub struct Figures {
     pub among_themselves: u64,
     /// All that they played to a result, against bad ones too.
     pub matches: u64,
-    /// Seats of matches that they were given, with whomever, those too that were not dealt.
-    pub seats: u64,
     /// Forfeits by good bots.
     pub forfeits: u64,
     /// No-shows of good bots.
     pub no_shows: u64,
-    /// The time of all their places together.
-    pub places: Duration,
-    /// What of that went to matches with bad bots, from when they were given them to the end, whether these came or not.
-    pub lost: Duration,
 }
 
-/// How many times as long as alone the slowest in a hundred round trips may be beside bad bots.
+/// How many times as long as beside others that behave the slowest in a hundred round trips may be beside bad bots.
 const P99_RATIO: f64 = 1.5;
 /// By so many milliseconds more they may be in any case: that little is the machine's, which the bad bots share.
 const P99_MORE_MS: f64 = 2.0;
-/// What part of the seats that good bots are given alone they must be given beside bad ones, in the time that their places do not lose to
-/// these.
-const SEATS_RATIO: f64 = 0.8;
+/// What part of the matches among themselves that good bots play beside others that behave they must play beside bad ones.
+const MATCHES_RATIO: f64 = 0.8;
+
+/// The good bots beside whom.
+const OTHERS: &str = "beside others that behave";
+const BAD: &str = "beside bad bots";
 
 /// Whether good bots must feel next to nothing of bad ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +57,7 @@ pub struct BadRow {
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The good bots alone.
+    /// The good bots beside as many others that behave.
     pub without: Figures,
     /// Beside the bad ones.
     pub with: Figures,
@@ -75,10 +72,6 @@ struct FiguresJson {
     seconds: f64,
     matches_per_minute: f64,
     among_themselves_per_minute: f64,
-    /// Of the time of their places.
-    lost_share: f64,
-    /// In the time that is not lost.
-    seats_per_minute_left: f64,
     actions: u64,
     p50_ms: f64,
     p99_ms: f64,
@@ -135,11 +128,8 @@ impl Figures {
             round_trips: Seen::default().round_trips,
             among_themselves: 0,
             matches: 0,
-            seats: 0,
             forfeits: 0,
             no_shows: 0,
-            places: Duration::ZERO,
-            lost: Duration::ZERO,
         }
     }
 
@@ -149,16 +139,8 @@ impl Figures {
         self.round_trips.add(&other.round_trips).unwrap();
         self.among_themselves += other.among_themselves;
         self.matches += other.matches;
-        self.seats += other.seats;
         self.forfeits += other.forfeits;
         self.no_shows += other.no_shows;
-        self.places += other.places;
-        self.lost += other.lost;
-    }
-
-    /// What part of the time of their places went to bad bots.
-    fn lost_share(&self) -> f64 {
-        if self.places.is_zero() { 0.0 } else { self.lost.div_duration_f64(self.places) }
     }
 
     fn json(&self) -> FiguresJson {
@@ -172,8 +154,6 @@ impl Figures {
             seconds: self.lasted.as_secs_f64(),
             matches_per_minute: a_minute(self.matches),
             among_themselves_per_minute: a_minute(self.among_themselves),
-            lost_share: self.lost_share(),
-            seats_per_minute_left: a_minute(self.seats) / (1.0 - self.lost_share()),
             actions: self.round_trips.len(),
             p50_ms: ms(0.5),
             p99_ms: ms(0.99),
@@ -226,7 +206,7 @@ impl Report {
     /// What is not as the document says.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        for (name, figures) in [("alone", &self.without), ("beside bad bots", &self.with)] {
+        for (name, figures) in [(OTHERS, &self.without), (BAD, &self.with)] {
             for (count, what) in [(figures.forfeits, "forfeits"), (figures.no_shows, "no-shows")] {
                 if count > 0 {
                     problems.push(format!("good bots {name}: {count} {what}"));
@@ -250,19 +230,17 @@ impl Report {
     /// For people, as tables of Markdown.
     pub fn table(&self) -> String {
         let mut text = String::from(
-            "| good bots | matches a minute | among themselves | places lost, % | seats a minute in the rest | actions | p50 ms | p99 ms | forfeits | no-shows |\n\
-             |---|---|---|---|---|---|---|---|---|---|\n",
+            "| good bots | matches a minute | among themselves | actions | p50 ms | p99 ms | forfeits | no-shows |\n\
+             |---|---|---|---|---|---|---|---|\n",
         );
-        for (name, figures) in [("alone", &self.without), ("beside bad bots", &self.with)] {
+        for (name, figures) in [(OTHERS, &self.without), (BAD, &self.with)] {
             let of = figures.json();
             // Nothing can go wrong with a text in memory.
             let _ = writeln!(
                 text,
-                "| {name} | {:.1} | {:.1} | {:.1} | {:.1} | {} | {:.2} | {:.2} | {} | {} |",
+                "| {name} | {:.1} | {:.1} | {} | {:.2} | {:.2} | {} | {} |",
                 of.matches_per_minute,
                 of.among_themselves_per_minute,
-                100.0 * of.lost_share,
-                of.seats_per_minute_left,
                 of.actions,
                 of.p50_ms,
                 of.p99_ms,
@@ -315,15 +293,15 @@ fn missed(without: &FiguresJson, with: &FiguresJson) -> Vec<String> {
     let p99_ms = (P99_RATIO * without.p99_ms).max(without.p99_ms + P99_MORE_MS);
     if with.p99_ms > p99_ms {
         missed.push(format!(
-            "good bots: a p99 of {:.2} ms beside bad bots and of {:.2} ms alone, where it may be {p99_ms:.2} ms",
+            "good bots: a p99 of {:.2} ms {BAD} and of {:.2} ms {OTHERS}, where it may be {p99_ms:.2} ms",
             with.p99_ms, without.p99_ms
         ));
     }
-    let least = SEATS_RATIO * without.seats_per_minute_left;
-    if with.seats_per_minute_left < least {
+    let least = MATCHES_RATIO * without.among_themselves_per_minute;
+    if with.among_themselves_per_minute < least {
         missed.push(format!(
-            "good bots: {:.1} seats a minute in the time that bad bots leave them, and {:.1} alone, where it must be {least:.1}",
-            with.seats_per_minute_left, without.seats_per_minute_left
+            "good bots: {:.1} matches a minute among themselves {BAD} and {:.1} {OTHERS}, where it must be {least:.1}",
+            with.among_themselves_per_minute, without.among_themselves_per_minute
         ));
     }
     missed
@@ -333,12 +311,11 @@ fn missed(without: &FiguresJson, with: &FiguresJson) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Of a minute and ten places.
-    fn figures(p99_ms: u64, matches: u64, lost_s: u64) -> Figures {
+    /// Of a minute.
+    fn figures(p99_ms: u64, matches: u64) -> Figures {
         let mut figures = Figures { lasted: Duration::from_mins(1), ..Figures::none() };
         figures.round_trips.record_n(p99_ms * 1_000, 100).unwrap();
-        (figures.among_themselves, figures.matches, figures.seats) = (matches, matches, 2 * matches);
-        (figures.places, figures.lost) = (Duration::from_mins(10), Duration::from_secs(lost_s));
+        (figures.among_themselves, figures.matches) = (matches, matches);
         figures
     }
 
@@ -348,28 +325,25 @@ mod tests {
 
     #[test]
     fn what_good_bots_feel_of_bad_ones_is_held_to_its_bars() {
-        let check = |alone: (u64, u64), beside: (u64, u64, u64), said: &str| {
-            let (without, with) = (figures(alone.0, alone.1, 0), figures(beside.0, beside.1, beside.2));
+        let check = |without: (u64, u64), with: (u64, u64), said: &str| {
+            let (without, with) = (figures(without.0, without.1), figures(with.0, with.1));
             let problems = problems(&without, &with, Bars::Held);
             assert_eq!(problems.is_empty(), said.is_empty(), "{problems:?}");
             assert!(problems.iter().all(|problem| problem.contains(said)), "{problems:?}");
         };
-        check((20, 60), (20, 60, 0), "");
-        check((20, 60), (29, 48, 0), "");
-        check((20, 60), (31, 60, 0), "a p99 of 31");
-        check((20, 60), (20, 47, 0), "94.0 seats a minute");
-        // Of a quarter of the time, which is lost, no matches are asked.
-        check((20, 60), (20, 37, 150), "");
-        check((20, 60), (20, 35, 150), "93.3 seats a minute");
+        check((20, 60), (20, 60), "");
+        check((20, 60), (29, 48), "");
+        check((20, 60), (31, 60), "a p99 of 31");
+        check((20, 60), (20, 47), "47.0 matches a minute among themselves");
         // Two milliseconds are the machine's.
-        check((1, 60), (2, 60, 0), "");
-        check((1, 60), (4, 60, 0), "a p99 of 4");
-        assert_eq!(problems(&figures(1, 60, 0), &figures(99, 1, 0), Bars::TooShort), Vec::<String>::new());
+        check((1, 60), (2, 60), "");
+        check((1, 60), (4, 60), "a p99 of 4");
+        assert_eq!(problems(&figures(1, 60), &figures(99, 1), Bars::TooShort), Vec::<String>::new());
     }
 
     #[test]
     fn forfeits_no_shows_and_a_lack_of_matches_are_problems_however_short_it_was() {
-        let well = figures(1, 60, 0);
+        let well = figures(1, 60);
         for (with, said) in [
             (Figures { forfeits: 1, ..well.clone() }, "1 forfeits"),
             (Figures { no_shows: 2, ..well.clone() }, "2 no-shows"),
@@ -381,11 +355,10 @@ mod tests {
     }
 
     #[test]
-    fn times_alone_add_up() {
-        let mut sum = figures(2, 10, 0);
-        sum.add(&figures(8, 30, 600));
+    fn what_was_felt_at_two_times_adds_up() {
+        let mut sum = figures(2, 10);
+        sum.add(&figures(8, 30));
         let of = sum.json();
         assert_eq!((of.actions, of.seconds, of.among_themselves_per_minute), (200, 120.0, 20.0));
-        assert_eq!((of.lost_share, of.seats_per_minute_left), (0.5, 80.0));
     }
 }

@@ -1,6 +1,5 @@
 //! Good bots on a ladder, alone and then beside bad ones.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -37,17 +36,17 @@ const PAGE: u32 = 1_000;
 /// How long bots play.
 #[derive(Clone, Copy, Debug)]
 pub enum Lasts {
-    /// So long beside the bad ones, without a break, and half of it alone before that and after it each.
+    /// So long beside the bad ones, without a break, and half of it beside others that behave before that and after it each.
     For(Duration),
-    /// Until good bots have finished a match among themselves, alone and beside the bad ones, and each of these has got what it gets; at
-    /// most so long each.
+    /// Until good bots have finished a match among themselves, beside others and beside the bad ones, and each of these has got what it
+    /// gets; at most so long each.
     UntilAllHaveTheirs {
-        /// At most, alone and beside the bad ones each.
+        /// At most, beside others and beside the bad ones each.
         at_most: Duration,
     },
 }
 
-/// Good bots on a ladder, alone and then beside bad ones.
+/// Good bots on a ladder, beside others that behave and beside bad ones.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The program. `None`: that of this build.
@@ -95,13 +94,13 @@ impl Run {
     pub async fn run(&self) -> anyhow::Result<Report> {
         let (without, with, bad) = match self.lasts {
             Lasts::For(lasts) => {
-                let mut without = self.alone(lasts / 2).await?;
+                let mut without = self.beside_others(lasts / 2).await?;
                 let (with, bad) = self.beside(lasts).await?;
-                without.add(&self.alone(lasts / 2).await?);
+                without.add(&self.beside_others(lasts / 2).await?);
                 (without, with, bad)
             }
             Lasts::UntilAllHaveTheirs { at_most } => {
-                let without = self.alone(at_most).await?;
+                let without = self.beside_others(at_most).await?;
                 let (with, bad) = self.beside(at_most).await?;
                 (without, with, bad)
             }
@@ -117,10 +116,15 @@ impl Run {
         }
     }
 
-    /// Good bots alone, on a server of their own, for so long at most.
-    async fn alone(&self, at_most: Duration) -> anyhow::Result<Figures> {
+    /// Good bots beside as many others that behave as there are bad ones, on a server of their own, for so long at most. So the ladder
+    /// has as many to pair as beside the bad ones.
+    async fn beside_others(&self, at_most: Duration) -> anyhow::Result<Figures> {
         let scene = self.scene().await?;
         let (_good, felt) = scene.good().await;
+        let mut others = Vec::new();
+        for kind in Kind::ALL {
+            others.extend(scene.other(kind).await);
+        }
         let (began, mut looks) = (Instant::now(), interval(LOOKS));
         while began.elapsed() < at_most {
             looks.tick().await;
@@ -133,7 +137,7 @@ impl Run {
         Ok(scene.figures(began.elapsed(), &felt).await)
     }
 
-    /// The same beside bad ones, of whom each has a row in the order of [`Kind::ALL`].
+    /// Good bots beside bad ones, of whom each has a row in the order of [`Kind::ALL`].
     async fn beside(&self, at_most: Duration) -> anyhow::Result<(Figures, Vec<BadRow>)> {
         let scene = self.scene().await?;
         let (_good, felt) = scene.good().await;
@@ -298,6 +302,12 @@ impl Scene {
         (bots, felt)
     }
 
+    /// One that behaves begins to play in the place of a bad bot.
+    async fn other(&self, kind: Kind) -> Vec<Bots> {
+        let place = self.place(&format!("not-{}", kind.name()), kind.address(), 1).await;
+        elsewhere(Player::new(place, Manner::Good, Felt::default(), 200 + kind as u64).play_on())
+    }
+
     /// A bad bot begins to do what it does.
     async fn bad(&self, kind: Kind) -> (Vec<Bots>, Vec<Felt>) {
         let place = self.place(kind.name(), kind.address(), 1).await;
@@ -308,9 +318,9 @@ impl Scene {
             Kind::Slow => Manner::Slow,
             Kind::Illegal => Manner::Illegal,
             Kind::Crashing => Manner::Crashing,
-            Kind::Reconnecting => return (bad(nuisance::reconnect(place, first)), felt),
-            Kind::Flooding => return (bad(nuisance::flood(place, first)), felt),
-            Kind::NeverReading => return (bad(nuisance::never_read(place, first)), felt),
+            Kind::Reconnecting => return (elsewhere(nuisance::reconnect(place, first)), felt),
+            Kind::Flooding => return (elsewhere(nuisance::flood(place, first)), felt),
+            Kind::NeverReading => return (elsewhere(nuisance::never_read(place, first)), felt),
             Kind::TwoProcesses => {
                 let felt = vec![first, Felt::default()];
                 // Each has a connection and a thread of its own, as processes have: the server sees no more of these.
@@ -321,7 +331,7 @@ impl Scene {
                 return ((100..).zip(&felt).map(start).collect(), felt);
             }
         };
-        (bad(Player::new(place, manner, first, 200).play_on()), felt)
+        (elsewhere(Player::new(place, manner, first, 200).play_on()), felt)
     }
 
     /// Which connections the server has closed as soon as they came, half a second ago at most.
@@ -345,22 +355,14 @@ impl Scene {
         let count = |of: &dyn Fn(&v1::LadderResult) -> bool| {
             results.iter().filter(played).filter(|result| of(result)).count() as u64
         };
-        let with_bad = results.iter().filter(|result| !result.seats.iter().all(is_good));
-        let with_bad: HashSet<&str> = with_bad.map(|result| result.match_id.as_str()).collect();
-        let spent = seen.iter().flat_map(|seen| &seen.spent);
-        let lost = spent.filter(|(match_id, _)| with_bad.contains(match_id.as_str())).map(|(_, time)| *time);
         let sum = |end| (0..GOOD).map(|number| ends(&results, &good_name(number), end)).sum();
         Figures {
             lasted,
             round_trips,
             among_themselves: count(&|result| result.seats.iter().all(is_good)),
             matches: count(&|result| result.seats.iter().any(is_good)),
-            seats: results.iter().flat_map(|result| &result.seats).filter(|seat| is_good(seat)).count()
-                as u64,
             forfeits: sum(v1::LadderSeatEnd::Forfeited),
             no_shows: sum(v1::LadderSeatEnd::NoShow),
-            places: lasted * GOOD_PLACES * u32::try_from(GOOD).unwrap(),
-            lost: lost.sum(),
         }
     }
 
@@ -406,8 +408,8 @@ const fn whole(count: f64) -> u64 {
     count as u64
 }
 
-/// A bad bot with one client.
-fn bad(task: impl Future<Output = ()> + Send + 'static) -> Vec<Bots> {
+/// A bot with one client, on a machine of its own.
+fn elsewhere(task: impl Future<Output = ()> + Send + 'static) -> Vec<Bots> {
     vec![Bots::start(Priority::Last, spawn(task))]
 }
 

@@ -1,4 +1,4 @@
-//! Lets six good bots play on a ladder, alone and then beside one bad bot of every kind, and prints what the good ones felt and what
+//! Lets six good bots play on a ladder, beside eight others that behave and beside one bad bot of every kind, and prints what the good ones felt and what
 //! each bad one got.
 //!
 //! ```sh
@@ -28,10 +28,10 @@ mod linux {
     use clap::{Parser, ValueEnum};
     use zetema_tests::bad_bots::{Lasts, Rate, Run};
 
-    /// Lets six good bots play on a ladder, alone and then beside one bad bot of every kind.
+    /// Lets six good bots play on a ladder, beside eight others that behave and beside one bad bot of every kind.
     #[derive(Parser)]
     struct Args {
-        /// How long they play, alone and beside the bad ones each
+        /// How long they play, beside others and beside the bad ones each
         #[arg(long, default_value = "10")]
         minutes: f64,
         /// How long a bot has to come to its match, in milliseconds

@@ -35,7 +35,8 @@ With --luck there are the points a match, as scored and without the luck of the 
 interval (none under ten matches), and of how many matches. Nobody is rated by them.
 
 With --watch the table is drawn again when something changes, until Ctrl-C. A bot's points a match come with its row
-when its rating changes, which is before the luck of that match is computed: so they are a match behind. With --format
+when its rating changes, which is before the luck of that match is computed: so they are a match behind, and of luck that
+is computed where nobody plays, as after a start, nothing is told until the next match: ask again without --watch. With --format
 json each line is an object then: result_number, kind (all or changed) and standings, of which all has the best 1,000.
 
 Examples:
