@@ -68,7 +68,7 @@ async fn flood_one(mut line: Line, felt: &Felt) {
             };
             match message.kind {
                 Some(Answer::Welcome(welcome)) => felt.welcomed(&welcome),
-                Some(Answer::SeatAssigned(seat)) => felt.given(),
+                Some(Answer::SeatAssigned(_)) => felt.given(),
                 Some(Answer::LadderNotice(notice)) => felt.notice(&notice),
                 Some(Answer::Rejection(error)) => {
                     felt.rejected(&error);
