@@ -6,6 +6,12 @@ use std::sync::{Arc, Weak};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold(pub(super) u64);
 
+#[cfg(test)]
+impl Hold {
+    /// That of the first join.
+    pub(crate) const FIRST: Self = Self(1);
+}
+
 /// The player of a seat, as the table knows it.
 #[derive(Debug, Default)]
 pub(super) struct Holder {

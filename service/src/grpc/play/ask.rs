@@ -12,7 +12,7 @@ use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::{
     faults,
-    handles::{Held, SeatKey},
+    handles::{Acted, Held, SeatKey},
     hello::assigned_to_wire,
     opener::Opener,
     queues,
@@ -219,15 +219,16 @@ impl Session {
         let commanded = Commanded::new("Play", None, match_id, &command);
         let (span, again) = (commanded.span.clone(), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
+        self.handles.ask(handle);
         if !self.asked.is_empty() {
             // One of them may wait for room at the same table: nothing overtakes it.
             self.wait_for(asked);
             return Ok(());
         }
+        self.awaited += 1;
         let answers = Arc::clone(&self.answers);
         let told = Promise::new(move |answered| answers.put((asked, answered)));
         self.backend.matches.command_at_once(match_id, command, arrival, span, told);
-        self.awaited += 1;
         Ok(())
     }
 
@@ -255,6 +256,11 @@ impl Session {
     /// What the client hears of an answer; `None` where an observation is the answer.
     pub(super) fn answered(&mut self, answer: Answer) -> Option<v1::PlayResponse> {
         let Answer { tag, handle, joined, room, result } = answer;
+        let action = match &result {
+            &Ok(Told::Done { done: Done::Acted(receipt), shown }) => Some(Acted { tag, receipt, shown }),
+            _ => None,
+        };
+        let is_told = self.handles.answered(handle, action);
         let lost = joined.and_then(|seat| self.handles.end_join(&seat));
         if let (Some(lost), Err(_)) = (lost, &result) {
             // It was another stream that joined after all.
@@ -291,12 +297,8 @@ impl Session {
             Told::Joined { match_id, access, hold, followed } => {
                 return Some(self.joined(tag, match_id, access, hold, *followed, room));
             }
-            Told::Done { done: Done::Acted(receipt), shown } => {
-                if self.handles.is_told(handle, tag, receipt, shown) {
-                    return None;
-                }
-                return Some(acted(tag, handle, receipt));
-            }
+            Told::Done { done: Done::Acted(_), .. } if is_told => return None,
+            Told::Done { done: Done::Acted(receipt), .. } => return Some(acted(tag, handle, receipt)),
             Told::Done { done: Done::NonceAccepted, .. } => {
                 acknowledgement::Kind::Nonce(v1::NonceAccepted {})
             }
@@ -340,9 +342,17 @@ impl Session {
         let of = |info: &v1::Match| if info.ladder.is_empty() { SeatOf::NoLadder } else { SeatOf::Ladder };
         let of = start.r#match.as_ref().map(of);
         let occupied = self.presence.as_ref().zip(of).and_then(|(presence, of)| presence.occupy(of));
-        let owed = Vec::new();
-        let seat =
-            Held { match_id, access, hold, start: seq, shown: seq, owed, lost: false, _occupied: occupied };
+        let seat = Held {
+            match_id,
+            access,
+            hold,
+            start: seq,
+            shown: seq,
+            owed: Vec::new(),
+            unanswered: 0,
+            lost: false,
+            _occupied: occupied,
+        };
         let (handle, untold) = self.handles.put(seat);
         self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
         self.hearing.listen(handle, following, room);

@@ -25,6 +25,8 @@ pub(super) struct Handles {
     of_seat: HashMap<SeatKey, u32>,
     /// Seats that are being joined.
     joining: HashMap<SeatKey, Joining>,
+    /// Seats that the stream has no longer, of whose actions some are still to be answered.
+    left: HashMap<u32, Left>,
     last: u32,
     /// Actions that are owed to all seats.
     owed: usize,
@@ -39,6 +41,31 @@ struct Joining {
     turn: Arc<Mutex<Option<Hold>>>,
 }
 
+/// An action that a table has done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acted {
+    pub(super) tag: u64,
+    pub(super) receipt: Receipt,
+    /// What the stream had shown of the seat when it was asked.
+    pub(super) shown: u64,
+}
+
+impl Acted {
+    /// Whether an observation tells of it that the stream had not shown when it was asked, and that comes after this one.
+    fn is_after(&self, start: u64) -> bool {
+        self.receipt.seq > self.shown.max(start)
+    }
+}
+
+/// What is left of a seat that the stream has no longer.
+#[derive(Debug)]
+struct Left {
+    start: u64,
+    shown: u64,
+    /// More than none.
+    unanswered: usize,
+}
+
 /// A seat of the stream.
 #[derive(Debug)]
 pub(super) struct Held {
@@ -51,6 +78,8 @@ pub(super) struct Held {
     pub(super) shown: u64,
     /// Actions that are answered by observations still to come: the tag of each and its receipt.
     pub(super) owed: Vec<(u64, Receipt)>,
+    /// What a table was asked by this handle and has not answered.
+    pub(super) unanswered: usize,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
     /// That the bot plays it by this stream, for the ladders.
@@ -127,6 +156,37 @@ impl Handles {
         })
     }
 
+    /// A table is asked for the seat of a handle.
+    pub(super) fn ask(&mut self, handle: u32) {
+        if let Some(held) = self.held.get_mut(&handle) {
+            held.unanswered += 1;
+        }
+    }
+
+    /// A table has answered what was asked by a handle. The answer is whether an observation of the stream tells of the action, one
+    /// that came since or is still to come.
+    pub(super) fn answered(&mut self, handle: u32, acted: Option<Acted>) -> bool {
+        if let Some(held) = self.held.get_mut(&handle) {
+            held.unanswered = held.unanswered.saturating_sub(1);
+            let is_told = acted.is_some_and(|acted| acted.is_after(held.start));
+            if let Some(Acted { tag, receipt, .. }) =
+                acted.filter(|acted| is_told && acted.receipt.seq > held.shown)
+            {
+                held.owed.push((tag, receipt));
+                self.owed += 1;
+            }
+            return is_told;
+        }
+        let Some(left) = self.left.get_mut(&handle) else { return false };
+        let is_told =
+            acted.is_some_and(|acted| acted.is_after(left.start) && acted.receipt.seq <= left.shown);
+        left.unanswered = left.unanswered.saturating_sub(1);
+        if left.unanswered == 0 {
+            self.left.remove(&handle);
+        }
+        is_told
+    }
+
     /// Notes how far the stream has shown a seat's observations.
     pub(super) fn shown(&mut self, handle: u32, seq: u64) {
         if let Some(held) = self.held.get_mut(&handle) {
@@ -138,18 +198,6 @@ impl Handles {
                 held.owed.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
             }
         }
-    }
-
-    /// An action was done that was asked when the stream had shown `shown`. The answer is whether an observation of the
-    /// stream tells of it, one that came since or is still to come.
-    pub(super) fn is_told(&mut self, handle: u32, tag: u64, receipt: Receipt, shown: u64) -> bool {
-        let Some(held) = self.held.get_mut(&handle) else { return false };
-        let is_told = receipt.seq > shown.max(held.start);
-        if is_told && receipt.seq > held.shown {
-            held.owed.push((tag, receipt));
-            self.owed += 1;
-        }
-        is_told
     }
 
     /// How many actions are answered by observations still to come: one that is sent again and again counts each time.
@@ -165,12 +213,15 @@ impl Handles {
             self.last
         });
         let start = held.start;
-        let earlier = self.held.insert(handle, held).map(|earlier| earlier.owed);
+        let earlier = self.held.insert(handle, held);
+        let (earlier, unanswered) =
+            earlier.map_or_else(Default::default, |earlier| (earlier.owed, earlier.unanswered));
         let (owed, untold): (Vec<_>, Vec<_>) =
-            earlier.into_iter().flatten().partition(|(_, receipt)| receipt.seq > start);
+            earlier.into_iter().partition(|(_, receipt)| receipt.seq > start);
         self.owed -= untold.len();
         if let Some(held) = self.held.get_mut(&handle) {
             held.owed = owed;
+            held.unanswered = unanswered;
         }
         (handle, untold)
     }
@@ -180,6 +231,67 @@ impl Handles {
         let held = self.held.remove(&handle)?;
         self.of_seat.remove(&(held.match_id, held.access.seat));
         self.owed -= held.owed.len();
+        if held.unanswered > 0 {
+            let left = Left { start: held.start, shown: held.shown, unanswered: held.unanswered };
+            self.left.insert(handle, left);
+        }
         Some(held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HANDLE: u32 = 1;
+
+    fn seat(start: u64) -> Held {
+        let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
+        Held {
+            match_id: MatchId::from_bytes([7; 16]),
+            access,
+            hold: Hold::FIRST,
+            start,
+            shown: start,
+            owed: Vec::new(),
+            unanswered: 0,
+            lost: false,
+            _occupied: None,
+        }
+    }
+
+    fn acted(seq: u64, shown: u64) -> Acted {
+        Acted { tag: 5, receipt: Receipt { match_id: MatchId::from_bytes([7; 16]), decision: 1, seq }, shown }
+    }
+
+    /// An action is asked when the stream has shown 3 of its seat and shows the observations up to `shown_to` until the seat is given
+    /// up, of which the table's answer is heard before or after.
+    fn is_told(seq: u64, shown_to: u64) -> bool {
+        let mut handles = Handles::default();
+        handles.put(seat(3));
+        handles.ask(HANDLE);
+        handles.shown(HANDLE, shown_to);
+        handles.remove(HANDLE);
+        let is_told = handles.answered(HANDLE, Some(acted(seq, 3)));
+        assert_eq!(handles.left.len(), 0, "nothing is left of a seat when all is answered");
+        is_told
+    }
+
+    #[test]
+    fn an_action_that_ends_its_match_is_answered_once_however_late_the_table_answers() {
+        assert!(is_told(4, 5), "the observation that tells of it went out");
+        assert!(!is_told(4, 3), "the seat was given up before that observation: only the answer tells of it");
+        assert!(!is_told(3, 5), "an action that is sent again was shown before it was asked");
+    }
+
+    #[test]
+    fn a_seat_that_is_joined_anew_answers_what_was_asked_before() {
+        let mut handles = Handles::default();
+        handles.put(seat(3));
+        handles.ask(HANDLE);
+        handles.put(seat(6));
+        handles.remove(HANDLE);
+        assert!(!handles.answered(HANDLE, Some(acted(5, 3))), "the snapshot has it, no observation does");
+        assert_eq!(handles.left.len(), 0);
     }
 }
