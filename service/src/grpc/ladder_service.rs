@@ -28,7 +28,7 @@ use crate::{
     journal::{BotName, ResultNumber, UnixMillis},
     ladders::{
         self, LadderFault, LadderSpec, LoggedResult, LoggedSeat, Luck, Met, NoSeason, Page, PageFrom,
-        Picture, RatingAt, Reason, ResultsFilter, ResultsOnward, Row, SeatEnd,
+        Picture, RatingAt, Reason, ResultsFilter, ResultsOnward, Row, SeasonSpan, SeatEnd,
     },
     limits,
     matches::{NoResultCursor, ResultCursor},
@@ -229,18 +229,21 @@ impl LadderService for LadderAdapter {
         request: Request<v1::ListSuspicionsRequest>,
     ) -> Result<Response<v1::ListSuspicionsResponse>, Status> {
         Caller::of(&self.backend, request.metadata()).await?.admin_only()?;
-        let v1::ListSuspicionsRequest { ladder, since, page_size, page_token } = request.get_ref();
+        let v1::ListSuspicionsRequest { ladder, since, page_size, page_token, before_result_number } =
+            request.get_ref();
         self.picture(ladder)?;
         let since = since.as_ref().map(wire::millis).transpose();
         let since = since.map_err(|error| Fault::from(error.within("since")))?;
+        let before = Some(*before_result_number).filter(|before| *before > 0).map(ResultNumber::new);
+        let span = SeasonSpan { since, before };
         let size = usize::from(lists::page_size(*page_size)?.get());
         let place = Place::read(page_token)?;
         self.caught_up().await?;
         let season = match place {
-            None => self.backend.ladders.season(ladder, since).await.map_err(Fault::from)?,
+            None => self.backend.ladders.season(ladder, span).await.map_err(Fault::from)?,
             Some(place) => {
                 let season =
-                    self.backend.ladders.last_season(ladder, since, place.last).map_err(Fault::from)?;
+                    self.backend.ladders.last_season(ladder, span, place.last).map_err(Fault::from)?;
                 season.ok_or_else(suspicions::looked_at_anew)?
             }
         };

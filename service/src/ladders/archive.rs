@@ -10,9 +10,9 @@ use tokio::task::yield_now;
 use zetema_ladder::{HeadToHeads, Played};
 
 use super::LadderFault;
-use super::query::{Met, Page, PageFrom, ResultsFilter, ResultsOnward};
+use super::query::{Met, Page, PageFrom, ResultsFilter, ResultsOnward, SeasonSpan};
 use super::results::{LoggedResult, RatingAt};
-use crate::journal::{BotName, ResultNumber, UnixMillis};
+use crate::journal::{BotName, ResultNumber};
 use crate::limits;
 
 /// One ladder's.
@@ -43,11 +43,11 @@ struct Part {
     more: bool,
 }
 
-/// The rated results of a time, the latest first.
+/// The rated results of a span, the latest first.
 #[derive(Debug)]
-pub(super) struct RatedSince {
+pub(super) struct RatedResults {
     pub(super) results: Vec<Arc<LoggedResult>>,
-    /// Older ones of that time, up to this one, are not among them: they were too many, or are not kept any more.
+    /// Older ones of that span, up to this one, are not among them: they were too many, or are not kept any more.
     pub(super) left_out_to: Option<ResultNumber>,
 }
 
@@ -148,26 +148,28 @@ impl Archive {
         ResultsOnward { items, looked_to, next, left_out_to: dropped.filter(|&dropped| dropped > after) }
     }
 
-    /// The rated results that ended then or later, the latest first, at most so many. They are looked through a part at a time, as the clock may have
+    /// The rated results of a span, the latest first, at most so many. They are looked through a part at a time, as the clock may have
     /// been set back: none that is older says that all before it are.
-    pub(super) async fn rated_since(&self, since: Option<UnixMillis>, most: usize) -> RatedSince {
-        let is_since = |result: &LoggedResult| since.is_none_or(|since| result.ended_at >= since);
+    pub(super) async fn rated_of(&self, span: SeasonSpan, most: usize) -> RatedResults {
+        let is_since = |result: &LoggedResult| span.since.is_none_or(|since| result.ended_at >= since);
         let mut results = Vec::new();
-        let mut before = None;
+        let mut before = span.before.map(ResultNumber::get);
         loop {
             let Part { results: part, more } = self.part(before);
             for result in part.iter().rev().filter(|result| result.is_rated() && is_since(result)) {
                 if results.len() == most {
-                    return RatedSince { results, left_out_to: Some(result.number) };
+                    return RatedResults { results, left_out_to: Some(result.number) };
                 }
                 results.push(Arc::clone(result));
             }
             before = part.first().map(|first| first.number.get());
             if !more {
+                let kept = self.kept();
                 // Those that are not kept ended before the oldest that is.
-                let oldest = part.first().is_some_and(|oldest| is_since(oldest));
-                let left_out_to = self.kept().dropped.filter(|_| oldest);
-                return RatedSince { results, left_out_to };
+                let may_be_since = kept.results.front().is_none_or(|oldest| is_since(oldest));
+                let dropped = kept.dropped.filter(|_| may_be_since);
+                let left_out_to = dropped.and_then(|dropped| span.up_to(dropped));
+                return RatedResults { results, left_out_to };
             }
             yield_now().await;
         }

@@ -60,7 +60,7 @@ pub use honesty::{NoSeason, Season, Suspected};
 pub use luck::Luck;
 pub use picture::{Picture, Row};
 pub use presence::{Presence, QueueRefused, Queued, Waits, Word};
-pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward};
+pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward, SeasonSpan};
 pub use recompute::{Recompute, RecomputeError, Recomputed, RecomputedLadder, recompute};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
@@ -70,7 +70,7 @@ pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
 use crate::admission::{DiskRoom, Pressure};
 use crate::config::HouseBots;
-use crate::journal::{BotName, LadderName, LadderStore, ResultNumber, UnixMillis};
+use crate::journal::{BotName, LadderName, LadderStore, ResultNumber};
 use crate::limits;
 use crate::matches::{Clock, Matches};
 use archive::Archive;
@@ -351,29 +351,28 @@ impl Ladders {
         Ok(self.readable(ladder)?.archive.results_after(filter, after, most))
     }
 
-    /// What is suspected by the latest results of a ladder, of those that ended then or later. It was looked at at most
-    /// [`limits::SEASON_KEPT`] ago.
+    /// What is suspected by the latest results of a ladder, of those of this span. It was looked at at most [`limits::SEASON_KEPT`] ago.
     ///
     /// # Errors
     /// [`LadderFault::NoLadder`], [`LadderFault::NoSeason`] while it is looked at, [`LadderFault::NotNow`] when the server stops.
-    pub async fn season(&self, ladder: &str, since: Option<UnixMillis>) -> Result<Arc<Season>, LadderFault> {
+    pub async fn season(&self, ladder: &str, span: SeasonSpan) -> Result<Arc<Season>, LadderFault> {
         let readable = self.readable(ladder)?;
         let honesty = self.0.honesty.as_ref().ok_or(NotNow::Stopping)?;
-        honesty.season(&readable.spec, &readable.archive, since).await
+        honesty.season(&readable.spec, &readable.archive, span).await
     }
 
-    /// The season since then that was looked at last, however long ago, if its last result is this one.
+    /// The season of this span that was looked at last, however long ago, if its last result is this one.
     ///
     /// # Errors
     /// [`LadderFault::NoLadder`].
     pub fn last_season(
         &self,
         ladder: &str,
-        since: Option<UnixMillis>,
+        span: SeasonSpan,
         last: ResultNumber,
     ) -> Result<Option<Arc<Season>>, LadderFault> {
         let spec = &self.readable(ladder)?.spec;
-        Ok(self.0.honesty.as_ref().and_then(|honesty| honesty.last(&spec.name, since, last)))
+        Ok(self.0.honesty.as_ref().and_then(|honesty| honesty.last(&spec.name, span, last)))
     }
 
     /// Puts a bot back that is benched until its author does so.
