@@ -119,7 +119,7 @@ impl LadderService for LadderAdapter {
         };
         let answer = match order {
             Order::LatestFirst(of) => {
-                let page = self.backend.ladders.results(ladder, &filter, &of);
+                let page = self.backend.ladders.results(ladder, &filter, &of).await;
                 let Page { items, next } = page.map_err(Fault::from)?;
                 v1::ListResultsResponse {
                     results: shown(&items),
@@ -128,7 +128,7 @@ impl LadderService for LadderAdapter {
                 }
             }
             Order::OldestFirst(after) => {
-                let onward = self.backend.ladders.results_after(ladder, &filter, after, most);
+                let onward = self.backend.ladders.results_after(ladder, &filter, after, most).await;
                 let ResultsOnward { items, looked_to, next, left_out_to } = onward.map_err(Fault::from)?;
                 let cursor = |number| self.backend.matches.result_cursor(number).to_string();
                 v1::ListResultsResponse {
@@ -151,7 +151,7 @@ impl LadderService for LadderAdapter {
         let (bot, of) = (bot("bot_name", bot_name)?, numbered(*page_size, page_token)?);
         let turn = lists::turn(&request).await?;
         self.caught_up().await?;
-        let page = self.backend.ladders.history(ladder, &bot, &of);
+        let page = self.backend.ladders.history(ladder, &bot, &of).await;
         let Page { items, next } = page.map_err(Fault::from)?;
         let point = |RatingAt { number, match_id, ended_at, rating }: &RatingAt| v1::RatingPoint {
             result_number: number.get(),
@@ -302,7 +302,9 @@ impl From<LadderFault> for Fault {
             LadderFault::NoSeason(NoSeason::Looking) => {
                 Self::new(ErrorReason::Overloaded, fault.to_string()).retry_after(limits::SEASON_WAITED_FOR)
             }
-            LadderFault::NoSeason(NoSeason::Failed(_)) => Self::new(ErrorReason::Internal, fault.to_string()),
+            LadderFault::NoSeason(NoSeason::Failed(_)) | LadderFault::Unread(_) => {
+                Self::new(ErrorReason::Internal, fault.to_string())
+            }
             LadderFault::NotNow(not_now) => (*not_now).into(),
         }
     }

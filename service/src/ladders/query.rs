@@ -25,7 +25,7 @@ pub struct ResultsOnward {
     pub looked_to: ResultNumber,
     /// Behind which it goes on. `None`: nothing follows for now.
     pub next: Option<ResultNumber>,
-    /// Results after where it began, up to this one, are not kept any more.
+    /// Results after where it began, up to this one, can't be looked up any more.
     pub left_out_to: Option<ResultNumber>,
 }
 
@@ -41,7 +41,9 @@ pub struct SeasonSpan {
 impl SeasonSpan {
     /// The last number up to this one that it can have. `None`: it has none of them.
     pub(super) fn up_to(self, number: ResultNumber) -> Option<ResultNumber> {
-        let last = self.before.map_or(number, |before| number.min(ResultNumber::new(before.get().saturating_sub(1))));
+        let last = self
+            .before
+            .map_or(number, |before| number.min(ResultNumber::new(before.get().saturating_sub(1))));
         Some(last).filter(|last| *last > ResultNumber::ZERO)
     }
 }

@@ -121,7 +121,9 @@ pub(super) fn season_before(season: &SuspicionsJson, before: Option<u64>) -> Opt
 /// Where to go on.
 fn stopped(before: Option<u64>) -> String {
     match before {
-        Some(before) => format!("the season before result {before} can't be shown: go on with --before {before}"),
+        Some(before) => {
+            format!("the season before result {before} can't be shown: go on with --before {before}")
+        }
         None => "the latest season can't be shown".to_owned(),
     }
 }

@@ -12,6 +12,7 @@ use zetema_rules::{Outcome, Seats};
 use super::Sources;
 use crate::encoding::{DecodeError, decode_record};
 use crate::journal::{BotName, MatchId, ResultNumber};
+use crate::ladders::LadderFault;
 use crate::ladders::archive::{Archive, RatedResults};
 use crate::ladders::idle_thread::{IdleError, calm, do_idly};
 use crate::ladders::names::Belongs;
@@ -33,7 +34,7 @@ pub struct Season {
     pub matches: usize,
     /// How many more were not, as their records can't be read.
     pub unread: usize,
-    /// Older results of the span that was asked for, up to this one, were not looked at: they are too many, or are not kept any more.
+    /// Older results of the span that was asked for, up to this one, were not looked at: they are too many, or can't be looked up any more.
     pub left_out_to: Option<ResultNumber>,
     /// How many suspicions there are.
     pub found: usize,
@@ -78,6 +79,8 @@ pub(in crate::ladders) enum SeasonError {
     Idle(#[from] IdleError),
     #[error(transparent)]
     Ladder(#[from] LadderError),
+    #[error(transparent)]
+    Results(#[from] LadderFault),
     #[error("the server stops")]
     Stopping,
 }
@@ -107,7 +110,7 @@ pub(super) async fn look(
     sources: &Sources,
 ) -> Result<Season, SeasonError> {
     let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
-    let RatedResults { mut results, mut left_out_to } = archive.rated_of(span, bounds.results).await;
+    let RatedResults { mut results, mut left_out_to } = archive.rated_of(span, bounds.results).await?;
     let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
     let mut looked_at = 0;
     for result in &results {

@@ -13,9 +13,13 @@ use crate::ladders::archive::RatedResults;
 
 /// Who resigns now and then is not benched here.
 async fn patient() -> Scene {
+    patient_with(Room::of_one_of(NonZeroUsize::MIN)).await
+}
+
+pub(super) async fn patient_with(room: Room) -> Scene {
     let conduct = ConductOptions { forfeits_to_bench: 64, of_last_matches: 64, ..ConductOptions::default() };
     let conduct = ConductSettings::new(conduct).unwrap();
-    Scene::with(with(|spec| spec.conduct = conduct)).await
+    Scene::with_room(with(|spec| spec.conduct = conduct), room).await
 }
 
 /// Plays so many rounds, in which each bot has a match; `loser` says who of two resigns, told how often they have met. All of a round are
@@ -272,7 +276,8 @@ fn honesty(scene: &Scene, bounds: Bounds) -> Honesty {
 
 #[tokio::test(start_paused = true)]
 async fn suspicions_before_a_result_look_at_the_season_that_ends_there() {
-    let scene = patient().await;
+    // Of these seasons nearly all is in files.
+    let scene = patient_with(Room { memory: 50, block: 64, unwritten: 1_000 }).await;
     let bots = ["ann", "bob", "dan", "eve"];
     let mut waiting = Vec::new();
     for bot in bots {
@@ -346,7 +351,7 @@ fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
 async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_left_out_is_said() {
     const MOST: u64 = limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64;
     const { assert!((limits::LADDER_RESULTS_LOOKED_AT as u64) < MOST) };
-    let archive = Archive::of_one_of(NonZeroUsize::new(64).unwrap());
+    let archive = in_memory(limits::MAX_RESULTS_OF_ALL_LADDERS / 64);
     let rating = zetema_ladder::RatingSettings::default().first();
     let add = |number: u64| {
         let mut result = LoggedResult { ended_at: UnixMillis::new(1_000 + number), ..aborted(number, "ann") };
@@ -355,7 +360,7 @@ async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_lef
         archive.keep(result);
     };
     let look = async |span: SeasonSpan, most| {
-        let RatedResults { results, left_out_to } = archive.rated_of(span, most).await;
+        let RatedResults { results, left_out_to } = archive.rated_of(span, most).await.unwrap();
         let number = |result: Option<&Arc<LoggedResult>>| result.map(|result| result.number.get());
         (
             results.len() as u64,
