@@ -692,9 +692,15 @@ pub const MAX_LADDERS: usize = 64;
 /// Bytes of what a ladder is, for people.
 pub const MAX_LADDER_DESCRIPTION_BYTES: usize = 256;
 
-/// Results of one ladder that can be looked up, some 500 bytes each with their luck. Ratings and head-to-heads are of all results; the records of older
-/// ones are in their list.
+/// Results of one ladder that are looked up in memory, some 500 bytes each with their luck; older ones are in files. Ratings and
+/// head-to-heads are of all results.
 pub const MAX_LADDER_RESULTS: usize = 200_000;
+
+/// Results in one file of a ladder, which is read and written whole: some 150 bytes each of two players.
+pub const LADDER_BLOCK_RESULTS: usize = 4_096;
+
+/// More results of one ladder in memory while others are written to a file. Of more, the oldest can't be looked up until the next start.
+pub const UNWRITTEN_LADDER_RESULTS: usize = 4 * LADDER_BLOCK_RESULTS;
 
 /// Those of all ladders of a server together, in equal parts: 1 KiB each where six play.
 pub const MAX_RESULTS_OF_ALL_LADDERS: usize = 400_000;

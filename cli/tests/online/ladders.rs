@@ -132,6 +132,13 @@ fn bots_play_day_and_night_and_a_kill_of_the_server_changes_no_rating() {
     let counted = ladder(&server)["rated_matches"].clone();
     let season = server.json(&["ladder", "suspicions", LADDER]);
     assert_eq!((&season["matches"], &season["suspicion_count"]), (&counted, &0.into()), "{season}");
+    let all = server.json(&["ladder", "suspicions", LADDER, "--all", "--before", "4"]);
+    assert_eq!(
+        (&all["first_result_number"], &all["left_out_to"]),
+        (&season["first_result_number"], &0.into()),
+        "{all}"
+    );
+    assert!(all["last_result_number"].as_u64().unwrap() < 4, "{all}");
     let (server, _) = Served::on(server.stop());
     until(&server, |ladder| ladder["rated_matches"] == counted);
     assert_eq!(agreed(&server), before);

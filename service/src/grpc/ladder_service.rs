@@ -28,7 +28,7 @@ use crate::{
     journal::{BotName, ResultNumber, UnixMillis},
     ladders::{
         self, LadderFault, LadderSpec, LoggedResult, LoggedSeat, Luck, Met, NoSeason, Page, PageFrom,
-        Picture, RatingAt, Reason, ResultsFilter, ResultsOnward, Row, SeatEnd,
+        Picture, RatingAt, Reason, ResultsFilter, ResultsOnward, Row, SeasonSpan, SeatEnd,
     },
     limits,
     matches::{NoResultCursor, ResultCursor},
@@ -119,7 +119,7 @@ impl LadderService for LadderAdapter {
         };
         let answer = match order {
             Order::LatestFirst(of) => {
-                let page = self.backend.ladders.results(ladder, &filter, &of);
+                let page = self.backend.ladders.results(ladder, &filter, &of).await;
                 let Page { items, next } = page.map_err(Fault::from)?;
                 v1::ListResultsResponse {
                     results: shown(&items),
@@ -128,7 +128,7 @@ impl LadderService for LadderAdapter {
                 }
             }
             Order::OldestFirst(after) => {
-                let onward = self.backend.ladders.results_after(ladder, &filter, after, most);
+                let onward = self.backend.ladders.results_after(ladder, &filter, after, most).await;
                 let ResultsOnward { items, looked_to, next, left_out_to } = onward.map_err(Fault::from)?;
                 let cursor = |number| self.backend.matches.result_cursor(number).to_string();
                 v1::ListResultsResponse {
@@ -151,7 +151,7 @@ impl LadderService for LadderAdapter {
         let (bot, of) = (bot("bot_name", bot_name)?, numbered(*page_size, page_token)?);
         let turn = lists::turn(&request).await?;
         self.caught_up().await?;
-        let page = self.backend.ladders.history(ladder, &bot, &of);
+        let page = self.backend.ladders.history(ladder, &bot, &of).await;
         let Page { items, next } = page.map_err(Fault::from)?;
         let point = |RatingAt { number, match_id, ended_at, rating }: &RatingAt| v1::RatingPoint {
             result_number: number.get(),
@@ -229,18 +229,21 @@ impl LadderService for LadderAdapter {
         request: Request<v1::ListSuspicionsRequest>,
     ) -> Result<Response<v1::ListSuspicionsResponse>, Status> {
         Caller::of(&self.backend, request.metadata()).await?.admin_only()?;
-        let v1::ListSuspicionsRequest { ladder, since, page_size, page_token } = request.get_ref();
+        let v1::ListSuspicionsRequest { ladder, since, page_size, page_token, before_result_number } =
+            request.get_ref();
         self.picture(ladder)?;
         let since = since.as_ref().map(wire::millis).transpose();
         let since = since.map_err(|error| Fault::from(error.within("since")))?;
+        let before = Some(*before_result_number).filter(|before| *before > 0).map(ResultNumber::new);
+        let span = SeasonSpan { since, before };
         let size = usize::from(lists::page_size(*page_size)?.get());
         let place = Place::read(page_token)?;
         self.caught_up().await?;
         let season = match place {
-            None => self.backend.ladders.season(ladder, since).await.map_err(Fault::from)?,
+            None => self.backend.ladders.season(ladder, span).await.map_err(Fault::from)?,
             Some(place) => {
                 let season =
-                    self.backend.ladders.last_season(ladder, since, place.last).map_err(Fault::from)?;
+                    self.backend.ladders.last_season(ladder, span, place.last).map_err(Fault::from)?;
                 season.ok_or_else(suspicions::looked_at_anew)?
             }
         };
@@ -299,7 +302,9 @@ impl From<LadderFault> for Fault {
             LadderFault::NoSeason(NoSeason::Looking) => {
                 Self::new(ErrorReason::Overloaded, fault.to_string()).retry_after(limits::SEASON_WAITED_FOR)
             }
-            LadderFault::NoSeason(NoSeason::Failed(_)) => Self::new(ErrorReason::Internal, fault.to_string()),
+            LadderFault::NoSeason(NoSeason::Failed(_)) | LadderFault::Unread(_) => {
+                Self::new(ErrorReason::Internal, fault.to_string())
+            }
             LadderFault::NotNow(not_now) => (*not_now).into(),
         }
     }

@@ -1,77 +1,101 @@
 //! What everyone may look up of a ladder: its results, and how bots did against one another.
 //!
-//! Whoever looks something up does so itself, beside the task of the ladders, and looks at a bounded number of results.
+//! Whoever looks something up does so itself, beside the task of the ladders, and looks at a bounded number of results. The latest are in
+//! memory, older ones in files, a block of them each. Nothing depends on the files: each start counts the results of the journal anew, and
+//! writes what is not there as it should be.
+
+mod block;
+mod room;
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use tokio::sync::Mutex;
 use tokio::task::yield_now;
 use zetema_ladder::{HeadToHeads, Played};
 
 use super::LadderFault;
-use super::query::{Met, Page, PageFrom, ResultsFilter, ResultsOnward};
+use super::query::{Met, Page, PageFrom, ResultsFilter, ResultsOnward, SeasonSpan};
 use super::results::{LoggedResult, RatingAt};
 use crate::journal::{BotName, ResultNumber, UnixMillis};
 use crate::limits;
+use block::Block;
+pub(super) use room::Room;
 
 /// One ladder's.
 #[derive(Debug)]
 pub(super) struct Archive {
     kept: RwLock<Kept>,
-    /// How many results can be looked up.
-    most: usize,
+    room: Room,
+    /// Of the files.
+    folder: PathBuf,
+    /// One file is written at a time.
+    writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     /// The latest ones, the oldest first.
     results: VecDeque<Arc<LoggedResult>>,
-    /// The last one before them.
+    /// The files of those before them, the oldest first, without a gap.
+    blocks: Vec<Block>,
+    /// The last one before them, which is in no file.
     dropped: Option<ResultNumber>,
     met: HeadToHeads<BotName>,
 }
 
-/// How many results are kept of one of so many ladders.
+/// How many results are kept in memory of one of so many ladders.
 pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
     limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders)
 }
 
-/// Some of the results, and whether there are any before them.
+/// Some of the results, the oldest first, and whether there may be any before them.
 struct Part {
     results: Vec<Arc<LoggedResult>>,
     more: bool,
 }
 
-/// The rated results of a time, the latest first.
+/// Where results are to be found.
+enum Place {
+    InMemory(Part),
+    InFile { block: Block, more: bool },
+}
+
+/// The rated results of a span, the latest first.
 #[derive(Debug)]
-pub(super) struct RatedSince {
+pub(super) struct RatedResults {
     pub(super) results: Vec<Arc<LoggedResult>>,
-    /// Older ones of that time, up to this one, are not among them: they were too many, or are not kept any more.
+    /// Older ones of that span, up to this one, are not among them: they were too many, or can't be looked up any more.
     pub(super) left_out_to: Option<ResultNumber>,
 }
 
 impl Archive {
-    /// That of one of so many ladders, which share the memory for results.
-    pub(super) fn of_one_of(ladders: NonZeroUsize) -> Self {
-        Self { kept: RwLock::default(), most: results_of_one_of(ladders) }
+    /// An empty one with this room, and this folder for its files.
+    pub(super) fn new(room: Room, folder: PathBuf) -> Self {
+        Self { kept: RwLock::default(), room, folder, writing: Mutex::default() }
     }
 
     /// All results are counted anew.
     pub(super) fn clear(&self) {
-        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Kept::default();
+        *self.kept_mut() = Kept::default();
     }
 
     /// A match was rated.
     pub(super) fn rated(&self, played: &Played<BotName>) {
-        self.kept.write().unwrap_or_else(PoisonError::into_inner).met.count(played);
+        self.kept_mut().met.count(played);
     }
 
-    /// A result came, which is after all that came before.
+    /// A result came, which is after all that came before. Whoever counts results has room made for them.
     pub(super) fn keep(&self, result: LoggedResult) {
-        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.results.len() >= self.most {
-            kept.dropped = kept.results.pop_front().map(|dropped| dropped.number);
+        let mut kept = self.kept_mut();
+        if kept.results.len() >= self.room.most()
+            && let Some(oldest) = kept.results.pop_front()
+        {
+            // Those in files are before a gap now.
+            kept.blocks.clear();
+            kept.dropped = Some(oldest.number);
         }
         kept.results.push_back(Arc::new(result));
     }
@@ -102,36 +126,50 @@ impl Archive {
     }
 
     /// How the rating of a bot went, the latest first, before a result's number.
-    pub(super) fn history(&self, bot: &BotName, of: &PageFrom<u64>) -> Result<Page<RatingAt>, LadderFault> {
+    pub(super) async fn history(
+        &self,
+        bot: &BotName,
+        of: &PageFrom<u64>,
+    ) -> Result<Page<RatingAt>, LadderFault> {
         if self.kept().met.met_by(bot).next().is_none() {
             return Err(LadderFault::NoBot(bot.clone()));
         }
-        Ok(self.look(of, |result| {
+        let rating = |result: &Arc<LoggedResult>| {
             let seat = result.seats.iter().find(|seat| seat.bot == *bot)?;
             let (_, rating) = seat.rating?;
             let LoggedResult { number, match_id, ended_at, .. } = **result;
             Some(RatingAt { number, match_id, ended_at, rating })
-        }))
+        };
+        self.look(None, of, rating).await
     }
 
     /// The results that a filter wants, the latest first, before a result's number.
-    pub(super) fn results(&self, filter: &ResultsFilter, of: &PageFrom<u64>) -> Page<Arc<LoggedResult>> {
-        self.look(of, |result| filter.wants(result).then(|| Arc::clone(result)))
+    pub(super) async fn results(
+        &self,
+        filter: &ResultsFilter,
+        of: &PageFrom<u64>,
+    ) -> Result<Page<Arc<LoggedResult>>, LadderFault> {
+        self.look(filter.since, of, |result| filter.wants(result).then(|| Arc::clone(result))).await
     }
 
     /// The results that a filter wants, the oldest first, after a result's number.
-    pub(super) fn results_after(
+    pub(super) async fn results_after(
         &self,
         filter: &ResultsFilter,
         after: ResultNumber,
         most: usize,
-    ) -> ResultsOnward {
-        // Copied, so that nobody waits for who looks.
-        let (looked_at, dropped, more): (Vec<Arc<LoggedResult>>, _, _) = {
-            let kept = self.kept();
-            let first = kept.results.partition_point(|result| result.number <= after);
-            let end = kept.results.len().min(first + limits::LADDER_RESULTS_LOOKED_AT);
-            (kept.results.range(first..end).cloned().collect(), kept.dropped, end < kept.results.len())
+    ) -> Result<ResultsOnward, LadderFault> {
+        let (Part { results: looked_at, more }, dropped) = loop {
+            let (place, dropped) = self.place_after(after, filter.since);
+            match place {
+                Place::InMemory(part) => break (part, dropped),
+                Place::InFile { block, more } => {
+                    if let Some(mut results) = self.read(block).await? {
+                        results.retain(|result| result.number > after);
+                        break (Part { results, more }, dropped);
+                    }
+                }
+            }
         };
         let mut items = Vec::new();
         let mut rest = looked_at.iter();
@@ -145,48 +183,97 @@ impl Archive {
             }
         }
         let next = (more || rest.next().is_some()).then_some(looked_to);
-        ResultsOnward { items, looked_to, next, left_out_to: dropped.filter(|&dropped| dropped > after) }
+        Ok(ResultsOnward { items, looked_to, next, left_out_to: dropped.filter(|&dropped| dropped > after) })
     }
 
-    /// The rated results that ended then or later, the latest first, at most so many. They are looked through a part at a time, as the clock may have
+    /// Where the results after a number begin that may have ended then or later, and the last one that can't be looked up.
+    fn place_after(&self, after: ResultNumber, since: Option<UnixMillis>) -> (Place, Option<ResultNumber>) {
+        let kept = self.kept();
+        if let Some(&block) = kept.blocks.iter().find(|block| block.last > after && block.has_since(since)) {
+            return (Place::InFile { block, more: true }, kept.dropped);
+        }
+        // Copied, so that nobody waits for who looks.
+        let first = kept.results.partition_point(|result| result.number <= after);
+        let end = kept.results.len().min(first.saturating_add(limits::LADDER_RESULTS_LOOKED_AT));
+        let results = kept.results.range(first..end).cloned().collect();
+        (Place::InMemory(Part { results, more: end < kept.results.len() }), kept.dropped)
+    }
+
+    /// The rated results of a span, the latest first, at most so many. They are looked through a part at a time, as the clock may have
     /// been set back: none that is older says that all before it are.
-    pub(super) async fn rated_since(&self, since: Option<UnixMillis>, most: usize) -> RatedSince {
-        let is_since = |result: &LoggedResult| since.is_none_or(|since| result.ended_at >= since);
+    pub(super) async fn rated_of(&self, span: SeasonSpan, most: usize) -> Result<RatedResults, LadderFault> {
+        let is_since = |result: &LoggedResult| span.since.is_none_or(|since| result.ended_at >= since);
         let mut results = Vec::new();
-        let mut before = None;
+        let mut onward = span;
         loop {
-            let Part { results: part, more } = self.part(before);
+            let Part { results: part, more } = self.part(onward).await?;
             for result in part.iter().rev().filter(|result| result.is_rated() && is_since(result)) {
                 if results.len() == most {
-                    return RatedSince { results, left_out_to: Some(result.number) };
+                    return Ok(RatedResults { results, left_out_to: Some(result.number) });
                 }
                 results.push(Arc::clone(result));
             }
-            before = part.first().map(|first| first.number.get());
+            onward.before = part.first().map(|first| first.number);
             if !more {
-                // Those that are not kept ended before the oldest that is.
-                let oldest = part.first().is_some_and(|oldest| is_since(oldest));
-                let left_out_to = self.kept().dropped.filter(|_| oldest);
-                return RatedSince { results, left_out_to };
+                return Ok(RatedResults { results, left_out_to: self.left_out_of(span) });
             }
             yield_now().await;
         }
     }
 
-    /// As many results as are looked at at once, the oldest first: the latest of those before a number.
-    fn part(&self, before: Option<u64>) -> Part {
-        // Copied, so that nobody waits for who looks.
+    /// The last result of a span that can't be looked up.
+    fn left_out_of(&self, span: SeasonSpan) -> Option<ResultNumber> {
         let kept = self.kept();
-        let end = before.map_or(kept.results.len(), |before| {
-            kept.results.partition_point(|result| result.number.get() < before)
-        });
-        let first = end.saturating_sub(limits::LADDER_RESULTS_LOOKED_AT);
-        Part { results: kept.results.range(first..end).cloned().collect(), more: first > 0 }
+        let oldest = kept.results.front().map(|oldest| oldest.ended_at);
+        let oldest = kept.blocks.first().map(|oldest| oldest.begins_at).or(oldest);
+        // What was dropped ended before the oldest that was not.
+        let may_be_since = span.since.is_none_or(|since| oldest.is_none_or(|oldest| oldest >= since));
+        kept.dropped.filter(|_| may_be_since).and_then(|dropped| span.up_to(dropped))
     }
 
-    /// Looks at results, the latest first, until the page is full or as many were looked at as may be at once.
-    fn look<T>(&self, of: &PageFrom<u64>, want: impl Fn(&Arc<LoggedResult>) -> Option<T>) -> Page<T> {
-        let Part { results: looked_at, more } = self.part(of.after);
+    /// As many results as are looked at at once, the oldest first: the latest of a span, among which may be some that ended before it.
+    async fn part(&self, span: SeasonSpan) -> Result<Part, LadderFault> {
+        loop {
+            match self.place_before(span) {
+                Place::InMemory(part) => return Ok(part),
+                Place::InFile { block, more } => {
+                    if let Some(mut results) = self.read(block).await? {
+                        results.retain(|result| span.before.is_none_or(|before| result.number < before));
+                        return Ok(Part { results, more });
+                    }
+                }
+            }
+        }
+    }
+
+    fn place_before(&self, SeasonSpan { since, before }: SeasonSpan) -> Place {
+        let kept = self.kept();
+        let is_before = |number: ResultNumber| before.is_none_or(|before| number < before);
+        let end = kept.results.partition_point(|result| is_before(result.number));
+        if end > 0 {
+            // Copied, so that nobody waits for who looks.
+            let first = end.saturating_sub(limits::LADDER_RESULTS_LOOKED_AT);
+            let results = kept.results.range(first..end).cloned().collect();
+            return Place::InMemory(Part { results, more: first > 0 || !kept.blocks.is_empty() });
+        }
+        let mut blocks =
+            kept.blocks.iter().rev().filter(|block| is_before(block.first) && block.has_since(since));
+        match blocks.next() {
+            Some(&block) => Place::InFile { block, more: blocks.next().is_some() },
+            None => Place::InMemory(Part { results: Vec::new(), more: false }),
+        }
+    }
+
+    /// Looks at results, the latest first, until the page is full or as many were looked at as may be at once. Some that ended before
+    /// that time are passed over.
+    async fn look<T>(
+        &self,
+        since: Option<UnixMillis>,
+        of: &PageFrom<u64>,
+        want: impl Fn(&Arc<LoggedResult>) -> Option<T>,
+    ) -> Result<Page<T>, LadderFault> {
+        let span = SeasonSpan { since, before: of.after.map(ResultNumber::new) };
+        let Part { results: looked_at, more } = self.part(span).await?;
         let mut items = Vec::new();
         let mut rest = looked_at.iter().rev();
         let mut last = None;
@@ -196,10 +283,14 @@ impl Archive {
             last = Some(result.number.get().to_string());
             items.extend(want(result));
         }
-        Page { items, next: last.filter(|_| more || rest.next().is_some()) }
+        Ok(Page { items, next: last.filter(|_| more || rest.next().is_some()) })
     }
 
     fn kept(&self) -> RwLockReadGuard<'_, Kept> {
         self.kept.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_mut(&self) -> RwLockWriteGuard<'_, Kept> {
+        self.kept.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -54,6 +54,7 @@ impl Task {
                 Ok(ResultNews::Ended(ended)) => {
                     going_on.remove(&age(&ended.info));
                     if let Some(ladder) = self.count(&ended) {
+                        self.make_room(&ladder).await;
                         self.find_reinstatements(&ladder, &ended).await?;
                     }
                 }
@@ -83,6 +84,15 @@ impl Task {
             run.may_be_stored();
         }
         Ok(results)
+    }
+
+    /// Waits for files of results to be written: they come faster here than from matches.
+    async fn make_room(&self, ladder: &LadderName) {
+        if let Some(run) = self.ladders.get(ladder)
+            && run.state.archive().is_full()
+        {
+            run.state.archive().make_room().await;
+        }
     }
 
     /// Looks up whether the bots of a match that are benched until their authors act were put back since.

@@ -42,7 +42,7 @@ mod words;
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -60,7 +60,7 @@ pub use honesty::{NoSeason, Season, Suspected};
 pub use luck::Luck;
 pub use picture::{Picture, Row};
 pub use presence::{Presence, QueueRefused, Queued, Waits, Word};
-pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward};
+pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward, SeasonSpan};
 pub use recompute::{Recompute, RecomputeError, Recomputed, RecomputedLadder, recompute};
 pub use results::{LoggedResult, LoggedSeat, RatingAt, SeatEnd};
 pub use spec::{Entry, LadderSpec, Ladders as LadderSpecs, LaddersError};
@@ -70,10 +70,11 @@ pub use zetema_ladder::{Deviation, Difference, Entry as BotEntry};
 
 use crate::admission::{DiskRoom, Pressure};
 use crate::config::HouseBots;
-use crate::journal::{BotName, LadderName, LadderStore, ResultNumber, UnixMillis};
+use crate::incident::Incident;
+use crate::journal::{BotName, LadderName, LadderStore, ResultNumber};
 use crate::limits;
 use crate::matches::{Clock, Matches};
-use archive::Archive;
+use archive::{Archive, Room};
 use capacity::{Capacities, WithinCapacity};
 use honesty::{Bounds, Honesty, Sources};
 use keeper::{Before, Keeper, ToKeep};
@@ -94,6 +95,8 @@ pub struct Config {
     pub store: Arc<dyn LadderStore>,
     /// How often they are, if they have changed.
     pub stored_every: Duration,
+    /// The folder for files of their older results.
+    pub results: PathBuf,
     /// By which they wait.
     pub clock: Arc<dyn Clock>,
     /// The folder that keeps the luck of their results.
@@ -157,6 +160,9 @@ pub enum LadderFault {
     /// What is suspected is not known yet.
     #[error(transparent)]
     NoSeason(#[from] NoSeason),
+    /// Older results can't be read now.
+    #[error("older results can't be read now: the server's log has more under incident {0}; try again")]
+    Unread(Incident),
     /// They don't answer now.
     #[error(transparent)]
     NotNow(#[from] NotNow),
@@ -165,6 +171,12 @@ pub enum LadderFault {
 impl Ladders {
     /// Begins to run them, until `stop`. Results that were there before are counted first, and until then nobody is paired.
     pub fn open(config: Config, tasks: &TaskTracker, stop: CancellationToken) -> Self {
+        let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
+        Self::open_with(config, Room::of_one_of(count), tasks, stop)
+    }
+
+    /// The same with this room for the results of each.
+    fn open_with(config: Config, room: Room, tasks: &TaskTracker, stop: CancellationToken) -> Self {
         let (commands, received) = mpsc::channel(limits::LADDER_COMMANDS);
         let wishes = Arc::new(Wishes::new(Phase::Not(NotNow::CatchingUp)));
         let mut ladders = BTreeMap::new();
@@ -174,7 +186,7 @@ impl Ladders {
         let mut lucky = BTreeMap::new();
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
-            let archive = Arc::new(Archive::of_one_of(count));
+            let archive = Arc::new(Archive::new(room, files_of(&spec.name, &config.results)));
             let (before, compared) = watch::channel(Before::NotCompared);
             shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
             to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });
@@ -314,66 +326,65 @@ impl Ladders {
     /// follow.
     ///
     /// # Errors
-    /// As above.
-    pub fn history(
+    /// As above, and [`LadderFault::Unread`].
+    pub async fn history(
         &self,
         ladder: &str,
         bot: &BotName,
         of: &PageFrom<u64>,
     ) -> Result<Page<RatingAt>, LadderFault> {
-        self.readable(ladder)?.archive.history(bot, of)
+        self.readable(ladder)?.archive.history(bot, of).await
     }
 
     /// The results of a ladder that a filter wants, the latest first, before a result's number. As above there may be fewer than a page.
     ///
     /// # Errors
-    /// [`LadderFault::NoLadder`].
-    pub fn results(
+    /// [`LadderFault::NoLadder`], [`LadderFault::Unread`].
+    pub async fn results(
         &self,
         ladder: &str,
         filter: &ResultsFilter,
         of: &PageFrom<u64>,
     ) -> Result<Page<Arc<LoggedResult>>, LadderFault> {
-        Ok(self.readable(ladder)?.archive.results(filter, of))
+        self.readable(ladder)?.archive.results(filter, of).await
     }
 
     /// The results of a ladder that a filter wants, the oldest first, after a result's number.
     ///
     /// # Errors
-    /// [`LadderFault::NoLadder`].
-    pub fn results_after(
+    /// As above.
+    pub async fn results_after(
         &self,
         ladder: &str,
         filter: &ResultsFilter,
         after: ResultNumber,
         most: usize,
     ) -> Result<ResultsOnward, LadderFault> {
-        Ok(self.readable(ladder)?.archive.results_after(filter, after, most))
+        self.readable(ladder)?.archive.results_after(filter, after, most).await
     }
 
-    /// What is suspected by the latest results of a ladder, of those that ended then or later. It was looked at at most
-    /// [`limits::SEASON_KEPT`] ago.
+    /// What is suspected by the latest results of a ladder, of those of this span. It was looked at at most [`limits::SEASON_KEPT`] ago.
     ///
     /// # Errors
     /// [`LadderFault::NoLadder`], [`LadderFault::NoSeason`] while it is looked at, [`LadderFault::NotNow`] when the server stops.
-    pub async fn season(&self, ladder: &str, since: Option<UnixMillis>) -> Result<Arc<Season>, LadderFault> {
+    pub async fn season(&self, ladder: &str, span: SeasonSpan) -> Result<Arc<Season>, LadderFault> {
         let readable = self.readable(ladder)?;
         let honesty = self.0.honesty.as_ref().ok_or(NotNow::Stopping)?;
-        honesty.season(&readable.spec, &readable.archive, since).await
+        honesty.season(&readable.spec, &readable.archive, span).await
     }
 
-    /// The season since then that was looked at last, however long ago, if its last result is this one.
+    /// The season of this span that was looked at last, however long ago, if its last result is this one.
     ///
     /// # Errors
     /// [`LadderFault::NoLadder`].
     pub fn last_season(
         &self,
         ladder: &str,
-        since: Option<UnixMillis>,
+        span: SeasonSpan,
         last: ResultNumber,
     ) -> Result<Option<Arc<Season>>, LadderFault> {
         let spec = &self.readable(ladder)?.spec;
-        Ok(self.0.honesty.as_ref().and_then(|honesty| honesty.last(&spec.name, since, last)))
+        Ok(self.0.honesty.as_ref().and_then(|honesty| honesty.last(&spec.name, span, last)))
     }
 
     /// Puts a bot back that is benched until its author does so.
@@ -398,6 +409,11 @@ impl Ladders {
         self.0.commands.send(command(reply)).await.map_err(|_| NotNow::Stopping)?;
         Ok(answer.await.map_err(|_| NotNow::Stopping)?)
     }
+}
+
+/// Where a ladder's older results are. No name leads out of the folder.
+fn files_of(ladder: &LadderName, folder: &Path) -> PathBuf {
+    folder.join(format!("of-{ladder}"))
 }
 
 impl std::fmt::Debug for Ladders {

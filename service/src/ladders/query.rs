@@ -25,8 +25,27 @@ pub struct ResultsOnward {
     pub looked_to: ResultNumber,
     /// Behind which it goes on. `None`: nothing follows for now.
     pub next: Option<ResultNumber>,
-    /// Results after where it began, up to this one, are not kept any more.
+    /// Results after where it began, up to this one, can't be looked up any more.
     pub left_out_to: Option<ResultNumber>,
+}
+
+/// Which results of a ladder a season is of: the latest of those that meet both conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeasonSpan {
+    /// That ended then or later.
+    pub since: Option<UnixMillis>,
+    /// That come before this one.
+    pub before: Option<ResultNumber>,
+}
+
+impl SeasonSpan {
+    /// The last number up to this one that it can have. `None`: it has none of them.
+    pub(super) fn up_to(self, number: ResultNumber) -> Option<ResultNumber> {
+        let last = self
+            .before
+            .map_or(number, |before| number.min(ResultNumber::new(before.get().saturating_sub(1))));
+        Some(last).filter(|last| *last > ResultNumber::ZERO)
+    }
 }
 
 /// A page.

@@ -97,6 +97,11 @@ impl State {
         self.wanted.get(bot).map_or(0, |ways| ways.values().map(|places| u32::from(places.get())).sum())
     }
 
+    /// What everyone may look up.
+    pub(super) const fn archive(&self) -> &Arc<Archive> {
+        &self.archive
+    }
+
     /// Whether a bot is known here: it has played, or it waits.
     pub(super) fn knows(&self, bot: &BotName) -> bool {
         self.ratings.bots().contains_key(bot)

@@ -180,6 +180,7 @@ impl Task {
                     self.pair().await;
                     self.show();
                     self.ladders.values().for_each(Run::may_be_stored);
+                    self.ladders.values().for_each(|run| run.state.archive().make_room_meanwhile());
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Ladders on matches in memory, on paused time.
 
+mod archive;
 mod broken;
 mod capacity;
 mod cheats;
@@ -66,6 +67,8 @@ impl Accounts for Registered {
 
 pub(crate) struct Scene {
     specs: LadderSpecs,
+    /// For the results of each ladder.
+    room: Room,
     journal: FakeJournal,
     matches: Matches,
     accounts: Arc<Registered>,
@@ -95,14 +98,19 @@ impl Scene {
     }
 
     async fn with(specs: LadderSpecs) -> Self {
+        Self::with_room(specs, Room::of_one_of(NonZeroUsize::MIN)).await
+    }
+
+    async fn with_room(specs: LadderSpecs, room: Room) -> Self {
         let journal = FakeJournal::new();
         let clock = Arc::new(Wall(SystemClock::new(), tokio::time::Instant::now(), AtomicU64::new(0)));
-        Self::on(specs, journal, Arc::default(), clock, tempfile::tempdir().unwrap(), 0).await
+        Self::on(specs, room, journal, Arc::default(), clock, tempfile::tempdir().unwrap(), 0).await
     }
 
     /// A server on this journal, of which it can't read results for so many times.
     async fn on(
         specs: LadderSpecs,
+        room: Room,
         journal: FakeJournal,
         accounts: Arc<Registered>,
         clock: Arc<Wall>,
@@ -129,14 +137,28 @@ impl Scene {
             stored_every: Duration::from_secs(5),
             clock: Arc::<Wall>::clone(&clock),
             luck: folder.path().join("luck"),
+            results: folder.path().join("results"),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };
-        let ladders = Ladders::open(config, &tasks, stop.clone());
+        let ladders = Ladders::open_with(config, room, &tasks, stop.clone());
         if blind == 0 {
             ladders.caught_up().await.unwrap();
         }
-        Self { specs, journal, matches, accounts, clock, pressure, disk_room, folder, ladders, tasks, stop }
+        Self {
+            specs,
+            room,
+            journal,
+            matches,
+            accounts,
+            clock,
+            pressure,
+            disk_room,
+            folder,
+            ladders,
+            tasks,
+            stop,
+        }
     }
 
     /// The same server after a stop and a start.
@@ -147,13 +169,13 @@ impl Scene {
 
     /// The same with these ladders, on a journal of which it can't read results for so many times.
     async fn restart_as(self, specs: LadderSpecs, blind: usize) -> Self {
-        let Self { journal, matches, accounts, clock, folder, ladders, tasks, stop, .. } = self;
+        let Self { room, journal, matches, accounts, clock, folder, ladders, tasks, stop, .. } = self;
         drop(ladders);
         stop.cancel();
         tasks.close();
         tasks.wait().await;
         matches.stop().await;
-        Self::on(specs, journal, accounts, clock, folder, blind).await
+        Self::on(specs, room, journal, accounts, clock, folder, blind).await
     }
 
     pub(crate) fn register(&self, name: &str, owner: &str, quota: Quota) {
@@ -244,14 +266,14 @@ async fn two_who_wait_play_are_rated_and_wait_again() {
     let info = scene.matches.get(match_id).await.unwrap();
     assert_eq!(info.ladder.as_ref().map(LadderName::as_str), Some(LADDER));
     assert_eq!((info.owner, info.rules), (None, Preset::Quick.rules(2, None).unwrap()));
-    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
     let [result] = &results.items[..] else { panic!("{results:?}") };
     assert_eq!(result.reason, Reason::Forfeit);
     let lost = result.seats.iter().find(|seat| seat.end == SeatEnd::Forfeited).unwrap();
     assert_eq!((lost.bot.as_str(), lost.rank), ("bob", 2));
     let (before, after) = lost.rating.unwrap();
     assert!(after.mu < before.mu);
-    let history = scene.ladders.history(LADDER, &bot("bob"), &first(10)).unwrap();
+    let history = scene.ladders.history(LADDER, &bot("bob"), &first(10)).await.unwrap();
     assert_eq!(history.items[0].rating, after);
     let met = scene.ladders.head_to_head(LADDER, &bot("bob"), None, &first(10)).unwrap();
     assert_eq!((met.items[0].opponent.as_str(), met.items[0].between.behind), ("ann", 1));
@@ -353,7 +375,7 @@ async fn whoever_asks_all_the_time_holds_up_no_result_however_long_it_takes_to_r
     for _ in 0..100 {
         scene.journal.delay_page(slow);
         presence.wait_on(Vec::new().into()).await.unwrap();
-        scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+        scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
         tokio::time::sleep(slow / 4).await;
     }
     assert_eq!(scene.shows(|_| true).await.rated_matches, 1);
@@ -361,21 +383,21 @@ async fn whoever_asks_all_the_time_holds_up_no_result_however_long_it_takes_to_r
 
 #[tokio::test(start_paused = true)]
 async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on() {
-    let archive = Archive::of_one_of(NonZeroUsize::MIN);
+    let archive = in_memory(usize::MAX);
     let count = 2 * limits::LADDER_RESULTS_LOOKED_AT as u64;
     for number in 1..=count {
         archive.keep(aborted(2 * number, if number == 1 { "ann" } else { "bob" }));
     }
     let of_ann = ResultsFilter { bot: Some(bot("ann")), ..ResultsFilter::default() };
-    let first_page = archive.results(&of_ann, &first(10));
+    let first_page = archive.results(&of_ann, &first(10)).await.unwrap();
     assert_eq!(
         (first_page.items.len(), first_page.next.as_deref()),
         (0, Some((count + 2).to_string().as_str()))
     );
     let after = Some(first_page.next.unwrap().parse().unwrap());
-    let second = archive.results(&of_ann, &PageFrom { after, most: 10 });
+    let second = archive.results(&of_ann, &PageFrom { after, most: 10 }).await.unwrap();
     assert_eq!((second.items[0].number.get(), second.next), (2, None));
-    let two = archive.results(&ResultsFilter::default(), &first(2));
+    let two = archive.results(&ResultsFilter::default(), &first(2)).await.unwrap();
     assert_eq!((two.items.len(), two.next.as_deref()), (2, Some((2 * count - 2).to_string().as_str())));
 
     // The oldest first, none is left out and none comes twice, wherever the pages end.
@@ -384,7 +406,7 @@ async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on()
     for most in [999, 1_000, limits::LADDER_RESULTS_LOOKED_AT] {
         let (mut told, mut after) = (Vec::new(), Some(number(0)));
         while let Some(from) = after {
-            let onward = archive.results_after(&all, from, most);
+            let onward = archive.results_after(&all, from, most).await.unwrap();
             assert!(onward.items.len() <= most && onward.left_out_to.is_none());
             told.extend(onward.items.iter().map(|result| result.number.get()));
             assert_eq!(onward.looked_to.get(), *told.last().unwrap());
@@ -392,8 +414,8 @@ async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on()
         }
         assert_eq!(told, (1..=count).map(|number| 2 * number).collect::<Vec<_>>());
     }
-    let onward = |after: u64| archive.results_after(&of_ann, number(after), 10);
-    let (begin, middle, end) = (onward(0), onward(3), onward(2 * count));
+    let onward = async |after: u64| archive.results_after(&of_ann, number(after), 10).await.unwrap();
+    let (begin, middle, end) = (onward(0).await, onward(3).await, onward(2 * count).await);
     assert_eq!(
         (begin.items.len(), begin.looked_to, begin.next),
         (1, begin.next.unwrap(), Some(number(count)))
@@ -402,9 +424,9 @@ async fn a_page_looks_at_a_bounded_number_of_results_and_says_where_it_goes_on()
     assert_eq!((end.items.len(), end.looked_to, end.next), (0, number(2 * count), None));
 }
 
-#[test]
-fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_are_not() {
-    let archive = Archive::of_one_of(NonZeroUsize::MIN);
+#[tokio::test]
+async fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_are_not() {
+    let archive = in_memory(limits::MAX_LADDER_RESULTS);
     let number = ResultNumber::new;
     for given in 1..=limits::MAX_LADDER_RESULTS as u64 + 2 {
         archive.keep(LoggedResult {
@@ -416,7 +438,7 @@ fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_are_not(
         });
     }
     for (after, left_out_to) in [(0, Some(20)), (15, Some(20)), (19, Some(20)), (20, None), (500, None)] {
-        let onward = archive.results_after(&ResultsFilter::default(), number(after), 1);
+        let onward = archive.results_after(&ResultsFilter::default(), number(after), 1).await.unwrap();
         assert_eq!(onward.left_out_to, left_out_to.map(number), "after {after}");
     }
 }
@@ -424,18 +446,17 @@ fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_are_not(
 #[test]
 fn many_ladders_share_the_memory_for_results() {
     let check = |ladders: usize, most: usize| {
-        let archive = Archive::of_one_of(NonZeroUsize::new(ladders).unwrap());
-        let kept = most as u64 + 3;
-        for number in 1..=kept {
-            archive.keep(aborted(number, "ann"));
-        }
-        let latest = archive.results(&ResultsFilter::default(), &PageFrom { after: Some(5), most: 10 });
-        let numbers: Vec<u64> = latest.items.iter().map(|result| result.number.get()).collect();
-        assert_eq!(numbers, [4], "{ladders} ladders");
+        let Room { memory, block, .. } = Room::of_one_of(NonZeroUsize::new(ladders).unwrap());
+        assert_eq!(memory + block, most, "{ladders} ladders");
     };
     check(1, limits::MAX_LADDER_RESULTS);
     check(2, limits::MAX_LADDER_RESULTS);
     check(limits::MAX_LADDERS, limits::MAX_RESULTS_OF_ALL_LADDERS / limits::MAX_LADDERS);
+}
+
+/// One with room for so many results, of which none is written.
+fn in_memory(memory: usize) -> Archive {
+    Archive::new(Room { memory, block: 0, unwritten: 0 }, PathBuf::new())
 }
 
 /// A result of one seat.

@@ -214,6 +214,7 @@ impl Server {
             stored_every: numbers.millis(Number::LadderRatingsStoredEveryMs),
             clock: Arc::<ServerClock>::clone(&clock),
             luck: config.data.join("luck"),
+            results: config.data.join("results"),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };

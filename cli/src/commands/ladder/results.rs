@@ -20,7 +20,8 @@ The JSON is a list of objects: result_number, match_id, time, reason, seats (bot
 forfeited or no-show, before, after, adjusted_score), where rank and total are null of a match that was aborted, and
 before and after, the ratings (mu, sigma, shown, provisional), of one that is not rated. adjusted_score (score, luck,
 adjusted: points of the side less the mean of the others', what of it was the luck of the cards, and the rest) is null
-until it is computed, in the background, and of a match that is not rated. --luck shows it in the table.
+until it is computed, in the background, of a match that is not rated, and of results older than the latest 200000 of
+the ladder (fewer where there are more than two ladders). --luck shows it in the table.
 
 Examples:
   zetema ladder results sackson-2 --bot greedy --opponent random

@@ -1,13 +1,13 @@
 //! `zetema ladder suspicions`.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use comfy_table::Table;
 use prost_types::Timestamp;
 use zetema_proto::v1;
 
 use super::filter::time;
 use crate::args::{FormatArgs, ServerArgs};
-use crate::client::Client;
+use crate::client::{Client, patiently};
 use crate::json::SuspicionsJson;
 use crate::output::{self, Format};
 
@@ -21,14 +21,21 @@ For the admin alone, with its token. Nothing is done to anybody: somebody has to
 when it is asked, which may take a while (then ask again), and shows for ten minutes what it found. docs/honesty.md says
 what is looked at, and what is no proof.
 
+One look is at a season: the latest 20000 rated results, or those before --before. --all looks at one season after the
+other, back to --since or to the first result, waits where the server takes long, and prints what is suspected as it is
+found. Each season has its chance of a false alarm, so that of many seasons some list an honest bot.
+
 The JSON is an object: first_result_number, last_result_number, matches (looked at), unread_matches, left_out_to (older
 results of that time, up to this number, were not looked at; 0: all were), suspicion_count (the first 1000 can be read)
 and suspicions, each with kind (loses-to, feeds-opponent, fail-partner, times-out-when-behind, abandons or same-decisions),
-bots, p_value, bar, looked_at, line, result_count and results (result_number, match_id; the first 50).
+bots, p_value, bar, looked_at, line, result_count and results (result_number, match_id; the first 50). With --all it is
+such an object for each season, one on a line, the latest first.
 
 Examples:
   zetema ladder suspicions sackson-2
-  zetema ladder suspicions sackson-2 --since 2026-11-01 --format json")]
+  zetema ladder suspicions sackson-2 --since 2026-11-01 --format json
+  zetema ladder suspicions sackson-2 --before 400001
+  zetema ladder suspicions sackson-2 --since 2026-11-20 --all")]
 pub(crate) struct Suspicions {
     /// The ladder's name
     #[arg(value_name = "LADDER")]
@@ -36,7 +43,13 @@ pub(crate) struct Suspicions {
     /// Only by results of matches that ended then or later, as in 2026-11-21T03:04:01Z or 2026-11-21
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<Timestamp>,
-    /// At most so many, up to 1000
+    /// Only by results before the one with this number
+    #[arg(long, value_name = "RESULT", value_parser = clap::value_parser!(u64).range(1..))]
+    before: Option<u64>,
+    /// Look at all seasons, the latest first, back to --since or to the first result
+    #[arg(long)]
+    all: bool,
+    /// At most so many of a season, up to 1000
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
     #[command(flatten)]
@@ -48,26 +61,70 @@ pub(crate) struct Suspicions {
 impl Suspicions {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect(&self.server).await?;
-        // A page holds all that the server remembers.
-        let request = v1::ListSuspicionsRequest {
-            ladder: self.ladder,
-            since: self.since,
-            page_size: self.limit,
-            ..v1::ListSuspicionsRequest::default()
-        };
-        let answer = client.list_suspicions(request).await?;
-        let season = SuspicionsJson::new(&answer);
-        match self.format.format {
-            Format::Json => output::print_json(&season)?,
-            Format::Table => {
-                output::print(table(&season))?;
-                output::note(looked_at(&season));
+        let mut before = self.before;
+        if !self.all {
+            let season = SuspicionsJson::new(&client.list_suspicions(self.request(before)).await?);
+            if self.format.format == Format::Json {
+                output::print_json(&season)?;
+            }
+            return self.show(&season);
+        }
+        loop {
+            let request = self.request(before);
+            let answer = patiently(async || client.list_suspicions(request.clone()).await).await;
+            let season = SuspicionsJson::new(&answer.with_context(|| stopped(before))?);
+            if self.format.format == Format::Json {
+                output::print_json_line(&season)?;
+            }
+            self.show(&season)?;
+            match season_before(&season, before) {
+                Some(next) => before = Some(next),
+                None => return Ok(()),
             }
         }
-        if let Some(hidden) = not_shown(&season) {
+    }
+
+    /// A page holds all that the server remembers of a season.
+    fn request(&self, before: Option<u64>) -> v1::ListSuspicionsRequest {
+        v1::ListSuspicionsRequest {
+            ladder: self.ladder.clone(),
+            since: self.since,
+            page_size: self.limit,
+            before_result_number: before.unwrap_or(0),
+            ..v1::ListSuspicionsRequest::default()
+        }
+    }
+
+    /// What people are told of a season.
+    fn show(&self, season: &SuspicionsJson) -> Result<()> {
+        if self.format.format == Format::Table {
+            // Of many seasons, those without a suspicion have no table.
+            if !self.all || !season.suspicions.is_empty() {
+                output::print(table(season))?;
+            }
+            output::note(looked_at(season));
+        }
+        if let Some(hidden) = not_shown(season) {
             output::note(hidden);
         }
         Ok(())
+    }
+}
+
+/// Where the season before one is to be looked at, which was looked at before this result; `None` if there is none.
+pub(super) fn season_before(season: &SuspicionsJson, before: Option<u64>) -> Option<u64> {
+    let next = season.left_out_to.checked_add(1).filter(|_| season.left_out_to > 0)?;
+    // What can't be looked up any more stays left out.
+    before.is_none_or(|before| next < before).then_some(next)
+}
+
+/// Where to go on.
+fn stopped(before: Option<u64>) -> String {
+    match before {
+        Some(before) => {
+            format!("the season before result {before} can't be shown: go on with --before {before}")
+        }
+        None => "the latest season can't be shown".to_owned(),
     }
 }
 
@@ -93,7 +150,8 @@ pub(super) fn looked_at(season: &SuspicionsJson) -> String {
     let left_out = match left_out_to {
         0 => String::new(),
         left_out_to => {
-            format!("; older ones, up to result {left_out_to}, were not: they are too many for one look")
+            let before = left_out_to.saturating_add(1);
+            format!("; older ones, up to result {left_out_to}, were not: --before {before} looks at them")
         }
     };
     let unread = match unread_matches {

@@ -447,9 +447,13 @@ fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
     let mut part = SuspicionsJson::new(&part);
     assert_eq!(
         suspicions::looked_at(&part),
-        "239 rated matches were looked at, results 7 to 420; older ones, up to result 6, were not: they are too many for one \
-         look"
+        "239 rated matches were looked at, results 7 to 420; older ones, up to result 6, were not: --before 7 looks at \
+         them"
     );
+    for (before, next) in [(None, Some(7)), (Some(421), Some(7)), (Some(8), Some(7)), (Some(7), None)] {
+        assert_eq!(suspicions::season_before(&part, before), next, "{before:?}");
+    }
+    assert_eq!(suspicions::season_before(&season, None), None, "nothing is left out");
     let hidden = "1 of 2 suspicions are shown: a greater --limit shows more";
     assert_eq!(suspicions::not_shown(&part).as_deref(), Some(hidden));
     (part.suspicions, part.suspicion_count) = (vec![part.suspicions[0].clone(); 1_000], 1_200);

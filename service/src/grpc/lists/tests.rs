@@ -89,6 +89,7 @@ impl World {
             stored_every: Duration::from_secs(5),
             clock: Arc::<SystemClock>::clone(&clock),
             luck: folder.join("luck"),
+            results: folder.join("results"),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };

@@ -1,4 +1,4 @@
-//! What the latest results of a ladder show that honest play is very unlikely to give: looked at when the admin asks for it, in the
+//! What the results of a season of a ladder show that honest play is very unlikely to give: looked at when the admin asks for it, in the
 //! background, and remembered for a while.
 
 mod season;
@@ -19,13 +19,14 @@ pub use season::{Season, Suspected};
 
 use super::accounts::Accounts;
 use super::archive::Archive;
+use super::query::SeasonSpan;
 use super::spec::LadderSpec;
 use super::task::said;
 use super::{LadderFault, NotNow};
 use crate::admission::Pressure;
 use crate::config::HouseBots;
 use crate::incident::Incident;
-use crate::journal::{LadderName, ResultNumber, UnixMillis};
+use crate::journal::{LadderName, ResultNumber};
 use crate::limits;
 use crate::matches::Matches;
 use season::SeasonError;
@@ -53,7 +54,7 @@ pub(super) struct Sources {
     pub(super) bounds: Bounds,
 }
 
-/// The seasons that were looked at or are, the latest of each ladder and time.
+/// The seasons that were looked at or are, the latest of each ladder and span.
 pub(super) struct Honesty {
     sources: Arc<Sources>,
     /// In the order in which they were begun.
@@ -64,7 +65,7 @@ pub(super) struct Honesty {
 
 struct Looked {
     ladder: LadderName,
-    since: Option<UnixMillis>,
+    span: SeasonSpan,
     state: watch::Receiver<State>,
     _task: AbortOnDropHandle<()>,
 }
@@ -87,7 +88,7 @@ impl Honesty {
         Self { sources: Arc::new(sources), looked: Mutex::default(), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    /// What was found last in a ladder's results since then, if that was looked at a while ago at most; else it is looked at anew.
+    /// What was found last in these results of a ladder, if that was looked at a while ago at most; else it is looked at anew.
     ///
     /// # Errors
     /// [`NoSeason::Looking`] if that takes long: it goes on, and the next who asks for the same is told.
@@ -95,9 +96,9 @@ impl Honesty {
         &self,
         spec: &Arc<LadderSpec>,
         archive: &Arc<Archive>,
-        since: Option<UnixMillis>,
+        span: SeasonSpan,
     ) -> Result<Arc<Season>, LadderFault> {
-        let mut state = self.begun(spec, archive, since).ok_or(NoSeason::Looking)?;
+        let mut state = self.begun(spec, archive, span).ok_or(NoSeason::Looking)?;
         let ended = async {
             state.wait_for(|state| !matches!(state, State::UnderWay)).await.map(|state| state.clone())
         };
@@ -110,15 +111,15 @@ impl Honesty {
         }
     }
 
-    /// What was found last in the results since then, however long ago, if its last result is this.
+    /// What was found last in these results, however long ago, if its last result is this.
     pub(super) fn last(
         &self,
         ladder: &LadderName,
-        since: Option<UnixMillis>,
+        span: SeasonSpan,
         last: ResultNumber,
     ) -> Option<Arc<Season>> {
         let looked = self.looked();
-        let known = looked.iter().find(|known| known.is_of(ladder, since))?;
+        let known = looked.iter().find(|known| known.is_of(ladder, span))?;
         let state = known.state.borrow().clone();
         match state {
             State::Found { season, .. } if season.last == last => Some(season),
@@ -131,10 +132,10 @@ impl Honesty {
         &self,
         spec: &Arc<LadderSpec>,
         archive: &Arc<Archive>,
-        since: Option<UnixMillis>,
+        span: SeasonSpan,
     ) -> Option<watch::Receiver<State>> {
         let mut looked = self.looked();
-        let known = looked.iter().position(|known| known.is_of(&spec.name, since));
+        let known = looked.iter().position(|known| known.is_of(&spec.name, span));
         if let Some(known) = known.and_then(|at| looked.get(at)).filter(|known| known.is_fresh()) {
             return Some(known.state.clone());
         }
@@ -146,14 +147,14 @@ impl Honesty {
         if let Some(at) = known.or(oldest.filter(|_| looked.len() >= limits::MAX_SEASONS)) {
             looked.remove(at);
         }
-        let begun = self.look(Arc::clone(spec), Arc::clone(archive), since);
+        let begun = self.look(Arc::clone(spec), Arc::clone(archive), span);
         let state = begun.state.clone();
         looked.push(begun);
         Some(state)
     }
 
     /// Begins to look, in a task that goes on whoever waits for it.
-    fn look(&self, spec: Arc<LadderSpec>, archive: Arc<Archive>, since: Option<UnixMillis>) -> Looked {
+    fn look(&self, spec: Arc<LadderSpec>, archive: Arc<Archive>, span: SeasonSpan) -> Looked {
         let (sources, turn) = (Arc::clone(&self.sources), Arc::clone(&self.turn));
         let (tell, state) = watch::channel(State::UnderWay);
         let ladder = spec.name.clone();
@@ -164,7 +165,7 @@ impl Honesty {
             };
             let looked = async {
                 let _turn = turn.acquire().await;
-                season::look(&spec, &archive, since, &sources).await
+                season::look(&spec, &archive, span, &sources).await
             };
             let looked = AssertUnwindSafe(looked).catch_unwind();
             let ended = match sources.stop.run_until_cancelled(looked).await {
@@ -175,7 +176,7 @@ impl Honesty {
             };
             tell.send_replace(ended);
         };
-        Looked { ladder, since, state, _task: AbortOnDropHandle::new(tokio::spawn(looking)) }
+        Looked { ladder, span, state, _task: AbortOnDropHandle::new(tokio::spawn(looking)) }
     }
 
     fn looked(&self) -> MutexGuard<'_, Vec<Looked>> {
@@ -184,8 +185,8 @@ impl Honesty {
 }
 
 impl Looked {
-    fn is_of(&self, ladder: &LadderName, since: Option<UnixMillis>) -> bool {
-        self.ladder == *ladder && self.since == since
+    fn is_of(&self, ladder: &LadderName, span: SeasonSpan) -> bool {
+        self.ladder == *ladder && self.span == span
     }
 
     fn is_under_way(&self) -> bool {

@@ -1,4 +1,4 @@
-//! A season of a ladder: its latest results, and what is suspected by them.
+//! A season of a ladder: its latest results, or the latest before one, and what is suspected by them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,11 +11,13 @@ use zetema_rules::{Outcome, Seats};
 
 use super::Sources;
 use crate::encoding::{DecodeError, decode_record};
-use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis};
-use crate::ladders::archive::{Archive, RatedSince};
+use crate::journal::{BotName, MatchId, ResultNumber};
+use crate::ladders::LadderFault;
+use crate::ladders::archive::{Archive, RatedResults};
 use crate::ladders::idle_thread::{IdleError, calm, do_idly};
 use crate::ladders::names::Belongs;
 use crate::ladders::patience;
+use crate::ladders::query::SeasonSpan;
 use crate::ladders::results::LoggedResult;
 use crate::ladders::spec::LadderSpec;
 use crate::limits;
@@ -32,7 +34,7 @@ pub struct Season {
     pub matches: usize,
     /// How many more were not, as their records can't be read.
     pub unread: usize,
-    /// Older results of the time that was asked for, up to this one, were not looked at: they are too many, or are not kept any more.
+    /// Older results of the span that was asked for, up to this one, were not looked at: they are too many, or can't be looked up any more.
     pub left_out_to: Option<ResultNumber>,
     /// How many suspicions there are.
     pub found: usize,
@@ -77,6 +79,8 @@ pub(in crate::ladders) enum SeasonError {
     Idle(#[from] IdleError),
     #[error(transparent)]
     Ladder(#[from] LadderError),
+    #[error(transparent)]
+    Results(#[from] LadderFault),
     #[error("the server stops")]
     Stopping,
 }
@@ -98,15 +102,15 @@ pub(in crate::ladders) enum MatchError {
 
 pub(in crate::ladders) type Finished = FinishedMatch<BotName, Belongs>;
 
-/// Looks at the season of a ladder's results since then, the latest first: as many of them as there is room for.
+/// Looks at the season of these results of a ladder, the latest first: as many of them as there is room for.
 pub(super) async fn look(
     spec: &Arc<LadderSpec>,
     archive: &Archive,
-    since: Option<UnixMillis>,
+    span: SeasonSpan,
     sources: &Sources,
 ) -> Result<Season, SeasonError> {
     let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
-    let RatedSince { mut results, mut left_out_to } = archive.rated_since(since, bounds.results).await;
+    let RatedResults { mut results, mut left_out_to } = archive.rated_of(span, bounds.results).await?;
     let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
     let mut looked_at = 0;
     for result in &results {

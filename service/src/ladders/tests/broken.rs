@@ -95,7 +95,7 @@ async fn after_a_panic_the_ladders_count_anew_and_who_waits_waits_on() {
     let after = scene.shows(|picture| picture.live == 1 && picture.queued == 2).await;
     assert_eq!((&after.rows, after.rated_matches), (&before.rows, 1));
     assert_eq!(scene.seats("ann"), [seats[0]], "its place is taken");
-    let history = scene.ladders.history(LADDER, &bot("ann"), &first(10)).unwrap();
+    let history = scene.ladders.history(LADDER, &bot("ann"), &first(10)).await.unwrap();
     assert_eq!(history.items.len(), 1);
     scene.join("ann", seats[0]).await;
     scene.join("bob", seats[1]).await;

@@ -20,7 +20,7 @@ async fn who_does_not_come_is_told_and_not_paired_for_a_while_and_the_other_wait
     let next = scene.seated("cyd", 1).await[0];
     assert_eq!(scene.seated("ann", 1).await[0].0, next.0);
     assert_eq!(scene.seats("bob"), []);
-    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
     let ends: Vec<_> = results.items[0].seats.iter().map(|seat| (seat.bot.as_str(), seat.end)).collect();
     assert!(ends.contains(&("bob", SeatEnd::NoShow)) && ends.contains(&("ann", SeatEnd::Played)), "{ends:?}");
     assert_eq!(results.items[0].seats[0].rating, None);

@@ -9,13 +9,17 @@ use zetema_ladder::conduct::{ConductOptions, ConductSettings};
 use super::settings::with;
 use super::*;
 use crate::journal::ResultNumber;
-use crate::ladders::archive::RatedSince;
+use crate::ladders::archive::RatedResults;
 
 /// Who resigns now and then is not benched here.
 async fn patient() -> Scene {
+    patient_with(Room::of_one_of(NonZeroUsize::MIN)).await
+}
+
+pub(super) async fn patient_with(room: Room) -> Scene {
     let conduct = ConductOptions { forfeits_to_bench: 64, of_last_matches: 64, ..ConductOptions::default() };
     let conduct = ConductSettings::new(conduct).unwrap();
-    Scene::with(with(|spec| spec.conduct = conduct)).await
+    Scene::with_room(with(|spec| spec.conduct = conduct), room).await
 }
 
 /// Plays so many rounds, in which each bot has a match; `loser` says who of two resigns, told how often they have met. All of a round are
@@ -62,9 +66,16 @@ async fn play(scene: &Scene, bots: &[&str], rounds: usize, loser: impl Fn([&str;
     }
 }
 
+/// All results of a ladder.
+const ALL: SeasonSpan = SeasonSpan { since: None, before: None };
+
+fn since(ended: u64) -> SeasonSpan {
+    SeasonSpan { since: Some(UnixMillis::new(ended)), ..ALL }
+}
+
 async fn season(scene: &Scene) -> Arc<Season> {
     loop {
-        match scene.ladders.season(LADDER, None).await {
+        match scene.ladders.season(LADDER, ALL).await {
             Ok(season) => return season,
             Err(LadderFault::NoSeason(NoSeason::Looking)) => {}
             Err(error) => panic!("{error}"),
@@ -139,9 +150,9 @@ async fn a_season_is_shown_for_a_while_then_looked_at_anew_and_of_another_time_a
     let clock = scene.clock.wall();
     play(&scene, &bots, 1, |_, _| 0).await;
     assert!(Arc::ptr_eq(&first, &season(&scene).await), "it was looked at a moment ago");
-    let last = |number| scene.ladders.last_season(LADDER, None, ResultNumber::new(number)).unwrap();
+    let last = |number| scene.ladders.last_season(LADDER, ALL, ResultNumber::new(number)).unwrap();
     assert!(last(2).is_some_and(|season| Arc::ptr_eq(&first, &season)) && last(3).is_none());
-    let since = scene.ladders.season(LADDER, Some(clock)).await.unwrap();
+    let since = scene.ladders.season(LADDER, since(clock.get())).await.unwrap();
     assert_eq!((since.first, since.last, since.matches), (ResultNumber::new(3), ResultNumber::new(3), 1));
     assert!(Arc::ptr_eq(&first, &season(&scene).await), "the look at another time is another one");
     // Who waits and does not come would be in no hurry to be paired again.
@@ -161,7 +172,7 @@ async fn no_season_is_looked_at_while_the_server_is_late_and_a_record_that_is_da
     scene.journal.damage_record(ResultNumber::new(2));
     scene.pressure.pretend(Duration::from_secs(1));
     for _ in 0..3 {
-        let looking = scene.ladders.season(LADDER, None).await.unwrap_err();
+        let looking = scene.ladders.season(LADDER, ALL).await.unwrap_err();
         assert_eq!(looking, LadderFault::NoSeason(NoSeason::Looking));
     }
     scene.pressure.pretend(Duration::ZERO);
@@ -175,7 +186,7 @@ async fn a_ladder_without_results_has_nothing_that_is_suspected() {
     let scene = Scene::new().await;
     let season = season(&scene).await;
     assert_eq!((season.matches, season.first, season.suspicions.len()), (0, ResultNumber::ZERO, 0));
-    assert!(matches!(scene.ladders.season("nowhere", None).await, Err(LadderFault::NoLadder(_))));
+    assert!(matches!(scene.ladders.season("nowhere", ALL).await, Err(LadderFault::NoLadder(_))));
 }
 
 const LATE: Duration = Duration::from_secs(1);
@@ -195,12 +206,12 @@ async fn a_season_that_nobody_came_back_for_is_looked_at_anew_when_it_is_old() {
     let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
     play(&scene, &bots, 1, |_, _| 0).await;
     scene.pressure.pretend(LATE);
-    assert!(is_looked_at(scene.ladders.season(LADDER, None).await));
+    assert!(is_looked_at(scene.ladders.season(LADDER, ALL).await));
     scene.pressure.pretend(Duration::ZERO);
     // It is looked at, and nobody asks.
     tokio::time::sleep(limits::SEASON_KEPT + Duration::from_mins(1)).await;
     scene.pressure.pretend(LATE);
-    assert!(is_looked_at(scene.ladders.season(LADDER, None).await));
+    assert!(is_looked_at(scene.ladders.season(LADDER, ALL).await));
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,18 +220,18 @@ async fn nobody_puts_an_end_to_the_season_that_another_waits_for() {
     let bots = ["ann", "bob"];
     let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
     play(&scene, &bots, 1, |_, _| 0).await;
-    let of = |since: u64| scene.ladders.season(LADDER, Some(UnixMillis::new(since)));
+    let of = |ended: u64| scene.ladders.season(LADDER, since(ended));
     scene.pressure.pretend(LATE);
     let most = limits::MAX_SEASONS_UNDER_WAY as u64;
-    for since in 0..=most {
-        assert!(is_looked_at(of(since).await));
+    for ended in 0..=most {
+        assert!(is_looked_at(of(ended).await));
     }
     scene.pressure.pretend(Duration::ZERO);
     tokio::time::sleep(Duration::from_mins(1)).await;
     // None is looked at any more, so what is known was looked at.
     scene.pressure.pretend(LATE);
-    for since in 0..most {
-        assert_eq!(of(since).await.unwrap().matches, 1);
+    for ended in 0..most {
+        assert_eq!(of(ended).await.unwrap().matches, 1);
     }
     assert!(is_looked_at(of(most).await), "there were enough before it");
 }
@@ -245,10 +256,59 @@ async fn a_record_that_cannot_be_read_just_now_is_waited_for() {
 async fn a_season_of_a_server_that_stops_is_not_now_and_no_fault() {
     let scene = patient().await;
     scene.pressure.pretend(LATE);
-    assert!(is_looked_at(scene.ladders.season(LADDER, None).await));
+    assert!(is_looked_at(scene.ladders.season(LADDER, ALL).await));
     scene.stop.cancel();
-    let stopped = scene.ladders.season(LADDER, None).await.unwrap_err();
+    let stopped = scene.ladders.season(LADDER, ALL).await.unwrap_err();
     assert_eq!(stopped, LadderFault::NotNow(NotNow::Stopping));
+}
+
+/// One that looks at seasons of a scene within other bounds.
+fn honesty(scene: &Scene, bounds: Bounds) -> Honesty {
+    Honesty::new(Sources {
+        matches: scene.matches.clone(),
+        accounts: Arc::<Registered>::clone(&scene.accounts),
+        house_bots: HouseBots::default(),
+        pressure: Arc::clone(&scene.pressure),
+        stop: scene.stop.clone(),
+        bounds,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn suspicions_before_a_result_look_at_the_season_that_ends_there() {
+    // Of these seasons nearly all is in files.
+    let scene = patient_with(Room { memory: 50, block: 64, unwritten: 1_000 }).await;
+    let bots = ["ann", "bob", "dan", "eve"];
+    let mut waiting = Vec::new();
+    for bot in bots {
+        waiting.push(scene.comes(bot).await);
+    }
+    play(&scene, &bots, 160, eve_feeds_dan).await;
+    // Then nobody cheats any more, for a season and a half.
+    play(&scene, &bots, 240, |_, times| times % 2).await;
+    let readable = scene.ladders.readable(LADDER).unwrap();
+    let honesty = honesty(&scene, Bounds { results: 320, bytes: usize::MAX });
+    let look = async |before: Option<u64>| {
+        let span = SeasonSpan { before: before.map(ResultNumber::new), ..ALL };
+        let season = honesty.season(&readable.spec, &readable.archive, span).await.unwrap();
+        let named = season.suspicions.iter().map(|suspected| match &suspected.finding {
+            Finding::LosesTo { loser, winner, .. } => format!("{loser} to {winner}"),
+            finding => panic!("{finding:?}"),
+        });
+        let left_out_to = season.left_out_to.map(ResultNumber::get);
+        (season.first.get(), season.last.get(), left_out_to, named.collect::<Vec<_>>())
+    };
+    let nobody = Vec::<String>::new();
+    assert_eq!(look(None).await, (481, 800, Some(480), nobody.clone()));
+    // From season to season, as long as any is left out.
+    assert_eq!(look(Some(321)).await, (1, 320, None, vec!["eve to dan".to_owned()]));
+    assert_eq!(look(Some(641)).await, (321, 640, Some(320), nobody.clone()));
+    assert_eq!(look(Some(1)).await, (0, 0, None, nobody));
+    // What is known of one season is not told of another.
+    assert_eq!(look(None).await.0, 481);
+    let unknown = SeasonSpan { before: Some(ResultNumber::new(321)), ..ALL };
+    assert_eq!(honesty.last(&readable.spec.name, unknown, ResultNumber::new(800)), None);
+    assert!(honesty.last(&readable.spec.name, unknown, ResultNumber::new(320)).is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -259,15 +319,8 @@ async fn a_season_has_no_more_than_its_bounds_and_says_what_it_leaves_out() {
     play(&scene, &bots, 3, |_, times| times % 2).await;
     let readable = scene.ladders.readable(LADDER).unwrap();
     let look = async |results, bytes| {
-        let sources = Sources {
-            matches: scene.matches.clone(),
-            accounts: Arc::<Registered>::clone(&scene.accounts),
-            house_bots: HouseBots::default(),
-            pressure: Arc::clone(&scene.pressure),
-            stop: scene.stop.clone(),
-            bounds: Bounds { results, bytes },
-        };
-        let season = Honesty::new(sources).season(&readable.spec, &readable.archive, None).await.unwrap();
+        let honesty = honesty(&scene, Bounds { results, bytes });
+        let season = honesty.season(&readable.spec, &readable.archive, ALL).await.unwrap();
         let Season { first, last, matches, left_out_to, .. } = *season;
         (first.get(), last.get(), matches, left_out_to.map(ResultNumber::get))
     };
@@ -298,7 +351,7 @@ fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
 async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_left_out_is_said() {
     const MOST: u64 = limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64;
     const { assert!((limits::LADDER_RESULTS_LOOKED_AT as u64) < MOST) };
-    let archive = Archive::of_one_of(NonZeroUsize::new(64).unwrap());
+    let archive = in_memory(limits::MAX_RESULTS_OF_ALL_LADDERS / 64);
     let rating = zetema_ladder::RatingSettings::default().first();
     let add = |number: u64| {
         let mut result = LoggedResult { ended_at: UnixMillis::new(1_000 + number), ..aborted(number, "ann") };
@@ -306,8 +359,8 @@ async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_lef
         result.seats[0].rating = (number.is_multiple_of(2)).then_some((rating, rating));
         archive.keep(result);
     };
-    let since = async |since: Option<u64>, most| {
-        let RatedSince { results, left_out_to } = archive.rated_since(since.map(UnixMillis::new), most).await;
+    let look = async |span: SeasonSpan, most| {
+        let RatedResults { results, left_out_to } = archive.rated_of(span, most).await.unwrap();
         let number = |result: Option<&Arc<LoggedResult>>| result.map(|result| result.number.get());
         (
             results.len() as u64,
@@ -316,13 +369,19 @@ async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_lef
             left_out_to.map(ResultNumber::get),
         )
     };
-    assert_eq!(since(None, 10).await, (0, None, None, None));
+    assert_eq!(look(ALL, 10).await, (0, None, None, None));
     (1..=MOST).for_each(add);
-    assert_eq!(since(None, 10_000).await, (MOST / 2, Some(MOST), Some(2), None));
-    assert_eq!(since(None, 2).await, (2, Some(MOST), Some(MOST - 2), Some(MOST - 4)));
-    assert_eq!(since(Some(1_000 + MOST - 3), 2).await, (2, Some(MOST), Some(MOST - 2), None));
+    assert_eq!(look(ALL, 10_000).await, (MOST / 2, Some(MOST), Some(2), None));
+    assert_eq!(look(ALL, 2).await, (2, Some(MOST), Some(MOST - 2), Some(MOST - 4)));
+    assert_eq!(look(since(1_000 + MOST - 3), 2).await, (2, Some(MOST), Some(MOST - 2), None));
+    let before = |number| SeasonSpan { before: Some(ResultNumber::new(number)), ..ALL };
+    assert_eq!(look(before(MOST - 4), 2).await, (2, Some(MOST - 6), Some(MOST - 8), Some(MOST - 10)));
+    assert_eq!(look(before(5), 2).await, (2, Some(4), Some(2), None));
+    assert_eq!(look(before(2), 2).await, (0, None, None, None));
     // The oldest is dropped.
     add(MOST + 1);
-    assert_eq!(since(None, 10_000).await, (MOST / 2, Some(MOST), Some(2), Some(1)));
-    assert_eq!(since(Some(1_100), 10_000).await.3, None);
+    assert_eq!(look(ALL, 10_000).await, (MOST / 2, Some(MOST), Some(2), Some(1)));
+    assert_eq!(look(since(1_100), 10_000).await.3, None);
+    assert_eq!(look(before(2), 2).await, (0, None, None, Some(1)));
+    assert_eq!(look(before(1), 2).await, (0, None, None, None));
 }

@@ -89,7 +89,7 @@ async fn luck_is_what_the_record_gives_and_is_known_no_sooner_than_the_match_is_
     assert_eq!(scores, scene.by_the_record(seats[0].0).await);
     let sum: f64 = scores.iter().map(|score| score.luck).sum();
     assert!(scores[0].luck.abs() > 0.1 && sum.abs() < 1e-9, "{scores:?}");
-    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+    let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
     for seat in &results.items[0].seats {
         let points = luck.points(&seat.bot).unwrap();
         let raw = scores[seat.side.index()].raw;

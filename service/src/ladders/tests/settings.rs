@@ -77,7 +77,7 @@ async fn bots_of_one_owner_meet_where_they_may_and_are_rated_where_they_do_not_p
         scene.play("ann-1", "ann-2").await;
         let picture = scene.shows(|picture| picture.result_number.get() == 1).await;
         assert_eq!(picture.rated_matches, rated, "{same_owner:?}");
-        let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).unwrap();
+        let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
         assert_eq!(results.items.len(), 1);
         assert_eq!(results.items[0].seats[0].rating.is_some(), rated == 1);
         // Played or not rated, it frees their places.

@@ -1,0 +1,227 @@
+//! Results that are not in memory any more.
+
+use std::fs;
+use std::path::Path;
+
+use zetema_ladder::{Mu, Rating, Sigma};
+
+use super::*;
+use crate::ladders::archive::RatedResults;
+use crate::ladders::query::Reason;
+
+const COUNT: u64 = 100;
+
+/// Of three bots, of which two have played each time. Every fifth is not rated, and the clock is put back once.
+fn result(number: u64) -> LoggedResult {
+    let rating = |mu: u64| {
+        let mu = Mu::new(f64::from(u32::try_from(mu).unwrap()) / 3.0).unwrap();
+        Rating { mu, sigma: Sigma::new(1.0 / 7.0).unwrap() }
+    };
+    let is_rated = !number.is_multiple_of(5);
+    let seat = |at: u64| LoggedSeat {
+        bot: bot(["ann", "bob", "cyd"][usize::try_from((number + at) % 3).unwrap()]),
+        side: zetema_rules::Side::new(usize::try_from(at).unwrap()).unwrap(),
+        rank: 1 + u8::try_from(at).unwrap(),
+        total: 70_000 + u32::try_from(number).unwrap(),
+        end: [SeatEnd::Played, SeatEnd::Forfeited, SeatEnd::NoShow][usize::try_from(number % 3).unwrap()],
+        rating: is_rated.then(|| (rating(number), rating(number + at))),
+    };
+    let clock = if number > 60 { number - 20 } else { number };
+    LoggedResult {
+        number: ResultNumber::new(10 * number),
+        match_id: MatchId::from_bytes([u8::try_from(number).unwrap(); 16]),
+        ended_at: UnixMillis::new(1_000 * clock),
+        reason: [Reason::Target, Reason::DealOver, Reason::Forfeit, Reason::Aborted]
+            [usize::try_from(number % 4).unwrap()],
+        seats: vec![seat(0), seat(1)],
+    }
+}
+
+/// All results, of which 10 to 16 are in memory.
+async fn in_files(folder: &Path) -> Archive {
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 0 }, folder.to_owned());
+    fill(&archive).await;
+    archive
+}
+
+async fn fill(archive: &Archive) {
+    for number in 1..=COUNT {
+        archive.keep(result(number));
+        if archive.is_full() {
+            archive.make_room().await;
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// All that a filter wants, the latest first, page by page.
+async fn latest_first(archive: &Archive, filter: &ResultsFilter, most: usize) -> Vec<Arc<LoggedResult>> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let Page { items, next } = archive.results(filter, &PageFrom { after, most }).await.unwrap();
+        assert!(items.len() <= most);
+        all.extend(items);
+        match next {
+            Some(next) => after = Some(next.parse().unwrap()),
+            None => return all,
+        }
+    }
+}
+
+/// The same the oldest first, after a result, and up to which some are left out at first.
+async fn oldest_first(
+    archive: &Archive,
+    filter: &ResultsFilter,
+    after: u64,
+    most: usize,
+) -> (Vec<Arc<LoggedResult>>, Option<u64>) {
+    let first = archive.results_after(filter, ResultNumber::new(after), most).await.unwrap();
+    let (mut all, mut next) = (first.items, first.next);
+    while let Some(after) = next {
+        let onward = archive.results_after(filter, after, most).await.unwrap();
+        all.extend(onward.items);
+        next = onward.next;
+    }
+    (all, first.left_out_to.map(ResultNumber::get))
+}
+
+fn numbers(results: &[Arc<LoggedResult>]) -> Vec<u64> {
+    results.iter().map(|result| result.number.get()).collect()
+}
+
+#[tokio::test]
+async fn results_in_files_are_looked_up_as_those_in_memory_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (split, whole) = (in_files(folder.path()).await, in_memory(usize::MAX));
+    (1..=COUNT).for_each(|number| whole.keep(result(number)));
+    assert_eq!(files(folder.path()).len(), 12);
+    let of = |name: &str| ResultsFilter { bot: Some(bot(name)), ..ResultsFilter::default() };
+    let since = |ended| ResultsFilter { since: Some(UnixMillis::new(ended)), ..ResultsFilter::default() };
+    for filter in [ResultsFilter::default(), of("ann"), of("nobody"), since(41_500), since(75_000)] {
+        for most in [1, 6, 7, 8, 1_000] {
+            let latest = latest_first(&split, &filter, most).await;
+            assert_eq!(latest, latest_first(&whole, &filter, most).await);
+            for after in [0, 69, 70, 71, 695, 830, 840, 999, 1_000] {
+                let onward = oldest_first(&split, &filter, after, most).await;
+                assert_eq!(onward, oldest_first(&whole, &filter, after, most).await, "after {after}");
+            }
+        }
+    }
+    for since in [None, Some(0), Some(20_000), Some(41_500), Some(79_000), Some(90_000)] {
+        for before in [None, Some(1), Some(10), Some(11), Some(350), Some(700), Some(701), Some(5_000)] {
+            for most in [0, 3, 50, 1_000] {
+                let span =
+                    SeasonSpan { since: since.map(UnixMillis::new), before: before.map(ResultNumber::new) };
+                let RatedResults { results, left_out_to } = split.rated_of(span, most).await.unwrap();
+                let known = whole.rated_of(span, most).await.unwrap();
+                assert_eq!((results, left_out_to), (known.results, known.left_out_to), "{span:?}, {most}");
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_start_writes_the_files_that_are_not_as_they_should_be_and_no_other() {
+    use std::os::unix::fs::MetadataExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    let before = files(folder.path());
+    let written = |path: &PathBuf| (fs::metadata(path).unwrap().ino(), fs::read(path).unwrap());
+    let first: Vec<_> = before.iter().map(written).collect();
+    fs::write(&before[3], b"something else").unwrap();
+    fs::remove_file(&before[5]).unwrap();
+    archive.clear();
+    fill(&archive).await;
+    assert_eq!(files(folder.path()), before);
+    for (at, (path, (inode, bytes))) in before.iter().zip(first).enumerate() {
+        let now = written(path);
+        assert_eq!(now.1, bytes, "{at}");
+        assert!(now.0 == inode || [3, 5].contains(&at), "{at} is written again");
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_a_damaged_file_and_before_it_is_not_looked_up_and_that_is_said() {
+    let all = ResultsFilter::default();
+    for damage in [0, 1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = in_files(folder.path()).await;
+        // It has the results 29 to 35.
+        let path = &files(folder.path())[4];
+        let mut bytes = fs::read(path).unwrap();
+        match damage {
+            0 => fs::remove_file(path).unwrap(),
+            1 => {
+                bytes[100] ^= 1;
+                fs::write(path, bytes).unwrap();
+            }
+            _ => fs::write(path, fs::read(&files(folder.path())[5]).unwrap()).unwrap(),
+        }
+        let right: Vec<u64> = (36..=COUNT).map(|number| 10 * number).collect();
+        let mut latest = numbers(&latest_first(&archive, &all, 10).await);
+        latest.reverse();
+        assert_eq!(latest, right);
+        let (onward, left_out_to) = oldest_first(&archive, &all, 0, 10).await;
+        assert_eq!((numbers(&onward), left_out_to), (right, Some(350)));
+        assert_eq!(oldest_first(&archive, &all, 350, 10).await.1, None);
+        let RatedResults { results, left_out_to } =
+            archive.rated_of(SeasonSpan::default(), 1_000).await.unwrap();
+        assert_eq!((results.len(), left_out_to), (52, Some(ResultNumber::new(350))));
+        // The next start has them again.
+        archive.clear();
+        fill(&archive).await;
+        assert_eq!(latest_first(&archive, &all, 10).await.len(), 100);
+    }
+}
+
+#[tokio::test]
+async fn results_that_cannot_be_written_are_left_out_and_nothing_waits_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, b"no folder").unwrap();
+    let archive = in_files(&taken).await;
+    let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
+    assert_eq!((onward.len(), left_out_to), (16, Some(840)));
+    // Nor where nobody makes room.
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 3 }, taken);
+    (1..=COUNT).for_each(|number| archive.keep(result(number)));
+    let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
+    assert_eq!((onward.len(), left_out_to), (20, Some(800)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ladder_shows_all_of_its_results_with_their_ratings_after_a_restart_too() {
+    let scene = honesty::patient_with(Room { memory: 2, block: 3, unwritten: 3 }).await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let read = async |scene: &Scene| {
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let of = PageFrom { after, most: 1_000 };
+            let Page { items, next } = scene.ladders.history(LADDER, &bot("ann"), &of).await.unwrap();
+            all.extend(items);
+            match next {
+                Some(next) => after = Some(next.parse().unwrap()),
+                None => return all,
+            }
+        }
+    };
+    for match_number in 1..=11 {
+        let (winner, loser) = if match_number % 2 == 0 { ("ann", "bob") } else { ("bob", "ann") };
+        scene.play(winner, loser).await;
+        scene.shows(|picture| picture.rated_matches == match_number).await;
+    }
+    let before = read(&scene).await;
+    let numbers: Vec<u64> = before.iter().map(|at| at.number.get()).collect();
+    assert_eq!(numbers, (1..=11).rev().collect::<Vec<_>>());
+    drop(waiting);
+    let scene = scene.restart().await;
+    assert_eq!(read(&scene).await, before);
+    assert!(scene.folder.path().join("results").join(format!("of-{LADDER}")).is_dir());
+}
