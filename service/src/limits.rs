@@ -717,6 +717,9 @@ pub const LUCK_UNSAVED_RESULTS: usize = 256;
 /// How long computed luck is not on the disk at most.
 pub const LUCK_SAVED_EVERY: Duration = Duration::from_mins(1);
 
+/// How often whoever follows standings is told of luck that was computed since, where no rating changes.
+pub const LUCK_TOLD_EVERY: Duration = Duration::from_secs(1);
+
 /// What places at a table are usually worth by other rules: so many are kept, on the disk and in memory, 100 bytes each.
 pub const MAX_LUCK_BASELINES: usize = 2 * MAX_LADDERS;
 

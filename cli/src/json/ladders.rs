@@ -27,6 +27,7 @@ pub(crate) struct LadderJson {
     pub(crate) rated_bots: u32,
     pub(crate) rated_matches: u64,
     result_number: u64,
+    lost_results: u64,
 }
 
 /// How a ladder rates, in rating points.
@@ -202,6 +203,7 @@ impl LadderJson {
             rated_bots: message.rated_bots,
             rated_matches: message.rated_matches,
             result_number: message.result_number,
+            lost_results: message.lost_results,
         })
     }
 }

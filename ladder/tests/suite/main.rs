@@ -4,5 +4,6 @@
 mod folds;
 mod openskill;
 mod properties;
+mod rounding;
 mod standings;
 mod support;

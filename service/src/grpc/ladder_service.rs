@@ -394,6 +394,7 @@ fn ladder_to_wire(spec: &LadderSpec, picture: &Picture) -> v1::Ladder {
         rated_bots: number(picture.rows.len()),
         rated_matches: picture.rated_matches,
         result_number: picture.result_number.get(),
+        lost_results: picture.lost_results,
     }
 }
 

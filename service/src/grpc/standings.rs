@@ -1,12 +1,15 @@
 //! `WatchStandings`: who follows the standings of a ladder, and what is told of what has changed.
 
 use std::{
-    collections::{HashMap, hash_map::Entry as MapEntry},
+    collections::{HashMap, HashSet, hash_map::Entry as MapEntry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use tokio::sync::watch;
+use tokio::{
+    sync::watch::{self, error::RecvError},
+    time::{Instant, sleep_until},
+};
 use tonic::Status;
 use zetema_proto::v1::{self, watch_standings_response::Kind};
 
@@ -14,7 +17,7 @@ use super::{drain::Drain, fault::Fault, ladder_service::standing_to_wire};
 use crate::{
     admission::Address,
     journal::BotName,
-    ladders::{Luck, Picture, Row},
+    ladders::{Luck, LuckChange, Picture, Row},
     limits,
 };
 
@@ -69,22 +72,38 @@ impl Drop for Room {
 pub(super) struct Watching {
     picture: watch::Receiver<Arc<Picture>>,
     luck: Arc<Luck>,
+    luck_changes: watch::Receiver<LuckChange>,
     drain: Drain,
     drain_told: bool,
     /// What it was shown last.
-    shown: Option<Arc<Picture>>,
+    shown: Option<Shown>,
     _room: Room,
+}
+
+/// What somebody was shown.
+struct Shown {
+    picture: Arc<Picture>,
+    /// The last change of luck that is in it.
+    luck: LuckChange,
+    at: Instant,
 }
 
 impl Watching {
     /// One who was told nothing yet.
-    pub(super) const fn new(
+    pub(super) fn new(
         picture: watch::Receiver<Arc<Picture>>,
         luck: Arc<Luck>,
         drain: Drain,
         room: Room,
     ) -> Self {
-        Self { picture, luck, drain, drain_told: false, shown: None, _room: room }
+        let luck_changes = luck.changes();
+        Self { picture, luck, luck_changes, drain, drain_told: false, shown: None, _room: room }
+    }
+
+    /// What is there now.
+    fn look(&mut self) -> Shown {
+        let picture = Arc::clone(&self.picture.borrow_and_update());
+        Shown { picture, luck: *self.luck_changes.borrow_and_update(), at: Instant::now() }
     }
 }
 
@@ -94,15 +113,15 @@ pub(super) async fn next(
 ) -> Option<(Result<v1::WatchStandingsResponse, Status>, Option<Watching>)> {
     let mut watching = watching?;
     loop {
-        if watching.shown.is_some() {
-            let Watching { picture, drain, drain_told, .. } = &mut watching;
+        let Watching { picture, luck_changes, drain, drain_told, shown, .. } = &mut watching;
+        if let Some(shown) = shown {
             tokio::select! {
                 biased;
                 () = drain.draining().cancelled(), if !*drain_told => {
                     *drain_told = true;
                     let v1::Draining { reconnect_after_ms, stops_in_ms } = drain.message();
                     let kind = Kind::Draining(v1::StandingsDraining { reconnect_after_ms, stops_in_ms });
-                    let result_number = watching.shown.as_ref().map_or(0, |shown| shown.result_number.get());
+                    let result_number = shown.picture.result_number.get();
                     let message = v1::WatchStandingsResponse { result_number, kind: Some(kind) };
                     return Some((Ok(message), Some(watching)));
                 }
@@ -112,12 +131,15 @@ pub(super) async fn next(
                 changed = picture.changed() => if changed.is_err() {
                     return Some((Err(Fault::draining(Duration::ZERO).into()), None));
                 },
+                changed = luck_changed(luck_changes, shown.at) => if changed.is_err() {
+                    return Some((Err(Fault::draining(Duration::ZERO).into()), None));
+                },
             }
         }
-        let now = Arc::clone(&watching.picture.borrow_and_update());
-        if let Some(kind) = difference(watching.shown.as_deref(), &now, &watching.luck) {
-            let message =
-                v1::WatchStandingsResponse { result_number: now.result_number.get(), kind: Some(kind) };
+        let now = watching.look();
+        if let Some(kind) = difference(watching.shown.as_ref(), &now, &watching.luck) {
+            let result_number = now.picture.result_number.get();
+            let message = v1::WatchStandingsResponse { result_number, kind: Some(kind) };
             watching.shown = Some(now);
             return Some((Ok(message), Some(watching)));
         }
@@ -125,18 +147,21 @@ pub(super) async fn next(
     }
 }
 
-/// What somebody is told who was shown this before; `None` if no standing has changed.
-fn difference(before: Option<&Picture>, now: &Picture, luck: &Luck) -> Option<Kind> {
+/// Waits until luck has changed, and as much of it as comes within a while is there.
+async fn luck_changed(changes: &mut watch::Receiver<LuckChange>, shown_at: Instant) -> Result<(), RecvError> {
+    sleep_until(shown_at + limits::LUCK_TOLD_EVERY).await;
+    changes.changed().await
+}
+
+/// What somebody is told who was shown this before; `None` if no standing has changed, nor what a bot scores a match.
+fn difference(before: Option<&Shown>, now: &Shown, luck: &Luck) -> Option<Kind> {
+    let rows = &now.picture.rows;
     let all = || {
-        let shown = now.rows.iter().take(limits::MAX_STANDINGS_IN_MESSAGE);
+        let shown = rows.iter().take(limits::MAX_STANDINGS_IN_MESSAGE);
         Kind::All(v1::AllStandings { standings: shown.map(|row| standing_to_wire(row, luck)).collect() })
     };
     let Some(before) = before else { return Some(all()) };
-    if Arc::ptr_eq(&before.rows, &now.rows) {
-        return None;
-    }
-    let known: HashMap<&BotName, &Row> = before.rows.iter().map(|row| (&row.bot, row)).collect();
-    let changed: Vec<&Row> = now.rows.iter().filter(|row| known.get(&row.bot) != Some(row)).collect();
+    let changed = changed(before, now, luck);
     match changed.len() {
         0 => None,
         1..=limits::MAX_STANDINGS_IN_MESSAGE => {
@@ -146,3 +171,24 @@ fn difference(before: Option<&Picture>, now: &Picture, luck: &Luck) -> Option<Ki
         _ => Some(all()),
     }
 }
+
+/// The rows that are others, or whose bots score otherwise, by their rank.
+fn changed<'a>(before: &Shown, now: &'a Shown, luck: &Luck) -> Vec<&'a Row> {
+    let rows = &now.picture.rows;
+    let by_luck = if before.luck == now.luck {
+        Vec::new()
+    } else {
+        luck.changed_since(before.luck, rows.iter(), |row| &row.bot)
+    };
+    if Arc::ptr_eq(&before.picture.rows, rows) {
+        return by_luck;
+    }
+    let known: HashMap<&BotName, &Row> = before.picture.rows.iter().map(|row| (&row.bot, row)).collect();
+    let by_luck: HashSet<&BotName> = by_luck.into_iter().map(|row| &row.bot).collect();
+    let is_other = |row: &&Row| known.get(&row.bot) != Some(row) || by_luck.contains(&row.bot);
+    rows.iter().filter(is_other).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;

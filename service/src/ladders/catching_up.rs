@@ -73,7 +73,7 @@ impl Task {
         for (name, run) in &mut self.ladders {
             run.reinstate_before(ResultNumber::new(u64::MAX), now);
             // Those at the end that are known to be lost too.
-            run.state.saw(last);
+            run.state.passed(last);
             let compared = run.stored.at_end(last, last, &run.state.spec, run.state.ratings());
             if let Some(comparison) = compared {
                 keeper::report(name, &comparison);

@@ -57,7 +57,7 @@ pub use crate::challenges::{Challenge, ChallengeOver, Challenges, Playing, Taken
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
 pub use capacity::{Capacity, Occupied, SeatOf};
 pub use honesty::{NoSeason, Season, Suspected};
-pub use luck::Luck;
+pub use luck::{Luck, LuckChange};
 pub use picture::{Picture, Row};
 pub use presence::{Presence, QueueRefused, Queued, Waits, Word};
 pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward, SeasonSpan};

@@ -12,6 +12,8 @@ use crate::journal::{BotName, ResultNumber};
 pub struct Picture {
     /// The last result of the server that was looked at.
     pub result_number: ResultNumber,
+    /// How many results up to there are lost: a repair went on without them.
+    pub lost_results: u64,
     /// How many bots are in the queue, those that play all that they want to too.
     pub queued: usize,
     /// How many of its matches are not over.
@@ -24,16 +26,23 @@ pub struct Picture {
 
 impl Default for Picture {
     fn default() -> Self {
-        Self { result_number: ResultNumber::ZERO, queued: 0, live: 0, rated_matches: 0, rows: Arc::default() }
+        Self {
+            result_number: ResultNumber::ZERO,
+            lost_results: 0,
+            queued: 0,
+            live: 0,
+            rated_matches: 0,
+            rows: Arc::default(),
+        }
     }
 }
 
 impl Picture {
     /// Whether it shows the same. Standings that were made anew are others, so that nobody compares them row by row.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let Self { result_number, queued, live, rated_matches, rows } = self;
-        (*result_number, *queued, *live, *rated_matches)
-            == (other.result_number, other.queued, other.live, other.rated_matches)
+        let Self { result_number, lost_results, queued, live, rated_matches, rows } = self;
+        (*result_number, *lost_results, *queued, *live, *rated_matches)
+            == (other.result_number, other.lost_results, other.queued, other.live, other.rated_matches)
             && Arc::ptr_eq(rows, &other.rows)
     }
 }

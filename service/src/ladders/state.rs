@@ -43,6 +43,8 @@ pub(super) struct State {
     archive: Arc<Archive>,
     rated_matches: u64,
     seen: ResultNumber,
+    /// How many results up to there are lost.
+    lost: u64,
 }
 
 /// A match that is not over.
@@ -67,6 +69,7 @@ impl State {
             archive,
             rated_matches: 0,
             seen: ResultNumber::ZERO,
+            lost: 0,
             spec,
         }
     }
@@ -284,8 +287,15 @@ impl State {
         self.seen
     }
 
-    /// All results up to here were looked at.
+    /// This result was looked at, after all before that there are.
     pub(super) fn saw(&mut self, number: ResultNumber) {
+        self.passed(ResultNumber::new(number.get().saturating_sub(1)));
+        self.seen = self.seen.max(number);
+    }
+
+    /// There is no other result up to this one: numbers are given without a gap, so those between are lost.
+    pub(super) fn passed(&mut self, number: ResultNumber) {
+        self.lost += number.get().saturating_sub(self.seen.get());
         self.seen = self.seen.max(number);
     }
 
@@ -466,6 +476,7 @@ impl State {
     pub(super) fn picture(&self, rows: Arc<[Row]>) -> Picture {
         Picture {
             result_number: self.seen,
+            lost_results: self.lost,
             queued: self.wanted.len(),
             live: self.live.len(),
             rated_matches: self.rated_matches,

@@ -73,7 +73,7 @@ pub(crate) struct Scene {
     matches: Matches,
     accounts: Arc<Registered>,
     clock: Arc<Wall>,
-    pressure: Arc<Pressure>,
+    pub(crate) pressure: Arc<Pressure>,
     disk_room: Arc<DiskRoom>,
     /// Where the luck of results is kept.
     folder: TempDir,
@@ -185,7 +185,7 @@ impl Scene {
     }
 
     /// A bot of an owner of its own, which waits with one place.
-    async fn comes(&self, name: &str) -> Presence {
+    pub(crate) async fn comes(&self, name: &str) -> Presence {
         self.register(name, name, Quota::new(10, 1_000).unwrap());
         self.waits(name, 1).await
     }
@@ -202,7 +202,7 @@ impl Scene {
     }
 
     /// Waits until a bot has this many live seats.
-    async fn seated(&self, name: &str, count: usize) -> Vec<(MatchId, zetema_rules::Seat)> {
+    pub(crate) async fn seated(&self, name: &str, count: usize) -> Vec<(MatchId, zetema_rules::Seat)> {
         let seats = async {
             loop {
                 let seats = self.seats(name);
@@ -215,12 +215,12 @@ impl Scene {
         timeout(Duration::from_mins(5), seats).await.expect("the bot is paired")
     }
 
-    async fn join(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
+    pub(crate) async fn join(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
         let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
         self.matches.join(match_id, access, None).await.unwrap();
     }
 
-    async fn resign(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
+    pub(crate) async fn resign(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
         let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
         let arrival = self.matches.arrival(None);
         self.matches.command(match_id, Ask::Resign { access }, arrival).await.unwrap();

@@ -1,5 +1,6 @@
 //! Ladders as a client in any language sees them: message by message.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tonic::metadata::MetadataValue;
@@ -112,6 +113,23 @@ async fn with_luck(clients: &Clients, result: u64) -> Vec<v1::Standing> {
     }
 }
 
+/// The standings as they were told, by rank, once they have two bots and the luck of both.
+async fn with_luck_told(watch: &mut Streaming<v1::WatchStandingsResponse>) -> Vec<v1::Standing> {
+    let mut latest: BTreeMap<String, v1::Standing> = BTreeMap::new();
+    while latest.len() < 2 || latest.values().any(|standing| standing.points.is_none()) {
+        let message = soon("luck", watch.message()).await.unwrap().expect("there is more");
+        let (Shown::All(v1::AllStandings { standings }) | Shown::Changed(v1::ChangedStandings { standings })) =
+            message.kind.unwrap()
+        else {
+            continue;
+        };
+        latest.extend(standings.into_iter().map(|standing| (standing.bot_name.clone(), standing)));
+    }
+    let mut standings: Vec<_> = latest.into_values().collect();
+    standings.sort_by_key(|standing| standing.rank);
+    standings
+}
+
 /// Joins the seat that a bot was given, and gives its handle.
 async fn join(stream: &mut PlayStream, seat: &v1::LiveSeat) -> u32 {
     let assigned = v1::AssignedSeat { match_id: seat.match_id.clone(), seat: seat.seat };
@@ -178,6 +196,33 @@ async fn bots_wait_by_a_stream_and_by_calls_and_their_match_is_in_the_standings_
     let list = soon("ListLadders", ladders(&clients).list_ladders(v1::ListLaddersRequest {})).await.unwrap();
     let quick = list.into_inner().ladders.into_iter().find(|ladder| ladder.name == LADDER).unwrap();
     assert_eq!((quick.queued_bots, quick.live_matches, quick.rated_matches), (0, 0, 1));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watcher_sees_luck_that_is_computed_later() {
+    let (server, clients) = TestServer::start().await;
+    let (_, ann) = clients.register_bot("ann", "ada").await;
+    let (_, bob) = clients.register_bot("bob", "ben").await;
+    let mut watching = watch(&clients).await;
+    assert!(matches!(shown(&mut watching).await, (0, Shown::All(_))));
+    let (mut stream, _) = hello(&clients, &ann, queues(LADDER, 1), 1).await;
+    let (mut bobs, _) = hello(&clients, &bob, queues(LADDER, 1), 1).await;
+    let (seat, other) = (assigned(&mut stream).await, assigned(&mut bobs).await);
+    join(&mut bobs, &other).await;
+    let handle = join(&mut stream, &seat).await;
+    for queue in [&mut stream, &mut bobs] {
+        queue.ask(0, Ask::Queues(v1::Queues::default())).await.unwrap();
+    }
+    stream.ask(handle, Ask::Resign(v1::Resign::default())).await.unwrap();
+    // Nobody plays any more.
+    let told = with_luck_told(&mut watching).await;
+    assert_eq!(told, with_luck(&clients, 1).await);
+
+    // After a restart too, whether it is there yet when somebody begins to watch or not.
+    drop((stream, bobs, watching));
+    let (server, clients) = server.restart().await;
+    assert_eq!(with_luck_told(&mut watch(&clients).await).await, told);
     server.stop().await;
 }
 

@@ -15,7 +15,8 @@ use crate::render::amount;
 #[command(after_help = "\
 No token is needed. The JSON is a list of objects: name, description, rules, time_control, rating (mu, sigma, beta,
 kappa, tau, provisional_sigma), same_owner (apart, opponents or anywhere), owners (whose bots may enter, or null:
-every registered bot), queued_bots, live_matches, rated_bots, rated_matches and result_number.
+every registered bot), queued_bots, live_matches, rated_bots, rated_matches, result_number and
+lost_results (of the server, up to result_number: a repair went on without them).
 
 Examples:
   zetema ladder list

@@ -34,10 +34,10 @@ null as long as the luck of none of its matches is computed).
 With --luck there are the points a match, as scored and without the luck of the cards, each ± half the width of its 95 %
 interval (none under ten matches), and of how many matches. Nobody is rated by them.
 
-With --watch the table is drawn again when something changes, until Ctrl-C. A bot's points a match come with its row
-when its rating changes, which is before the luck of that match is computed: so they are a match behind, and of luck that
-is computed where nobody plays, as after a start, nothing is told until the next match: ask again without --watch. With --format
-json each line is an object then: result_number, kind (all or changed) and standings, of which all has the best 1,000.
+With --watch the table is drawn again when something that it shows changes, until Ctrl-C. A match is rated before its
+luck is computed, so a bot's points a match come about a second after that, also where nobody plays, as after a start.
+With --format json each line is an object then: result_number, kind (all or changed) and standings, of which all has the
+best 1,000, and changed those whose points alone changed too.
 
 Examples:
   zetema ladder standings sackson-2 --limit 20
@@ -113,7 +113,7 @@ impl Standings {
         let limit = usize::try_from(self.limit.unwrap_or(USUAL_LIMIT)).unwrap_or(usize::MAX);
         // One line less would have no bot.
         let mut screen = Screen::with_room_for(4).filter(|_| self.format.format == Format::Table);
-        let mut latest = Latest::default();
+        let (mut latest, mut shown) = (Latest::default(), None);
         loop {
             let standings = stream.next().await?;
             if self.format.format == Format::Json {
@@ -121,11 +121,16 @@ impl Standings {
                 continue;
             }
             latest.take(standings);
-            let picture = table(&latest.best(limit), self.columns());
-            match &mut screen {
-                Some(screen) => screen.draw(&picture.to_string())?,
-                None => output::print(picture)?,
+            let picture = table(&latest.best(limit), self.columns()).to_string();
+            // What changed may be in none of its columns.
+            if shown.as_ref() == Some(&picture) {
+                continue;
             }
+            match &mut screen {
+                Some(screen) => screen.draw(&picture)?,
+                None => output::print(&picture)?,
+            }
+            shown = Some(picture);
         }
     }
 }

@@ -91,6 +91,7 @@ fn ladder(name: &str, entry: v1::ladder_entry::Kind) -> v1::Ladder {
         rated_bots: 40,
         rated_matches: 12_345,
         result_number: 20_000,
+        lost_results: 0,
     }
 }
 
@@ -170,6 +171,7 @@ fn the_json_of_a_ladder_has_its_rules_clocks_and_settings() {
         "name": "closed", "description": "two players,\u{1b} to 200", "rating": rating, "same_owner": "apart",
         "owners": ["ann"], "queued_bots": 12, "live_matches": 5, "rated_bots": 40, "rated_matches": 12_345,
         "result_number": 20_000,
+        "lost_results": 0,
     });
     assert_eq!(told, rest);
     let everyone = ladder("open", v1::ladder_entry::Kind::Registered(v1::RegisteredBots {}));

@@ -146,7 +146,9 @@ fn a_file_of_an_earlier_version_is_gone_on_with_where_its_lines_are_as_now() {
         let part = &whole[..bytes];
         keep(&file, &file, cursor, bytes);
         let mut said: Value = serde_json::from_slice(&fs::read(kept(&file)).unwrap()).unwrap();
-        said.as_object_mut().unwrap().remove("rating").expect("it is kept");
+        for setting in ["rating", "rates", "lost_results"] {
+            said.as_object_mut().unwrap().remove(setting).expect("it is kept");
+        }
         let old = said.to_string().into_bytes();
         let refused = |content: &[u8], says: &str| {
             fs::write(&file, content).unwrap();

@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use shown::Luck;
+pub use shown::{Luck, LuckChange};
 
 use super::spec::LadderSpec;
 use super::wishes::Phase;

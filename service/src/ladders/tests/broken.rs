@@ -163,3 +163,24 @@ async fn what_a_bot_says_last_counts_and_who_went_away_is_kept_by_nobody() {
     assert!(matches!(&taken[..], [(1, None)]), "{taken:?}");
     assert!(wishes.take().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn results_that_are_lost_are_told_and_those_that_come_are_not() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    for _ in 0..3 {
+        scene.play("ann", "bob").await;
+    }
+    let shown = scene.shows(|picture| picture.rated_matches == 3).await;
+    assert_eq!((shown.result_number, shown.lost_results), (ResultNumber::new(3), 0));
+    drop(waiting);
+    // The first one, and the last one, whose number is not given again.
+    [1, 3].into_iter().for_each(|number| scene.journal.lose(ResultNumber::new(number)));
+    let scene = scene.restart().await;
+    let shown = scene.shows(|picture| picture.rated_matches == 1).await;
+    assert_eq!((shown.result_number, shown.lost_results), (ResultNumber::new(3), 2));
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    let shown = scene.shows(|picture| picture.rated_matches == 2).await;
+    assert_eq!((shown.result_number, shown.lost_results), (ResultNumber::new(4), 2));
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use zetema_ladder::{AdjustedScore, Baseline, MatchTimes, Reference, ReferenceVersion};
-use zetema_rules::Outcome;
+use zetema_rules::{Outcome, Side};
 
 use super::*;
 use crate::encoding::decode_record;
@@ -155,6 +155,37 @@ fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     }
     let kept = |result| luck.scores(number(result)).is_some();
     assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);
+}
+
+#[test]
+fn whose_points_have_changed_is_told_bot_by_bot_also_when_all_is_counted_anew() {
+    let luck = Luck::of_one_of(NonZeroUsize::MIN);
+    let bots = ["ann", "bob", "cyd"].map(bot);
+    let latest = || *luck.changes().borrow();
+    let told = |since| {
+        let changed = luck.changed_since(since, bots.iter(), |bot| *bot);
+        changed.into_iter().map(BotName::as_str).collect::<Vec<_>>()
+    };
+    let count = |result, of: [&str; 2]| {
+        let (of, times) = (of.map(bot), MatchTimes { created_ms: 0, ended_ms: 1 });
+        let scores = [10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 });
+        luck.count(number(result), times, of.iter().zip((0..2).filter_map(Side::new)), Arc::new(scores));
+        latest()
+    };
+    let start = latest();
+    assert!(told(start).is_empty());
+    let first = count(1, ["ann", "bob"]);
+    assert_eq!(told(start), ["ann", "bob"]);
+    let second = count(2, ["ann", "cyd"]);
+    assert_eq!((told(start).len(), told(first), told(second)), (3, vec!["ann", "cyd"], vec![]));
+    // Gone, and there again: who has seen either is told of what has come since.
+    luck.clear();
+    let cleared = latest();
+    assert_eq!((told(second).len(), told(cleared).len()), (3, 0));
+    luck.clear();
+    assert_eq!(latest(), cleared, "there was nothing to lose");
+    count(1, ["ann", "bob"]);
+    assert_eq!((told(second).len(), told(cleared)), (3, vec!["ann", "bob"]));
 }
 
 #[tokio::test(start_paused = true)]

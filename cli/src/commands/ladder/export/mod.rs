@@ -1,5 +1,6 @@
 //! `zetema ladder export`.
 
+mod basis;
 mod beside;
 mod destination;
 mod item;
@@ -18,8 +19,9 @@ use tokio::task::spawn_blocking;
 use zetema_proto::v1;
 use zetema_service::server::Terminations;
 
+use self::basis::Basis;
 use self::item::{ExportedRecord, Item};
-use self::progress::{Progress, Settings, Subject};
+use self::progress::{Progress, Subject};
 use self::sink::{Place, Sink};
 use super::filter::FilterArgs;
 use crate::args::AddressArgs;
@@ -172,9 +174,16 @@ enum Told {
 impl<'a> Exporting<'a> {
     async fn new(export: &'a Export, client: &'a Client) -> Result<Self> {
         let Export { what, ladder, format, output, after, filter, .. } = export;
-        let rating = rating(export, client).await?;
+        // It is answered when all results are counted, and only then is it told how many are lost.
+        let standings = v1::GetStandingsRequest {
+            ladder: ladder.clone(),
+            page_size: 1,
+            ..v1::GetStandingsRequest::default()
+        };
+        patiently(async || client.get_standings(standings.clone()).await).await?;
+        let basis = basis(export, client).await?;
         let (ladder, filter) = (ladder.clone(), filter.to_json());
-        let subject = Subject { what: *what, ladder, format: *format, filter, rating };
+        let subject = Subject { what: *what, ladder, format: *format, filter, basis };
         let (place, after, left_out) = match output {
             None => (Place::Stdout, after.clone(), 0),
             Some(path) if *format == Form::Parquet => (Place::Whole(path.clone()), after.clone(), 0),
@@ -231,11 +240,9 @@ impl<'a> Exporting<'a> {
             left_out(left_out_to, self.after.is_some())?;
         }
         // Settings change with a restart of the server, which may have been between two pages.
-        ensure!(
-            rating(self.export, self.client).await? == self.subject.rating,
-            "the settings by which {ladder} rates have changed meanwhile, so that all its ratings were made anew: begin anew, in \
-             another file"
-        );
+        if let Some(changed) = self.subject.basis.changed(&basis(self.export, self.client).await?) {
+            bail!("what was written so far has {changed}: begin anew, in another file");
+        }
         let (items, left_out) = match what {
             What::Results => (results.into_iter().map(Item::Result).collect(), 0),
             What::Records => self.records(results).await?,
@@ -335,21 +342,11 @@ impl<'a> Exporting<'a> {
     }
 }
 
-/// By which settings the ladder rates, if ratings are exported and it is there.
-async fn rating(export: &Export, client: &Client) -> Result<Settings> {
-    if export.what == What::Records {
-        return Ok(Settings::Nothing);
-    }
+/// What the results of the ladder are counted by now.
+async fn basis(export: &Export, client: &Client) -> Result<Basis> {
     let answer = patiently(async || client.list_ladders(v1::ListLaddersRequest {}).await).await?;
     let ladder = answer.ladders.into_iter().find(|ladder| ladder.name == export.ladder);
-    // Each number is the shortest text that reads back as the same bits.
-    let settings = ladder.and_then(|ladder| ladder.rating).map(|rating| {
-        let v1::RatingSettings { mu, sigma, beta, kappa, tau, provisional_sigma } = rating;
-        format!(
-            "mu {mu}, sigma {sigma}, beta {beta}, kappa {kappa}, tau {tau}, provisional_sigma {provisional_sigma}"
-        )
-    });
-    Ok(settings.into())
+    Ok(Basis::of(export.what, ladder.as_ref()))
 }
 
 /// Does what may take long, as where nobody reads stdout, beside the task that hears when the program is told to stop. Told once, it

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
+use super::basis::{Basis, Settings};
 use super::beside::beside;
 use super::{Form, What};
 use crate::commands::ladder::filter::FilterJson;
@@ -21,21 +22,9 @@ pub(super) struct Subject {
     pub(super) ladder: String,
     pub(super) format: Form,
     pub(super) filter: FilterJson,
-    /// By which settings the ladder rates, if its ratings are exported.
-    #[serde(default)]
-    pub(super) rating: Settings,
-}
-
-/// By which settings a ladder rates.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Option<String>", into = "Option<String>")]
-pub(super) enum Settings {
-    /// They were not kept, as by earlier versions.
-    #[default]
-    NotKept,
-    /// Its ratings are not exported, or the server does not tell.
-    Nothing,
-    By(String),
+    /// What its results are counted by.
+    #[serde(flatten)]
+    pub(super) basis: Basis,
 }
 
 /// How far a file is.
@@ -56,35 +45,19 @@ pub(super) struct Progress {
     pub(super) left_out: usize,
 }
 
-impl From<Option<String>> for Settings {
-    fn from(settings: Option<String>) -> Self {
-        settings.map_or(Self::Nothing, Self::By)
-    }
-}
-
-impl From<Settings> for Option<String> {
-    fn from(settings: Settings) -> Self {
-        match settings {
-            Settings::NotKept | Settings::Nothing => None,
-            Settings::By(settings) => Some(settings),
-        }
-    }
-}
-
-impl fmt::Display for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotKept | Self::Nothing => "none",
-            Self::By(settings) => settings,
-        })
-    }
-}
-
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, ladder, format, filter, rating: _ } = self;
+        let Self { what, ladder, format, filter, basis: _ } = self;
         let filter = serde_json::to_string(filter).map_err(|_| fmt::Error)?;
         write!(f, "the {} of {ladder} as {}, filtered by {filter}", what.word(), format.word())
+    }
+}
+
+impl Subject {
+    /// Whether it is the same export, on whichever basis.
+    fn is_as(&self, other: &Self) -> bool {
+        let Self { what, ladder, format, filter, basis: _ } = self;
+        (what, ladder, format, filter) == (&other.what, &other.ladder, &other.format, &other.filter)
     }
 }
 
@@ -103,26 +76,22 @@ impl Progress {
             let began_after = after.unwrap_or_default();
             return Ok(Self { subject, cursor: began_after.clone(), began_after, bytes: 0, left_out: 0 });
         };
-        let kept = kept.with_settings(&subject.rating);
-        if kept.subject.rating != subject.rating
-            && (Subject { rating: subject.rating.clone(), ..kept.subject.clone() }) == subject
-        {
-            if kept.subject.rating == Settings::NotKept {
-                bail!(Usage::new(format!(
-                    "{file} is of an earlier version, whose lines have adjusted_score, and those of this version don't: give another \
-                     file, which begins with the first result"
-                )));
-            }
-            bail!(Usage::new(format!(
-                "{file} has ratings by other settings: {path} says {}, and {} rates by {} now, so that all its ratings were made \
-                 anew. Give another file, which begins with the first result",
-                kept.subject.rating, subject.ladder, subject.rating
-            )));
-        }
-        if kept.subject != subject {
+        let kept = kept.with_basis(&subject.basis);
+        if !kept.subject.is_as(&subject) {
             bail!(Usage::new(format!(
                 "{file} is another export: {path} says that it has {}. Give another file",
                 kept.subject
+            )));
+        }
+        if kept.subject.basis.rating == Settings::NotKept {
+            bail!(Usage::new(format!(
+                "{file} is of an earlier version, whose lines have adjusted_score, and those of this version don't: give another \
+                 file, which begins with the first result"
+            )));
+        }
+        if let Some(changed) = kept.subject.basis.changed(&subject.basis) {
+            bail!(Usage::new(format!(
+                "{file} has {changed}, as {path} says. Give another file, which begins with the first result"
             )));
         }
         if kept.bytes > 0 && !is_there {
@@ -161,13 +130,16 @@ impl Progress {
         Ok(Some(kept))
     }
 
-    /// The same with these settings where an earlier version kept none, if its lines are as those of this version: all are but results in
-    /// JSON Lines, which had `adjusted_score`.
-    fn with_settings(mut self, settings: &Settings) -> Self {
-        let Subject { what, format, rating, .. } = &mut self.subject;
-        let is_other = *what == What::Results && *format == Form::Jsonl && self.bytes > 0;
-        if *rating == Settings::NotKept && !is_other {
-            *rating = settings.clone();
+    /// The same on this basis where an earlier version kept none, if its lines are as those of this version: all are but results in
+    /// JSON Lines of versions that did not keep the settings, which had `adjusted_score`.
+    fn with_basis(mut self, now: &Basis) -> Self {
+        let Subject { what, format, basis, .. } = &mut self.subject;
+        let is_other = *what == What::Results
+            && *format == Form::Jsonl
+            && self.bytes > 0
+            && basis.rating == Settings::NotKept;
+        if !is_other {
+            *basis = basis.clone().filled_by(now);
         }
         self
     }
@@ -175,7 +147,7 @@ impl Progress {
     /// What is kept beside a file, if it is still this: another run may have gone on with it.
     pub(super) fn still(&self, file: &Path) -> Result<Self> {
         match Self::read(file)? {
-            Some(kept) if kept.clone().with_settings(&self.subject.rating) == *self => Ok(kept),
+            Some(kept) if kept.clone().with_basis(&self.subject.basis) == *self => Ok(kept),
             _ => bail!("{} was gone on with meanwhile: call it again", file.display()),
         }
     }
@@ -215,4 +187,109 @@ fn unwritable(path: &Path) -> String {
 
 pub(super) fn unreadable(path: &Path) -> String {
     format!("{} can't be read", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use zetema_proto::v1;
+
+    use super::*;
+
+    /// What an export of results has, on this basis.
+    fn subject(basis: &Value) -> Subject {
+        let filter = json!({"bot": null, "opponent": null, "since": null, "before": null, "reasons": []});
+        let mut what = json!({"what": "results", "ladder": "quick-2", "format": "csv", "filter": filter});
+        what.as_object_mut().unwrap().extend(basis.as_object().unwrap().clone());
+        serde_json::from_value(what).unwrap()
+    }
+
+    /// A file of which a page is written, on this basis.
+    fn begun(folder: &Path, basis: &Value) -> PathBuf {
+        let file = folder.join("results.csv");
+        fs::write(&file, "a\n1\n").unwrap();
+        let progress = Progress {
+            subject: subject(basis),
+            began_after: String::new(),
+            cursor: "r-1".to_owned(),
+            bytes: 4,
+            left_out: 0,
+        };
+        progress.keep(&file).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_is_not_gone_on_with_once_results_are_counted_otherwise_or_were_lost() {
+        let basis = json!({"rating": "mu 25", "rates": "rated", "lost_results": 3});
+        let folder = tempfile::tempdir().unwrap();
+        let file = begun(folder.path(), &basis);
+        let kept = fs::read(Progress::path(&file)).unwrap();
+        assert_eq!(Progress::of(&file, subject(&basis), None).unwrap().cursor, "r-1");
+        for (setting, other, says) in [
+            ("rating", json!("mu 26"), &["other settings: they were mu 25, and are mu 26 now"][..]),
+            ("rates", json!("unrated"), &["same_owner", "was rated", "is not rated (anywhere) now"]),
+            ("rates", json!(null), &["same_owner", "not told"]),
+            ("lost_results", json!(4), &["lost_results of the server was 3, and is 4 now"]),
+            ("lost_results", json!(0), &["lost_results of the server was 3, and is 0 now"]),
+        ] {
+            let mut now = basis.clone();
+            now[setting] = other;
+            let told = Progress::of(&file, subject(&now), None).unwrap_err().to_string();
+            for says in says.iter().chain(&["Give another file", "results.csv.cursor"]) {
+                assert!(told.contains(says), "{says}: {told}");
+            }
+            assert_eq!(fs::read(Progress::path(&file)).unwrap(), kept);
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_version_did_not_keep_is_taken_to_be_as_the_first_run_finds_it() {
+        let basis = json!({"rating": "mu 25", "rates": "rated", "lost_results": 3});
+        for left_out in [&["rates", "lost_results"][..], &["rating", "rates", "lost_results"]] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = begun(folder.path(), &basis);
+            let path = Progress::path(&file);
+            let mut said: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            for setting in left_out {
+                said.as_object_mut().unwrap().remove(*setting).expect("it is kept");
+            }
+            fs::write(&path, said.to_string()).unwrap();
+            let progress = Progress::of(&file, subject(&basis), None).unwrap();
+            assert_eq!(progress.subject, subject(&basis));
+            progress.still(&file).unwrap();
+            // From then on it is kept.
+            progress.keep(&file).unwrap();
+            let mut now = basis.clone();
+            now["lost_results"] = json!(4);
+            let told = Progress::of(&file, subject(&now), None).unwrap_err().to_string();
+            assert!(told.contains("lost_results"), "{told}");
+        }
+    }
+
+    #[test]
+    fn of_records_the_ratings_do_not_count_and_a_loss_does() {
+        let ladder = |same_owner: v1::SameOwner, lost_results| v1::Ladder {
+            same_owner: same_owner.into(),
+            lost_results,
+            rating: Some(v1::RatingSettings::default()),
+            ..v1::Ladder::default()
+        };
+        let [rated, near, unrated, lost] = [
+            ladder(v1::SameOwner::Apart, 0),
+            ladder(v1::SameOwner::Opponents, 0),
+            ladder(v1::SameOwner::Anywhere, 0),
+            ladder(v1::SameOwner::Apart, 1),
+        ];
+        for (what, other, is_other) in [
+            (What::Results, &near, false),
+            (What::Results, &unrated, true),
+            (What::Results, &lost, true),
+            (What::Records, &unrated, false),
+            (What::Records, &lost, true),
+        ] {
+            let changed = Basis::of(what, Some(&rated)).changed(&Basis::of(what, Some(other)));
+            assert_eq!(changed.is_some(), is_other, "{what:?}: {changed:?}");
+        }
+    }
 }
