@@ -1,7 +1,7 @@
 //! What playouts are played by: an appraisal of each card by itself, which takes a microsecond or two.
 
 mod odds;
-mod weights;
+pub(crate) mod weights;
 
 use zetema_sdk::rules::{Card, Cards, MatchEnd};
 use zetema_sdk::{Action, Declaration, LegalActions, Seat, View};
@@ -21,10 +21,15 @@ const WINS: f64 = 1000.0;
 
 impl Policy {
     /// The one that the house bots use.
-    pub(crate) const HOUSE: Self = Self { weights: &Weights::HOUSE };
+    pub(crate) const HOUSE: Self = Self::by(&Weights::HOUSE);
 
     /// No policy to play by: what is added to `Greedy` where seats draw a card more than a hand at the start of the turn.
-    pub(crate) const DRAW_AT_START: Self = Self { weights: &Weights::DRAW_AT_START };
+    pub(crate) const DRAW_AT_START: Self = Self::by(&Weights::DRAW_AT_START);
+
+    /// One by these numbers.
+    pub(crate) const fn by(weights: &'static Weights) -> Self {
+        Self { weights }
+    }
 
     /// The action that is worth most to this seat, which is to act.
     pub(crate) fn choose(self, view: &View, seat: Seat, legal: &LegalActions) -> Option<Action> {
