@@ -68,7 +68,7 @@ pub enum ReportedKind {
 /// Asks the server what went wrong for the player with this token, the latest first: for a seat, or for all seats of a
 /// bot. At most `most` faults are asked for; with `match_id` those of this match alone.
 ///
-/// The server remembers so much of it as its limits say, and until it restarts. What a session met with itself is in
+/// The server remembers so much of it as its limits say, over a restart too. What a session met with itself is in
 /// the [`Outcome`](crate::Outcome).
 ///
 /// ```no_run

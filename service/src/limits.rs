@@ -670,6 +670,19 @@ pub const MAX_SEATS_WITH_FAULTS_OF_ONE: usize = 1_000;
 /// whoever has the seat's token has been told.
 pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 
+/// How long a fault is not in the file at most in which faults outlast a crash. All of them are written anew each time: 46 MiB, if there
+/// are as many as there may be.
+pub const FAULTS_SAVED_EVERY: Duration = Duration::from_secs(30);
+
+/// How long the first fault after a pause waits for others to be written with it.
+pub const FAULTS_GATHERED: Duration = Duration::from_secs(1);
+
+/// Seats with faults that are looked up while tables wait, and then written and synced while none does: 1.2 MiB at most.
+pub const FAULTS_SAVED_AT_ONCE: usize = 256;
+
+/// Bytes of what is in that file of one seat. A longer entry is damage.
+pub const MAX_SAVED_FAULTS_BYTES: u32 = 1024 * 1024;
+
 /// Damaged matches whose incident is remembered, some 50 bytes each: of these the log tells once.
 pub const MAX_REMEMBERED_INCIDENTS: usize = 10_000;
 

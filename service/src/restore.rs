@@ -91,6 +91,7 @@ async fn renew(journal: &Arc<SqliteJournal>) -> Result<Renewed, RestoreError> {
         entropy,
         shuffler: Arc::new(FairShuffler),
         limits: matches::Limits::default(),
+        faults: None,
     })
     .await?;
     let aborted = matches.abort_restored().await.map_err(RestoreError::Abort);

@@ -202,6 +202,7 @@ mod tests {
             entropy: Arc::new(SystemEntropy),
             shuffler: Arc::new(FairShuffler),
             limits: Limits::default(),
+            faults: None,
         };
         let (matches, _) = Matches::open(config).await.unwrap();
         let spec = MatchSpec {

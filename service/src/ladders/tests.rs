@@ -123,6 +123,7 @@ impl Scene {
             entropy: Arc::new(SystemEntropy),
             shuffler: Arc::new(FairShuffler),
             limits: matches::Limits::default(),
+            faults: None,
         };
         let (matches, _) = Matches::open(config).await.unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());

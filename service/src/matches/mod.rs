@@ -52,6 +52,7 @@ mod task;
 pub(crate) mod tests;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use futures::{StreamExt, TryStreamExt, stream};
@@ -95,7 +96,7 @@ use live_matches::LiveMatches;
 use lost::LostMatches;
 use message::Handle;
 use places::Places;
-use player_faults::PlayerFaults;
+use player_faults::{FaultKeeper, PlayerFaults};
 use recent_results::RecentResults;
 use seat_token::Rotations;
 
@@ -117,6 +118,8 @@ pub struct Config {
     pub shuffler: Arc<dyn Shuffler>,
     /// The bounds.
     pub limits: Limits,
+    /// The file in which what went wrong for players outlasts a restart. `None`: it is forgotten then.
+    pub faults: Option<PathBuf>,
 }
 
 struct Shared {
@@ -133,6 +136,8 @@ struct Shared {
     bot_seats: Arc<AllBotSeats>,
     /// What went wrong for players.
     faults: Arc<PlayerFaults>,
+    /// What has them outlast a restart, if anything does.
+    fault_keeper: Option<FaultKeeper>,
     /// Matches that have not ended and can't go on here. The log says why.
     lost: LostMatches,
     /// What was told of damaged matches.
@@ -191,6 +196,13 @@ impl Matches {
         let faults = Arc::new(PlayerFaults::new(config.limits.faults));
         let places = Places::new(config.limits.live_matches, config.limits.live_matches_of_owner);
         let incarnations = Incarnations::read(&*config.journal).await?;
+        let fault_keeper = match config.faults.clone() {
+            Some(file) => {
+                let (faults, clock) = (Arc::clone(&faults), Arc::clone(&config.clock));
+                Some(FaultKeeper::open(file, faults, incarnations.current(), clock).await)
+            }
+            None => None,
+        };
         let matches = Self {
             shared: Arc::new(Shared {
                 live_bytes: Arc::new(LiveBytes::new(config.limits.live_bytes)),
@@ -199,6 +211,7 @@ impl Matches {
                 measures: Arc::new(TableMeasures::new()),
                 incarnations,
                 faults,
+                fault_keeper,
                 live: RwLock::default(),
                 places: Arc::new(places),
                 bot_seats: Arc::default(),
@@ -212,6 +225,10 @@ impl Matches {
             }),
         };
         let recovered = matches.recover().await?;
+        matches.shared.faults.settle(|match_id| matches.runs(match_id));
+        if let Some(keeper) = &matches.shared.fault_keeper {
+            keeper.start();
+        }
         Ok((matches, recovered))
     }
 
@@ -304,6 +321,9 @@ impl Matches {
         self.shared.stop.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
+        if let Some(keeper) = &self.shared.fault_keeper {
+            keeper.stop().await;
+        }
     }
 
     /// A match, running or over.

@@ -35,7 +35,7 @@ mod timer;
 mod tls;
 mod watched;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -156,7 +156,8 @@ impl Server {
             let journal: Arc<dyn ServerJournal> = Arc::new(journal);
             Ok((journal, recovery))
         };
-        Self::start_when(config, open).await
+        let faults = config.data.join("faults");
+        Self::start_when(config, Some(faults), open).await
     }
 
     /// The same on another journal than that of the data folder, such as one in memory. The folder, which must be there,
@@ -165,11 +166,12 @@ impl Server {
     /// # Errors
     /// As above.
     pub async fn start_on(config: Config, journal: Arc<dyn ServerJournal>) -> Result<Self, StartError> {
-        Self::start_when(config, std::future::ready(Ok((journal, Recovery::default())))).await
+        Self::start_when(config, None, std::future::ready(Ok((journal, Recovery::default())))).await
     }
 
     async fn start_when(
         config: Config,
+        faults: Option<PathBuf>,
         open: impl Future<Output = Result<(Arc<dyn ServerJournal>, Recovery), StartError>>,
     ) -> Result<Self, StartError> {
         // Before anything counts: what has no recorder yet is lost.
@@ -199,7 +201,7 @@ impl Server {
 
         let limits = limits_of_matches(&numbers);
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
-        let matches = open_matches(&journal, &clock, limits).await?;
+        let matches = open_matches(&journal, &clock, limits, faults).await?;
         matches.found_damaged(&recovery.quarantined).await?;
         // When it closes its clients are told to come back later: from then on time is charged to nobody.
         tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
@@ -402,6 +404,7 @@ async fn open_matches(
     journal: &Arc<dyn ServerJournal>,
     clock: &Arc<ServerClock>,
     limits: matches::Limits,
+    faults: Option<PathBuf>,
 ) -> Result<Matches, StartError> {
     let (matches, Recovered { running, damaged }) = Matches::open(matches::Config {
         journal: journal.clone(),
@@ -409,6 +412,7 @@ async fn open_matches(
         entropy: Arc::new(SystemEntropy),
         shuffler: Arc::new(FairShuffler),
         limits,
+        faults,
     })
     .await?;
     tracing::info!(running, damaged = damaged.len(), "the matches are open");

@@ -83,6 +83,7 @@ impl Server {
                 entropy: Arc::<SeededEntropy>::clone(&self.entropy),
                 shuffler: Arc::new(FairShuffler),
                 limits: self.limits,
+                faults: None,
             };
             match Matches::open(config).await {
                 Ok((matches, recovered)) => {

@@ -123,6 +123,7 @@ impl Lab {
             entropy: Arc::new(Counting(AtomicU64::new(1))),
             shuffler,
             limits: Limits::default(),
+            faults: None,
         };
         let server =
             InProcess::open(config, Arc::new(journal.clone()), self.folder.path(), PING_INTERVAL, page);

@@ -7,7 +7,7 @@ use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::player_fault::Kind;
 use zetema_proto::v1::{self, ErrorReason, Preset};
 use zetema_sdk::{Action, Bot, Decision, Fault, Session, Settings};
-use zetema_tests::harness::{Clients, PlayStream, TestServer, clocked, preset, soon, unhurried};
+use zetema_tests::harness::{Clients, PlayStream, Process, TestServer, clocked, preset, soon, unhurried};
 
 /// A match between the bot, at seat 0, and whoever has the token of seat 1: its id, and that token.
 async fn create(clients: &Clients, mut spec: v1::MatchSpec) -> (String, String) {
@@ -59,6 +59,18 @@ async fn faults(owner: &Clients, match_id: &str) -> Vec<Kind> {
     soon("a fault", told).await
 }
 
+/// A match in which the bot acts before it is dealt, and then leaves.
+async fn refused(clients: &Clients, bot: &str) -> String {
+    let (match_id, _) = create(clients, unhurried(preset(Preset::Sackson, 2))).await;
+    let (mut stream, handle) = joined(clients, bot, &match_id).await;
+    let act = v1::Act { decision_number: 1, choice: Some(Choice::LegalIndex(0)) };
+    let answer = stream.ask(handle, Ask::Act(act)).await.unwrap();
+    assert!(matches!(answer.kind, Some(Answer::Rejection(_))), "{answer:?}");
+    let leave = stream.ask(handle, Ask::Leave(v1::Leave {})).await.unwrap();
+    assert!(matches!(leave.kind, Some(Answer::Left(_))), "{leave:?}");
+    match_id
+}
+
 /// A bot that falls over its first decision.
 struct Falls;
 
@@ -77,16 +89,10 @@ async fn an_owner_reads_by_match_what_was_refused_lost_late_or_fell() {
     let kennel = clients.by(&kennel);
 
     // Refused: it acts before the match is dealt.
-    let (refused, _) = create(&clients, unhurried(preset(Preset::Sackson, 2))).await;
-    let (mut stream, handle) = joined(&clients, &rex, &refused).await;
-    let act = v1::Act { decision_number: 1, choice: Some(Choice::LegalIndex(0)) };
-    let answer = stream.ask(handle, Ask::Act(act)).await.unwrap();
-    assert!(matches!(answer.kind, Some(Answer::Rejection(_))), "{answer:?}");
+    let refused = refused(&clients, &rex).await;
     let told = faults(&kennel, &refused).await;
     let [Kind::Rejection(error)] = told.as_slice() else { panic!("{told:?}") };
     assert_eq!(error.reason(), ErrorReason::MatchNotStarted);
-    let leave = stream.ask(handle, Ask::Leave(v1::Leave {})).await.unwrap();
-    assert!(matches!(leave.kind, Some(Answer::Left(_))), "{leave:?}");
 
     // Lost: its stream goes without a word.
     let (lost, _) = create(&clients, unhurried(preset(Preset::Sackson, 2))).await;
@@ -183,4 +189,30 @@ async fn a_panic_is_told_once_by_whichever_call_and_only_by_who_holds_the_seat()
     assert_eq!(message, "first");
     assert_eq!(listed(1).await, []);
     server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn faults_are_still_there_after_a_restart() {
+    let (server, clients) = TestServer::start().await;
+    let (_, kennel) = clients.owner_token("kennel").await;
+    let (_, rex) = clients.register_bot("rex", "kennel").await;
+    let refused = refused(&clients, &rex).await;
+    let before = faults(&clients.by(&kennel), &refused).await;
+    let (server, clients) = server.restart().await;
+    assert_eq!(faults(&clients.by(&kennel), &refused).await, before);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn faults_that_were_written_are_still_there_after_a_kill() {
+    let (process, clients) = Process::start().await;
+    let (_, kennel) = clients.owner_token("kennel").await;
+    let (_, rex) = clients.register_bot("rex", "kennel").await;
+    let refused = refused(&clients, &rex).await;
+    let before = faults(&clients.by(&kennel), &refused).await;
+    process.logs("what went wrong for players is written", 1).await;
+    let (folder, _) = process.kill();
+    let (process, clients) = Process::start_in(folder).await;
+    assert_eq!(faults(&clients.by(&kennel), &refused).await, before);
+    process.kill();
 }

@@ -10,7 +10,7 @@ use crate::output::{self, Format};
 /// Show what went wrong for the player of a seat, or for a bot.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The latest comes first. The server remembers, until it restarts, those of a bot's latest 1,000 seats with faults,
+The latest comes first. The server remembers, over a restart too, those of a bot's latest 1,000 seats with faults,
 and those of a seat with a token of its own until an hour after its match; 16 of each seat. When more than 10,000
 seats have faults, whoever has the most loses its oldest. Time-outs are in the records too. The JSON is a list of objects: time, match_id, seat, kind (rejected, cut, lost,
 timed-out, panicked or other), reason, message, decision and strikes, of which the last four may be null.

@@ -1,5 +1,6 @@
 //! Matches to test with, and players that play them.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -64,13 +65,27 @@ pub(super) async fn open_damaged(journal: &FakeJournal, limits: Limits) -> (Matc
     recover(Arc::new(journal.clone()), limits).await
 }
 
+/// Opens a journal with a file in which faults outlast a restart.
+pub(super) async fn open_keeping_faults(journal: &FakeJournal, limits: Limits, file: &Path) -> Matches {
+    recover_with(Arc::new(journal.clone()), limits, Some(file.to_owned())).await.0
+}
+
 async fn recover(journal: Arc<dyn Journal>, limits: Limits) -> (Matches, Recovered) {
+    recover_with(journal, limits, None).await
+}
+
+async fn recover_with(
+    journal: Arc<dyn Journal>,
+    limits: Limits,
+    faults: Option<PathBuf>,
+) -> (Matches, Recovered) {
     let config = Config {
         journal,
         clock: Arc::new(TestClock(SystemClock::new())),
         entropy: Arc::new(CountingEntropy(AtomicU64::new(1))),
         shuffler: Arc::new(FairShuffler),
         limits,
+        faults,
     };
     Matches::open(config).await.unwrap()
 }

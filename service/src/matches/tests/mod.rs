@@ -9,6 +9,7 @@ mod deal_sets;
 mod failures;
 pub(crate) mod fake;
 pub(crate) mod harness;
+mod kept_faults;
 mod length;
 mod lifecycle;
 mod lists;

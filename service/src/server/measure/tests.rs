@@ -65,6 +65,7 @@ async fn server(folder: &std::path::Path, page: PrometheusHandle) -> (InProcess,
         entropy: Arc::new(SystemEntropy),
         shuffler: Arc::new(FairShuffler),
         limits: matches::Limits::default(),
+        faults: None,
     };
     let server = InProcess::open(config, journal, folder, Duration::from_secs(20), page);
     (server.await.unwrap(), clock)

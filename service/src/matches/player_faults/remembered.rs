@@ -1,109 +1,39 @@
-//! What went wrong for the players of seats, for their authors: remembered in bounded memory, until a restart.
+//! What is remembered of what went wrong for players, and what is forgotten first.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::fmt;
-use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use zetema_proto::v1::player_fault::Kind;
 use zetema_rules::Seat;
 
-use super::Matches;
+use super::{FaultLimits, PlayerFault, Saved};
 use crate::journal::{BotName, MatchId, Owner, UnixMillis};
 use crate::table::MatchInfo;
 
-/// Something that went wrong for the player of a seat.
+/// A seat of a match.
+pub(super) type SeatKey = (MatchId, Seat);
+
+/// What is kept of a seat over a restart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlayerFault {
-    /// When, the last time.
-    pub at: UnixMillis,
-    /// How often it came in a row.
-    pub count: u32,
-    /// The match.
-    pub match_id: MatchId,
-    /// The seat.
-    pub seat: Seat,
-    /// What it was, as the wire says it.
-    pub kind: Kind,
+pub(super) struct KeptSeat {
+    pub(super) key: SeatKey,
+    pub(super) whose: Whose,
+    /// Until when it is remembered, if it is no bot's and its match is known to be over.
+    pub(super) until: Option<UnixMillis>,
+    /// By number, the oldest first.
+    pub(super) faults: Vec<(u64, Arc<PlayerFault>)>,
 }
 
-/// Whose faults are asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultsOf {
-    /// Those of one seat.
-    Seat(MatchId, Seat),
-    /// Those of all seats of a bot.
-    Bot(BotName),
-}
-
-/// The place of a fault among all, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FaultNumber(u64);
-
-/// As page tokens carry it: at most 64 ASCII characters.
-impl fmt::Display for FaultNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "f{}", self.0)
-    }
-}
-
-/// A text that is no place of a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("none of this list: give the next_page_token of the page before, or none")]
-pub struct NoFaultNumber;
-
-impl FromStr for FaultNumber {
-    type Err = NoFaultNumber;
-
-    fn from_str(text: &str) -> Result<Self, NoFaultNumber> {
-        let digits = text.strip_prefix('f').ok_or(NoFaultNumber)?;
-        let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
-        digits.parse().ok().filter(|_| only_digits).map(Self).ok_or(NoFaultNumber)
-    }
-}
-
-/// Faults, the latest first.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FaultPage {
-    /// The faults.
-    pub faults: Vec<PlayerFault>,
-    /// Where the next page begins. `None`: this is the last.
-    pub next: Option<FaultNumber>,
-}
-
-/// How much is remembered.
-///
-/// A seat that is to be forgotten is the one whose latest fault is the oldest: of the same bot or owner, if that has as many as it may,
-/// else of whoever has the most. So nobody with less than others can have anything forgotten by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultLimits {
-    /// Faults of one seat; the oldest is forgotten first.
-    pub per_seat: usize,
-    /// Seats with faults.
-    pub seats: usize,
-    /// Those of one bot, and the others in the matches of one owner. The others of the admin have no such limit.
-    pub seats_of_one: usize,
-    /// How long after the end of its match the faults of a seat are remembered that is no bot's. Those of bots are, however long it is
-    /// over: what came of them, such as that it is benched, lasts long.
-    pub kept: Duration,
-}
-
-type SeatKey = (MatchId, Seat);
-
-/// The faults of all seats.
-pub(super) struct PlayerFaults {
-    limits: FaultLimits,
-    remembered: Mutex<Remembered>,
-}
-
+/// The faults of all seats, found by seat and by bot.
 #[derive(Default)]
-struct Remembered {
+pub(super) struct Remembered {
     last: u64,
-    of_seat: HashMap<SeatKey, SeatFaults>,
+    pub(super) saved: Saved,
+    pub(super) of_seat: HashMap<SeatKey, SeatFaults>,
     /// Of each bot, the seat of each fault.
-    of_bot: HashMap<BotName, BTreeMap<u64, SeatKey>>,
+    pub(super) of_bot: HashMap<BotName, BTreeMap<u64, SeatKey>>,
     /// The seats of each, by the latest fault.
     of_each: HashMap<Whose, BTreeMap<u64, SeatKey>>,
     /// Who has how many, the most last.
@@ -116,7 +46,7 @@ struct Remembered {
 
 /// Whose the faults of a seat are: they are bounded together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Whose {
+pub(super) enum Whose {
     Bot(BotName),
     /// Of the owner of the match, as its seats are no bot's.
     Owner(Owner),
@@ -124,7 +54,7 @@ enum Whose {
 }
 
 impl Whose {
-    fn of(info: &MatchInfo, seat: Seat) -> Self {
+    pub(super) fn of(info: &MatchInfo, seat: Seat) -> Self {
         let bot = info.seats.get(seat.index()).and_then(|seat| seat.bot.clone());
         match (bot, &info.owner) {
             (Some(bot), _) => Self::Bot(bot),
@@ -133,7 +63,7 @@ impl Whose {
         }
     }
 
-    const fn bot(&self) -> Option<&BotName> {
+    pub(super) const fn bot(&self) -> Option<&BotName> {
         match self {
             Self::Bot(bot) => Some(bot),
             Self::Owner(_) | Self::Admin => None,
@@ -141,14 +71,15 @@ impl Whose {
     }
 }
 
-struct SeatFaults {
-    whose: Whose,
+/// The faults of a seat.
+pub(super) struct SeatFaults {
+    pub(super) whose: Whose,
     /// By number, the oldest first. Tables wait for the lock: whoever lists them takes handles under it, and copies afterwards.
-    faults: VecDeque<(u64, Arc<PlayerFault>)>,
+    pub(super) faults: VecDeque<(u64, Arc<PlayerFault>)>,
 }
 
 impl SeatFaults {
-    fn get(&self, number: u64) -> Option<&Arc<PlayerFault>> {
+    pub(super) fn get(&self, number: u64) -> Option<&Arc<PlayerFault>> {
         let place = self.faults.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         self.faults.get(place).map(|(_, fault)| fault)
     }
@@ -158,101 +89,23 @@ impl SeatFaults {
     }
 }
 
-impl PlayerFaults {
-    pub(super) fn new(limits: FaultLimits) -> Self {
-        Self { limits, remembered: Mutex::default() }
-    }
-
-    /// Remembers a fault, if the match runs: `runs` is asked under the lock, so that none comes in behind its end.
-    pub(super) fn note(&self, info: &MatchInfo, fault: PlayerFault, runs: impl FnOnce() -> bool) {
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        remembered.forget_over();
-        if runs() {
-            remembered.note(&Whose::of(info, fault.seat), fault, &self.limits);
-        }
-    }
-
-    /// A match is over: the faults of seats that are no bot's are remembered for a while.
-    pub(super) fn over(&self, match_id: MatchId) {
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        remembered.forget_over();
-        if remembered.has_any_to_forget(match_id) {
-            remembered.is_over(match_id, Instant::now() + self.limits.kept);
-        }
-    }
-
-    fn list(
-        &self,
-        of: &FaultsOf,
-        match_id: Option<MatchId>,
-        before: Option<FaultNumber>,
-        most: usize,
-    ) -> FaultPage {
-        let (listed, next) = self.listed(of, match_id, before, most);
-        FaultPage { faults: listed.into_iter().map(Arc::unwrap_or_clone).collect(), next }
-    }
-
-    fn listed(
-        &self,
-        of: &FaultsOf,
-        match_id: Option<MatchId>,
-        before: Option<FaultNumber>,
-        most: usize,
-    ) -> Listed {
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        remembered.forget_over();
-        let before = before.map_or(u64::MAX, |FaultNumber(number)| number);
-        let seats: Vec<SeatKey> = match (of, match_id) {
-            (FaultsOf::Seat(own, seat), wanted) => {
-                wanted.is_none_or(|wanted| wanted == *own).then_some((*own, *seat)).into_iter().collect()
-            }
-            (FaultsOf::Bot(bot), Some(wanted)) => {
-                let is_own = |key: &SeatKey| {
-                    remembered.of_seat.get(key).is_some_and(|seat| seat.whose.bot() == Some(bot))
-                };
-                seats_of(wanted).filter(is_own).collect()
-            }
-            (FaultsOf::Bot(bot), None) => {
-                let all = remembered.of_bot.get(bot).into_iter().flat_map(|of_bot| of_bot.range(..before));
-                let faults = all.rev().filter_map(|(&number, key)| {
-                    Some((number, Arc::clone(remembered.of_seat.get(key)?.get(number)?)))
-                });
-                return page(faults, most);
-            }
-        };
-        let mut faults: Vec<&(u64, Arc<PlayerFault>)> = seats
-            .iter()
-            .filter_map(|key| remembered.of_seat.get(key))
-            .flat_map(|seat| &seat.faults)
-            .collect();
-        faults.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
-        page(faults.into_iter().filter(|(number, _)| *number < before).cloned(), most)
-    }
-}
-
-/// The faults of a page, and where the next one begins.
-type Listed = (Vec<Arc<PlayerFault>>, Option<FaultNumber>);
-
-fn page(mut faults: impl Iterator<Item = (u64, Arc<PlayerFault>)>, most: usize) -> Listed {
-    let listed: Vec<(u64, Arc<PlayerFault>)> = faults.by_ref().take(most).collect();
-    let next = listed.last().map(|(number, _)| FaultNumber(*number)).filter(|_| faults.next().is_some());
-    (listed.into_iter().map(|(_, fault)| fault).collect(), next)
-}
-
 const fn is_panic(fault: &PlayerFault) -> bool {
     matches!(fault.kind, Kind::Panicked(_))
 }
 
-fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
+/// All seats that a match may have.
+pub(super) fn seats_of(match_id: MatchId) -> impl Iterator<Item = SeatKey> {
     (0..Seat::MAX).filter_map(Seat::new).map(move |seat| (match_id, seat))
 }
 
 impl Remembered {
-    fn note(&mut self, whose: &Whose, fault: PlayerFault, limits: &FaultLimits) {
+    /// Remembers a fault of a seat.
+    pub(super) fn note(&mut self, whose: &Whose, fault: PlayerFault, limits: &FaultLimits) {
         // It is said again with the resignation, until that is acknowledged.
         if is_panic(&fault) && self.has_panicked((fault.match_id, fault.seat)) {
             return;
         }
+        self.saved = Saved::No;
         self.last += 1;
         let (number, key) = (self.last, (fault.match_id, fault.seat));
         let seat = self
@@ -329,7 +182,7 @@ impl Remembered {
     }
 
     /// Whether there are faults of seats of a match that are no bot's.
-    fn has_any_to_forget(&self, match_id: MatchId) -> bool {
+    pub(super) fn has_any_to_forget(&self, match_id: MatchId) -> bool {
         self.to_forget(match_id).next().is_some()
     }
 
@@ -340,11 +193,71 @@ impl Remembered {
     }
 
     /// A match is over, and the faults of its seats that are no bot's are remembered until then.
-    fn is_over(&mut self, match_id: MatchId, until: Instant) {
+    pub(super) fn is_over(&mut self, match_id: MatchId, until: Instant) {
         if let Some(before) = self.over_until.insert(match_id, until) {
             self.over.remove(&(before, match_id));
         }
         self.over.insert((until, match_id));
+        self.saved = Saved::No;
+    }
+
+    /// A match is not over.
+    pub(super) fn goes_on(&mut self, match_id: MatchId) {
+        if let Some(until) = self.over_until.remove(&match_id) {
+            self.over.remove(&(until, match_id));
+        }
+    }
+
+    /// Whether it is known until when the faults of a match are remembered.
+    pub(super) fn is_known_to_be_over(&self, match_id: MatchId) -> bool {
+        self.over_until.contains_key(&match_id)
+    }
+
+    /// The matches of seats that are no bot's.
+    pub(super) fn matches_to_forget(&self) -> impl Iterator<Item = MatchId> {
+        let of_no_bot = self.of_seat.iter().filter(|(_, seat)| seat.whose.bot().is_none());
+        of_no_bot.map(|((match_id, _), _)| *match_id)
+    }
+
+    /// All seats.
+    pub(super) fn seats(&self) -> impl Iterator<Item = SeatKey> {
+        self.of_seat.keys().copied()
+    }
+
+    /// What is kept of a seat.
+    pub(super) fn kept(&self, key: SeatKey, wall: UnixMillis) -> Option<KeptSeat> {
+        let SeatFaults { whose, faults } = self.of_seat.get(&key)?;
+        let (match_id, _) = key;
+        let until = self.over_until.get(&match_id).filter(|_| whose.bot().is_none());
+        let until = until.map(|until| {
+            let left_ms = until.saturating_duration_since(Instant::now()).as_millis();
+            UnixMillis::new(wall.get().saturating_add(u64::try_from(left_ms).unwrap_or(u64::MAX)))
+        });
+        Some(KeptSeat { key, whose: whose.clone(), until, faults: faults.iter().cloned().collect() })
+    }
+
+    /// Takes up what was kept, within the limits, with the numbers that it had: the places of pages still hold.
+    pub(super) fn take_up(&mut self, mut seats: Vec<KeptSeat>, wall: UnixMillis, limits: &FaultLimits) {
+        seats.retain(|seat| seat.whose.bot().is_some() || seat.until.is_none_or(|until| until > wall));
+        let ends: Vec<(MatchId, UnixMillis)> =
+            seats.iter().filter_map(|seat| Some((seat.key.0, seat.until?))).collect();
+        let mut faults: Vec<(u64, Whose, Arc<PlayerFault>)> = Vec::new();
+        for KeptSeat { whose, faults: of_seat, .. } in seats {
+            faults.extend(of_seat.into_iter().map(|(number, fault)| (number, whose.clone(), fault)));
+        }
+        faults.sort_unstable_by_key(|(number, ..)| *number);
+        for (number, whose, fault) in faults {
+            self.last = number.saturating_sub(1).max(self.last);
+            self.note(&whose, Arc::unwrap_or_clone(fault), limits);
+        }
+        let now = Instant::now();
+        for (match_id, until) in ends {
+            if self.has_any_to_forget(match_id) {
+                // No longer than from now, if the wall clock was set back.
+                let left = Duration::from_millis(until.get().saturating_sub(wall.get())).min(limits.kept);
+                self.is_over(match_id, now + left);
+            }
+        }
     }
 
     fn forget_of_bot(&mut self, bot: &BotName, numbers: impl IntoIterator<Item = u64>) {
@@ -358,7 +271,7 @@ impl Remembered {
     }
 
     /// Forgets the faults of matches that have been over for long enough.
-    fn forget_over(&mut self) {
+    pub(super) fn forget_over(&mut self) {
         let now = Instant::now();
         while self.over.first().is_some_and(|(until, _)| *until <= now)
             && let Some((_, match_id)) = self.over.pop_first()
@@ -369,28 +282,6 @@ impl Remembered {
                 self.forget(key);
             }
         }
-    }
-}
-
-impl Matches {
-    /// Remembers that something went wrong for the player of a seat. What comes after the match's end is not
-    /// remembered.
-    pub fn note_fault(&self, match_id: MatchId, seat: Seat, kind: Kind) {
-        let Some(handle) = self.handle(match_id) else { return };
-        let info = handle.info.borrow().clone();
-        let fault = PlayerFault { at: self.wall(), count: 1, match_id, seat, kind };
-        self.shared.faults.note(&info, fault, || self.handle(match_id).is_some());
-    }
-
-    /// What went wrong, the latest first: at most `most` faults before a place, in one match or in all.
-    pub fn faults(
-        &self,
-        of: &FaultsOf,
-        match_id: Option<MatchId>,
-        before: Option<FaultNumber>,
-        most: usize,
-    ) -> FaultPage {
-        self.shared.faults.list(of, match_id, before, most)
     }
 }
 
