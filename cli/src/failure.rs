@@ -51,7 +51,7 @@ impl fmt::Display for Superseded {
 
 impl std::error::Error for Superseded {}
 
-/// A token is not valid, or not any more: exit code 4, so that a supervisor does not start the program again with it.
+/// A token is not valid, or not any more, or it was rotated and its seats are played: exit code 4, so that a supervisor does not start the program again with it.
 #[derive(Debug)]
 pub(crate) struct TokenVoid(pub(crate) zetema_sdk::Error);
 
@@ -59,7 +59,7 @@ impl fmt::Display for TokenVoid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}. The token was revoked, replaced, has expired or is none: start again with another",
+            "{}. The token was revoked, rotated or replaced, has expired or is none: start again with another",
             self.0
         )
     }

@@ -34,6 +34,7 @@ impl ErrorReason {
             | Self::NotAdmitted
             | Self::NotBenched
             | Self::ChallengeRefused
+            | Self::TokenRotated
             | Self::HelloExpected
             | Self::UnknownHandle
             | Self::MatchNotStarted

@@ -384,7 +384,8 @@ impl Session {
     /// Why no more of a bot's seats are taken, when [`Session::next`] has given `None`.
     ///
     /// # Errors
-    /// [`Error`] if the session could not go on: its token is not valid any more, or the server was not reached for too long.
+    /// [`Error`] if the session could not go on: its token is not valid any more, or the server was not reached for too long. After a
+    /// rotation of the bot's token, when its seats are played to the end, it is [`ErrorReason::TokenRotated`](crate::ErrorReason).
     pub fn closed(&self) -> Result<(), Error> {
         match &self.taking {
             Taking::No(Some(error)) => Err(error.clone()),

@@ -210,4 +210,7 @@ pub enum SessionEvent {
     /// The bot waits on no ladder, and accepts no challenge, any more: the server refused that when the connection was made again, as when
     /// a ladder is gone.
     QueuesRefused(Refusal),
+    /// The bot has a newer token. The session plays the seats that it has to the end, takes no more, and
+    /// [`Session::closed`](crate::Session::closed) says so too.
+    TokenRotated(Refusal),
 }

@@ -112,7 +112,9 @@ async fn play<B: Bot + 'static>(
                 continue;
             }
             // The log has it.
-            SessionEvent::LadderNotice(_) | SessionEvent::Queued(_) => continue,
+            SessionEvent::LadderNotice(_) | SessionEvent::Queued(_) | SessionEvent::TokenRotated(_) => {
+                continue;
+            }
         };
         // Nobody may be reading; the match counts all the same.
         let _ = writeln!(io::stdout(), "{outcome}");

@@ -549,8 +549,16 @@ pub const SILENT_PING_INTERVALS: u32 = 3;
 pub const PLAY_BUFFERED_ANSWERS: usize = 16;
 
 /// Bearer tokens that are kept, void ones too, some 400 bytes each in memory. The oldest void ones make room for new
-/// ones, but for the last of each owner and bot, so there are never more names than this either.
+/// ones, but for the last of each owner and bot, so there are never more names than this either. When none is void, the oldest that play
+/// on after a rotation do.
 pub const MAX_TOKENS: usize = 10_000;
+
+/// How long a bot's token plays on, when the bot got another, the seats that the bot had: longer than any match of a ladder takes.
+pub const ROTATED_TOKEN_PLAYS_ON: Duration = Duration::from_hours(24);
+
+/// Matches that are made so soon after a rotation count as made before it: a ladder may have paired the bot already while the rotation
+/// was on its way to the disk. Who has the new token has hardly connected by then.
+pub const ROTATION_SETTLES: Duration = Duration::from_millis(200);
 
 /// Bytes of a token's label, as the wire promises.
 pub const MAX_TOKEN_LABEL_BYTES: usize = 64;

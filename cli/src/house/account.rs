@@ -61,7 +61,11 @@ impl Account {
                     );
                     self.owner = bot.owner;
                 }
-                let request = v1::RotateTokenRequest { name: name.clone() };
+                let request = v1::RotateTokenRequest {
+                    name: name.clone(),
+                    // A house bot of before is gone, or to be.
+                    old_tokens: v1::OldTokens::Void.into(),
+                };
                 patiently(async || admin.rotate_token(request.clone()).await).await?.secret
             }
             Some(bot) => bail!(

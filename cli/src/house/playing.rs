@@ -106,6 +106,10 @@ impl Playing {
     /// [`Superseded`], [`TokenVoid`], why the session could not go on or wait on its ladders, or how many seats failed.
     pub(crate) fn verdict(self) -> Result<()> {
         let Self { session, seats, failed, superseded, void, refused } = self;
+        // Who has the new token may have taken seats: there is nothing to start again with either way.
+        if let Some(error) = session.closed().err().filter(is_rotated) {
+            return Err(TokenVoid(error).into());
+        }
         if superseded > 0 {
             return Err(Superseded { superseded, seats }.into());
         }
@@ -126,6 +130,11 @@ impl Playing {
 /// Whether a token is at fault.
 fn is_void(error: &Error) -> bool {
     matches!(error, Error::Refused { refusal, .. } if refusal.reason == ErrorReason::Unauthenticated)
+}
+
+/// Whether the bot has a newer token.
+fn is_rotated(error: &Error) -> bool {
+    matches!(error, Error::Refused { refusal, .. } if refusal.reason == ErrorReason::TokenRotated)
 }
 
 /// A seat that was stopped is as its user wanted it.

@@ -17,6 +17,7 @@ pub(crate) struct TokenJson {
     pub(crate) create_time: Option<String>,
     pub(crate) expire_time: Option<String>,
     pub(crate) revoke_time: Option<String>,
+    pub(crate) rotate_time: Option<String>,
 }
 
 /// A token that was made, with its secret.
@@ -51,6 +52,7 @@ impl TokenJson {
             create_time: message.create_time.as_ref().map(ToString::to_string),
             expire_time: message.expire_time.as_ref().map(ToString::to_string),
             revoke_time: message.revoke_time.as_ref().map(ToString::to_string),
+            rotate_time: message.rotate_time.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -72,23 +72,34 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     assert_eq!(anyone(&["bot", "show", "rex"])["fault_contact"], "");
     assert_eq!(server.json(&["bot", "show", "rex"])["fault_contact"], "rex@example.com");
 
-    // A match that is played with the first token goes on with the second.
+    // A match that is played with the first token is played to its end with it, whenever the second comes.
     let match_id = &create(&server, ["rex", "tom"]).unwrap();
     let before = start(&server, &first);
     while show(&server, match_id)["seats"][0]["state"] != "joined" {}
     let rotated = as_owner(&["bot", "rotate", "rex"]);
     let second = text(&rotated.stdout).trim().to_owned();
     assert!(rotated.status.success() && second != first, "{}", text(&rotated.stderr));
+    let mut other = start(&server, tom["secret"].as_str().unwrap());
+    let ended = before.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(4), "its token was rotated: {}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("TOKEN_ROTATED"), "{}", text(&ended.stderr));
+    assert_eq!(show(&server, match_id)["state"], "finished");
+
+    // One that is voided at once is cut, and the match goes on with the next.
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let other_id = &create(&server, ["rex", "tom"]).unwrap();
+    let before = start(&server, &second);
+    while show(&server, other_id)["seats"][0]["state"] != "joined" {}
+    let rotated = as_owner(&["bot", "rotate", "rex", "--now"]);
+    assert!(rotated.status.success(), "{}", text(&rotated.stderr));
     let ended = before.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(4), "its token is void: {}", text(&ended.stderr));
-    let (mut rex, mut other) = (start(&server, &second), start(&server, tom["secret"].as_str().unwrap()));
-    while show(&server, match_id)["state"] != "finished" {}
+    let mut rex = start(&server, text(&rotated.stdout).trim());
 
     let retired = parse(&as_owner(&["bot", "retire", "rex", "--format", "json"]));
     assert_eq!((&retired["state"], retired["retire_time"].is_string()), (&json!("retired"), true));
     assert_eq!(rex.wait().unwrap().code(), Some(4));
-    other.kill().unwrap();
-    other.wait().unwrap();
     let refused = create(&server, ["rex", "tom"]).unwrap_err();
     assert!(refused.message().contains("retired"), "{refused:?}");
     let refused = server.output(&["token", "create", "--bot", "rex"]);

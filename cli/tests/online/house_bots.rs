@@ -170,7 +170,7 @@ fn a_house_bot_that_can_not_play_is_told_in_the_log_and_the_server_serves_on() {
     let rotated = server.output(&["bot", "rotate", "random"]);
     assert!(rotated.status.success(), "{}", text(&rotated.stderr));
     let told = server.log.iter().find(|line| line.contains("plays no more")).unwrap();
-    assert!(told.contains("random") && told.contains("UNAUTHENTICATED"), "{told}");
+    assert!(told.contains("random") && told.contains("TOKEN_ROTATED"), "{told}");
     until(&server, |ladder| ladder["queued_bots"] == 0);
     assert!(server.told_to_stop().0.success());
 }

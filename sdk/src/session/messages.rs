@@ -90,6 +90,7 @@ impl Core {
                 Err(error) => tracing::warn!(%error, "the server assigned what is no seat"),
             },
             Some(Kind::LadderNotice(notice)) => self.ladder_notice(&notice),
+            Some(Kind::TokenRotated(v1::TokenRotated { message, .. })) => self.token_rotated(message),
             // The answer to a leave, and what a later version may send.
             Some(Kind::Left(_)) | None => {}
         }

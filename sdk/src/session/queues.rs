@@ -333,6 +333,19 @@ impl Core {
         self.out.push_back(Output::Event(event));
     }
 
+    /// The bot has a newer token: this session plays what it has to the end, and gets nothing new.
+    pub(super) fn token_rotated(&mut self, message: String) {
+        tracing::warn!(server = self.settings.server, message, "the bot's token was rotated");
+        let refusal = Refusal { reason: ErrorReason::TokenRotated, message, decision: None };
+        let error = Error::Refused { asked: "take new seats", refusal: refusal.clone() };
+        self.drop_change(&error);
+        self.queues = Queues { last: self.queues.last, ..Queues::new() };
+        if self.assigned.as_ref().is_some_and(|assigned| assigned.taking == Taking::All) {
+            self.tell(SessionEvent::TokenRotated(refusal));
+        }
+        self.take_no_more(Some(error));
+    }
+
     pub(super) fn ladder_notice(&mut self, message: &v1::LadderNotice) {
         match LadderNotice::from_wire(message) {
             Ok(notice) => {

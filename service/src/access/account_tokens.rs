@@ -15,18 +15,21 @@ pub(crate) enum AccountTokens {
     Given(Scope),
     /// It gets one, and all that it had are void.
     Renewed(Scope),
+    /// It gets one, and those that it had only play on the seats that it has. Those that did so already are void.
+    Rotated(Scope),
     /// All that it had are void.
     Voided(Scope),
 }
 
 impl AccountTokens {
-    /// For what one is made, and of what all others are void.
-    fn parts(self) -> (Option<Scope>, Option<Scope>) {
+    /// For what one is made, of what all others are void, and of what they are rotated.
+    fn parts(self) -> (Option<Scope>, Option<Scope>, Option<Scope>) {
         match self {
-            Self::Kept => (None, None),
-            Self::Given(scope) => (Some(scope), None),
-            Self::Renewed(scope) => (Some(scope.clone()), Some(scope)),
-            Self::Voided(scope) => (None, Some(scope)),
+            Self::Kept => (None, None, None),
+            Self::Given(scope) => (Some(scope), None, None),
+            Self::Renewed(scope) => (Some(scope.clone()), Some(scope), None),
+            Self::Rotated(scope) => (Some(scope.clone()), None, Some(scope)),
+            Self::Voided(scope) => (None, Some(scope), None),
         }
     }
 }
@@ -47,13 +50,16 @@ impl Tokens {
             Some(key) => self.made_before(key, now).await?,
             None => None,
         };
-        let (given, voided) = tokens.parts();
-        let voided = voided.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
-        let revoked: Vec<_> = voided.into_iter().chain(before).collect();
-        let mut change = TokenChange { now, made: None, revoked, forgotten: Vec::new(), request: None };
+        let (given, voided, rotated) = tokens.parts();
+        let (current, playing_on) = voided.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
+        let (rotated, playing_on_before) = rotated.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
+        let voided = current.into_iter().chain(playing_on).chain(playing_on_before);
+        let revoked: Vec<_> = voided.chain(before).collect();
+        let mut change =
+            TokenChange { now, made: None, revoked, rotated, forgotten: Vec::new(), request: None };
         let mut secret = None;
         if let Some(scope) = given {
-            let (number, forgotten) = self.room(&scope, &change.revoked, now)?;
+            let (number, forgotten) = self.room(&scope, &change.revoked, &change.rotated, now)?;
             let (id, token) = BearerToken::draw(&scope)?;
             let answer =
                 |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
@@ -68,6 +74,7 @@ impl Tokens {
                 created_at: now,
                 expires_at: None,
                 revoked_at: None,
+                rotated_at: None,
             });
             secret = Some(token);
         }

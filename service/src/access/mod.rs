@@ -1,7 +1,7 @@
 //! Who may do what: bearer tokens of admins, owners and bots, and a token for each seat.
 //!
 //! Of a bearer token only the SHA-256 is stored; whoever makes it is told the secret, once. What it opened ends when it
-//! is revoked, replaced or expired ([`Pass::voided`]). The first admin token is made at the first start.
+//! is revoked, replaced or expired ([`Pass::voided`]); a bot's token that was rotated plays on the seats that the bot had. The first admin token is made at the first start.
 //!
 //! A seat's token is an HMAC of the service key over match, seat and generation: nothing is stored for it, a
 //! retried creation returns the same one, and whoever has the key can check it. The first admin token

@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
 
 use super::Bearer;
-use crate::journal::UnixMillis;
+use crate::journal::{Rotation, StoredToken, UnixMillis};
 use crate::matches::Clock;
 
 /// The wall clock may be set: a wait for it looks again at least this often.
@@ -36,6 +36,22 @@ impl Pass {
         &self.bearer
     }
 
+    /// That the bot got another token, if it did.
+    pub fn rotation(&self) -> Option<Rotation> {
+        match &self.validity {
+            Validity::WithoutEnd => None,
+            Validity::Until(until) => until.standing.borrow().rotation(),
+        }
+    }
+
+    /// Waits until the bot gets another token: for ever, if it never does.
+    pub async fn rotated(self) -> Rotation {
+        match self.validity {
+            Validity::WithoutEnd => std::future::pending().await,
+            Validity::Until(until) => until.rotated().await,
+        }
+    }
+
     /// Waits until the token is revoked, replaced or expired: for ever, if it never is. Whether a seat's token was
     /// replaced, its match knows.
     pub async fn voided(self) {
@@ -52,29 +68,74 @@ enum Validity {
     Until(Until),
 }
 
+/// How a stored token stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It holds until then, or without end.
+    Holds(Option<UnixMillis>),
+    /// It plays on.
+    Rotated(Rotation),
+    /// It was revoked or replaced.
+    Void,
+}
+
+impl Standing {
+    pub(super) fn of(token: &StoredToken) -> Self {
+        match (token.revoked_at, token.rotation()) {
+            (Some(_), _) => Self::Void,
+            (None, Some(rotation)) => Self::Rotated(rotation),
+            (None, None) => Self::Holds(token.expires_at),
+        }
+    }
+
+    const fn rotation(self) -> Option<Rotation> {
+        match self {
+            Self::Rotated(rotation) => Some(rotation),
+            Self::Holds(_) | Self::Void => None,
+        }
+    }
+}
+
 /// When a stored token is void.
 #[derive(Clone)]
 pub(super) struct Until {
-    /// Cancelled when it is revoked.
-    pub(super) revoked: CancellationToken,
-    pub(super) expires_at: Option<UnixMillis>,
+    pub(super) standing: watch::Receiver<Standing>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Until {
     async fn voided(self) {
-        let Self { revoked, expires_at, clock } = self;
-        tokio::select! {
-            () = revoked.cancelled() => {}
-            () = passed(&*clock, expires_at) => {}
+        let Self { mut standing, clock } = self;
+        loop {
+            let now = *standing.borrow_and_update();
+            let void_from = match now {
+                Standing::Holds(expires_at) => expires_at,
+                Standing::Rotated(rotation) => Some(rotation.until),
+                Standing::Void => return,
+            };
+            tokio::select! {
+                // What is forgotten was void.
+                changed = standing.changed() => if changed.is_err() { return },
+                () = passed(&*clock, void_from) => return,
+            }
+        }
+    }
+
+    async fn rotated(self) -> Rotation {
+        let mut standing = self.standing;
+        let rotated = standing.wait_for(|standing| standing.rotation().is_some()).await;
+        match rotated.ok().and_then(|standing| standing.rotation()) {
+            Some(rotation) => rotation,
+            // It is forgotten, and was void.
+            None => std::future::pending().await,
         }
     }
 }
 
-async fn passed(clock: &dyn Clock, expires_at: Option<UnixMillis>) {
-    let Some(expires_at) = expires_at else { return std::future::pending().await };
+async fn passed(clock: &dyn Clock, void_from: Option<UnixMillis>) {
+    let Some(void_from) = void_from else { return std::future::pending().await };
     loop {
-        match expires_at.get().saturating_sub(clock.wall().get()) {
+        match void_from.get().saturating_sub(clock.wall().get()) {
             0 => return,
             left => tokio::time::sleep(Duration::from_millis(left).min(LOOK_AGAIN)).await,
         }
@@ -83,6 +144,6 @@ async fn passed(clock: &dyn Clock, expires_at: Option<UnixMillis>) {
 
 impl fmt::Debug for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Until").field("expires_at", &self.expires_at).finish_non_exhaustive()
+        f.debug_struct("Until").field("standing", &*self.standing.borrow()).finish_non_exhaustive()
     }
 }

@@ -210,6 +210,47 @@ async fn a_token_holds_until_its_expiry_and_not_a_moment_longer() {
     assert_eq!(tokens.create(replacing, None).await.unwrap().0.scope, shop());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_rotated_token_plays_on_for_a_day_and_not_a_moment_longer() {
+    let journal = FakeJournal::new();
+    let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
+    let change = async |of_account| {
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+    };
+    let first = change(AccountTokens::Given(bot("rex"))).await;
+    let pass = tokens.pass(first.expose()).unwrap();
+    assert_eq!((pass.rotation(), pass.clone().rotated().now_or_never()), (None, None));
+    let begun = Instant::now();
+    let second = change(AccountTokens::Rotated(bot("rex"))).await;
+    let rotation = tokens.pass(first.expose()).unwrap().rotation();
+    assert!(rotation.is_some() && pass.rotation() == rotation);
+    assert_eq!(pass.clone().rotated().now_or_never(), rotation);
+    tokio::time::advance(limits::ROTATED_TOKEN_PLAYS_ON.saturating_sub(Duration::from_millis(1))).await;
+    assert!(!is_cut(&pass) && tokens.pass(first.expose()).is_some());
+    // Another server on the same journal gives it as long.
+    let reopened = open(&journal).await;
+    assert!(listed(&reopened).len() == listed(&tokens).len() && listed(&tokens).len() == 2);
+    pass.clone().voided().await;
+    assert_eq!(begun.elapsed(), limits::ROTATED_TOKEN_PLAYS_ON);
+    assert!(tokens.pass(first.expose()).is_none() && tokens.pass(second.expose()).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rotated_token_that_expires_earlier_is_void_then() {
+    let journal = FakeJournal::new();
+    let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
+    let expires_at = Some(UnixMillis::new(BEGIN + 60_000));
+    let (_, first) =
+        tokens.create(TokenSpec { scope: Some(bot("rex")), expires_at, ..spec() }, None).await.unwrap();
+    let pass = tokens.pass(first.expose()).unwrap();
+    let rotated = AccountTokens::Rotated(bot("rex"));
+    tokens.change_account(&store, an_account(), rotated, None).await.unwrap();
+    assert_eq!(pass.rotation().map(|rotation| rotation.until), expires_at);
+    let begun = Instant::now();
+    pass.voided().await;
+    assert_eq!(begun.elapsed(), Duration::from_mins(1));
+}
+
 #[tokio::test]
 async fn what_voids_the_tokens_of_an_account_voids_those_that_have_expired_too() {
     for of_account in [AccountTokens::Renewed, AccountTokens::Voided] {
@@ -244,11 +285,13 @@ async fn full(scope: impl Fn(u64) -> Scope, is_revoked: impl Fn(u64) -> bool) ->
             created_at: UnixMillis::new(BEGIN),
             expires_at: None,
             revoked_at: is_revoked(number).then_some(UnixMillis::new(BEGIN)),
+            rotated_at: None,
         };
         let change = TokenChange {
             now: UnixMillis::new(BEGIN),
             made: Some(made),
             revoked: Vec::new(),
+            rotated: Vec::new(),
             forgotten: Vec::new(),
             request: None,
         };
@@ -308,8 +351,14 @@ async fn a_token_is_replaced_also_when_no_other_is_void() {
     tokens.create(replacing, None).await.unwrap();
     assert!(tokens.scope(&id(2)).is_none());
     let store = TokensOfAccounts(journal.clone());
-    let renewed = tokens.change_account(&store, an_account(), AccountTokens::Renewed(bot("rex")), None);
-    let secret = renewed.await.unwrap().unwrap();
-    assert!(tokens.pass(secret.expose()).is_some() && tokens.scope(&id(1)).is_none());
+    let changed = async |of_account| {
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+    };
+    let first = changed(AccountTokens::Renewed(bot("rex"))).await;
+    let pass = tokens.pass(first.expose()).unwrap();
+    assert!(tokens.scope(&id(1)).is_none());
+    // One that would play on makes room too, and is void then.
+    let second = changed(AccountTokens::Rotated(bot("rex"))).await;
+    assert!(is_cut(&pass) && tokens.pass(first.expose()).is_none() && tokens.pass(second.expose()).is_some());
     assert_eq!(journal.tokens().await.unwrap().len(), limits::MAX_TOKENS);
 }

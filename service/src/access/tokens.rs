@@ -7,11 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use super::bearer_token::{BearerToken, id_of, is_of};
-use super::pass::{Pass, Until};
+use super::pass::{Pass, Standing, Until};
 use super::{AccessError, TokenError};
 use crate::journal::{
     BotName, Journal, Outcome, Owner, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
@@ -57,7 +56,7 @@ pub enum VoidTokens {
 pub(crate) enum MadeBefore {
     /// Nothing: it is new.
     Nothing,
-    /// A token that was not revoked since.
+    /// A token that was neither revoked nor rotated since.
     Held,
     /// A token that was.
     Revoked,
@@ -75,7 +74,20 @@ pub struct Tokens {
 #[derive(Clone)]
 struct Known {
     token: StoredToken,
-    revoked: CancellationToken,
+    /// Told to whom it let pass.
+    standing: watch::Sender<Standing>,
+}
+
+impl Known {
+    fn new(token: StoredToken) -> Self {
+        let standing = watch::Sender::new(Standing::of(&token));
+        Self { token, standing }
+    }
+
+    /// Tells how the token stands now.
+    fn tell(&self) {
+        self.standing.send_replace(Standing::of(&self.token));
+    }
 }
 
 /// Whether memory has what the journal has.
@@ -101,11 +113,11 @@ impl Tokens {
     /// Who holds this token, if it is one of these and holds.
     pub(super) fn pass(&self, text: &str) -> Option<Pass> {
         let id = id_of(text)?;
-        let Known { token, revoked } = self.known(&id)?;
+        let Known { token, standing } = self.known(&id)?;
         if !is_of(&token.hash, text) || token.is_void(self.clock.wall()) {
             return None;
         }
-        let until = Until { revoked, expires_at: token.expires_at, clock: Arc::clone(&self.clock) };
+        let until = Until { standing: standing.subscribe(), clock: Arc::clone(&self.clock) };
         Some(Pass::stored(token.scope.into(), until))
     }
 
@@ -163,15 +175,25 @@ impl Tokens {
             None => None,
         };
         let revoked: Vec<TokenId> = replaces.into_iter().chain(before).collect();
-        let (number, forgotten) = self.room(&scope, &revoked, now)?;
+        let (number, forgotten) = self.room(&scope, &revoked, &[], now)?;
         let (id, secret) = BearerToken::draw(&scope)?;
         let hash = secret.hash();
-        let token =
-            StoredToken { number, id, hash, scope, label, created_at: now, expires_at, revoked_at: None };
+        let token = StoredToken {
+            number,
+            id,
+            hash,
+            scope,
+            label,
+            created_at: now,
+            expires_at,
+            revoked_at: None,
+            rotated_at: None,
+        };
         let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
         let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
         let made = Some(token.clone());
-        self.change(&mut memory, TokenChange { now, made, revoked, forgotten, request }).await?;
+        let change = TokenChange { now, made, revoked, rotated: Vec::new(), forgotten, request };
+        self.change(&mut memory, change).await?;
         tracing::info!(token_id = %id, scope = ?token.scope, "a token was made");
         Ok((token, secret))
     }
@@ -194,8 +216,14 @@ impl Tokens {
         let known = self.known(&id).ok_or(TokenError::NotFound)?;
         if known.token.revoked_at.is_none() {
             let now = self.clock.wall();
-            let change =
-                TokenChange { now, made: None, revoked: vec![id], forgotten: Vec::new(), request: None };
+            let change = TokenChange {
+                now,
+                made: None,
+                revoked: vec![id],
+                rotated: Vec::new(),
+                forgotten: Vec::new(),
+                request: None,
+            };
             self.change(&mut memory, change).await?;
             tracing::info!(token_id = %id, "a token was revoked");
         }
@@ -222,12 +250,16 @@ impl Tokens {
         self.known.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Those that are made for this and were not revoked. One that has expired is of them, as the wall clock may go back.
-    pub(super) fn not_revoked(&self, scope: &Scope) -> Vec<TokenId> {
+    /// Those that are made for this and were not revoked: first those that were not rotated either, then those that were. One that has
+    /// expired is of them, as the wall clock may go back.
+    pub(super) fn not_revoked(&self, scope: &Scope) -> (Vec<TokenId>, Vec<TokenId>) {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let tokens = known.values().map(|known| &known.token);
         let tokens = tokens.filter(|token| token.scope == *scope && token.revoked_at.is_none());
-        tokens.map(|token| token.id).collect()
+        let (rotated, current): (Vec<&StoredToken>, Vec<&StoredToken>) =
+            tokens.partition(|token| token.rotated_at.is_some());
+        let ids = |tokens: Vec<&StoredToken>| tokens.into_iter().map(|token| token.id).collect();
+        (ids(current), ids(rotated))
     }
 
     /// The turn of one change, when memory has what the journal has.
@@ -248,7 +280,8 @@ impl Tokens {
         let Some(id) = self.made_before(request, self.clock.wall()).await? else {
             return Ok(MadeBefore::Nothing);
         };
-        let is_held = self.known(&id).is_some_and(|known| known.token.revoked_at.is_none());
+        let holds = |token: &StoredToken| token.revoked_at.is_none() && token.rotated_at.is_none();
+        let is_held = self.known(&id).is_some_and(|known| holds(&known.token));
         Ok(if is_held { MadeBefore::Held } else { MadeBefore::Revoked })
     }
 
@@ -276,12 +309,14 @@ impl Tokens {
     }
 
     /// The number of the next token, which is for `scope`, and the void tokens that make room for it: the oldest, when there are as
-    /// many as may be. Those that are revoked for it are void too. The last token of an owner or a bot stays: while it is known,
+    /// many as may be. Those that are revoked for it are void too. When none is void, those that play on make room, so that rotations leave
+    /// nobody without a token. The last token of an owner or a bot stays: while it is known,
     /// nobody else registers by the name.
     pub(super) fn room(
         &self,
         scope: &Scope,
         revoked: &[TokenId],
+        rotated: &[TokenId],
         now: UnixMillis,
     ) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -297,9 +332,11 @@ impl Tokens {
             *left.entry(&known.token.scope).or_default() += 1;
         }
         let revoked: HashSet<&TokenId> = revoked.iter().collect();
-        let mut void: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
-        void.retain(|token| token.is_void(now) || revoked.contains(&token.id));
-        void.sort_unstable_by_key(|token| token.number);
+        let is_void = |token: &StoredToken| token.is_void(now) || revoked.contains(&token.id);
+        let plays_on = |token: &StoredToken| token.rotated_at.is_some() || rotated.contains(&token.id);
+        let mut old: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
+        old.retain(|token| is_void(token) || plays_on(token));
+        old.sort_unstable_by_key(|token| (!is_void(token), token.number));
         let may_go = |token: &&StoredToken| match left.get_mut(&token.scope) {
             _ if token.scope == Scope::Admin => true,
             Some(left) if *left > 1 => {
@@ -309,7 +346,7 @@ impl Tokens {
             _ => false,
         };
         let forgotten: Vec<TokenId> =
-            void.into_iter().filter(may_go).take(surplus).map(|token| token.id).collect();
+            old.into_iter().filter(may_go).take(surplus).map(|token| token.id).collect();
         if forgotten.len() < surplus {
             return Err(TokenError::TooMany { limit: limits::MAX_TOKENS });
         }
@@ -352,19 +389,27 @@ impl Tokens {
     }
 
     fn apply(&self, change: TokenChange) {
-        let TokenChange { now, made, revoked, forgotten, request: _ } = change;
+        let TokenChange { now, made, revoked, rotated, forgotten, request: _ } = change;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for id in revoked {
             if let Some(known) = known.get_mut(&id) {
                 known.token.revoked_at.get_or_insert(now);
-                known.revoked.cancel();
+                known.tell();
+            }
+        }
+        for id in rotated {
+            if let Some(known) = known.get_mut(&id) {
+                known.token.rotated_at.get_or_insert(now);
+                known.tell();
             }
         }
         for id in forgotten {
-            known.remove(&id);
+            if let Some(known) = known.remove(&id) {
+                known.standing.send_replace(Standing::Void);
+            }
         }
         if let Some(token) = made {
-            known.insert(token.id, Known { token, revoked: CancellationToken::new() });
+            known.insert(token.id, Known::new(token));
         }
     }
 
@@ -385,14 +430,15 @@ impl Tokens {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let mut before = std::mem::take(&mut *known);
         for token in stored {
-            let revoked = before.remove(&token.id).map_or_else(CancellationToken::new, |known| known.revoked);
-            if token.revoked_at.is_some() {
-                revoked.cancel();
-            }
-            known.insert(token.id, Known { token, revoked });
+            let now = match before.remove(&token.id) {
+                Some(known) => Known { token, ..known },
+                None => Known::new(token),
+            };
+            now.tell();
+            known.insert(now.token.id, now);
         }
         for gone in before.into_values() {
-            gone.revoked.cancel();
+            gone.standing.send_replace(Standing::Void);
         }
         Ok(())
     }

@@ -64,6 +64,15 @@ struct Shared {
     changing: Arc<Mutex<Memory>>,
 }
 
+/// What becomes of the tokens that a bot had before it got another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldTokens {
+    /// They play the seats that the bot has to their end, for a while. Those that did so already are void.
+    PlayOn,
+    /// All of them are void at once.
+    Void,
+}
+
 /// Whether memory has what the journal has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Memory {
@@ -127,7 +136,7 @@ impl Bots {
         .await
     }
 
-    /// Gives a bot another token, and voids all that it had.
+    /// Gives a bot another token.
     ///
     /// # Errors
     /// [`BotError`] says why not.
@@ -135,13 +144,18 @@ impl Bots {
         &self,
         caller: Option<&Owner>,
         name: &BotName,
+        old: OldTokens,
     ) -> Result<(Arc<BotAccount>, BearerToken), BotError> {
         let (mut memory, bot) = self.active(caller, name).await?;
         let bots = self.clone();
         to_its_end(async move {
-            let tokens = AccountTokens::Renewed(Scope::Bot(bot.name.clone()));
+            let scope = Scope::Bot(bot.name.clone());
+            let tokens = match old {
+                OldTokens::PlayOn => AccountTokens::Rotated(scope),
+                OldTokens::Void => AccountTokens::Renewed(scope),
+            };
             let (bot, secret) = bots.change(&mut memory, bot.stored(), tokens, None).await?;
-            tracing::info!(bot = %bot.name, "a bot has another token");
+            tracing::info!(bot = %bot.name, ?old, "a bot has another token");
             Ok((bot, secret.ok_or(BotError::NoSecret)?))
         })
         .await

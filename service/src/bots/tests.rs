@@ -13,7 +13,8 @@ use tokio::time::timeout;
 use zetema_ladder::quota::Quota;
 
 use super::{
-    BotAccount, BotChanges, BotError, BotFilter, BotSpec, BotState, Bots, ListedState, Said, Settings,
+    BotAccount, BotChanges, BotError, BotFilter, BotSpec, BotState, Bots, ListedState, OldTokens, Said,
+    Settings,
 };
 use crate::access::{
     Access, AccessError, Bearer, BearerToken, Pass, TokenError, TokenFilter, TokenSpec, VoidTokens,
@@ -220,12 +221,12 @@ async fn a_bot_is_changed_by_its_owner_and_the_admin_alone() {
     world.register("kennel", "rex").await.unwrap();
     let (rival, rex) = (named("rival"), name("rex"));
     let caller = Some(&rival);
-    assert!(matches!(world.bots.rotate(caller, &rex).await, Err(BotError::NotFound)));
+    assert!(matches!(world.bots.rotate(caller, &rex, OldTokens::PlayOn).await, Err(BotError::NotFound)));
     assert!(matches!(world.bots.retire(caller, &rex).await, Err(BotError::NotFound)));
     let changes = BotChanges::default();
     assert!(matches!(world.bots.update(caller, &rex, changes).await, Err(BotError::NotFound)));
     assert!(world.bots.own(caller, &rex).is_none() && world.bots.own(None, &rex).is_some());
-    world.bots.rotate(None, &rex).await.unwrap();
+    world.bots.rotate(None, &rex, OldTokens::PlayOn).await.unwrap();
     let anothers = BotSpec { owner: Some(rival.clone()), ..spec("tom") };
     let refused = world.register_by(Some(&named("kennel")), anothers.clone(), None).await;
     assert!(matches!(refused, Err(BotError::OtherOwner)));
@@ -235,17 +236,53 @@ async fn a_bot_is_changed_by_its_owner_and_the_admin_alone() {
 }
 
 #[tokio::test]
-async fn a_rotation_voids_every_token_of_the_bot_and_no_other() {
+async fn a_rotation_can_void_every_token_of_the_bot_at_once_and_no_other() {
     let world = World::new().await;
     let (_, first) = world.register("kennel", "rex").await.unwrap();
     let (_, other) = world.register("kennel", "fido").await.unwrap();
     let second = world.token(Scope::Bot(name("rex"))).await.unwrap();
     let passes = [world.pass(&first).unwrap(), world.pass(&second).unwrap()];
-    let (_, third) = world.bots.rotate(Some(&named("kennel")), &name("rex")).await.unwrap();
+    let (_, third) = world.bots.rotate(Some(&named("kennel")), &name("rex"), OldTokens::Void).await.unwrap();
     assert!(passes.iter().all(is_cut));
     assert!(world.pass(&first).is_err() && world.pass(&second).is_err());
     let world = world.restart().await;
     assert!(world.pass(&first).is_err() && world.pass(&third).is_ok() && world.pass(&other).is_ok());
+}
+
+#[tokio::test]
+async fn a_rotated_token_plays_on_after_a_restart_too_until_the_next_rotation_or_the_end_of_its_bot() {
+    let world = World::new().await;
+    let (rex, owner) = (name("rex"), named("kennel"));
+    let (_, first) = world.register("kennel", "rex").await.unwrap();
+    let (_, other) = world.register("kennel", "fido").await.unwrap();
+    let (_, second) = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
+    let rotation = |world: &World, token| world.pass(token).unwrap().rotation();
+    let told = rotation(&world, &first).unwrap();
+    let world = world.restart().await;
+    assert_eq!(rotation(&world, &first), Some(told));
+    assert_eq!([rotation(&world, &second), rotation(&world, &other)], [None; 2]);
+
+    let passes = [world.pass(&first).unwrap(), world.pass(&second).unwrap()];
+    let (_, third) = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
+    assert!(is_cut(&passes[0]) && world.pass(&first).is_err(), "it played on by the rotation before");
+    assert!(!is_cut(&passes[1]) && rotation(&world, &second).is_some());
+
+    world.bots.retire(Some(&owner), &rex).await.unwrap();
+    let world = world.restart().await;
+    for (token, is_void) in [(&first, true), (&second, true), (&third, true), (&other, false)] {
+        assert_eq!(world.pass(token).is_err(), is_void);
+    }
+}
+
+#[tokio::test]
+async fn a_registration_that_comes_again_after_a_rotation_makes_no_other_token() {
+    let world = World::new().await;
+    let owner = named("kennel");
+    let register = || world.register_by(Some(&owner), spec("rex"), Some(key(1)));
+    let (_, first) = register().await.unwrap();
+    world.bots.rotate(Some(&owner), &name("rex"), OldTokens::PlayOn).await.unwrap();
+    assert!(is_taken(&register().await));
+    assert!(world.pass(&first).unwrap().rotation().is_some(), "it plays on");
 }
 
 #[tokio::test]
@@ -265,7 +302,10 @@ async fn a_retired_bot_has_no_token_and_its_name_is_nobodys_for_ever() {
             let again = world.register_by(caller, spec, None).await;
             assert!(matches!(again, Err(BotError::NameTaken { .. })), "{caller:?}");
         }
-        assert!(matches!(world.bots.rotate(None, &name("rex")).await, Err(BotError::Retired(_))));
+        assert!(matches!(
+            world.bots.rotate(None, &name("rex"), OldTokens::PlayOn).await,
+            Err(BotError::Retired(_))
+        ));
         let changes = BotChanges::default();
         assert!(matches!(world.bots.update(None, &name("rex"), changes).await, Err(BotError::Retired(_))));
         let token = world.token(Scope::Bot(name("rex"))).await;
@@ -419,7 +459,7 @@ async fn a_registration_that_comes_again_after_its_token_is_void_makes_no_other(
     let owner = named("kennel");
     let register = |bot, body| world.register_by(Some(&owner), spec(bot), Some(key(body)));
     register("rex", 1).await.unwrap();
-    let (_, rotated) = world.bots.rotate(Some(&owner), &name("rex")).await.unwrap();
+    let (_, rotated) = world.bots.rotate(Some(&owner), &name("rex"), OldTokens::Void).await.unwrap();
     let held = world.held();
     let again = register("rex", 1).await;
     assert!(is_taken(&again), "{again:?}");

@@ -10,7 +10,7 @@ use zetema_proto::{
 
 use super::{backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, wire};
 use crate::{
-    bots::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, Said},
+    bots::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, OldTokens, Said},
     journal::{BotName, JournalValueError, Owner},
 };
 
@@ -129,8 +129,9 @@ impl BotService for BotAdapter {
         request: Request<v1::RotateTokenRequest>,
     ) -> Result<Response<v1::RotateTokenResponse>, Status> {
         let caller = self.keeper(&request).await?;
-        let name = bot_name(&request.get_ref().name)?;
-        let rotated = self.backend.bots.rotate(caller.creator()?, &name).await;
+        let v1::RotateTokenRequest { name, old_tokens } = request.get_ref();
+        let (name, old) = (bot_name(name)?, old_tokens_of(*old_tokens).map_err(Fault::from)?);
+        let rotated = self.backend.bots.rotate(caller.creator()?, &name, old).await;
         let (bot, secret) = rotated.map_err(Fault::from)?;
         let secret = secret.expose().to_owned();
         Ok(Response::new(v1::RotateTokenResponse { bot: Some(message(&caller, &bot)), secret }))
@@ -176,6 +177,14 @@ fn said<T: TryFrom<String, Error = JournalValueError>>(
     given: Option<String>,
 ) -> Result<Said<T>, Fault> {
     given.map_or(Ok(Said::AsBefore), |given| text(path, given).map(Said::Now))
+}
+
+fn old_tokens_of(old: i32) -> Result<OldTokens, FieldError> {
+    match v1::OldTokens::try_from(old) {
+        Ok(v1::OldTokens::Unspecified | v1::OldTokens::PlayOn) => Ok(OldTokens::PlayOn),
+        Ok(v1::OldTokens::Void) => Ok(OldTokens::Void),
+        Err(_) => Err(FieldError::invalid("old_tokens", format!("is {old}, which is no value of the enum"))),
+    }
 }
 
 fn filter_of(filter: Option<&v1::BotFilter>) -> Result<BotFilter, FieldError> {

@@ -9,7 +9,7 @@ use crate::{
     access::{self, Access, Bearer, Pass, SeatGrant},
     bots::BotAccount,
     encoding::match_of_owner,
-    journal::{self, MatchId, Owner, Reader},
+    journal::{self, MatchId, Owner, Reader, Rotation},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
 };
@@ -114,6 +114,28 @@ impl Caller {
     /// A match as the caller may see it: the admin and its owner see all of it from the start.
     pub(super) fn shown(&self, info: &MatchInfo) -> v1::Match {
         if self.owns(info) { match_of_owner(info) } else { info.into() }
+    }
+
+    /// That the bot whose token it is got another, if it did.
+    pub(super) fn rotation(&self) -> Option<Rotation> {
+        self.pass.rotation()
+    }
+
+    /// Waits until the bot whose token it is gets another. For ever, if it never does.
+    pub(super) fn rotated(&self) -> BoxFuture<'static, Rotation> {
+        self.pass.clone().rotated().boxed()
+    }
+
+    /// Waits until the token lets its bot wait for nothing new: it is void, or was rotated.
+    pub(super) fn settled(self) -> BoxFuture<'static, ()> {
+        let (rotated, voided) = (self.rotated(), self.voided());
+        async move {
+            tokio::select! {
+                () = voided => {}
+                _ = rotated => {}
+            }
+        }
+        .boxed()
     }
 
     /// Waits until the token is void: revoked, replaced or expired. For ever, if it never is.

@@ -18,8 +18,9 @@ use crate::{
     access::{AccessError, TokenError},
     admission::{DiskShort, Full, LongQueue, Overloaded, TooFast},
     bots::BotError,
+    encoding::timestamp,
     incident::Incident,
-    journal::ReadError,
+    journal::{ReadError, Rotation},
     ladders::NotNow,
     limits,
     matches::{CreateError, Outgrown, RotationError},
@@ -63,6 +64,11 @@ impl Fault {
             ErrorReason::Unauthenticated,
             "the token that opened this stream was revoked or replaced, or has expired: connect again with a valid one",
         )
+    }
+
+    /// The bot has a newer token than that of the call.
+    pub(crate) fn token_rotated(rotation: Rotation) -> Self {
+        Self::new(ErrorReason::TokenRotated, rotated(rotation))
     }
 
     /// Another has joined a seat.
@@ -236,6 +242,15 @@ impl Fault {
         counter!(REJECTIONS, "reason" => self.0.reason().name()).increment(1);
         self.0
     }
+}
+
+/// What becomes of a token that was rotated, for people.
+pub(crate) fn rotated(Rotation { at, until }: Rotation) -> String {
+    let (at, until) = (timestamp(at), timestamp(until));
+    format!(
+        "this token was rotated at {at}: send the bot's new one; until {until} the old one plays the seats of matches that were \
+         made before the rotation, and gets no others"
+    )
 }
 
 const RETRY_AFTER: Duration = Duration::from_millis(limits::RETRY_AFTER_MS as u64);

@@ -145,7 +145,8 @@ fn filter_of(filter: Option<&v1::TokenFilter>) -> Result<TokenFilter, FieldError
 }
 
 fn message(token: &StoredToken) -> v1::Token {
-    let StoredToken { number: _, id, hash: _, scope, label, created_at, expires_at, revoked_at } = token;
+    let StoredToken { number: _, id, hash: _, scope, label, created_at, expires_at, revoked_at, rotated_at } =
+        token;
     let kind = match scope {
         Scope::Admin => Kind::Admin(v1::AdminScope {}),
         Scope::Owner(owner) => Kind::Owner(v1::OwnerScope { owner: owner.to_string() }),
@@ -158,5 +159,6 @@ fn message(token: &StoredToken) -> v1::Token {
         create_time: Some(wire::timestamp(*created_at)),
         expire_time: expires_at.map(wire::timestamp),
         revoke_time: revoked_at.map(wire::timestamp),
+        rotate_time: rotated_at.map(wire::timestamp),
     }
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
+
+use crate::limits;
 
 use super::{BotName, MatchId, Owner, Request, TokenLabel, UnixMillis};
 
@@ -96,13 +99,47 @@ pub struct StoredToken {
     pub expires_at: Option<UnixMillis>,
     /// When it was revoked, or replaced by another, if it was.
     pub revoked_at: Option<UnixMillis>,
+    /// When its bot got another in its place, if it did: from then on it only plays the seats that the bot had.
+    pub rotated_at: Option<UnixMillis>,
+}
+
+/// That a bot got another token: the old one plays on the seats that the bot had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rotation {
+    /// When.
+    pub at: UnixMillis,
+    /// From when on the old token is void.
+    pub until: UnixMillis,
+}
+
+impl Rotation {
+    /// Until when a match has to be made for the old token to play it.
+    pub fn last_match_at(self) -> UnixMillis {
+        after(self.at, limits::ROTATION_SETTLES)
+    }
 }
 
 impl StoredToken {
     /// Whether it allows nothing any more.
     pub fn is_void(&self, now: UnixMillis) -> bool {
-        self.revoked_at.is_some() || self.expires_at.is_some_and(|expires_at| expires_at <= now)
+        self.revoked_at.is_some() || self.void_from().is_some_and(|void_from| void_from <= now)
     }
+
+    /// From when on it is void, unless it is revoked before. `None`: it does not expire.
+    pub fn void_from(&self) -> Option<UnixMillis> {
+        self.rotation().map(|rotation| rotation.until).or(self.expires_at)
+    }
+
+    /// That its bot got another, if it did.
+    pub fn rotation(&self) -> Option<Rotation> {
+        let at = self.rotated_at?;
+        let until = after(at, limits::ROTATED_TOKEN_PLAYS_ON);
+        Some(Rotation { at, until: self.expires_at.map_or(until, |expires_at| expires_at.min(until)) })
+    }
+}
+
+fn after(at: UnixMillis, wait: Duration) -> UnixMillis {
+    UnixMillis::new(at.get().saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
 }
 
 /// A change of the tokens, all or none of it.
@@ -114,6 +151,8 @@ pub struct TokenChange {
     pub made: Option<StoredToken>,
     /// Tokens that are revoked. Those that were before stay as they are.
     pub revoked: Vec<TokenId>,
+    /// Tokens that from now on only play the seats that their bot has. Those that did before stay as they are.
+    pub rotated: Vec<TokenId>,
     /// Tokens that are forgotten.
     pub forgotten: Vec<TokenId>,
     /// The request that asks for it, if it named itself. Its answer takes the place of an earlier one.

@@ -24,6 +24,8 @@ pub struct LiveSeat {
     pub match_id: MatchId,
     /// The seat.
     pub seat: Seat,
+    /// When the match was made.
+    pub created_at: UnixMillis,
     /// Where the match stands.
     pub stage: MatchStage,
     /// Whether the seat has joined.
@@ -91,6 +93,8 @@ pub struct Assignments {
     /// The number of the last one that was told.
     told: u64,
     last: watch::Receiver<u64>,
+    /// Those of matches that were made later are left out.
+    made_by: Option<UnixMillis>,
 }
 
 impl Assignments {
@@ -102,7 +106,10 @@ impl Assignments {
             self.told = told;
             match seat {
                 Some((match_id, seat)) => {
-                    if let Some(live) = self.matches.live_seat(match_id, seat) {
+                    let live = self.matches.live_seat(match_id, seat);
+                    if let Some(live) = live
+                        && self.made_by.is_none_or(|made_by| live.created_at <= made_by)
+                    {
                         return live;
                     }
                 }
@@ -208,17 +215,34 @@ fn places(info: &MatchInfo) -> impl Iterator<Item = (&BotName, SeatPlace)> {
 impl Matches {
     /// The seats of a bot in matches that are not over, at most `most` after a place, and those that come from now on.
     pub fn bot_seats(&self, bot: &BotName, after: Option<SeatPlace>, most: usize) -> BotSeats {
+        self.bot_seats_made_by(bot, after, most, None)
+    }
+
+    /// The same of matches alone that were made by then, if a time is given.
+    pub fn bot_seats_made_by(
+        &self,
+        bot: &BotName,
+        after: Option<SeatPlace>,
+        most: usize,
+        made_by: Option<UnixMillis>,
+    ) -> BotSeats {
         use std::ops::Bound::{Excluded, Unbounded};
         let mut by_bot = self.shared.bot_seats.by_bot.write().unwrap_or_else(PoisonError::into_inner);
         let of_bot = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
         let last = of_bot.last.subscribe();
-        let mut places = of_bot.by_age.range((after.map_or(Unbounded, Excluded), Unbounded));
+        let is_wanted = |place: &SeatPlace| made_by.is_none_or(|made_by| place.created_at <= made_by);
+        let places = of_bot.by_age.range((after.map_or(Unbounded, Excluded), Unbounded));
+        let mut places = places.take_while(|(place, _)| is_wanted(place));
         let listed: Vec<SeatPlace> = places.by_ref().take(most).map(|(place, _)| *place).collect();
         let next = listed.last().copied().filter(|_| places.next().is_some());
-        let (count, told) = (of_bot.by_age.len(), *last.borrow());
+        let count = match made_by {
+            None => of_bot.by_age.len(),
+            Some(_) => of_bot.by_age.keys().take_while(|place| is_wanted(place)).count(),
+        };
+        let told = *last.borrow();
         drop(by_bot);
         let seats = listed.iter().filter_map(|place| self.live_seat(place.match_id, place.seat)).collect();
-        let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last };
+        let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last, made_by };
         BotSeats { seats, next, count, assignments }
     }
 
@@ -232,8 +256,8 @@ impl Matches {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow();
         let state = info.seats.get(seat.index())?.state;
-        let ladder = info.ladder.clone();
-        Some(LiveSeat { match_id, seat, stage: info.stage, state, ladder })
+        let (created_at, ladder) = (info.created_at, info.ladder.clone());
+        Some(LiveSeat { match_id, seat, created_at, stage: info.stage, state, ladder })
     }
 
     /// The seat that a token is of, if it is that token still and the match is not over.
@@ -241,8 +265,9 @@ impl Matches {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow();
         let seat = info.seats.get(access.seat.index()).filter(|seat| seat.generation == access.generation)?;
-        let (seat, state, ladder) = (seat.seat, seat.state, info.ladder.clone());
-        Some(LiveSeat { match_id, seat, stage: info.stage, state, ladder })
+        let (seat, state, created_at) = (seat.seat, seat.state, info.created_at);
+        let ladder = info.ladder.clone();
+        Some(LiveSeat { match_id, seat, created_at, stage: info.stage, state, ladder })
     }
 
     /// How a bot plays a seat of its own, in a match that runs or is over.

@@ -318,11 +318,13 @@ impl Author {
             created_at: UnixMillis::new(1),
             expires_at: Some(UnixMillis::new(1 << 40)),
             revoked_at: None,
+            rotated_at: None,
         };
         let change = TokenChange {
             now: UnixMillis::new(1),
             made: Some(token),
             revoked: Vec::new(),
+            rotated: Vec::new(),
             forgotten: Vec::new(),
             request: None,
         };

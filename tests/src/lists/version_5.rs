@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 /// Takes away what version 6 and those after it added.
 const ADDED: &str = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_reference;
     DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners;
-    DROP TABLE ladders; DROP TABLE ladder_ratings";
+    DROP TABLE ladders; DROP TABLE ladder_ratings; DROP TABLE rotated_tokens";
 /// The version of the tables.
-const SCHEMA: u64 = 8;
+const SCHEMA: u64 = 9;
 /// The name of the version's number.
 const KEY: &str = "journal/schema";
 

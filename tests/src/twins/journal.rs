@@ -251,7 +251,7 @@ impl Journal for MemoryJournal {
     }
 
     async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused> {
-        let TokenChange { now, made, revoked, forgotten, request } = change;
+        let TokenChange { now, made, revoked, rotated, forgotten, request } = change;
         let mut inner = self.inner.lock().unwrap();
         if let Some(Request { key, response }) = request {
             if inner.request(&key) == RequestState::Reused {
@@ -265,6 +265,9 @@ impl Journal for MemoryJournal {
         for token in &mut inner.tokens {
             if revoked.contains(&token.id) && token.revoked_at.is_none() {
                 token.revoked_at = Some(now);
+            }
+            if rotated.contains(&token.id) {
+                token.rotated_at.get_or_insert(now);
             }
         }
         inner.tokens.retain(|token| !forgotten.contains(&token.id));

@@ -30,6 +30,7 @@ mod matrix;
 mod otlp;
 mod restart;
 mod resume;
+mod rotation;
 mod secrecy;
 mod takeover;
 mod tls;

@@ -10,8 +10,9 @@ use zetema_proto::v1::act::Choice;
 use zetema_proto::v1::ladder_service_client::LadderServiceClient;
 use zetema_proto::v1::observe_response::Kind;
 use zetema_proto::v1::{self, ErrorReason};
+use zetema_rules::Step;
 use zetema_rules::fair::Nonce;
-use zetema_tests::harness::{Clients, SeatLog, TestServer, soon};
+use zetema_tests::harness::{Clients, SeatLog, TestServer, preset, soon, unhurried};
 
 const LADDER: &str = "quick-2";
 
@@ -196,15 +197,68 @@ async fn bots_play_a_match_of_a_ladder_to_its_end_by_calls_alone() {
     server.stop().await;
 }
 
+/// Gives ann another token.
+async fn rotate(clients: &Clients, old_tokens: v1::OldTokens) -> String {
+    let request = v1::RotateTokenRequest { name: "ann".to_owned(), old_tokens: old_tokens.into() };
+    soon("RotateToken", clients.bots().rotate_token(request)).await.unwrap().into_inner().secret
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bots_token_that_is_replaced_plays_nothing_by_calls_and_its_match_goes_on_by_the_new_one() {
+async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too_and_gets_no_others() {
     let (server, clients) = TestServer::start().await;
     let mut bots = seated(&clients).await;
     let [ann, bob] = &mut bots;
     let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
     play(&mut bots, &mut streams, 4).await;
-    let request = v1::RotateTokenRequest { name: "ann".to_owned() };
-    let rotated = soon("RotateToken", clients.bots().rotate_token(request)).await.unwrap().into_inner();
+    let second = rotate(&clients, v1::OldTokens::Unspecified).await;
+    // The streams go on.
+    play(&mut bots, &mut streams, 4).await;
+    drop(streams);
+    let (server, clients) = server.restart().await;
+    for bot in &mut bots {
+        bot.clients = clients.clone();
+    }
+    let [ann, bob] = &mut bots;
+    ann.join(None).await.unwrap();
+    bob.join(None).await.unwrap();
+    let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
+    assert_eq!(reason(ann.update_queues(1).await), ErrorReason::TokenRotated);
+    let live = async |token: &str| {
+        let bot = Bot::new(&clients, token);
+        let request = bot.call(v1::UpdateQueuesRequest { queues: None });
+        let answer = soon("UpdateQueues", clients.play().update_queues(request)).await.unwrap().into_inner();
+        answer.live_seats.into_iter().map(|seat| seat.match_id).collect::<Vec<_>>()
+    };
+    assert_eq!(live(&ann.token).await, [ann.seat.match_id.clone()]);
+
+    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
+    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
+    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
+    let later = created.r#match.unwrap().match_id;
+    assert_eq!(live(&ann.token).await, [ann.seat.match_id.clone()]);
+    assert_eq!(live(&second).await, [ann.seat.match_id.clone(), later.clone()]);
+    let mut strange = Bot::new(&clients, &ann.token);
+    strange.seat = v1::AssignedSeat { match_id: later, seat: 0 };
+    assert_eq!(reason(strange.join(None).await), ErrorReason::TokenRotated);
+    assert_eq!(reason(strange.resign().await), ErrorReason::TokenRotated);
+    strange.token = second;
+    strange.join(None).await.unwrap();
+
+    play(&mut bots, &mut streams, usize::MAX).await;
+    let record = clients.verified_record(&bots[0].seat.match_id).await;
+    assert!(!record.steps.iter().any(|step| matches!(step, Step::Forfeit { .. })), "{record:?}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bots_token_that_is_voided_at_once_plays_nothing_by_calls_and_its_match_goes_on_by_the_new_one() {
+    let (server, clients) = TestServer::start().await;
+    let mut bots = seated(&clients).await;
+    let [ann, bob] = &mut bots;
+    let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
+    play(&mut bots, &mut streams, 4).await;
+    let second = rotate(&clients, v1::OldTokens::Void).await;
 
     let [ann, _] = &mut bots;
     let void = ErrorReason::Unauthenticated;
@@ -228,7 +282,7 @@ async fn a_bots_token_that_is_replaced_plays_nothing_by_calls_and_its_match_goes
     let observe = ann.call(v1::ObserveRequest { seats: vec![seat] });
     assert_eq!(reason(soon("Observe", clients.play().observe(observe)).await.map(|_| ())), void);
 
-    ann.token = rotated.secret;
+    ann.token = second;
     streams[0] = ann.observe().await.unwrap();
     play(&mut bots, &mut streams, usize::MAX).await;
     clients.verified_record(&bots[0].seat.match_id).await;
@@ -236,7 +290,7 @@ async fn a_bots_token_that_is_replaced_plays_nothing_by_calls_and_its_match_goes
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bot_that_waits_by_calls_is_paired_no_more_when_its_token_is_void() {
+async fn a_bot_that_waits_by_calls_is_paired_no_more_when_its_token_is_rotated_or_void() {
     let (server, clients) = TestServer::start().await;
     let (_, ann) = clients.register_bot("ann", "ada").await;
     let (_, bob) = clients.register_bot("bob", "ben").await;
@@ -265,6 +319,15 @@ async fn a_bot_that_waits_by_calls_is_paired_no_more_when_its_token_is_void() {
     soon("the ladder", waits).await;
     queued(1).await;
     let since = Instant::now();
+    let second = rotate(&clients, v1::OldTokens::PlayOn).await;
+    queued(0).await;
+    // The old token leaves nothing for the new one, nor takes anything from it.
+    let renewed = Bot::new(&clients, &second);
+    renewed.update_queues(1).await.unwrap();
+    queued(1).await;
+    let leave = ann.call(v1::UpdateQueuesRequest { queues: None });
+    soon("UpdateQueues", clients.play().update_queues(leave)).await.unwrap();
+    queued(1).await;
     let request = v1::RetireBotRequest { name: "ann".to_owned() };
     soon("RetireBot", clients.bots().retire_bot(request)).await.unwrap();
     queued(0).await;

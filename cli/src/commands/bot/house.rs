@@ -28,9 +28,9 @@ ladders, accepts no challenge and plays what runs to the end, and the second lea
 --format json each seat is a line when it is done: match_id, seat, end, outcome, verified, faults, message. What a
 ladder has to say is on stderr.
 
-Exit codes: 3 if another program took a seat, 4 if a token is not valid any more, 1 if a seat could not be
-played to the end. A supervisor must not start it again after 3, as two that are started again would take the
-seats from each other for ever, nor after 4.
+Exit codes: 3 if another program took a seat, 4 if a token is not valid any more, or the bot's was rotated and the
+seats of before are played, 1 if a seat could not be played to the end. A supervisor must not start it again
+after 3, as two that are started again would take the seats from each other for ever, nor after 4.
 
 Examples:
   zetema bot greedy --token TOKEN_OF_SEAT_0 --token TOKEN_OF_SEAT_1

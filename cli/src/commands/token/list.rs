@@ -16,7 +16,7 @@ use crate::pages::pages;
 #[command(after_help = "\
 Secrets are not shown: the server does not have them. The admin token that was made at the first start is
 not among these. The JSON is a list of objects: token_id, scope (admin, owner or bot), account (the name,
-or null), label, create_time, expire_time and revoke_time.
+or null), label, create_time, expire_time, revoke_time and rotate_time (since when it only plays on).
 
 Examples:
   zetema token list

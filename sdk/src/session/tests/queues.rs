@@ -426,6 +426,31 @@ fn a_session_that_can_not_go_on_says_so_to_who_waits_for_its_queues() {
 }
 
 #[test]
+fn a_bot_whose_token_was_rotated_plays_what_it_has_to_the_end_and_says_why_it_ends() {
+    let mut world = on_ladders(&["a"]);
+    queue(&mut world, &["a"]).unwrap();
+    assign(&mut world);
+    world.run_some(8);
+    world.core.wish(world.now, Wish::Ladders(queues(&["a:2"])));
+    let message = "this token was rotated".to_owned();
+    let rotated = v1::TokenRotated { message: message.clone(), ..v1::TokenRotated::default() };
+    let kind = Some(v1::play_response::Kind::TokenRotated(rotated));
+    world.server.outbox.push_back(v1::PlayResponse { tag: 0, handle: 0, kind });
+    world.run_some(2);
+    world.cut();
+    // It is the new token's.
+    assign(&mut world);
+    world.run();
+    let refusal = Refusal { reason: ErrorReason::TokenRotated, message, decision: None };
+    let error = Error::Refused { asked: "take new seats", refusal: refusal.clone() };
+    assert_eq!(world.closed, [Some(error)]);
+    assert!(world.events.contains(&SessionEvent::TokenRotated(refusal)));
+    assert_eq!(world.outcomes.len(), 2, "the seats of the first match");
+    assert!(world.outcomes.values().all(|outcome| matches!(outcome.end, End::Result(_))));
+    assert!(world.server.waiting.is_empty(), "it waits on no ladder");
+}
+
+#[test]
 fn a_notice_reaches_the_user() {
     let conducts = [
         (v1::bot_conduct::Kind::Free(v1::FreeToPlay {}), Conduct::Free),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::{FutureExt, StreamExt};
+use futures::FutureExt;
 use tokio::time::Instant;
 use zetema_proto::{
     FieldError, Views, Wire,
@@ -13,8 +13,7 @@ use zetema_rules::fair::{Nonce, NonceHash};
 use super::{
     faults,
     handles::{Acted, Held, SeatKey},
-    hello::assigned_to_wire,
-    opener::Opener,
+    opener::{BotOpener, Opener},
     queues,
     seat::{self, By},
     session::Session,
@@ -27,9 +26,8 @@ use crate::{
         heard::{self, Followed, Look},
         wire,
     },
-    journal::MatchId,
+    journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    limits,
     matches::{self, Answered, Audience, Hold, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
 };
@@ -63,6 +61,16 @@ impl Answer {
         let result = result.map(|(done, _)| Told::Done { done, shown });
         Self { tag, handle, joined: None, room: None, result }
     }
+
+    /// What became of what the bot wants to wait for.
+    fn queued(tag: u64, result: Result<Vec<Queued>, Fault>) -> Self {
+        Self { tag, handle: 0, joined: None, room: None, result: result.map(Told::Queued) }
+    }
+
+    /// The bot has left what it waited for, as it has another token.
+    pub(super) fn rotated(rotation: Rotation) -> Self {
+        Self { tag: 0, handle: 0, joined: None, room: None, result: Ok(Told::Rotated(rotation)) }
+    }
 }
 
 enum Told {
@@ -70,6 +78,8 @@ enum Told {
     Joined { match_id: MatchId, access: SeatAccess, hold: Hold, followed: Box<Followed> },
     /// The bot waits where it wanted to.
     Queued(Vec<Queued>),
+    /// The bot has another token, and waits for nothing.
+    Rotated(Rotation),
     /// A table has done it. The stream had shown `shown` when it was asked.
     Done { done: Done, shown: u64 },
 }
@@ -134,7 +144,7 @@ impl Session {
 
     /// Waits for these matches, from now on and as long as the stream is open. `path` is that of the message.
     pub(super) fn wait_on(&mut self, tag: u64, path: &'static str, queues: &v1::Queues) -> Result<(), Fault> {
-        let Opener::Bot(bot) = &self.opener else {
+        let Opener::Bot(BotOpener { bot, rotation }) = &self.opener else {
             let problem = "are for streams that a bot's token opened: send one in the metadata";
             return Err(Fault::field(path, problem));
         };
@@ -142,14 +152,22 @@ impl Session {
         let checked =
             queues::waits(queues).and_then(|waits| queues::check_capacity(&waits, capacity).map(|()| waits));
         let waits = checked.map_err(|error| error.within(path))?;
+        if let Some(rotation) = *rotation {
+            // It waits for nothing as it is.
+            return if waits.is_nothing() {
+                self.keep(Answer::queued(tag, Ok(Vec::new())));
+                Ok(())
+            } else {
+                Err(Fault::token_rotated(rotation))
+            };
+        }
         let presence = self.presence.get_or_insert_with(|| {
             self.backend.ladders.enter_with(bot.clone(), queues::capacity_of_stream(capacity))
         });
         let said = presence.wait_on(waits);
         let answer = async move {
-            let result = said.await.map(Told::Queued);
-            let result = result.map_err(|(at, refused)| queues::refused(path, at, &refused));
-            Answer { tag, handle: 0, joined: None, room: None, result }
+            let states = said.await;
+            Answer::queued(tag, states.map_err(|(at, refused)| queues::refused(path, at, &refused)))
         };
         self.asked.push(answer.boxed());
         Ok(())
@@ -283,13 +301,13 @@ impl Session {
             }
         };
         let kind = match told {
+            Told::Rotated(rotation) => {
+                self.say_assigned();
+                return Some(self.settled(rotation));
+            }
             Told::Queued(states) => {
                 // A bot that leaves its ladders knows by this that no seat follows that they made before.
-                for _ in 0..limits::MAX_SEATS_PER_STREAM {
-                    let next = tokio::task::coop::unconstrained(self.assigned.next());
-                    let Some(Some(seat)) = next.now_or_never() else { break };
-                    self.said.push_back(assigned_to_wire(&seat));
-                }
+                self.say_assigned();
                 let accepted = v1::QueuesAccepted { queues: queues::accepted(&states) };
                 let kind = acknowledgement::Kind::Queues(accepted);
                 return Some(acknowledgement(tag, 0, kind));

@@ -8,13 +8,15 @@ use futures::{
 use tokio::time::{Instant, sleep_until};
 
 use super::outbox::Outbox;
-use crate::grpc::drain::Drain;
+use crate::{grpc::drain::Drain, journal::Rotation};
 
 /// One such thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// The token that opened the stream holds no longer.
     Voided,
+    /// The bot whose token opened the stream got another.
+    Rotated(Rotation),
     /// Nobody reads the answers any more.
     Unread,
     /// The server drains.
@@ -34,21 +36,25 @@ pub(super) enum Due {
     Sign,
 }
 
+/// Until when the token that opened a stream is for what.
+pub(super) struct Validity {
+    pub(super) rotated: BoxFuture<'static, Rotation>,
+    pub(super) voided: BoxFuture<'static, ()>,
+}
+
 /// All that may happen. What has not happened costs nothing when something else does, which is with every message: so none
 /// of it is waited for anew.
 pub(super) struct Events<'stream>(FuturesUnordered<BoxFuture<'stream, Event>>);
 
 impl<'stream> Events<'stream> {
-    pub(super) fn new<T>(
-        out: &'stream Outbox<T>,
-        drain: &'stream Drain,
-        voided: BoxFuture<'stream, ()>,
-    ) -> Self
+    pub(super) fn new<T>(out: &'stream Outbox<T>, drain: &'stream Drain, validity: Validity) -> Self
     where
         T: Send,
     {
         let events = FuturesUnordered::new();
+        let Validity { rotated, voided } = validity;
         events.push(voided.map(|()| Event::Voided).boxed());
+        events.push(rotated.map(Event::Rotated).boxed());
         events.push(out.closed().map(|()| Event::Unread).boxed());
         events.push(drain.draining().cancelled().map(|()| Event::Draining).boxed());
         events.push(drain.closing().cancelled().map(|()| Event::Closing).boxed());

@@ -7,10 +7,16 @@ use zetema_proto::{
     v1::{self, ErrorReason, play_response::Kind},
 };
 
-use super::{opener::Opener, queues, session::Session};
+use super::{
+    opener::{BotOpener, Opener},
+    queues,
+    rotation::rotated_to_wire,
+    session::Session,
+};
 use crate::{
     encoding::{seat_state_to_wire, stage_to_wire},
     grpc::fault::Fault,
+    journal::Rotation,
     limits,
     matches::{BotSeats, LiveSeat, SeatPlace},
 };
@@ -41,7 +47,7 @@ impl Session {
         let capacity = wanted.min(limits::MAX_SEATS_PER_STREAM);
         let live = self.live_seats(live_seats_token, capacity)?;
         self.capacity = Some(capacity);
-        if let Opener::Bot(bot) = &self.opener {
+        if let Opener::Bot(BotOpener { bot, rotation: None }) = &self.opener {
             let capacity = queues::capacity_of_stream(capacity);
             self.presence = Some(self.backend.ladders.enter_with(bot.clone(), capacity));
         }
@@ -68,6 +74,9 @@ impl Session {
         });
         self.ping_at = Instant::now() + self.backend.ping_interval;
         self.say_ping();
+        if let Opener::Bot(BotOpener { rotation: Some(rotation), .. }) = self.opener {
+            self.said.push_back(rotated_to_wire(rotation));
+        }
         // It is in: what is wrong with its queues is a rejection of these alone.
         queues.as_ref().map_or(Ok(()), |queues| self.wait_on(tag, "hello.queues", queues))
     }
@@ -76,13 +85,17 @@ impl Session {
     fn live_seats(&mut self, page_token: &str, most: usize) -> Result<Listed, Fault> {
         let wrong_token = |problem: String| Fault::field("hello.live_seats_token", problem);
         match &self.opener {
-            Opener::Bot(bot) => {
+            Opener::Bot(BotOpener { bot, rotation }) => {
                 let after: Option<SeatPlace> = match page_token {
                     "" => None,
                     token => Some(token.parse().map_err(|error| wrong_token(format!("is {error}")))?),
                 };
-                let BotSeats { seats, next, count, assignments } =
-                    self.backend.matches.bot_seats(bot, after, most);
+                let BotSeats { seats, next, count, assignments } = self.backend.matches.bot_seats_made_by(
+                    bot,
+                    after,
+                    most,
+                    rotation.map(Rotation::last_match_at),
+                );
                 self.assigned = stream::unfold(assignments, |mut assignments| async move {
                     Some((assignments.next().await, assignments))
                 })
@@ -111,7 +124,7 @@ struct Listed {
 
 /// A live seat as the client is told of it.
 pub(super) fn live_seat_to_wire(live: &LiveSeat) -> v1::LiveSeat {
-    let LiveSeat { match_id, seat, stage, state, ladder } = live;
+    let LiveSeat { match_id, seat, created_at: _, stage, state, ladder } = live;
     v1::LiveSeat {
         match_id: match_id.to_string(),
         seat: seat.to_wire(),

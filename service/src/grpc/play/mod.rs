@@ -11,6 +11,7 @@ mod observe;
 mod opener;
 mod outbox;
 mod queues;
+mod rotation;
 mod round_trips;
 mod seat;
 mod session;
@@ -33,12 +34,13 @@ use super::{
 };
 use crate::{
     admission::Share,
-    journal::MatchId,
+    journal::{MatchId, Rotation},
     limits,
     matches::{FaultsOf, Joined},
     table::{Command, Done, SeatAccess},
 };
-use opener::{Cuts, Opener, TokenKey};
+use events::Validity;
+use opener::{BotOpener, Cuts, Opener, TokenKey};
 use outbox::{Unread, outbox};
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
@@ -93,11 +95,12 @@ impl PlayService for PlayAdapter {
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let (opener, token) = (Opener::from(caller.bearer()), TokenKey::of(request.metadata(), &caller));
+        let (opener, token) = (Opener::from(&caller), TokenKey::of(request.metadata(), &caller));
         let share = request.extensions().get::<Share>().cloned();
         let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
         let (out, responses) = outbox();
-        tokio::spawn(session.run(request.into_inner(), out, caller.voided()));
+        let validity = Validity { rotated: caller.rotated(), voided: caller.voided() };
+        tokio::spawn(session.run(request.into_inner(), out, validity));
         Ok(Response::new(responses))
     }
 
@@ -188,20 +191,31 @@ impl PlayService for PlayAdapter {
         request: Request<v1::UpdateQueuesRequest>,
     ) -> Result<Response<v1::UpdateQueuesResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let Opener::Bot(bot) = Opener::from(caller.bearer()) else {
+        let Opener::Bot(BotOpener { bot, rotation }) = Opener::from(&caller) else {
             return Err(Fault::unauthenticated().into());
         };
         let v1::UpdateQueuesRequest { queues } = request.into_inner();
         let waits = queues::waits(&queues.unwrap_or_default());
         let waits = waits.map_err(|error| Fault::from(error.within("queues")))?;
-        let states = self.leases.renew(&self.backend.ladders, bot.clone(), waits, caller.voided()).await;
-        let states = states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?;
-        let seats = self.backend.matches.bot_seats(&bot, None, limits::MAX_SEATS_PER_STREAM).seats;
+        let states = match rotation {
+            // The lease is the new token's.
+            Some(_) if waits.is_nothing() => Vec::new(),
+            Some(rotation) => return Err(Fault::token_rotated(rotation).into()),
+            None => {
+                let ladders = &self.backend.ladders;
+                let states = self.leases.renew(ladders, bot.clone(), waits, caller.settled()).await;
+                states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?
+            }
+        };
+        let made_by = rotation.map(Rotation::last_match_at);
+        let seats = self.backend.matches.bot_seats_made_by(&bot, None, limits::MAX_SEATS_PER_STREAM, made_by);
+        let words = if rotation.is_some() { Vec::new() } else { self.leases.words(&bot) };
+        let notices = words.iter().map(queues::notice).collect();
         Ok(Response::new(v1::UpdateQueuesResponse {
             queues: queues::accepted(&states),
-            live_seats: seats.iter().map(hello::live_seat_to_wire).collect(),
+            live_seats: seats.seats.iter().map(hello::live_seat_to_wire).collect(),
             waits_ms: u32::try_from(limits::QUEUE_LEASE.as_millis()).unwrap_or(u32::MAX),
-            notices: self.leases.words(&bot).iter().map(queues::notice).collect(),
+            notices,
         }))
     }
 
@@ -211,8 +225,8 @@ impl PlayService for PlayAdapter {
     ) -> Result<Response<v1::ListFaultsResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
         let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token, bot } = request.get_ref();
-        let of = match (Opener::from(caller.bearer()), seat_token.as_str(), bot.as_str()) {
-            (Opener::Bot(bot), "", "") => FaultsOf::Bot(bot),
+        let of = match (Opener::from(&caller), seat_token.as_str(), bot.as_str()) {
+            (Opener::Bot(BotOpener { bot, rotation: _ }), "", "") => FaultsOf::Bot(bot),
             (_, "", bot) if !bot.is_empty() => faults::of_bot(&self.backend, &caller, bot)?,
             (_, _, bot) if !bot.is_empty() => {
                 return Err(Fault::field("bot", "stands beside seat_token: give one of them").into());

@@ -12,7 +12,7 @@ use zetema_proto::v1;
 use crate::{
     access::{self, Bearer, SeatGrant},
     grpc::caller::Caller,
-    journal::{BotName, MatchId},
+    journal::{BotName, MatchId, Rotation},
     limits,
     table::SeatAccess,
 };
@@ -23,18 +23,26 @@ pub(super) enum Opener {
     /// Nobody's: each seat has a token of its own.
     Nobody,
     /// Those of a bot.
-    Bot(BotName),
+    Bot(BotOpener),
     /// One seat.
     Seat(MatchId, SeatAccess),
 }
 
-impl From<&Bearer> for Opener {
-    fn from(bearer: &Bearer) -> Self {
-        match bearer {
+/// A bot, and what its token still is for.
+#[derive(Debug, Clone)]
+pub(super) struct BotOpener {
+    pub(super) bot: BotName,
+    /// That the bot got another token, if it did: this one is for the seats of matches that were made before.
+    pub(super) rotation: Option<Rotation>,
+}
+
+impl From<&Caller> for Opener {
+    fn from(caller: &Caller) -> Self {
+        match caller.bearer() {
             Bearer::Seat(SeatGrant { match_id, seat, generation }) => {
                 Self::Seat(*match_id, SeatAccess { seat: *seat, generation: *generation })
             }
-            Bearer::Bot(bot) => Self::Bot(bot.clone()),
+            Bearer::Bot(bot) => Self::Bot(BotOpener { bot: bot.clone(), rotation: caller.rotation() }),
             Bearer::Admin | Bearer::Owner(_) | Bearer::Anonymous => Self::Nobody,
         }
     }

@@ -171,7 +171,7 @@ struct Lease {
 }
 
 impl Leases {
-    /// Lets a bot wait for this until the lease is over or is renewed, but no longer than the token of this call holds.
+    /// Lets a bot wait for this until the lease is over or is renewed, but no longer than the token of this call lets it, until `voided`.
     pub(super) async fn renew(
         &self,
         ladders: &Ladders,

@@ -4,7 +4,10 @@ use tonic::metadata::MetadataMap;
 use zetema_proto::{FieldError, Wire, v1};
 use zetema_rules::Seat;
 
-use super::{handles::SeatKey, opener::Opener};
+use super::{
+    handles::SeatKey,
+    opener::{BotOpener, Opener},
+};
 use crate::{
     access::Access,
     grpc::{
@@ -12,7 +15,7 @@ use crate::{
         caller::{self, Caller},
         fault::Fault,
     },
-    journal::{BotName, MatchId},
+    journal::MatchId,
     table::SeatAccess,
 };
 
@@ -22,7 +25,7 @@ pub(super) enum By {
     /// Its own token. Whether it was replaced since, the table checks.
     Token(SeatAccess),
     /// The token of its bot. Whether it is the bot's, the match knows.
-    Bot(BotName),
+    Bot(BotOpener),
 }
 
 impl By {
@@ -34,7 +37,15 @@ impl By {
     ) -> Result<SeatAccess, Fault> {
         match self {
             Self::Token(access) => Ok(access),
-            Self::Bot(bot) => Ok(backend.matches.bot_access(match_id, seat, &bot).await?),
+            Self::Bot(BotOpener { bot, rotation }) => {
+                let access = backend.matches.bot_access(match_id, seat, &bot).await?;
+                if let Some(rotation) = rotation
+                    && backend.matches.get(match_id).await?.created_at > rotation.last_match_at()
+                {
+                    return Err(Fault::token_rotated(rotation));
+                }
+                Ok(access)
+            }
         }
     }
 }
@@ -46,7 +57,7 @@ pub(super) fn by_token(access: &Access, token: &str, path: &str) -> Result<(Seat
 }
 
 /// The seat that the message in the field `path` names as this bot's.
-pub(super) fn of_bot(bot: &BotName, seat: &v1::AssignedSeat, path: &str) -> Result<(SeatKey, By), Fault> {
+pub(super) fn of_bot(bot: &BotOpener, seat: &v1::AssignedSeat, path: &str) -> Result<(SeatKey, By), Fault> {
     let v1::AssignedSeat { match_id, seat } = seat;
     let within = |error: FieldError| error.within(path);
     if match_id.is_empty() {
@@ -70,7 +81,7 @@ pub(super) fn named(
     let path = format!("{within}assigned");
     match (seat_token, assigned) {
         (token, None) => by_token(&backend.access, token, &format!("{within}seat_token")),
-        ("", Some(seat)) => match caller.map(Caller::bearer).map(Opener::from) {
+        ("", Some(seat)) => match caller.map(Opener::from) {
             Some(Opener::Bot(bot)) => of_bot(&bot, seat, &path),
             _ => Err(Fault::field(
                 path,

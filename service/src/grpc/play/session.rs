@@ -27,7 +27,7 @@ use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
     ask::{Answer, Asked},
-    events::{Due, Event, Events},
+    events::{Due, Event, Events, Validity},
     faults,
     handles::Handles,
     hearing::Hearing,
@@ -136,9 +136,9 @@ impl Session {
         self,
         requests: Streaming<v1::PlayRequest>,
         out: Outbox<Outgoing>,
-        voided: BoxFuture<'static, ()>,
+        validity: Validity,
     ) {
-        let end = AssertUnwindSafe(self.until_end(requests, &out, voided)).catch_unwind().await;
+        let end = AssertUnwindSafe(self.until_end(requests, &out, validity)).catch_unwind().await;
         if let Err(panic) = end {
             out.send(Err(Fault::panicked(&*panic).into())).await;
         }
@@ -148,9 +148,9 @@ impl Session {
         mut self,
         mut requests: Streaming<v1::PlayRequest>,
         out: &Outbox<Outgoing>,
-        voided: BoxFuture<'static, ()>,
+        validity: Validity,
     ) {
-        let end = self.serve(&mut requests, out, voided).await;
+        let end = self.serve(&mut requests, out, validity).await;
         let end = match (end, self.share.as_ref().and_then(Share::verdict)) {
             // What the connection was closed for, the next stream is told.
             (End::Closed, Some(Verdict::Stalled)) => End::Fault(Fault::stalled_reader()),
@@ -169,10 +169,10 @@ impl Session {
         &mut self,
         requests: &mut Streaming<v1::PlayRequest>,
         out: &Outbox<Outgoing>,
-        voided: BoxFuture<'_, ()>,
+        validity: Validity,
     ) -> End {
         let backend = Arc::clone(&self.backend);
-        let mut events = Events::new(out, &backend.drain, voided);
+        let mut events = Events::new(out, &backend.drain, validity);
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
         events.look_at(Due::Ping, self.ping_at);
         events.look_at(Due::Sign, Instant::now() + self.silence());
@@ -198,6 +198,7 @@ impl Session {
                 biased;
                 Some(event) = events.next() => match event {
                     Event::Voided => return End::Fault(Fault::token_void()),
+                    Event::Rotated(rotation) => self.rotated(rotation),
                     Event::Unread => return End::Closed,
                     Event::Closing => return self.close(out, events).await,
                     Event::Draining => drains = true,
@@ -404,7 +405,7 @@ impl Session {
                 Some(event) = events.next() => match event {
                     Event::Voided => return End::Fault(Fault::token_void()),
                     Event::Unread => return End::Closed,
-                    Event::Closing | Event::Draining | Event::Due(_) => {}
+                    Event::Rotated(_) | Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
                 told = poll_fn(|context| self.answers.poll_take(context)) => {
                     self.told(told);

@@ -131,7 +131,7 @@ impl Commit<'_> {
     }
 
     fn change_tokens(&mut self, change: &TokenChange) -> rusqlite::Result<TokensOutcome> {
-        let TokenChange { now, made, revoked, forgotten, request } = change;
+        let TokenChange { now, made, revoked, rotated, forgotten, request } = change;
         if let Some(request) = request {
             if read::request(self.conn, &request.key, *now)? == RequestState::Reused {
                 return Ok(Outcome::Refused(RequestReused));
@@ -140,6 +140,9 @@ impl Commit<'_> {
         }
         for id in revoked {
             tokens::revoke(self.conn, *id, *now)?;
+        }
+        for id in rotated {
+            tokens::rotate(self.conn, *id, *now)?;
         }
         for id in forgotten {
             tokens::forget(self.conn, *id)?;

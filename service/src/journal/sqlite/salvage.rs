@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use super::chain::Rows;
 use super::live::Segment;
 use super::recover::{self, Log, table};
-use super::schema::{Found, HOOKED, LISTED, RATED, REGISTERED, SEALED};
+use super::schema::{Found, HOOKED, LISTED, RATED, REGISTERED, ROTATED, SEALED};
 use super::seal::{
     DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
-    Sealed, TOKENS, WEBHOOKS,
+    ROTATED_TOKENS, Sealed, TOKENS, WEBHOOKS,
 };
 use super::{Quarantine, bots, ladders, limits, records, schema, segments, webhooks};
 use crate::journal::row;
@@ -24,6 +24,10 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
     let known = quarantined(from, &mut lost);
     for sealed in [META, REQUESTS, TOKENS] {
         small_table(from, &tx, sealed, &mut lost)?;
+    }
+    if from.schema >= ROTATED {
+        small_table(from, &tx, ROTATED_TOKENS, &mut lost)?;
+        tx.execute("DELETE FROM rotated_tokens WHERE token_id NOT IN (SELECT token_id FROM tokens)", [])?;
     }
     if from.schema >= HOOKED {
         for sealed in [WEBHOOKS, DEAD_LETTERS] {
@@ -188,6 +192,9 @@ fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
         }
         (REGISTERED_OWNERS, _) => {
             ": the owner's tokens hold, and it does not count any more among those that registered themselves"
+        }
+        (ROTATED_TOKENS, _) => {
+            ": an old token of a bot, which only played on after a rotation, holds again. Rotate the bot's token again, or revoke the old one"
         }
         (LADDERS | LADDER_RATINGS, _) => {
             ": ratings follow from the results, and the next start stores what they say"

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::commit::clamp;
 use super::live::{Segment, SegmentNumber};
 use super::recover::table;
-use super::tables::{ACCOUNTS, INDEXES, RATINGS, SEALS, TABLES, TOKENS, WEBHOOKS};
+use super::tables::{ACCOUNTS, INDEXES, RATINGS, ROTATIONS, SEALS, TABLES, TOKENS, WEBHOOKS};
 use super::{OpenError, Options, bots, limits, records, seal, segments};
 use crate::journal::Epoch;
 
@@ -20,8 +20,8 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
-/// list, 6 no accounts, 7 no ratings of ladders. A later one is a later release's.
-pub(super) const SCHEMA: u64 = 8;
+/// list, 6 no accounts, 7 no ratings of ladders, 8 no tokens that play on. A later one is a later release's.
+pub(super) const SCHEMA: u64 = 9;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
@@ -34,6 +34,8 @@ pub(super) const INDEXED: u64 = 6;
 pub(super) const REGISTERED: u64 = 7;
 /// The first layout with ratings of ladders.
 pub(super) const RATED: u64 = 8;
+/// The first layout with rotated tokens that play on.
+pub(super) const ROTATED: u64 = 9;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -180,6 +182,7 @@ pub(super) fn make_tables(conn: &Connection, from: u64, to: u64) -> rusqlite::Re
         (INDEXED, INDEXES),
         (REGISTERED, ACCOUNTS),
         (RATED, RATINGS),
+        (ROTATED, ROTATIONS),
     ];
     for (version, tables) in added {
         if (from + 1..=to).contains(&version) {

@@ -51,6 +51,7 @@ pub(super) const TOKENS: Sealed = Sealed {
     table: "tokens",
     columns: "token_number, token_id, secret_sha256, scope, account, label, created_ms, expires_ms, revoked_ms",
 };
+pub(super) const ROTATED_TOKENS: Sealed = Sealed { table: "rotated_tokens", columns: "token_id, rotated_ms" };
 /// All of a finished match but its record, so that lists need not read that.
 pub(super) const RECORDS: Sealed = Sealed {
     table: "records",

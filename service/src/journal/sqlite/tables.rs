@@ -122,6 +122,15 @@ CREATE TABLE registered_owners (
 ) STRICT, WITHOUT ROWID;
 ";
 
+/// What version 9 added: the tokens that were rotated and play on.
+pub(super) const ROTATIONS: &str = "
+CREATE TABLE rotated_tokens (
+    token_id BLOB PRIMARY KEY,
+    rotated_ms INTEGER NOT NULL,
+    seal BLOB
+) STRICT, WITHOUT ROWID;
+";
+
 /// What version 8 added. SQLite keeps a number of 64 bits in a column of type REAL as it is.
 pub(super) const RATINGS: &str = "
 CREATE TABLE ladders (

@@ -1,10 +1,12 @@
-//! The table of tokens.
+//! The tables of tokens, and of those that were rotated.
+
+use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, params};
 
 use super::commit::clamp;
 use super::read::{sealed, stored_value};
-use super::seal::TOKENS;
+use super::seal::{ROTATED_TOKENS, TOKENS};
 use crate::journal::{
     BotName, Owner, Scope, SecretHash, StoredToken, TokenId, TokenLabel, TokenNumber, UnixMillis,
 };
@@ -19,11 +21,28 @@ const BOT: i64 = 3;
 /// Every token, in the order in which they were made.
 pub(super) fn all(conn: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     let sql = format!("SELECT {COLUMNS}, {} FROM tokens ORDER BY token_number", TOKENS.holds());
-    conn.prepare_cached(&sql)?.query_map([], token)?.collect()
+    let mut tokens: Vec<StoredToken> =
+        conn.prepare_cached(&sql)?.query_map([], token)?.collect::<rusqlite::Result<_>>()?;
+    let rotated = rotated(conn)?;
+    for token in &mut tokens {
+        token.rotated_at = rotated.get(&token.id).copied();
+    }
+    Ok(tokens)
+}
+
+/// When each of those that were rotated was.
+fn rotated(conn: &Connection) -> rusqlite::Result<HashMap<TokenId, UnixMillis>> {
+    let sql = format!("SELECT {}, {} FROM rotated_tokens", ROTATED_TOKENS.columns, ROTATED_TOKENS.holds());
+    let row = |row: &Row<'_>| {
+        sealed(row, 2)?;
+        Ok((TokenId::from_bytes(row.get(0)?), millis(row.get(1)?)))
+    };
+    conn.prepare_cached(&sql)?.query_map([], row)?.collect()
 }
 
 pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
-    let StoredToken { number, id, hash, scope, label, created_at, expires_at, revoked_at } = token;
+    let StoredToken { number, id, hash, scope, label, created_at, expires_at, revoked_at, rotated_at } =
+        token;
     let (kind, account) = match scope {
         Scope::Admin => (ADMIN, None),
         Scope::Owner(owner) => (OWNER, Some(owner.as_str())),
@@ -41,7 +60,17 @@ pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result
         expires_at.map(|at| clamp(at.get())),
         revoked_at.map(|at| clamp(at.get())),
     ])?;
-    seal(conn, *id)
+    seal(conn, *id)?;
+    rotated_at.map_or(Ok(()), |at| rotate(conn, *id, at))
+}
+
+pub(super) fn rotate(conn: &Connection, id: TokenId, now: UnixMillis) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT OR IGNORE INTO rotated_tokens ({}, seal) VALUES (?1, ?2, seal_of('rotated_tokens', ?1, ?2))",
+        ROTATED_TOKENS.columns
+    );
+    conn.prepare_cached(&sql)?.execute(params![id.as_bytes(), clamp(now.get())])?;
+    Ok(())
 }
 
 pub(super) fn revoke(conn: &Connection, id: TokenId, now: UnixMillis) -> rusqlite::Result<()> {
@@ -56,7 +85,9 @@ fn seal(conn: &Connection, id: TokenId) -> rusqlite::Result<()> {
 }
 
 pub(super) fn forget(conn: &Connection, id: TokenId) -> rusqlite::Result<()> {
-    conn.prepare_cached("DELETE FROM tokens WHERE token_id = ?1")?.execute(params![id.as_bytes()])?;
+    for sql in ["DELETE FROM tokens WHERE token_id = ?1", "DELETE FROM rotated_tokens WHERE token_id = ?1"] {
+        conn.prepare_cached(sql)?.execute(params![id.as_bytes()])?;
+    }
     Ok(())
 }
 
@@ -79,6 +110,7 @@ fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
         created_at: millis(row.get(6)?),
         expires_at: row.get::<_, Option<i64>>(7)?.map(millis),
         revoked_at: row.get::<_, Option<i64>>(8)?.map(millis),
+        rotated_at: None,
     })
 }
 

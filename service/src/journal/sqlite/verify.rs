@@ -10,9 +10,10 @@ use crate::journal::ReadError;
 
 /// The tables of which a start reads every row, beside the log. Their pages are looked at however large the database is, and pages that do
 /// not hang together stop the start, those of `ladders` and `ladder_ratings` too, though a changed row of these does not.
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 10] = [
     "meta",
     "tokens",
+    "rotated_tokens",
     "quarantine",
     "webhooks",
     "dead_letters",
@@ -52,6 +53,9 @@ pub(super) fn database(found: &Found, depth: Depth) -> Result<(), OpenError> {
     }
     for sealed in [seal::META, seal::QUARANTINE, seal::TOKENS] {
         broken_seals(conn, sealed)?;
+    }
+    if *schema >= schema::ROTATED {
+        broken_seals(conn, seal::ROTATED_TOKENS)?;
     }
     if *schema >= schema::HOOKED {
         for sealed in [seal::WEBHOOKS, seal::DEAD_LETTERS] {

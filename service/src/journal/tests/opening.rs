@@ -63,8 +63,14 @@ async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
     assert_eq!((f.recovery.unfinished, f.journal.tokens().await.unwrap()), (1, Vec::new()));
 }
 
-/// Takes away what the eighth layout added.
+/// Takes away what the ninth layout added.
+pub(super) fn without_rotations(database: &Connection) {
+    database.execute_batch("DROP TABLE rotated_tokens").unwrap();
+}
+
+/// Takes away what the eighth layout added, and those after it.
 pub(super) fn without_ladders(database: &Connection) {
+    without_rotations(database);
     database.execute_batch("DROP TABLE ladders; DROP TABLE ladder_ratings").unwrap();
 }
 

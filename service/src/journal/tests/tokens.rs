@@ -1,5 +1,6 @@
 //! Tokens, and requests that are remembered by themselves.
 
+use super::opening::without_rotations;
 use super::*;
 use crate::journal::{
     BodyHash, BotName, Caller, MetaKey, MetaValue, Owner, RequestId, RequestKey, RequestReused, Response,
@@ -20,6 +21,7 @@ pub(super) fn token(number: u8, scope: Scope) -> StoredToken {
         created_at: at(u64::from(number) * 1_000),
         expires_at: None,
         revoked_at: None,
+        rotated_at: None,
     }
 }
 
@@ -28,6 +30,7 @@ pub(super) fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
         now: at(now),
         made: made.cloned(),
         revoked: Vec::new(),
+        rotated: Vec::new(),
         forgotten: Vec::new(),
         request: None,
     }
@@ -40,6 +43,47 @@ pub(super) fn request(body: u8, response: &'static str) -> Request {
         body_hash: BodyHash([body; 32]),
     };
     Request { key, response: Response::new(response).unwrap() }
+}
+
+#[tokio::test]
+async fn when_a_token_was_rotated_is_kept_until_the_token_is_forgotten() {
+    let f = Fixture::new().await;
+    let rex = || Scope::Bot(BotName::new("rex").unwrap());
+    let made = [token(1, rex()), token(2, rex())];
+    for made in &made {
+        assert_eq!(f.journal.change_tokens(change(0, Some(made))).await, Outcome::Done(()));
+    }
+    // The first time counts.
+    for now in [4_000, 5_000] {
+        let rotated = TokenChange { rotated: vec![made[0].id], ..change(now, None) };
+        assert_eq!(f.journal.change_tokens(rotated).await, Outcome::Done(()));
+    }
+    let f = f.reopen().await;
+    let wanted = [StoredToken { rotated_at: Some(at(4_000)), ..made[0].clone() }, made[1].clone()];
+    assert_eq!(f.journal.tokens().await.unwrap(), wanted);
+    let forgotten = TokenChange { forgotten: vec![made[0].id], ..change(6_000, None) };
+    assert_eq!(f.journal.change_tokens(forgotten).await, Outcome::Done(()));
+    assert_eq!(f.journal.change_tokens(change(7_000, Some(&made[0]))).await, Outcome::Done(()));
+    let f = f.reopen().await;
+    assert_eq!(f.journal.tokens().await.unwrap(), made);
+}
+
+#[tokio::test]
+async fn the_tokens_of_a_journal_that_knows_no_rotation_hold_and_can_be_rotated() {
+    let f = Fixture::new().await;
+    let made = token(1, Scope::Bot(BotName::new("rex").unwrap()));
+    assert_eq!(f.journal.change_tokens(change(0, Some(&made))).await, Outcome::Done(()));
+    let f = f
+        .reopen_after(|database| {
+            without_rotations(database);
+            put_meta(database, "journal/schema", &8_u64.to_be_bytes());
+        })
+        .await;
+    assert_eq!(f.journal.tokens().await.unwrap(), std::slice::from_ref(&made));
+    let rotated = TokenChange { rotated: vec![made.id], ..change(4_000, None) };
+    assert_eq!(f.journal.change_tokens(rotated).await, Outcome::Done(()));
+    let f = f.reopen().await;
+    assert_eq!(f.journal.tokens().await.unwrap()[0].rotated_at, Some(at(4_000)));
 }
 
 #[tokio::test]

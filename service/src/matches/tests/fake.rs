@@ -414,7 +414,7 @@ impl Journal for FakeJournal {
     }
 
     async fn change_tokens(&self, change: TokenChange) -> Outcome<(), RequestReused> {
-        let TokenChange { now, made, revoked, forgotten, request } = change;
+        let TokenChange { now, made, revoked, rotated, forgotten, request } = change;
         let mut inner = self.inner.lock().unwrap();
         let fate = if inner.fates.is_empty() { None } else { Some(inner.fates.remove(0)) };
         match fate {
@@ -434,6 +434,9 @@ impl Journal for FakeJournal {
         for token in &mut inner.tokens {
             if revoked.contains(&token.id) && token.revoked_at.is_none() {
                 token.revoked_at = Some(now);
+            }
+            if rotated.contains(&token.id) {
+                token.rotated_at.get_or_insert(now);
             }
         }
         inner.tokens.retain(|token| !forgotten.contains(&token.id));

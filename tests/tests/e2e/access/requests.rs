@@ -75,7 +75,9 @@ pub(super) fn request(method: &str, target: &Target<'_>) -> (Door, Vec<Vec<u8>>)
         "BotService/UpdateBot" => {
             (Door::Owners, v1::UpdateBotRequest { name, ..Default::default() }.encode_to_vec())
         }
-        "BotService/RotateToken" => (Door::Owners, v1::RotateTokenRequest { name }.encode_to_vec()),
+        "BotService/RotateToken" => {
+            (Door::Owners, v1::RotateTokenRequest { name, old_tokens: 0 }.encode_to_vec())
+        }
         "BotService/RetireBot" => (Door::Owners, v1::RetireBotRequest { name }.encode_to_vec()),
         "LadderService/ListLadders" => (Door::Open, v1::ListLaddersRequest {}.encode_to_vec()),
         "LadderService/GetStandings" => {

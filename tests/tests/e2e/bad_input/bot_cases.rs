@@ -100,7 +100,7 @@ fn of_one() -> Vec<Case> {
         version: Some(version.to_owned()),
         ..v1::UpdateBotRequest::default()
     };
-    let rotate = |name: &str| v1::RotateTokenRequest { name: name.to_owned() };
+    let rotate = |name: &str| v1::RotateTokenRequest { name: name.to_owned(), old_tokens: 0 };
     let retire = |name: &str| v1::RetireBotRequest { name: name.to_owned() };
     let (missing, absent) = (|| Expected::field("name"), || Expected::reason(NotFound));
     vec![
@@ -111,6 +111,12 @@ fn of_one() -> Vec<Case> {
         Case::new(UPDATE, "too long a version", &update("rex", &"x".repeat(65)), Expected::field("version")),
         Case::new(ROTATE, "no bot", &rotate(""), missing()),
         Case::new(ROTATE, "a bot that does not exist", &rotate("nobody"), absent()),
+        Case::new(
+            ROTATE,
+            "an unknown fate of the old tokens",
+            &v1::RotateTokenRequest { old_tokens: 99, ..rotate("rex") },
+            Expected::field("old_tokens"),
+        ),
         Case::new(RETIRE, "no bot", &retire(""), missing()),
         Case::new(RETIRE, "a bot that does not exist", &retire("nobody"), absent()),
     ]

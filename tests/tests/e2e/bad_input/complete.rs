@@ -13,7 +13,7 @@ use super::Met;
 use super::case::{Caller, Case, Expected};
 
 /// Reasons that no row can meet, and why.
-const NOT_BY_INPUT: [(ErrorReason, &str); 8] = [
+const NOT_BY_INPUT: [(ErrorReason, &str); 9] = [
     (ErrorReason::Unspecified, "is never sent"),
     (ErrorReason::Superseded, "comes to a stream whose seat another takes: see takeover"),
     (ErrorReason::SlowReader, "comes to a client that does not read, not to an input"),
@@ -21,6 +21,7 @@ const NOT_BY_INPUT: [(ErrorReason, &str); 8] = [
     (ErrorReason::OutcomeUnknown, "comes when the disk fails"),
     (ErrorReason::Overloaded, "comes when the server is late, whatever is asked: see its tests"),
     (ErrorReason::NotBenched, "needs a bot that has played on a ladder: see those of the service"),
+    (ErrorReason::TokenRotated, "needs a token that was rotated: see rotation"),
     (ErrorReason::Internal, "is a fault of the server, which no input may cause"),
 ];
 
