@@ -436,7 +436,7 @@ fn a_bot_whose_token_was_rotated_plays_what_it_has_to_the_end_and_says_why_it_en
     let rotated = v1::TokenRotated { message: message.clone(), ..v1::TokenRotated::default() };
     let kind = Some(v1::play_response::Kind::TokenRotated(rotated));
     world.server.outbox.push_back(v1::PlayResponse { tag: 0, handle: 0, kind });
-    world.run_some(2);
+    while world.events.is_empty() && world.step() {}
     world.cut();
     // It is the new token's.
     assign(&mut world);
