@@ -751,10 +751,10 @@ pub const LUCK_CHUNK: Duration = Duration::from_millis(10);
 pub const IDLE_PAUSE: Duration = Duration::from_millis(250);
 
 /// Results of one season that is looked at for the admin, the latest of a ladder.
-pub const SEASON_RESULTS: usize = 20_000;
+pub const SEASON_RESULTS: usize = 30_000;
 
 /// Bytes of what seats did in one season until it has no more results, of one season at a time: 2 for each decision, and 4 for each other card
-/// that could have been discarded. A match of two by the default preset takes some 3,000, so that [`SEASON_RESULTS`] of them have room.
+/// that could have been discarded. A match of two by the default preset takes some 3,000, one by `quick` half of that, so that [`SEASON_RESULTS`] of these have room.
 pub const SEASON_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long a season that was looked at is shown until it is looked at anew.

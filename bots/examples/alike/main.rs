@@ -67,14 +67,14 @@ fn lengths(matches: u64) -> Result<(), Box<dyn Error>> {
         for players in [2, 3, 4] {
             let rules = preset.rules(players, None)?;
             for house in [House::Greedy, House::Random] {
-                let programs = vec![Program::House(house); usize::from(players)];
+                let programs = vec![Program::House(house); players];
                 let results = season(&programs, rules, matches, 0);
                 let seats = results.iter().flat_map(FinishedMatch::seats);
                 let preferences: usize = seats.clone().map(|seat| seat.preferences.len()).sum();
                 let a_seat = preferences / seats.count().max(1);
                 let a_stretch = STRETCH / a_seat.max(1) + 1;
                 let a_bot = STRETCHES * a_stretch;
-                let in_all = a_bot * HONEST / usize::from(players);
+                let in_all = a_bot * HONEST / players;
                 println!(
                     "{preset} of {players} {house}: {a_seat} preferences a seat, {a_bot} matches a bot, {in_all} results"
                 );

@@ -65,7 +65,7 @@ pub(crate) fn print(rules: Rules, results: u64) -> Result<(), Box<dyn Error>> {
         for number in 0..AUTHORS {
             match (of_author(&all, number), of_author(&usual, number)) {
                 (_, Some((likeness, nearer, stretches))) => {
-                    print!("  {likeness:.4} ({nearer} of {stretches})")
+                    print!("  {likeness:.4} ({nearer} of {stretches})");
                 }
                 (Some((likeness, ..)), None) => print!("  {likeness:.4}"),
                 (None, None) => print!("  less"),

@@ -50,7 +50,7 @@ use crate::{
     access::{Access, AccessError, AdminToken},
     admission::{DiskRoom, Pressure, Rates},
     bots::Bots,
-    config::{Config, Number, Numbers},
+    config::{Config, Number, Numbers, TlsFiles},
     grpc::{Backend, Drain},
     incident::Incident,
     journal::{self, OpenError, ReadError, Recovery, ServerJournal, SqliteJournal},
@@ -182,12 +182,7 @@ impl Server {
         let listen_error = |cause| StartError::Listen { listen, cause };
         let listener = Listener::bind(listen, &numbers).map_err(listen_error)?;
         let local_addr = listener.local_addr().map_err(listen_error)?;
-        let transport = match config.tls {
-            Some(files) => Transport::Tls(Arc::new(
-                Tls::open(files, numbers.millis(Number::TlsHandshakeTimeoutMs)).await?,
-            )),
-            None => Transport::Plaintext,
-        };
+        let transport = open_transport(config.tls, &numbers).await?;
         // What is wrong with it is told before any match runs.
         let network = Network::open(config.webhook_allow, config.webhook_ca).await?;
 
@@ -397,6 +392,13 @@ fn watch(tasks: &TaskTracker, drain: &Drain, pressure: Arc<Pressure>, rates: Arc
     let (looking, tidying) = (drain.closing().clone(), drain.closing().clone());
     tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(max_late)).await });
     tasks.spawn(async move { tidying.run_until_cancelled(rates.tidy()).await });
+}
+
+/// What connections are made of.
+async fn open_transport(files: Option<TlsFiles>, numbers: &Numbers) -> Result<Transport, StartError> {
+    let Some(files) = files else { return Ok(Transport::Plaintext) };
+    let tls = Tls::open(files, numbers.millis(Number::TlsHandshakeTimeoutMs)).await?;
+    Ok(Transport::Tls(Arc::new(tls)))
 }
 
 /// Takes up the matches that had not ended.

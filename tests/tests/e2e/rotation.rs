@@ -79,13 +79,13 @@ async fn a_match_that_runs_when_its_bots_token_is_rotated_is_played_to_its_end_b
     let (reached, mut held) = unbounded_channel();
     let go = Arc::new(Barrier::new(2));
     let holding = Arc::clone(&go);
-    let hold = move |info: &MatchInfo| Held {
+    let slow = move |info: &MatchInfo| Held {
         bot: greedy(info),
         decisions: 0,
         reached: reached.clone(),
         go: Arc::clone(&holding),
     };
-    let mut old = waiting(&clients, &first, hold).await;
+    let mut old = waiting(&clients, &first, slow).await;
     let mut other = waiting(&clients, &bob, greedy).await;
     soon("ann's third decision", held.recv()).await.unwrap();
     let second = rotate(&clients, v1::OldTokens::PlayOn).await;

@@ -229,14 +229,14 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
         let answer = soon("UpdateQueues", clients.play().update_queues(request)).await.unwrap().into_inner();
         answer.live_seats.into_iter().map(|seat| seat.match_id).collect::<Vec<_>>()
     };
-    assert_eq!(live(&ann.token).await, [ann.seat.match_id.clone()]);
+    assert_eq!(live(&ann.token).await, std::slice::from_ref(&ann.seat.match_id));
 
     let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
     spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
     let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
     let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
     let later = created.r#match.unwrap().match_id;
-    assert_eq!(live(&ann.token).await, [ann.seat.match_id.clone()]);
+    assert_eq!(live(&ann.token).await, std::slice::from_ref(&ann.seat.match_id));
     assert_eq!(live(&second).await, [ann.seat.match_id.clone(), later.clone()]);
     let mut strange = Bot::new(&clients, &ann.token);
     strange.seat = v1::AssignedSeat { match_id: later, seat: 0 };

@@ -21,7 +21,7 @@ For the admin alone, with its token. Nothing is done to anybody: somebody has to
 when it is asked, which may take a while (then ask again), and shows for ten minutes what it found. docs/honesty.md says
 what is looked at, and what is no proof.
 
-One look is at a season: the latest 20000 rated results, or those before --before. --all looks at one season after the
+One look is at a season: the latest 30000 rated results, or those before --before. --all looks at one season after the
 other, back to --since or to the first result, waits where the server takes long, and prints what is suspected as it is
 found. Each season has its chance of a false alarm, so that of many seasons some list an honest bot.
 

@@ -129,7 +129,9 @@ fn encode(results: &[Arc<LoggedResult>]) -> Vec<u8> {
             Reason::Aborted => 3,
         });
         bytes.push(byte(seats.len()));
-        seats.iter().for_each(|seat| encode_seat(seat, &mut bytes));
+        for seat in seats {
+            encode_seat(seat, &mut bytes);
+        }
     }
     let sum = checksum(&bytes);
     bytes.extend_from_slice(&sum);

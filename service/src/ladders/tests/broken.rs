@@ -175,7 +175,9 @@ async fn results_that_are_lost_are_told_and_those_that_come_are_not() {
     assert_eq!((shown.result_number, shown.lost_results), (ResultNumber::new(3), 0));
     drop(waiting);
     // The first one, and the last one, whose number is not given again.
-    [1, 3].into_iter().for_each(|number| scene.journal.lose(ResultNumber::new(number)));
+    for number in [1, 3] {
+        scene.journal.lose(ResultNumber::new(number));
+    }
     let scene = scene.restart().await;
     let shown = scene.shows(|picture| picture.rated_matches == 1).await;
     assert_eq!((shown.result_number, shown.lost_results), (ResultNumber::new(3), 2));

@@ -330,21 +330,22 @@ async fn a_season_has_no_more_than_its_bounds_and_says_what_it_leaves_out() {
     assert_eq!(look(3, 0).await, (0, 0, 0, Some(3)));
 }
 
-/// What docs/honesty.md says of matches of two: how many are a stretch of 6,000 preferences, by `sackson` and by `quick`, and in how many
+/// What docs/honesty.md says of matches of two: how many are a stretch of 6,000 preferences, by `sackson` and by `parlett`, and in how many
 /// stretches bots must all be nearer, which each have the chance of ½, for a fifth of a hundredth over all pairs.
 #[test]
 fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
-    for (matches_a_stretch, most) in [(25, 76), (50, 42)] {
+    for (matches_a_stretch, bytes_a_match, most) in [(22, 3_000, 92), (52, 1_500, 57)] {
+        let results = limits::SEASON_RESULTS.min(limits::SEASON_BYTES / bytes_a_match);
         let is_enough = |bots: usize| {
-            let stretches = 2 * limits::SEASON_RESULTS / bots / matches_a_stretch;
+            let stretches = 2 * results / bots / matches_a_stretch;
             let pairs = bots * (bots - 1) / 2;
             let needed = (0..usize::BITS).find(|&stretches| 1_usize << stretches >= 500 * pairs).unwrap();
             stretches >= usize::try_from(needed).unwrap()
         };
         assert_eq!((2..500).filter(|&bots| is_enough(bots)).max(), Some(most), "{matches_a_stretch} matches");
     }
-    // Of 300 decisions, and of two seats with 300 preferences each, so that a season has room for all of them.
-    const { assert!(limits::SEASON_RESULTS * (300 * 2 + 2 * 300 * 4) <= limits::SEASON_BYTES) };
+    // Of 150 decisions, and of two seats with 150 preferences each, so that a season has room for all of them.
+    const { assert!(limits::SEASON_RESULTS * (150 * 2 + 2 * 150 * 4) <= limits::SEASON_BYTES) };
 }
 
 #[tokio::test]
