@@ -249,7 +249,7 @@ pub(crate) fn rotated(Rotation { at, until }: Rotation) -> String {
     let (at, until) = (timestamp(at), timestamp(until));
     format!(
         "this token was rotated at {at}: send the bot's new one; until {until} the old one plays the seats of matches that were \
-         made before the rotation, and gets no others"
+         made before the rotation, and gets no others; a bot without a stream finds them by UpdateQueues without queues"
     )
 }
 

@@ -211,6 +211,7 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
     play(&mut bots, &mut streams, 4).await;
     let second = rotate(&clients, v1::OldTokens::Unspecified).await;
+    let rotated = tokio::time::Instant::now();
     // The streams go on.
     play(&mut bots, &mut streams, 4).await;
     drop(streams);
@@ -231,6 +232,8 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     };
     assert_eq!(live(&ann.token).await, std::slice::from_ref(&ann.seat.match_id));
 
+    // What is made within 200 ms of a rotation counts as made before it.
+    tokio::time::sleep_until(rotated + Duration::from_millis(250)).await;
     let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
     spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
     let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };

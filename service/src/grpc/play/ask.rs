@@ -152,14 +152,15 @@ impl Session {
         let checked =
             queues::waits(queues).and_then(|waits| queues::check_capacity(&waits, capacity).map(|()| waits));
         let waits = checked.map_err(|error| error.within(path))?;
-        if let Some(rotation) = *rotation {
+        match *rotation {
+            Some(rotation) if !waits.is_nothing() => return Err(Fault::token_rotated(rotation)),
             // It waits for nothing as it is.
-            return if waits.is_nothing() {
+            Some(_) if self.presence.is_none() => {
                 self.keep(Answer::queued(tag, Ok(Vec::new())));
-                Ok(())
-            } else {
-                Err(Fault::token_rotated(rotation))
-            };
+                return Ok(());
+            }
+            // It is leaving, and is answered once it has left.
+            Some(_) | None => {}
         }
         let presence = self.presence.get_or_insert_with(|| {
             self.backend.ladders.enter_with(bot.clone(), queues::capacity_of_stream(capacity))
@@ -368,6 +369,7 @@ impl Session {
             shown: seq,
             owed: Vec::new(),
             unanswered: 0,
+            before: None,
             lost: false,
             _occupied: occupied,
         };

@@ -80,6 +80,8 @@ pub(super) struct Held {
     pub(super) owed: Vec<(u64, Receipt)>,
     /// What a table was asked by this handle and has not answered.
     pub(super) unanswered: usize,
+    /// What the subscription before this one included and showed, by its numbers, while something that was asked then may be unanswered.
+    pub(super) before: Option<(u64, u64)>,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
     /// That the bot plays it by this stream, for the ladders.
@@ -168,7 +170,10 @@ impl Handles {
     pub(super) fn answered(&mut self, handle: u32, acted: Option<Acted>) -> bool {
         if let Some(held) = self.held.get_mut(&handle) {
             held.unanswered = held.unanswered.saturating_sub(1);
-            let is_told = acted.is_some_and(|acted| acted.is_after(held.start));
+            let was_shown = |acted: Acted| {
+                held.before.is_some_and(|(start, shown)| acted.is_after(start) && acted.receipt.seq <= shown)
+            };
+            let is_told = acted.is_some_and(|acted| acted.is_after(held.start) || was_shown(acted));
             if let Some(Acted { tag, receipt, .. }) =
                 acted.filter(|acted| is_told && acted.receipt.seq > held.shown)
             {
@@ -214,6 +219,7 @@ impl Handles {
         });
         let start = held.start;
         let earlier = self.held.insert(handle, held);
+        let before = earlier.as_ref().map(|earlier| (earlier.start, earlier.shown));
         let (earlier, unanswered) =
             earlier.map_or_else(Default::default, |earlier| (earlier.owed, earlier.unanswered));
         let (owed, untold): (Vec<_>, Vec<_>) =
@@ -222,6 +228,7 @@ impl Handles {
         if let Some(held) = self.held.get_mut(&handle) {
             held.owed = owed;
             held.unanswered = unanswered;
+            held.before = before.filter(|_| unanswered > 0);
         }
         (handle, untold)
     }
@@ -255,6 +262,7 @@ mod tests {
             shown: start,
             owed: Vec::new(),
             unanswered: 0,
+            before: None,
             lost: false,
             _occupied: None,
         }
@@ -290,8 +298,16 @@ mod tests {
         handles.put(seat(3));
         handles.ask(HANDLE);
         handles.put(seat(6));
-        handles.remove(HANDLE);
         assert!(!handles.answered(HANDLE, Some(acted(5, 3))), "the snapshot has it, no observation does");
-        assert_eq!(handles.left.len(), 0);
+
+        let mut handles = Handles::default();
+        handles.put(seat(3));
+        handles.ask(HANDLE);
+        handles.shown(HANDLE, 5);
+        handles.put(seat(6));
+        assert!(
+            handles.answered(HANDLE, Some(acted(5, 3))),
+            "an observation went out before the seat was joined anew"
+        );
     }
 }
