@@ -9,6 +9,7 @@ pub mod encoding;
 mod grpc;
 mod incident;
 pub mod journal;
+mod kept_file;
 pub mod ladders;
 pub mod limits;
 mod mailbox;

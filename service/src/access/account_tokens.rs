@@ -55,8 +55,7 @@ impl Tokens {
         let (rotated, playing_on_before) = rotated.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
         let voided = current.into_iter().chain(playing_on).chain(playing_on_before);
         let revoked: Vec<_> = voided.chain(before).collect();
-        let mut change =
-            TokenChange { now, made: None, revoked, rotated, forgotten: Vec::new(), request: None };
+        let mut change = TokenChange { revoked, rotated, ..TokenChange::at(now) };
         let mut secret = None;
         if let Some(scope) = given {
             let (number, forgotten) = self.room(&scope, &change.revoked, &change.rotated, now)?;

@@ -287,14 +287,7 @@ async fn full(scope: impl Fn(u64) -> Scope, is_revoked: impl Fn(u64) -> bool) ->
             revoked_at: is_revoked(number).then_some(UnixMillis::new(BEGIN)),
             rotated_at: None,
         };
-        let change = TokenChange {
-            now: UnixMillis::new(BEGIN),
-            made: Some(made),
-            revoked: Vec::new(),
-            rotated: Vec::new(),
-            forgotten: Vec::new(),
-            request: None,
-        };
+        let change = TokenChange { made: Some(made), ..TokenChange::at(UnixMillis::new(BEGIN)) };
         assert_eq!(journal.change_tokens(change).await, Outcome::Done(()));
     }
     journal

@@ -192,7 +192,7 @@ impl Tokens {
         let answer = |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });
         let request = request.map(answer).transpose().map_err(|_| AccessError::Damaged("request"))?;
         let made = Some(token.clone());
-        let change = TokenChange { now, made, revoked, rotated: Vec::new(), forgotten, request };
+        let change = TokenChange { made, revoked, forgotten, request, ..TokenChange::at(now) };
         self.change(&mut memory, change).await?;
         tracing::info!(token_id = %id, scope = ?token.scope, "a token was made");
         Ok((token, secret))
@@ -216,14 +216,7 @@ impl Tokens {
         let known = self.known(&id).ok_or(TokenError::NotFound)?;
         if known.token.revoked_at.is_none() {
             let now = self.clock.wall();
-            let change = TokenChange {
-                now,
-                made: None,
-                revoked: vec![id],
-                rotated: Vec::new(),
-                forgotten: Vec::new(),
-                request: None,
-            };
+            let change = TokenChange { revoked: vec![id], ..TokenChange::at(now) };
             self.change(&mut memory, change).await?;
             tracing::info!(token_id = %id, "a token was revoked");
         }

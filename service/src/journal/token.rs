@@ -158,3 +158,17 @@ pub struct TokenChange {
     /// The request that asks for it, if it named itself. Its answer takes the place of an earlier one.
     pub request: Option<Request>,
 }
+
+impl TokenChange {
+    /// One of nothing yet.
+    pub const fn at(now: UnixMillis) -> Self {
+        Self {
+            now,
+            made: None,
+            revoked: Vec::new(),
+            rotated: Vec::new(),
+            forgotten: Vec::new(),
+            request: None,
+        }
+    }
+}

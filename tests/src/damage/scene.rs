@@ -320,14 +320,7 @@ impl Author {
             revoked_at: None,
             rotated_at: None,
         };
-        let change = TokenChange {
-            now: UnixMillis::new(1),
-            made: Some(token),
-            revoked: Vec::new(),
-            rotated: Vec::new(),
-            forgotten: Vec::new(),
-            request: None,
-        };
+        let change = TokenChange { made: Some(token), ..TokenChange::at(UnixMillis::new(1)) };
         let changed = self.journal.change_tokens(change).await;
         ensure!(changed == Outcome::Done(()), "{changed:?}");
         self.note().await

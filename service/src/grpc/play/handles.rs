@@ -57,11 +57,26 @@ impl Acted {
     }
 }
 
+/// What a subscription that is over has shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Showed {
+    /// The number of the last observation that its start included.
+    start: u64,
+    /// That of the last one that went into the stream.
+    shown: u64,
+}
+
+impl Showed {
+    /// Whether an observation of it told of an action.
+    fn told_of(self, acted: Acted) -> bool {
+        acted.is_after(self.start) && acted.receipt.seq <= self.shown
+    }
+}
+
 /// What is left of a seat that the stream has no longer.
 #[derive(Debug)]
 struct Left {
-    start: u64,
-    shown: u64,
+    showed: Showed,
     /// More than none.
     unanswered: usize,
 }
@@ -80,8 +95,8 @@ pub(super) struct Held {
     pub(super) owed: Vec<(u64, Receipt)>,
     /// What a table was asked by this handle and has not answered.
     pub(super) unanswered: usize,
-    /// What the subscription before this one included and showed, by its numbers, while something that was asked then may be unanswered.
-    pub(super) before: Option<(u64, u64)>,
+    /// The subscription before this one, if something that was asked then may be unanswered.
+    pub(super) before: Option<Showed>,
     /// Whether the subscription has ended, since the seat was joined anew, on this stream as it seems.
     pub(super) lost: bool,
     /// That the bot plays it by this stream, for the ladders.
@@ -92,6 +107,11 @@ impl Held {
     /// The match and the seat.
     pub(super) const fn key(&self) -> SeatKey {
         (self.match_id, self.access.seat)
+    }
+
+    /// What its subscription has shown.
+    const fn showed(&self) -> Showed {
+        Showed { start: self.start, shown: self.shown }
     }
 }
 
@@ -170,10 +190,8 @@ impl Handles {
     pub(super) fn answered(&mut self, handle: u32, acted: Option<Acted>) -> bool {
         if let Some(held) = self.held.get_mut(&handle) {
             held.unanswered = held.unanswered.saturating_sub(1);
-            let was_shown = |acted: Acted| {
-                held.before.is_some_and(|(start, shown)| acted.is_after(start) && acted.receipt.seq <= shown)
-            };
-            let is_told = acted.is_some_and(|acted| acted.is_after(held.start) || was_shown(acted));
+            let was_told = |acted: Acted| held.before.is_some_and(|before| before.told_of(acted));
+            let is_told = acted.is_some_and(|acted| acted.is_after(held.start) || was_told(acted));
             if let Some(Acted { tag, receipt, .. }) =
                 acted.filter(|acted| is_told && acted.receipt.seq > held.shown)
             {
@@ -183,8 +201,7 @@ impl Handles {
             return is_told;
         }
         let Some(left) = self.left.get_mut(&handle) else { return false };
-        let is_told =
-            acted.is_some_and(|acted| acted.is_after(left.start) && acted.receipt.seq <= left.shown);
+        let is_told = acted.is_some_and(|acted| left.showed.told_of(acted));
         left.unanswered = left.unanswered.saturating_sub(1);
         if left.unanswered == 0 {
             self.left.remove(&handle);
@@ -219,7 +236,7 @@ impl Handles {
         });
         let start = held.start;
         let earlier = self.held.insert(handle, held);
-        let before = earlier.as_ref().map(|earlier| (earlier.start, earlier.shown));
+        let before = earlier.as_ref().filter(|earlier| earlier.unanswered > 0).map(Held::showed);
         let (earlier, unanswered) =
             earlier.map_or_else(Default::default, |earlier| (earlier.owed, earlier.unanswered));
         let (owed, untold): (Vec<_>, Vec<_>) =
@@ -228,7 +245,7 @@ impl Handles {
         if let Some(held) = self.held.get_mut(&handle) {
             held.owed = owed;
             held.unanswered = unanswered;
-            held.before = before.filter(|_| unanswered > 0);
+            held.before = before;
         }
         (handle, untold)
     }
@@ -239,8 +256,7 @@ impl Handles {
         self.of_seat.remove(&(held.match_id, held.access.seat));
         self.owed -= held.owed.len();
         if held.unanswered > 0 {
-            let left = Left { start: held.start, shown: held.shown, unanswered: held.unanswered };
-            self.left.insert(handle, left);
+            self.left.insert(handle, Left { showed: held.showed(), unanswered: held.unanswered });
         }
         Some(held)
     }

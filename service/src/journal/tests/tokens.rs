@@ -26,14 +26,7 @@ pub(super) fn token(number: u8, scope: Scope) -> StoredToken {
 }
 
 pub(super) fn change(now: u64, made: Option<&StoredToken>) -> TokenChange {
-    TokenChange {
-        now: at(now),
-        made: made.cloned(),
-        revoked: Vec::new(),
-        rotated: Vec::new(),
-        forgotten: Vec::new(),
-        request: None,
-    }
+    TokenChange { made: made.cloned(), ..TokenChange::at(at(now)) }
 }
 
 pub(super) fn request(body: u8, response: &'static str) -> Request {

@@ -10,23 +10,21 @@
 //! A file is written whole and then takes its name. It is not synced: what a loss of power leaves of it is found by the checksum, and
 //! the next start writes it anew.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 use zetema_ladder::{Mu, Rating, Sigma};
 use zetema_rules::{Seat, Side};
 
-use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis, private_file};
+use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis};
+use crate::kept_file::{self, CHECKSUM_BYTES, checksum};
 use crate::ladders::query::Reason;
 use crate::ladders::results::{LoggedResult, LoggedSeat, SeatEnd};
 
 /// What a file begins with. Another form has another number.
 const BEGINS: &[u8] = b"zetema results 1\n";
-
-const CHECKSUM_BYTES: usize = 8;
 
 /// Bytes of a result at most.
 const RESULT_BYTES: usize = 8 + 16 + 8 + 2 + Seat::MAX * (1 + BotName::MAX_CHARS + 8 + 4 * 8);
@@ -80,11 +78,7 @@ pub(super) fn write(path: &Path, results: &[Arc<LoggedResult>]) -> io::Result<()
     if bounded(path, bytes.len()).is_ok_and(|known| known == bytes) {
         return Ok(());
     }
-    let part = path.with_extension("part");
-    let mut file = private_file(&part)?;
-    file.set_len(0)?;
-    file.write_all(&bytes)?;
-    fs::rename(part, path)
+    kept_file::replace(path, |file| file.write_all(&bytes))
 }
 
 /// Reads a file of this many results at most.
@@ -106,13 +100,6 @@ fn bounded(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn checksum(kept: &[u8]) -> [u8; CHECKSUM_BYTES] {
-    let hash: [u8; 32] = Sha256::digest(kept).into();
-    let mut sum = [0; CHECKSUM_BYTES];
-    sum.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
-    sum
 }
 
 fn encode(results: &[Arc<LoggedResult>]) -> Vec<u8> {

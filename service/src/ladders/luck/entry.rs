@@ -8,17 +8,17 @@
 //! A file is written whole and then takes its name. It is not synced: what a loss of power leaves of it is found by the checksums, and
 //! computed anew.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 use zetema_ladder::AdjustedScore;
 use zetema_rules::Seat;
 
 use super::key::LuckKey;
-use crate::journal::{ResultNumber, private_file};
+use crate::journal::ResultNumber;
+use crate::kept_file::{self, CHECKSUM_BYTES, checksum};
 
 /// What is kept in a file of its own kind.
 pub(super) trait Stored: Sized {
@@ -33,8 +33,6 @@ pub(super) trait Stored: Sized {
     /// `None` if nobody has written this.
     fn decode(from: &[u8]) -> Option<Self>;
 }
-
-const CHECKSUM_BYTES: usize = 8;
 
 /// What was found in a file.
 #[derive(Debug)]
@@ -78,16 +76,7 @@ pub(super) fn write<'a, T: Stored + 'a>(path: &Path, entries: impl Iterator<Item
         let sum = checksum(&bytes[begun..]);
         bytes.extend_from_slice(&sum);
     }
-    let part = path.with_extension("part");
-    let mut file = private_file(&part)?;
-    file.set_len(0)?;
-    file.write_all(&bytes)?;
-    fs::rename(part, path)
-}
-
-fn checksum(kept: &[u8]) -> [u8; CHECKSUM_BYTES] {
-    let hash: [u8; 32] = Sha256::digest(kept).into();
-    std::array::from_fn(|at| hash[at])
+    kept_file::replace(path, |file| file.write_all(&bytes))
 }
 
 /// The luck of one result.

@@ -8,13 +8,12 @@
 //! Another form has another number. A file is written whole and synced, and then takes its name. Players chose some of what is in it,
 //! and it may tell of their hands, as the journal does: its owner alone may read it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use prost::Message;
-use sha2::{Digest, Sha256};
 use zetema_proto::Wire;
 use zetema_proto::journal::v1::{NumberedFault, SeatFaults, seat_faults};
 use zetema_proto::v1;
@@ -23,12 +22,12 @@ use zetema_rules::Seat;
 use super::PlayerFault;
 use super::remembered::{KeptSeat, SeatKey, Whose};
 use crate::encoding::{millis, timestamp};
-use crate::journal::{BotName, MatchId, Owner, UnixMillis, private_file};
+use crate::journal::{BotName, MatchId, Owner, UnixMillis};
+use crate::kept_file::{self, CHECKSUM_BYTES, checksum};
 use crate::limits::MAX_SAVED_FAULTS_BYTES;
 use crate::matches::Incarnation;
 
 const BEGINS: &[u8; 16] = b"zetema faults 1\n";
-const CHECKSUM_BYTES: usize = 8;
 
 /// Why not all of a file is taken up.
 #[derive(Debug, thiserror::Error)]
@@ -102,26 +101,20 @@ pub(super) fn write(
     life: Incarnation,
     parts: impl Iterator<Item = Vec<KeptSeat>>,
 ) -> io::Result<()> {
-    let part = path.with_extension("part");
-    let file = private_file(&part)?;
-    file.set_len(0)?;
-    let mut file = BufWriter::new(file);
-    file.write_all(BEGINS)?;
-    file.write_all(&life.0.to_be_bytes())?;
-    for seats in parts {
-        for seat in seats {
-            write_entry(&mut file, seat)?;
+    kept_file::replace_synced(path, |file| {
+        let mut file = BufWriter::new(file);
+        file.write_all(BEGINS)?;
+        file.write_all(&life.0.to_be_bytes())?;
+        for seats in parts {
+            for seat in seats {
+                write_entry(&mut file, seat)?;
+            }
+            // So that the syncs of the journal never wait for much of it.
+            file.flush()?;
+            file.get_ref().sync_data()?;
         }
-        // So that the syncs of the journal never wait for much of it.
-        file.flush()?;
-        file.get_ref().sync_data()?;
-    }
-    file.into_inner()?.sync_all()?;
-    fs::rename(part, path)?;
-    match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
+        file.flush()
+    })
 }
 
 fn write_entry(file: &mut impl Write, seat: KeptSeat) -> io::Result<()> {
@@ -135,11 +128,6 @@ fn write_entry(file: &mut impl Write, seat: KeptSeat) -> io::Result<()> {
         file.write_all(&checksum(&message))?;
     }
     Ok(())
-}
-
-fn checksum(message: &[u8]) -> [u8; CHECKSUM_BYTES] {
-    let hash: [u8; 32] = Sha256::digest(message).into();
-    std::array::from_fn(|at| hash[at])
 }
 
 fn encode(seat: KeptSeat) -> SeatFaults {
@@ -192,6 +180,8 @@ fn numbered((match_id, seat): SeatKey, fault: NumberedFault) -> Option<Option<(u
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use zetema_proto::v1::player_fault::Kind;
 
     use super::*;
