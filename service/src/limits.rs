@@ -553,6 +553,9 @@ pub const PLAY_BUFFERED_ANSWERS: usize = 16;
 /// on after a rotation do.
 pub const MAX_TOKENS: usize = 10_000;
 
+/// Places for tokens that rotations leave: when there are no more, the old token is void at once.
+pub const TOKENS_LEFT_BY_ROTATIONS: usize = 1_000;
+
 /// How long a bot's token plays on, when the bot got another, the seats that the bot had: longer than any match of a ladder takes.
 pub const ROTATED_TOKEN_PLAYS_ON: Duration = Duration::from_hours(24);
 
@@ -682,6 +685,9 @@ pub const FAULTS_KEPT_AFTER_MATCH: Duration = Duration::from_hours(1);
 /// are as many as there may be.
 pub const FAULTS_SAVED_EVERY: Duration = Duration::from_secs(30);
 
+/// How long a stop waits until what went wrong for players is written.
+pub const FAULTS_SAVED_AT_STOP: Duration = Duration::from_secs(5);
+
 /// How long the first fault after a pause waits for others to be written with it.
 pub const FAULTS_GATHERED: Duration = Duration::from_secs(1);
 
@@ -720,7 +726,7 @@ pub const MAX_LADDER_RESULTS: usize = 200_000;
 /// Results in one file of a ladder, which is read and written whole: some 150 bytes each of two players.
 pub const LADDER_BLOCK_RESULTS: usize = 4_096;
 
-/// More results of one ladder in memory while others are written to a file. Of more, the oldest can't be looked up until the next start.
+/// More results of one ladder in memory while others are written to a file, or can't be. Of more, the oldest can't be looked up until the next start.
 pub const UNWRITTEN_LADDER_RESULTS: usize = 4 * LADDER_BLOCK_RESULTS;
 
 /// Those of all ladders of a server together, in equal parts: 1 KiB each where six play.

@@ -52,13 +52,17 @@ impl Tokens {
         };
         let (given, voided, rotated) = tokens.parts();
         let (current, playing_on) = voided.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
-        let (rotated, playing_on_before) = rotated.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
+        let (mut rotated, playing_on_before) =
+            rotated.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
         let voided = current.into_iter().chain(playing_on).chain(playing_on_before);
-        let revoked: Vec<_> = voided.chain(before).collect();
+        let mut revoked: Vec<_> = voided.chain(before).collect();
+        if !self.may_play_on() {
+            revoked.append(&mut rotated);
+        }
         let mut change = TokenChange { revoked, rotated, ..TokenChange::at(now) };
         let mut secret = None;
         if let Some(scope) = given {
-            let (number, forgotten) = self.room(&scope, &change.revoked, &change.rotated, now)?;
+            let (number, forgotten) = self.room(&scope, &change.revoked, now)?;
             let (id, token) = BearerToken::draw(&scope)?;
             let answer =
                 |key| Response::new(id.as_bytes().to_vec()).map(|response| Request { key, response });

@@ -355,3 +355,22 @@ async fn a_token_is_replaced_also_when_no_other_is_void() {
     assert!(is_cut(&pass) && tokens.pass(first.expose()).is_none() && tokens.pass(second.expose()).is_some());
     assert_eq!(journal.tokens().await.unwrap().len(), limits::MAX_TOKENS);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_token_plays_on_whoever_else_needs_a_place_for_theirs() {
+    let scope = |number| match number {
+        1 => bot("rex"),
+        2 => bot("hare"),
+        _ => shop(),
+    };
+    let journal = full(scope, |_| false).await;
+    let rotation = TokenChange { rotated: vec![id(1)], ..TokenChange::at(UnixMillis::new(BEGIN)) };
+    assert_eq!(journal.change_tokens(rotation).await, Outcome::Done(()));
+    let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
+    assert!(is_full(&tokens.create(spec(), None).await));
+    // There is no place for the old token of the next that is rotated.
+    let rotated = AccountTokens::Rotated(bot("hare"));
+    tokens.change_account(&store, an_account(), rotated, None).await.unwrap();
+    assert!(tokens.scope(&id(1)).is_some() && tokens.scope(&id(2)).is_none());
+    assert_eq!(journal.tokens().await.unwrap().len(), limits::MAX_TOKENS);
+}

@@ -175,7 +175,7 @@ impl Tokens {
             None => None,
         };
         let revoked: Vec<TokenId> = replaces.into_iter().chain(before).collect();
-        let (number, forgotten) = self.room(&scope, &revoked, &[], now)?;
+        let (number, forgotten) = self.room(&scope, &revoked, now)?;
         let (id, secret) = BearerToken::draw(&scope)?;
         let hash = secret.hash();
         let token = StoredToken {
@@ -301,15 +301,19 @@ impl Tokens {
         }
     }
 
+    /// Whether there is room for a token that only plays on: not in the last places, which are for tokens that do more.
+    pub(super) fn may_play_on(&self) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.len() < limits::MAX_TOKENS - limits::TOKENS_LEFT_BY_ROTATIONS
+    }
+
     /// The number of the next token, which is for `scope`, and the void tokens that make room for it: the oldest, when there are as
-    /// many as may be. Those that are revoked for it are void too. When none is void, those that play on make room, so that rotations leave
-    /// nobody without a token. The last token of an owner or a bot stays: while it is known,
+    /// many as may be. Those that are revoked for it are void too. The last token of an owner or a bot stays: while it is known,
     /// nobody else registers by the name.
     pub(super) fn room(
         &self,
         scope: &Scope,
         revoked: &[TokenId],
-        rotated: &[TokenId],
         now: UnixMillis,
     ) -> Result<(TokenNumber, Vec<TokenId>), TokenError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
@@ -326,10 +330,9 @@ impl Tokens {
         }
         let revoked: HashSet<&TokenId> = revoked.iter().collect();
         let is_void = |token: &StoredToken| token.is_void(now) || revoked.contains(&token.id);
-        let plays_on = |token: &StoredToken| token.rotated_at.is_some() || rotated.contains(&token.id);
         let mut old: Vec<&StoredToken> = known.values().map(|known| &known.token).collect();
-        old.retain(|token| is_void(token) || plays_on(token));
-        old.sort_unstable_by_key(|token| (!is_void(token), token.number));
+        old.retain(|token| is_void(token));
+        old.sort_unstable_by_key(|token| token.number);
         let may_go = |token: &&StoredToken| match left.get_mut(&token.scope) {
             _ if token.scope == Scope::Admin => true,
             Some(left) if *left > 1 => {

@@ -10,7 +10,7 @@ mod room;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex as StdMutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::Mutex;
 use tokio::task::yield_now;
@@ -33,6 +33,14 @@ pub(super) struct Archive {
     folder: PathBuf,
     /// One file is written at a time.
     writing: Mutex<()>,
+    /// What was read last: whoever reads page by page asks for the same file again and again.
+    last_read: StdMutex<Option<LastRead>>,
+}
+
+#[derive(Debug)]
+struct LastRead {
+    block: Block,
+    results: Vec<Arc<LoggedResult>>,
 }
 
 #[derive(Debug, Default)]
@@ -43,6 +51,8 @@ struct Kept {
     blocks: Vec<Block>,
     /// The last one before them, which is in no file.
     dropped: Option<ResultNumber>,
+    /// After a file could not be written: how many results come before it is tried again.
+    pause: usize,
     met: HeadToHeads<BotName>,
 }
 
@@ -74,12 +84,19 @@ pub(super) struct RatedResults {
 impl Archive {
     /// An empty one with this room, and this folder for its files.
     pub(super) fn new(room: Room, folder: PathBuf) -> Self {
-        Self { kept: RwLock::default(), room, folder, writing: Mutex::default() }
+        Self {
+            kept: RwLock::default(),
+            room,
+            folder,
+            writing: Mutex::default(),
+            last_read: StdMutex::default(),
+        }
     }
 
     /// All results are counted anew.
     pub(super) fn clear(&self) {
         *self.kept_mut() = Kept::default();
+        *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A match was rated.
@@ -90,6 +107,7 @@ impl Archive {
     /// A result came, which is after all that came before. Whoever counts results has room made for them.
     pub(super) fn keep(&self, result: LoggedResult) {
         let mut kept = self.kept_mut();
+        kept.pause = kept.pause.saturating_sub(1);
         if kept.results.len() >= self.room.most()
             && let Some(oldest) = kept.results.pop_front()
         {

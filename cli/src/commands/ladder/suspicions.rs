@@ -67,7 +67,7 @@ impl Suspicions {
             if self.format.format == Format::Json {
                 output::print_json(&season)?;
             }
-            return self.show(&season);
+            return self.show(&season, before);
         }
         loop {
             let request = self.request(before);
@@ -76,7 +76,7 @@ impl Suspicions {
             if self.format.format == Format::Json {
                 output::print_json_line(&season)?;
             }
-            self.show(&season)?;
+            self.show(&season, before)?;
             match season_before(&season, before) {
                 Some(next) => before = Some(next),
                 None => return Ok(()),
@@ -95,14 +95,14 @@ impl Suspicions {
         }
     }
 
-    /// What people are told of a season.
-    fn show(&self, season: &SuspicionsJson) -> Result<()> {
+    /// What people are told of a season, which was looked at before this result.
+    fn show(&self, season: &SuspicionsJson, before: Option<u64>) -> Result<()> {
         if self.format.format == Format::Table {
             // Of many seasons, those without a suspicion have no table.
             if !self.all || !season.suspicions.is_empty() {
                 output::print(table(season))?;
             }
-            output::note(looked_at(season));
+            output::note(looked_at(season, before));
         }
         if let Some(hidden) = not_shown(season) {
             output::note(hidden);
@@ -142,16 +142,20 @@ pub(super) fn table(season: &SuspicionsJson) -> Table {
     table
 }
 
-/// What was looked at, for people.
-pub(super) fn looked_at(season: &SuspicionsJson) -> String {
+/// What was looked at before a result, for people.
+pub(super) fn looked_at(season: &SuspicionsJson, before: Option<u64>) -> String {
     let SuspicionsJson {
         first_result_number, last_result_number, matches, unread_matches, left_out_to, ..
     } = season;
-    let left_out = match left_out_to {
-        0 => String::new(),
-        left_out_to => {
-            let before = left_out_to.saturating_add(1);
-            format!("; older ones, up to result {left_out_to}, were not: --before {before} looks at them")
+    let left_out = match (left_out_to, season_before(season, before)) {
+        (0, _) => String::new(),
+        (left_out_to, Some(next)) => {
+            format!("; older ones, up to result {left_out_to}, were not: --before {next} looks at them")
+        }
+        (left_out_to, None) => {
+            format!(
+                "; older ones, up to result {left_out_to}, can't be looked up: the log of the server says why"
+            )
         }
     };
     let unread = match unread_matches {

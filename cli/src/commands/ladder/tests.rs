@@ -430,7 +430,7 @@ fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
         &[&["kind", "bots", "p", "what was seen"], &["loses-to", "eve\ndan", "2.5e-9", line]],
     );
     assert_eq!(
-        suspicions::looked_at(&season),
+        suspicions::looked_at(&season, None),
         "239 rated matches were looked at, results 7 to 420; 1 could not be read, as the log of the server says"
     );
     assert_eq!(suspicions::not_shown(&season), None);
@@ -444,13 +444,18 @@ fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
     });
     assert_eq!(serde_json::to_value(&season).unwrap(), expected);
     let nothing = SuspicionsJson::new(&v1::ListSuspicionsResponse::default());
-    assert_eq!(suspicions::looked_at(&nothing), "no rated match was looked at");
+    assert_eq!(suspicions::looked_at(&nothing, None), "no rated match was looked at");
     let part = v1::ListSuspicionsResponse { left_out_to: 6, suspicion_count: 2, unread_matches: 0, ..answer };
     let mut part = SuspicionsJson::new(&part);
     assert_eq!(
-        suspicions::looked_at(&part),
+        suspicions::looked_at(&part, None),
         "239 rated matches were looked at, results 7 to 420; older ones, up to result 6, were not: --before 7 looks at \
          them"
+    );
+    assert_eq!(
+        suspicions::looked_at(&part, Some(7)),
+        "239 rated matches were looked at, results 7 to 420; older ones, up to result 6, can't be looked up: the log of \
+         the server says why"
     );
     for (before, next) in [(None, Some(7)), (Some(421), Some(7)), (Some(8), Some(7)), (Some(7), None)] {
         assert_eq!(suspicions::season_before(&part, before), next, "{before:?}");

@@ -2,12 +2,12 @@
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use tokio::task::spawn_blocking;
 
 use super::block::{self, Block, BlockError};
-use super::{Archive, results_of_one_of};
+use super::{Archive, LastRead, results_of_one_of};
 use crate::incident::Incident;
 use crate::journal::make_folder;
 use crate::ladders::LadderFault;
@@ -21,7 +21,7 @@ pub(in crate::ladders) struct Room {
     pub(in crate::ladders) memory: usize,
     /// In each file. They are in memory too until they are enough for one.
     pub(in crate::ladders) block: usize,
-    /// More in memory while a file is written.
+    /// More in memory while a file is written, or can't be.
     pub(in crate::ladders) unwritten: usize,
 }
 
@@ -29,7 +29,8 @@ impl Room {
     /// That of one of so many ladders, which share the memory for results.
     pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize) -> Self {
         let block = limits::LADDER_BLOCK_RESULTS;
-        let memory = results_of_one_of(ladders).saturating_sub(block);
+        // Beside those that stay there are those that are not enough for a file yet, and those of the file that was read last.
+        let memory = results_of_one_of(ladders).saturating_sub(2 * block);
         Self { memory, block, unwritten: limits::UNWRITTEN_LADDER_RESULTS }
     }
 
@@ -40,12 +41,14 @@ impl Room {
 }
 
 impl Archive {
-    /// Whether there are as many results for which there is no room as a file has.
+    /// Whether there are as many results for which there is no room as a file has, and a file is to be tried.
     pub(in crate::ladders) fn is_full(&self) -> bool {
-        self.kept().results.len() >= self.room.memory.saturating_add(self.room.block)
+        let kept = self.kept();
+        kept.pause == 0 && kept.results.len() >= self.room.memory.saturating_add(self.room.block)
     }
 
-    /// Writes the oldest results in memory to files, until there is room.
+    /// Writes the oldest results in memory to files, until there is room. When a file can't be written its results stay in memory, and it
+    /// is tried again when as many more have come as a file has.
     pub(in crate::ladders) async fn make_room(&self) {
         let _writing = self.writing.lock().await;
         while self.is_full() {
@@ -58,18 +61,18 @@ impl Archive {
                 // They are counted anew, or some had to be dropped: it is not this file that is missing.
                 continue;
             }
-            kept.results.drain(..count);
             if let Err(error) = written {
-                let (folder, last) = (self.folder.display(), block.last);
+                kept.pause = self.room.block;
+                let (folder, in_memory, room) = (self.folder.display(), kept.results.len(), self.room.most());
                 tracing::warn!(
-                    %folder, %last, %error,
-                    "results of a ladder can't be written to a file: up to the last of them they can't be looked up until the next start"
+                    %folder, in_memory, room, %error,
+                    "results of a ladder can't be written to a file: they stay in memory, and it is tried again. Where there is no room \
+                     for more, the oldest can't be looked up until the next start"
                 );
-                kept.blocks.clear();
-                kept.dropped = Some(last);
-            } else {
-                kept.blocks.push(block);
+                return;
             }
+            kept.results.drain(..count);
+            kept.blocks.push(block);
         }
     }
 
@@ -92,11 +95,18 @@ impl Archive {
 
     /// The results of a file. `None`: it is damaged, and is not among the files any more, nor are those before it.
     pub(super) async fn read(&self, block: Block) -> Result<Option<Vec<Arc<LoggedResult>>>, LadderFault> {
+        if let Some(results) = self.read_last(block) {
+            return Ok(Some(results));
+        }
         let (file, most) = (block.file(&self.folder), self.room.block);
         let name = file.display().to_string();
         let read = spawn_blocking(move || block::read(&file, most)).await.map_err(io::Error::other);
         let error = match read.map_err(BlockError::Io).flatten() {
-            Ok(results) if Block::of(&results) == Some(block) => return Ok(Some(results)),
+            Ok(results) if Block::of(&results) == Some(block) => {
+                let read = LastRead { block, results: results.clone() };
+                *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                return Ok(Some(results));
+            }
             Ok(_) => BlockError::Damaged("it has other results"),
             Err(BlockError::Io(error)) => {
                 let cause = format!("the results in {name} can't be read: {error}");
@@ -115,5 +125,11 @@ impl Archive {
             kept.dropped = Some(last);
         }
         Ok(None)
+    }
+
+    /// The results of the file that was read last, if it is this one.
+    fn read_last(&self, block: Block) -> Option<Vec<Arc<LoggedResult>>> {
+        let last = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|last| last.block == block).map(|last| last.results.clone())
     }
 }

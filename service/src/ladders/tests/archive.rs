@@ -182,18 +182,57 @@ async fn what_is_in_a_damaged_file_and_before_it_is_not_looked_up_and_that_is_sa
 }
 
 #[tokio::test]
-async fn results_that_cannot_be_written_are_left_out_and_nothing_waits_for_them() {
+async fn the_oldest_of_results_that_cannot_be_written_are_left_out_when_there_is_no_room_for_more() {
     let folder = tempfile::tempdir().unwrap();
     let taken = folder.path().join("taken");
     fs::write(&taken, b"no folder").unwrap();
     let archive = in_files(&taken).await;
     let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
-    assert_eq!((onward.len(), left_out_to), (16, Some(840)));
+    assert_eq!((onward.len(), left_out_to), (17, Some(830)));
     // Nor where nobody makes room.
     let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 3 }, taken);
     (1..=COUNT).for_each(|number| archive.keep(result(number)));
     let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
     assert_eq!((onward.len(), left_out_to), (20, Some(800)));
+}
+
+#[tokio::test]
+async fn results_that_could_not_be_written_for_a_while_are_written_later_and_none_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, b"no folder").unwrap();
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 50 }, taken.clone());
+    let all = ResultsFilter::default();
+    for number in 1..=COUNT {
+        if number == 40 {
+            fs::remove_file(&taken).unwrap();
+        }
+        archive.keep(result(number));
+        if archive.is_full() {
+            archive.make_room().await;
+        }
+        let (onward, left_out_to) = oldest_first(&archive, &all, 0, 1_000).await;
+        assert_eq!((numbers(&onward), left_out_to), ((1..=number).map(|number| 10 * number).collect(), None));
+    }
+    assert_eq!(files(&taken).len(), 12);
+}
+
+#[tokio::test]
+async fn a_file_is_read_once_for_all_of_its_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    let before = async |number| {
+        let of = PageFrom { after: Some(number), most: 2 };
+        numbers(&archive.results(&ResultsFilter::default(), &of).await.unwrap().items)
+    };
+    assert_eq!(before(351).await, [350, 340]);
+    // It has the results 29 to 35.
+    fs::remove_file(&files(folder.path())[4]).unwrap();
+    assert_eq!(before(340).await, [330, 320]);
+    assert_eq!(before(360).await, [350, 340]);
+    // When another was read it is seen that it is gone.
+    assert_eq!(before(430).await, [420, 410]);
+    assert_eq!(before(340).await, [0_u64; 0]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -62,11 +62,14 @@ impl FaultKeeper {
         self.tasks.spawn(async move { kept.run(&stop).await });
     }
 
-    /// Writes what is not written yet, and ends.
+    /// Writes what is not written yet, and ends. A disk that hangs is not waited for.
     pub(in crate::matches) async fn stop(&self) {
         self.stop.cancel();
         self.tasks.close();
-        self.tasks.wait().await;
+        if timeout(limits::FAULTS_SAVED_AT_STOP, self.tasks.wait()).await.is_err() {
+            let file = self.kept.path.display();
+            tracing::warn!(%file, "what went wrong for players is still not written: what came last may be forgotten");
+        }
     }
 }
 

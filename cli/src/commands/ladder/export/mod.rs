@@ -174,13 +174,6 @@ enum Told {
 impl<'a> Exporting<'a> {
     async fn new(export: &'a Export, client: &'a Client) -> Result<Self> {
         let Export { what, ladder, format, output, after, filter, .. } = export;
-        // It is answered when all results are counted, and only then is it told how many are lost.
-        let standings = v1::GetStandingsRequest {
-            ladder: ladder.clone(),
-            page_size: 1,
-            ..v1::GetStandingsRequest::default()
-        };
-        patiently(async || client.get_standings(standings.clone()).await).await?;
         let basis = basis(export, client).await?;
         let (ladder, filter) = (ladder.clone(), filter.to_json());
         let subject = Subject { what: *what, ladder, format: *format, filter, basis };
@@ -344,6 +337,14 @@ impl<'a> Exporting<'a> {
 
 /// What the results of the ladder are counted by now.
 async fn basis(export: &Export, client: &Client) -> Result<Basis> {
+    // It is answered when all results are counted, and only then is it told how many are lost: the server may have started again since the
+    // last page.
+    let standings = v1::GetStandingsRequest {
+        ladder: export.ladder.clone(),
+        page_size: 1,
+        ..v1::GetStandingsRequest::default()
+    };
+    patiently(async || client.get_standings(standings.clone()).await).await?;
     let answer = patiently(async || client.list_ladders(v1::ListLaddersRequest {}).await).await?;
     let ladder = answer.ladders.into_iter().find(|ladder| ladder.name == export.ladder);
     Ok(Basis::of(export.what, ladder.as_ref()))
