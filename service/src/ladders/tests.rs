@@ -446,13 +446,13 @@ async fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_ar
 
 #[test]
 fn many_ladders_share_the_memory_for_results() {
-    let check = |ladders: usize, most: usize| {
+    let check = |ladders: usize, files: usize, most: usize| {
         let Room { memory, block, .. } = Room::of_one_of(NonZeroUsize::new(ladders).unwrap());
-        assert_eq!(memory + block, most, "{ladders} ladders");
+        assert_eq!(memory + files * block, most, "{ladders} ladders");
     };
-    check(1, limits::MAX_LADDER_RESULTS);
-    check(2, limits::MAX_LADDER_RESULTS);
-    check(limits::MAX_LADDERS, limits::MAX_RESULTS_OF_ALL_LADDERS / limits::MAX_LADDERS);
+    check(1, 2, limits::MAX_LADDER_RESULTS);
+    check(2, 2, limits::MAX_LADDER_RESULTS);
+    check(limits::MAX_LADDERS, 1, limits::MAX_RESULTS_OF_ALL_LADDERS / limits::MAX_LADDERS);
 }
 
 /// One with room for so many results, of which none is written.

@@ -29,8 +29,10 @@ impl Room {
     /// That of one of so many ladders, which share the memory for results.
     pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize) -> Self {
         let block = limits::LADDER_BLOCK_RESULTS;
-        // Beside those that stay there are those that are not enough for a file yet, and those of the file that was read last.
-        let memory = results_of_one_of(ladders).saturating_sub(2 * block);
+        // Beside those that stay there are those that are not enough for a file yet, and where there is room those of the file that was
+        // read last.
+        let all = results_of_one_of(ladders);
+        let memory = all.checked_sub(2 * block).unwrap_or_else(|| all.saturating_sub(block));
         Self { memory, block, unwritten: limits::UNWRITTEN_LADDER_RESULTS }
     }
 
@@ -103,8 +105,10 @@ impl Archive {
         let read = spawn_blocking(move || block::read(&file, most)).await.map_err(io::Error::other);
         let error = match read.map_err(BlockError::Io).flatten() {
             Ok(results) if Block::of(&results) == Some(block) => {
-                let read = LastRead { block, results: results.clone() };
-                *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                if self.room.memory >= self.room.block {
+                    let read = LastRead { block, results: results.clone() };
+                    *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                }
                 return Ok(Some(results));
             }
             Ok(_) => BlockError::Damaged("it has other results"),
