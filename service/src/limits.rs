@@ -549,11 +549,10 @@ pub const SILENT_PING_INTERVALS: u32 = 3;
 pub const PLAY_BUFFERED_ANSWERS: usize = 16;
 
 /// Bearer tokens that are kept, void ones too, some 400 bytes each in memory. The oldest void ones make room for new
-/// ones, but for the last of each owner and bot, so there are never more names than this either. When none is void, the oldest that play
-/// on after a rotation do.
+/// ones, but for the last of each owner and bot, so there are never more names than this either.
 pub const MAX_TOKENS: usize = 10_000;
 
-/// Places for tokens that rotations leave: when there are no more, the old token is void at once.
+/// Places of these that rotations leave: when there are no more, a rotation voids the old token at once.
 pub const TOKENS_LEFT_BY_ROTATIONS: usize = 1_000;
 
 /// How long a bot's token plays on, when the bot got another, the seats that the bot had: longer than any match of a ladder takes.

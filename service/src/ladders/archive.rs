@@ -10,7 +10,7 @@ mod room;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::Mutex;
 use tokio::task::yield_now;
@@ -33,10 +33,9 @@ pub(super) struct Archive {
     folder: PathBuf,
     /// One file is written at a time.
     writing: Mutex<()>,
-    /// What was read last: whoever reads page by page asks for the same file again and again.
-    last_read: StdMutex<Option<LastRead>>,
 }
 
+/// What was read of a file.
 #[derive(Debug)]
 struct LastRead {
     block: Block,
@@ -53,6 +52,8 @@ struct Kept {
     dropped: Option<ResultNumber>,
     /// After a file could not be written: how many results come before it is tried again.
     pause: usize,
+    /// Whoever reads page by page asks for the same file again and again.
+    last_read: Option<LastRead>,
     met: HeadToHeads<BotName>,
 }
 
@@ -84,19 +85,12 @@ pub(super) struct RatedResults {
 impl Archive {
     /// An empty one with this room, and this folder for its files.
     pub(super) fn new(room: Room, folder: PathBuf) -> Self {
-        Self {
-            kept: RwLock::default(),
-            room,
-            folder,
-            writing: Mutex::default(),
-            last_read: StdMutex::default(),
-        }
+        Self { kept: RwLock::default(), room, folder, writing: Mutex::default() }
     }
 
     /// All results are counted anew.
     pub(super) fn clear(&self) {
         *self.kept_mut() = Kept::default();
-        *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A match was rated.

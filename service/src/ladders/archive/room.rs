@@ -2,7 +2,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
@@ -59,10 +59,6 @@ impl Archive {
             let count = oldest.len();
             let written = self.write(block, oldest).await;
             let mut kept = self.kept_mut();
-            if !kept.results.front().is_some_and(|front| Arc::ptr_eq(front, &first)) {
-                // They are counted anew, or some had to be dropped: it is not this file that is missing.
-                continue;
-            }
             if let Err(error) = written {
                 kept.pause = self.room.block;
                 let (folder, in_memory, room) = (self.folder.display(), kept.results.len(), self.room.most());
@@ -72,6 +68,10 @@ impl Archive {
                      for more, the oldest can't be looked up until the next start"
                 );
                 return;
+            }
+            if !kept.results.front().is_some_and(|front| Arc::ptr_eq(front, &first)) {
+                // They are counted anew, or some had to be dropped: it is not this file that is missing.
+                continue;
             }
             kept.results.drain(..count);
             kept.blocks.push(block);
@@ -106,8 +106,7 @@ impl Archive {
         let error = match read.map_err(BlockError::Io).flatten() {
             Ok(results) if Block::of(&results) == Some(block) => {
                 if self.room.memory >= self.room.block {
-                    let read = LastRead { block, results: results.clone() };
-                    *self.last_read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+                    self.kept_mut().last_read = Some(LastRead { block, results: results.clone() });
                 }
                 return Ok(Some(results));
             }
@@ -133,7 +132,7 @@ impl Archive {
 
     /// The results of the file that was read last, if it is this one.
     fn read_last(&self, block: Block) -> Option<Vec<Arc<LoggedResult>>> {
-        let last = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref().filter(|last| last.block == block).map(|last| last.results.clone())
+        let kept = self.kept();
+        kept.last_read.as_ref().filter(|last| last.block == block).map(|last| last.results.clone())
     }
 }
