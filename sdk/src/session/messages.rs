@@ -230,7 +230,9 @@ impl Core {
                 self.send_join(key);
             }
             // Another has joined before this one could go on.
-            (Asked::Join, ErrorReason::Superseded) => self.end(key, End::Superseded),
+            (Asked::Join, ErrorReason::Superseded | ErrorReason::TokenRotated) => {
+                self.end(key, End::Superseded);
+            }
             // Whoever plays the seat has to send its nonce first: then it can be taken over.
             (Asked::Join, ErrorReason::NonceFixed) if wait.is_some() => {
                 self.retry(now, key, asked, wait, refusal);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::Bearer;
-use crate::journal::{Rotation, StoredToken, UnixMillis};
+use crate::journal::{BotToken, Rotation, StoredToken, TokenNumber, UnixMillis};
 use crate::matches::Clock;
 
 /// The wall clock may be set: a wait for it looks again at least this often.
@@ -36,11 +36,13 @@ impl Pass {
         &self.bearer
     }
 
-    /// That the bot got another token, if it did.
-    pub fn rotation(&self) -> Option<Rotation> {
-        match &self.validity {
-            Validity::WithoutEnd => None,
-            Validity::Until(until) => until.standing.borrow().rotation(),
+    /// Which of a bot's tokens it is. `None`: it is no bot's.
+    pub fn bot_token(&self) -> Option<BotToken> {
+        match (&self.bearer, &self.validity) {
+            (Bearer::Bot(_), Validity::Until(until)) => {
+                Some(BotToken { number: until.number, rotation: until.standing.borrow().rotation() })
+            }
+            _ => None,
         }
     }
 
@@ -99,13 +101,14 @@ impl Standing {
 /// When a stored token is void.
 #[derive(Clone)]
 pub(super) struct Until {
+    pub(super) number: TokenNumber,
     pub(super) standing: watch::Receiver<Standing>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Until {
     async fn voided(self) {
-        let Self { mut standing, clock } = self;
+        let Self { number: _, mut standing, clock } = self;
         loop {
             let now = *standing.borrow_and_update();
             let void_from = match now {

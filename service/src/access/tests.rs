@@ -219,11 +219,11 @@ async fn a_rotated_token_plays_on_for_a_day_and_not_a_moment_longer() {
     };
     let first = change(AccountTokens::Given(bot("rex"))).await;
     let pass = tokens.pass(first.expose()).unwrap();
-    assert_eq!((pass.rotation(), pass.clone().rotated().now_or_never()), (None, None));
+    assert_eq!((pass.bot_token().unwrap().rotation, pass.clone().rotated().now_or_never()), (None, None));
     let begun = Instant::now();
     let second = change(AccountTokens::Rotated(bot("rex"))).await;
-    let rotation = tokens.pass(first.expose()).unwrap().rotation();
-    assert!(rotation.is_some() && pass.rotation() == rotation);
+    let rotation = tokens.pass(first.expose()).unwrap().bot_token().unwrap().rotation;
+    assert!(rotation.is_some() && pass.bot_token().unwrap().rotation == rotation);
     assert_eq!(pass.clone().rotated().now_or_never(), rotation);
     tokio::time::advance(limits::ROTATED_TOKEN_PLAYS_ON.saturating_sub(Duration::from_millis(1))).await;
     assert!(!is_cut(&pass) && tokens.pass(first.expose()).is_some());
@@ -245,7 +245,7 @@ async fn a_rotated_token_that_expires_earlier_is_void_then() {
     let pass = tokens.pass(first.expose()).unwrap();
     let rotated = AccountTokens::Rotated(bot("rex"));
     tokens.change_account(&store, an_account(), rotated, None).await.unwrap();
-    assert_eq!(pass.rotation().map(|rotation| rotation.until), expires_at);
+    assert_eq!(pass.bot_token().unwrap().rotation.map(|rotation| rotation.until), expires_at);
     let begun = Instant::now();
     pass.voided().await;
     assert_eq!(begun.elapsed(), Duration::from_mins(1));

@@ -84,9 +84,14 @@ impl Known {
         Self { token, standing }
     }
 
-    /// Tells how the token stands now.
-    fn tell(&self) {
-        self.standing.send_replace(Standing::of(&self.token));
+    /// Tells how the token stands, now.
+    fn tell(&self, now: UnixMillis) {
+        let told = *self.standing.borrow();
+        self.standing.send_replace(match (told, Standing::of(&self.token)) {
+            (Standing::Rotated(_), Standing::Rotated(_)) => told,
+            (_, Standing::Rotated(rotation)) => Standing::Rotated(rotation.told(now)),
+            (_, stands) => stands,
+        });
     }
 }
 
@@ -117,7 +122,8 @@ impl Tokens {
         if !is_of(&token.hash, text) || token.is_void(self.clock.wall()) {
             return None;
         }
-        let until = Until { standing: standing.subscribe(), clock: Arc::clone(&self.clock) };
+        let (number, clock) = (token.number, Arc::clone(&self.clock));
+        let until = Until { number, standing: standing.subscribe(), clock };
         Some(Pass::stored(token.scope.into(), until))
     }
 
@@ -386,17 +392,18 @@ impl Tokens {
 
     fn apply(&self, change: TokenChange) {
         let TokenChange { now, made, revoked, rotated, forgotten, request: _ } = change;
+        let told_at = self.clock.wall();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for id in revoked {
             if let Some(known) = known.get_mut(&id) {
                 known.token.revoked_at.get_or_insert(now);
-                known.tell();
+                known.tell(told_at);
             }
         }
         for id in rotated {
             if let Some(known) = known.get_mut(&id) {
                 known.token.rotated_at.get_or_insert(now);
-                known.tell();
+                known.tell(told_at);
             }
         }
         for id in forgotten {
@@ -424,13 +431,14 @@ impl Tokens {
     async fn read(&self) -> Result<(), AccessError> {
         let stored = self.journal.tokens().await?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let told_at = self.clock.wall();
         let mut before = std::mem::take(&mut *known);
         for token in stored {
             let now = match before.remove(&token.id) {
                 Some(known) => Known { token, ..known },
                 None => Known::new(token),
             };
-            now.tell();
+            now.tell(told_at);
             known.insert(now.token.id, now);
         }
         for gone in before.into_values() {

@@ -22,8 +22,8 @@ use crate::access::{
 use crate::config::OpenRegistration;
 use crate::journal::{
     AccountChange, AccountStore, Accounts, BodyHash, BotDescription, BotName, BotVersion, Caller,
-    FaultContact, Journal, Options, Outcome, Owner, ReadError, RequestId, RequestKey, RequestReused, Scope,
-    SqliteJournal, TokenId,
+    FaultContact, Journal, Options, Outcome, Owner, ReadError, RequestId, RequestKey, RequestReused,
+    Rotation, Scope, SqliteJournal, TokenId,
 };
 use crate::limits;
 use crate::matches::{InLiveMatches, SystemClock};
@@ -256,7 +256,10 @@ async fn a_rotated_token_plays_on_after_a_restart_too_until_the_next_rotation_or
     let (_, first) = world.register("kennel", "rex").await.unwrap();
     let (_, other) = world.register("kennel", "fido").await.unwrap();
     let (_, second) = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
-    let rotation = |world: &World, token| world.pass(token).unwrap().rotation();
+    let rotation = |world: &World, token| {
+        let rotation = world.pass(token).unwrap().bot_token().unwrap().rotation;
+        rotation.map(|Rotation { at, until, last_match_at: _ }| (at, until))
+    };
     let told = rotation(&world, &first).unwrap();
     let world = world.restart().await;
     assert_eq!(rotation(&world, &first), Some(told));
@@ -282,7 +285,7 @@ async fn a_registration_that_comes_again_after_a_rotation_makes_no_other_token()
     let (_, first) = register().await.unwrap();
     world.bots.rotate(Some(&owner), &name("rex"), OldTokens::PlayOn).await.unwrap();
     assert!(is_taken(&register().await));
-    assert!(world.pass(&first).unwrap().rotation().is_some(), "it plays on");
+    assert!(world.pass(&first).unwrap().bot_token().unwrap().rotation.is_some(), "it plays on");
 }
 
 #[tokio::test]

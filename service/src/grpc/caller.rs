@@ -9,7 +9,7 @@ use crate::{
     access::{self, Access, Bearer, Pass, SeatGrant},
     bots::BotAccount,
     encoding::match_of_owner,
-    journal::{self, MatchId, Owner, Reader, Rotation},
+    journal::{self, BotToken, MatchId, Owner, Reader, Rotation},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
 };
@@ -116,9 +116,9 @@ impl Caller {
         if self.owns(info) { match_of_owner(info) } else { info.into() }
     }
 
-    /// That the bot whose token it is got another, if it did.
-    pub(super) fn rotation(&self) -> Option<Rotation> {
-        self.pass.rotation()
+    /// Which of a bot's tokens it is. `None`: it is no bot's.
+    pub(super) fn bot_token(&self) -> Option<BotToken> {
+        self.pass.bot_token()
     }
 
     /// Waits until the bot whose token it is gets another. For ever, if it never does.

@@ -245,7 +245,7 @@ impl Fault {
 }
 
 /// What becomes of a token that was rotated, for people.
-pub(crate) fn rotated(Rotation { at, until }: Rotation) -> String {
+pub(crate) fn rotated(Rotation { at, until, last_match_at: _ }: Rotation) -> String {
     let (at, until) = (timestamp(at), timestamp(until));
     format!(
         "this token was rotated at {at}: send the bot's new one; until {until} the old one plays the seats of matches that were \
@@ -339,6 +339,8 @@ impl From<Rejection> for Fault {
             Rejection::NotFound => Self::not_found("match"),
             Rejection::NoSuchSeat { .. } => Self::field("seat", message),
             Rejection::TokenReplaced => Self::seat_token(),
+            Rejection::MadeAfterRotation(rotation) => Self::token_rotated(rotation),
+            Rejection::NewerTokenPlays => Self::new(R::TokenRotated, message),
             Rejection::NotStarted => Self::new(R::MatchNotStarted, message),
             Rejection::MatchOver => Self::new(R::MatchOver, message),
             Rejection::NotYourTurn { current, .. } => {

@@ -80,7 +80,9 @@ pub use store::{
     RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord, Told,
     Visibility,
 };
-pub use token::{NoTokenId, Rotation, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber};
+pub use token::{
+    BotToken, NoTokenId, Rotation, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber,
+};
 pub use values::{
     BodyHash, BotDescription, BotName, BotVersion, Caller, ClientReference, FaultContact, JournalValueError,
     LadderName, MetaKey, MetaValue, NewRecords, Owner, PageSize, Payload, RecordBytes, RequestId, Response,

@@ -110,13 +110,32 @@ pub struct Rotation {
     pub at: UnixMillis,
     /// From when on the old token is void.
     pub until: UnixMillis,
+    /// Until when a match has to be made for the old token to play it.
+    pub last_match_at: UnixMillis,
 }
 
 impl Rotation {
-    /// Until when a match has to be made for the old token to play it.
-    pub fn last_match_at(self) -> UnixMillis {
-        after(self.at, limits::ROTATION_SETTLES)
+    /// The same, if the bot hears of it now: until then it got seats by the old token, however long the rotation was on its way to
+    /// the disk.
+    #[must_use]
+    pub fn told(self, now: UnixMillis) -> Self {
+        Self { last_match_at: self.last_match_at.max(after(now, limits::ROTATION_SETTLES)), ..self }
     }
+}
+
+/// By which of its tokens a bot plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BotToken {
+    /// Its place among all: the latest of a bot has the greatest.
+    pub number: TokenNumber,
+    /// That the bot got another since, if it did: this one is for the seats of matches that were made before.
+    pub rotation: Option<Rotation>,
+}
+
+#[cfg(test)]
+impl BotToken {
+    /// The first of all, which holds.
+    pub(crate) const FIRST: Self = Self { number: TokenNumber::new(1), rotation: None };
 }
 
 impl StoredToken {
@@ -134,7 +153,8 @@ impl StoredToken {
     pub fn rotation(&self) -> Option<Rotation> {
         let at = self.rotated_at?;
         let until = after(at, limits::ROTATED_TOKEN_PLAYS_ON);
-        Some(Rotation { at, until: self.expires_at.map_or(until, |expires_at| expires_at.min(until)) })
+        let until = self.expires_at.map_or(until, |expires_at| expires_at.min(until));
+        Some(Rotation { at, until, last_match_at: after(at, limits::ROTATION_SETTLES) })
     }
 }
 

@@ -24,7 +24,7 @@ use zetema_rules::Preset;
 
 use super::*;
 use crate::config::Config as ServerConfig;
-use crate::journal::{MatchId, Owner, UnixMillis};
+use crate::journal::{BotToken, MatchId, Owner, UnixMillis};
 use crate::limits;
 use crate::matches::tests::fake::{FakeJournal, Fate};
 use crate::matches::{self, SystemClock, SystemEntropy};
@@ -198,7 +198,7 @@ impl Scene {
     }
 
     fn seats(&self, name: &str) -> Vec<(MatchId, zetema_rules::Seat)> {
-        let seats = self.matches.bot_seats(&bot(name), None, 100).seats;
+        let seats = self.matches.bot_seats(&bot(name), BotToken::FIRST, None, 100).seats;
         seats.into_iter().map(|seat| (seat.match_id, seat.seat)).collect()
     }
 
@@ -217,12 +217,12 @@ impl Scene {
     }
 
     pub(crate) async fn join(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
-        let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        let access = self.matches.bot_access(match_id, seat, &bot(name), BotToken::FIRST).await.unwrap();
         self.matches.join(match_id, access, None).await.unwrap();
     }
 
     pub(crate) async fn resign(&self, name: &str, (match_id, seat): (MatchId, zetema_rules::Seat)) {
-        let access = self.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        let access = self.matches.bot_access(match_id, seat, &bot(name), BotToken::FIRST).await.unwrap();
         let arrival = self.matches.arrival(None);
         self.matches.command(match_id, Ask::Resign { access }, arrival).await.unwrap();
     }

@@ -13,7 +13,7 @@ use zetema_rules::Seat;
 
 use super::Matches;
 use crate::challenges::Playing;
-use crate::journal::{BotName, LadderName, MatchId, Owner, UnixMillis};
+use crate::journal::{BotName, BotToken, LadderName, MatchId, Owner, TokenNumber, UnixMillis};
 use crate::table::{MatchInfo, MatchStage, Rejection, SeatAccess, SeatState};
 use crate::tally::Tally;
 
@@ -131,11 +131,24 @@ pub(super) struct AllBotSeats {
 
 /// The seats of one bot in matches that are not over, by age, and by the number that each got when it came.
 struct SeatsOfBot {
-    by_age: BTreeMap<SeatPlace, u64>,
+    by_age: BTreeMap<SeatPlace, Place>,
     by_number: BTreeMap<u64, (MatchId, Seat)>,
     /// How many of them are in matches of no ladder, by whose those are.
     of_no_ladder: Tally<Owner>,
     last: watch::Sender<u64>,
+}
+
+/// The number of a seat among all of its bot, and the latest of the bot's tokens that has joined it since the server began.
+struct Place {
+    number: u64,
+    joined_by: Option<TokenNumber>,
+}
+
+impl Place {
+    /// Whether a later token than this one, which was rotated, plays the seat.
+    fn is_lost_to(&self, token: BotToken) -> bool {
+        token.rotation.is_some() && self.joined_by > Some(token.number)
+    }
 }
 
 impl SeatsOfBot {
@@ -152,7 +165,7 @@ impl AllBotSeats {
             let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
             let seats = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
             let number = *seats.last.borrow() + 1;
-            seats.by_age.insert(place, number);
+            seats.by_age.insert(place, Place { number, joined_by: None });
             seats.by_number.insert(number, (place.match_id, place.seat));
             if info.ladder.is_none() {
                 seats.of_no_ladder.add(info.owner.clone());
@@ -166,7 +179,7 @@ impl AllBotSeats {
         for (bot, place) in places(info) {
             let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
             let Some(seats) = by_bot.get_mut(bot) else { continue };
-            if let Some(number) = seats.by_age.remove(&place) {
+            if let Some(Place { number, .. }) = seats.by_age.remove(&place) {
                 seats.by_number.remove(&number);
                 if info.ladder.is_none() {
                     seats.of_no_ladder.remove(info.owner.as_ref());
@@ -176,6 +189,32 @@ impl AllBotSeats {
                 by_bot.remove(bot);
             }
         }
+    }
+
+    /// A seat is joined by a token of its bot.
+    pub(super) fn join(&self, info: &MatchInfo, seat: Seat, token: BotToken) -> Result<(), Rejection> {
+        let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
+        let Some((bot, place)) = places(info).find(|(_, place)| place.seat == seat) else { return Ok(()) };
+        // Seats of a match that is over are nobody's to take.
+        let Some(place) = by_bot.get_mut(bot).and_then(|seats| seats.by_age.get_mut(&place)) else {
+            return Ok(());
+        };
+        if place.is_lost_to(token) {
+            return Err(Rejection::NewerTokenPlays);
+        }
+        place.joined_by = place.joined_by.max(Some(token.number));
+        Ok(())
+    }
+
+    /// Whether a seat is lost to a token that was rotated, as a later one has joined it.
+    fn is_lost_to(&self, info: &MatchInfo, seat: Seat, token: BotToken) -> bool {
+        if token.rotation.is_none() {
+            return false;
+        }
+        let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
+        let place = places(info).find(|(_, place)| place.seat == seat);
+        let place = place.and_then(|(bot, place)| by_bot.get(bot)?.by_age.get(&place));
+        place.is_some_and(|place| place.is_lost_to(token))
     }
 
     /// How many seats a bot has.
@@ -213,31 +252,32 @@ fn places(info: &MatchInfo) -> impl Iterator<Item = (&BotName, SeatPlace)> {
 }
 
 impl Matches {
-    /// The seats of a bot in matches that are not over, at most `most` after a place, and those that come from now on.
-    pub fn bot_seats(&self, bot: &BotName, after: Option<SeatPlace>, most: usize) -> BotSeats {
-        self.bot_seats_made_by(bot, after, most, None)
-    }
-
-    /// The same of matches alone that were made by then, if a time is given.
-    pub fn bot_seats_made_by(
+    /// The seats that a bot plays by this token in matches that are not over, at most `most` after a place, and those that come from
+    /// now on. By one that was rotated it plays those of matches that were made before, and that no later token has joined.
+    pub fn bot_seats(
         &self,
         bot: &BotName,
+        token: BotToken,
         after: Option<SeatPlace>,
         most: usize,
-        made_by: Option<UnixMillis>,
     ) -> BotSeats {
         use std::ops::Bound::{Excluded, Unbounded};
         let mut by_bot = self.shared.bot_seats.by_bot.write().unwrap_or_else(PoisonError::into_inner);
         let of_bot = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
         let last = of_bot.last.subscribe();
-        let is_wanted = |place: &SeatPlace| made_by.is_none_or(|made_by| place.created_at <= made_by);
-        let places = of_bot.by_age.range((after.map_or(Unbounded, Excluded), Unbounded));
-        let mut places = places.take_while(|(place, _)| is_wanted(place));
-        let listed: Vec<SeatPlace> = places.by_ref().take(most).map(|(place, _)| *place).collect();
+        let made_by = token.rotation.map(|rotation| rotation.last_match_at);
+        let playable = |after| {
+            let places = of_bot.by_age.range((after, Unbounded));
+            let places = places
+                .take_while(move |(place, _)| made_by.is_none_or(|made_by| place.created_at <= made_by));
+            places.filter(move |(_, place)| !place.is_lost_to(token)).map(|(place, _)| *place)
+        };
+        let mut places = playable(after.map_or(Unbounded, Excluded));
+        let listed: Vec<SeatPlace> = places.by_ref().take(most).collect();
         let next = listed.last().copied().filter(|_| places.next().is_some());
         let count = match made_by {
             None => of_bot.by_age.len(),
-            Some(_) => of_bot.by_age.keys().take_while(|place| is_wanted(place)).count(),
+            Some(_) => playable(Unbounded).count(),
         };
         let told = *last.borrow();
         drop(by_bot);
@@ -270,18 +310,27 @@ impl Matches {
         Some(LiveSeat { match_id, seat, created_at, stage: info.stage, state, ladder })
     }
 
-    /// How a bot plays a seat of its own, in a match that runs or is over.
+    /// How a bot plays a seat of its own by this token, in a match that runs or is over.
     ///
     /// # Errors
-    /// [`Rejection::NotFound`] if the match or the seat is not there, or not the bot's; what [`Matches::get`] gives.
+    /// [`Rejection::NotFound`] if the match or the seat is not there, or not the bot's; [`Rejection::MadeAfterRotation`] and
+    /// [`Rejection::NewerTokenPlays`] by a token that was rotated; what [`Matches::get`] gives.
     pub async fn bot_access(
         &self,
         match_id: MatchId,
         seat: Seat,
         bot: &BotName,
+        token: BotToken,
     ) -> Result<SeatAccess, Rejection> {
         let info = self.get(match_id).await?;
         let own = info.seats.get(seat.index()).filter(|info| info.bot.as_ref() == Some(bot));
-        own.map(|info| SeatAccess { seat, generation: info.generation }).ok_or(Rejection::NotFound)
+        let generation = own.ok_or(Rejection::NotFound)?.generation;
+        match token.rotation {
+            Some(rotation) if info.created_at > rotation.last_match_at => {
+                Err(Rejection::MadeAfterRotation(rotation))
+            }
+            _ if self.shared.bot_seats.is_lost_to(&info, seat, token) => Err(Rejection::NewerTokenPlays),
+            _ => Ok(SeatAccess { seat, generation }),
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::running_table::RunningTable;
 use super::subscribers::Live;
 use super::subscription::{Past, Running};
 use super::{End, Hold};
+use crate::journal::BotToken;
 use crate::limits;
 use crate::metrics::TableMeasures;
 use crate::own_task::in_own_task;
@@ -53,11 +54,15 @@ impl Audience {
 
 /// Who joins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JoinSeat {
-    pub(super) access: SeatAccess,
-    pub(super) nonce_hash: Option<NonceHash>,
-    /// The hold of the same player, who joins again.
-    pub(super) earlier: Option<Hold>,
+pub struct JoinSeat {
+    /// The seat.
+    pub access: SeatAccess,
+    /// By which token of the bot whose seat it is; `None`: by the seat's own.
+    pub bot_token: Option<BotToken>,
+    /// The hash of the nonce that the player promises, if it does.
+    pub nonce_hash: Option<NonceHash>,
+    /// The hold of the same player, who joins again: it may have promised a nonce, as it knows it.
+    pub earlier: Option<Hold>,
 }
 
 /// A seat that was taken, or taken over.

@@ -69,7 +69,7 @@ pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
 pub(crate) use live_names::InLiveMatches;
 pub(crate) use message::{Answered, Promise};
-pub use message::{Audience, Joined};
+pub use message::{Audience, JoinSeat, Joined};
 pub use observed::Observed;
 pub use past::RecordFile;
 pub use player_faults::{FaultLimits, FaultNumber, FaultPage, FaultsOf, NoFaultNumber, PlayerFault};

@@ -9,7 +9,7 @@ use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::message::{Answered, Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
-use super::{Audience, Hold, Joined, Matches, Subscription};
+use super::{Audience, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
 
@@ -46,24 +46,14 @@ impl Matches {
         access: SeatAccess,
         nonce_hash: Option<NonceHash>,
     ) -> Result<Joined, Rejection> {
-        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: None }).await
+        self.take_seat(match_id, JoinSeat { access, bot_token: None, nonce_hash, earlier: None }).await
     }
 
-    /// The player of `earlier` joins again: it may have promised a nonce, as it knows it.
+    /// The same by whatever token, and again.
     ///
     /// # Errors
-    /// As [`Matches::join`].
-    pub async fn join_again(
-        &self,
-        match_id: MatchId,
-        access: SeatAccess,
-        nonce_hash: Option<NonceHash>,
-        earlier: Hold,
-    ) -> Result<Joined, Rejection> {
-        self.take_seat(match_id, JoinSeat { access, nonce_hash, earlier: Some(earlier) }).await
-    }
-
-    async fn take_seat(&self, match_id: MatchId, join: JoinSeat) -> Result<Joined, Rejection> {
+    /// As [`Matches::join`]; [`Rejection::NewerTokenPlays`] by a token of its bot that was rotated, once a later one has joined.
+    pub async fn take_seat(&self, match_id: MatchId, join: JoinSeat) -> Result<Joined, Rejection> {
         let arrival = self.arrival(None);
         if let Some(handle) = self.handle(match_id)
             && let Some(joined) =

@@ -173,7 +173,7 @@ impl RunningTable {
             }
             Message::Join { join, arrival, asked, reply } => {
                 self.span = asked.taken(&self.measures);
-                let JoinSeat { access, nonce_hash, earlier: _ } = join;
+                let JoinSeat { access, nonce_hash, bot_token: _, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
                 self.span = Span::none();
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
@@ -339,14 +339,17 @@ impl RunningTable {
     }
 
     /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat
-    /// from a player who can, or the match would never be dealt.
+    /// from a player who can, or the match would never be dealt. Nor does a token that was rotated take it from a later one.
     fn take_seat(&mut self, join: JoinSeat) -> Result<Joined, Rejection> {
-        let JoinSeat { access: SeatAccess { seat, .. }, nonce_hash, earlier } = join;
+        let JoinSeat { access: SeatAccess { seat, .. }, bot_token, nonce_hash, earlier } = join;
         let holder = &mut self.holders[seat.index()];
         let same_player = nonce_hash.is_some() || earlier == Some(holder.hold());
         let has_player = holder.is_arriving() || self.subscribers.has_player(seat);
         if !same_player && has_player && self.table.awaits_nonce_of(seat) {
             return Err(Rejection::NoncePromised);
+        }
+        if let Some(token) = bot_token {
+            self.bot_seats.join(&self.info.borrow(), seat, token)?;
         }
         self.subscribers.supersede(seat);
         let (hold, arriving) = holder.join();

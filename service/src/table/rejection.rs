@@ -3,6 +3,7 @@
 use zetema_rules::{PlayError, Seat};
 
 use crate::incident::Incident;
+use crate::journal::Rotation;
 
 /// Why something that is asked of a match is refused. Nothing changed, except where it says that this is not
 /// known.
@@ -20,6 +21,14 @@ pub enum Rejection {
     /// The seat has a newer token.
     #[error("the seat has a newer token: use that one")]
     TokenReplaced,
+    /// The token that was sent for the seat of a bot was rotated before the match was made.
+    #[error("this token of the bot was rotated before the match was made: send the bot's new one")]
+    MadeAfterRotation(Rotation),
+    /// The token that was sent for the seat of a bot was rotated, and a later one has joined the seat.
+    #[error(
+        "a program with the bot's new token has joined the seat, and plays it: this token was rotated, and takes no seat back"
+    )]
+    NewerTokenPlays,
     /// The match has not been dealt.
     #[error("the match has not been dealt: wait for the first decision")]
     NotStarted,
@@ -158,6 +167,8 @@ impl Rejection {
             Self::NotFound => "NotFound",
             Self::NoSuchSeat { .. } => "NoSuchSeat",
             Self::TokenReplaced => "TokenReplaced",
+            Self::MadeAfterRotation(_) => "MadeAfterRotation",
+            Self::NewerTokenPlays => "NewerTokenPlays",
             Self::NotStarted => "NotStarted",
             Self::MatchOver => "MatchOver",
             Self::NotYourTurn { .. } => "NotYourTurn",

@@ -7,13 +7,13 @@ use tonic::Status;
 use zetema_bots::House;
 use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
-use zetema_proto::v1::{self, ErrorReason};
+use zetema_proto::v1::{self, ErrorReason, Preset};
 use zetema_rules::Step;
 use zetema_sdk::{
     Action, Bot, DealCheck, Decision, End, Error, MatchInfo, SeatEvent, Session, SessionEvent, Settings, View,
 };
 use zetema_service::limits;
-use zetema_tests::harness::{Clients, PlayStream, TestServer, soon};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, soon, unhurried};
 
 const LADDER: &str = "quick-2";
 
@@ -134,6 +134,46 @@ async fn end(stream: &mut PlayStream) -> Status {
             Err(status) => return status,
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_program_that_is_started_again_takes_no_seat_back_from_the_new_one() {
+    let (server, clients) = TestServer::start().await;
+    let (_, first) = clients.register_bot("ann", "ada").await;
+    let mut spec = unhurried(preset(Preset::Sackson, 2));
+    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
+    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
+    let assigned = v1::AssignedSeat { match_id: created.r#match.unwrap().match_id, seat: 0 };
+    let join = || v1::Join { by: Some(v1::join::By::Assigned(assigned.clone())), ..v1::Join::default() };
+    let (mut old, _) = PlayStream::open_by(&clients, &first).await;
+    old.join(join()).await;
+    let second = rotate(&clients, v1::OldTokens::PlayOn).await;
+    // It plays on, on another stream too, until the new one comes.
+    let (mut old, welcome) = PlayStream::open_by(&clients, &first).await;
+    assert_eq!(welcome.live_seats.len(), 1);
+    old.join(join()).await;
+    let (mut new, _) = PlayStream::open_by(&clients, &second).await;
+    let (held, _) = new.join(join()).await;
+    let (mut again, welcome) = PlayStream::open_by(&clients, &first).await;
+    assert_eq!((welcome.live_seats.len(), welcome.live_seat_count), (0, 0));
+    for old in [&mut old, &mut again] {
+        let refused = old.ask(0, Ask::Join(join())).await.unwrap();
+        let Some(Answer::Rejection(error)) = refused.kind else { panic!("{refused:?} is no rejection") };
+        assert_eq!(error.reason(), ErrorReason::TokenRotated, "{error:?}");
+    }
+    let left = new.ask(held, Ask::Leave(v1::Leave {})).await.unwrap();
+    assert!(matches!(left.kind, Some(Answer::Left(_))), "{left:?}: the stream has lost the seat");
+
+    // After a restart whoever comes first plays, and the new one from when it comes.
+    let (server, clients) = server.restart().await;
+    let (mut old, _) = PlayStream::open_by(&clients, &first).await;
+    old.join(join()).await;
+    let (mut new, _) = PlayStream::open_by(&clients, &second).await;
+    new.join(join()).await;
+    let refused = old.ask(0, Ask::Join(join())).await.unwrap();
+    assert!(matches!(refused.kind, Some(Answer::Rejection(_))), "{refused:?}");
+    server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

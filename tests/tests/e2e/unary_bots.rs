@@ -197,6 +197,13 @@ async fn bots_play_a_match_of_a_ladder_to_its_end_by_calls_alone() {
     server.stop().await;
 }
 
+/// A match in which the bot `name` has the first seat.
+fn with_bot(name: &str) -> v1::MatchSpec {
+    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
+    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
+    spec
+}
+
 /// Gives ann another token.
 async fn rotate(clients: &Clients, old_tokens: v1::OldTokens) -> String {
     let request = v1::RotateTokenRequest { name: "ann".to_owned(), old_tokens: old_tokens.into() };
@@ -211,7 +218,6 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
     play(&mut bots, &mut streams, 4).await;
     let second = rotate(&clients, v1::OldTokens::Unspecified).await;
-    let rotated = tokio::time::Instant::now();
     // The streams go on.
     play(&mut bots, &mut streams, 4).await;
     drop(streams);
@@ -232,15 +238,23 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     };
     assert_eq!(live(&ann.token).await, std::slice::from_ref(&ann.seat.match_id));
 
-    // What is made within 200 ms of a rotation counts as made before it.
-    tokio::time::sleep_until(rotated + Duration::from_millis(250)).await;
-    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
-    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
-    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
-    let later = created.r#match.unwrap().match_id;
-    assert_eq!(live(&ann.token).await, std::slice::from_ref(&ann.seat.match_id));
-    assert_eq!(live(&second).await, [ann.seat.match_id.clone(), later.clone()]);
+    // What is made in the moment of a rotation counts as made before it.
+    let mut own = vec![ann.seat.match_id.clone()];
+    let not_its_own = async {
+        loop {
+            let spec = with_bot("ann");
+            let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+            let created = clients.matches().create_match(request).await.unwrap().into_inner();
+            let match_id = created.r#match.unwrap().match_id;
+            if live(&ann.token).await == own {
+                return match_id;
+            }
+            own.push(match_id);
+        }
+    };
+    let later = soon("a match that comes too late for the old token", not_its_own).await;
+    own.push(later.clone());
+    assert_eq!(live(&second).await, own);
     let mut strange = Bot::new(&clients, &ann.token);
     strange.seat = v1::AssignedSeat { match_id: later, seat: 0 };
     assert_eq!(reason(strange.join(None).await), ErrorReason::TokenRotated);
@@ -248,6 +262,15 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     strange.token = second;
     strange.join(None).await.unwrap();
 
+    // Nor does it play on what a program with the new token has joined, even after that has gone.
+    let mut taken = Bot::new(&clients, &strange.token);
+    taken.seat = ann.assigned();
+    taken.join(None).await.unwrap();
+    assert_eq!(reason(ann.join(None).await), ErrorReason::TokenRotated);
+    assert_eq!(reason(ann.resign().await), ErrorReason::TokenRotated);
+    assert_eq!(reason(ann.observe().await.map(|_| ())), ErrorReason::TokenRotated);
+    assert!(!live(&ann.token).await.contains(&ann.seat.match_id));
+    ann.token = strange.token;
     play(&mut bots, &mut streams, usize::MAX).await;
     let record = clients.verified_record(&bots[0].seat.match_id).await;
     assert!(!record.steps.iter().any(|step| matches!(step, Step::Forfeit { .. })), "{record:?}");

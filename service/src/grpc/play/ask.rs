@@ -28,7 +28,7 @@ use crate::{
     },
     journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    matches::{self, Answered, Audience, Hold, Promise},
+    matches::{self, Answered, Audience, Hold, JoinSeat, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
 };
 
@@ -144,7 +144,7 @@ impl Session {
 
     /// Waits for these matches, from now on and as long as the stream is open. `path` is that of the message.
     pub(super) fn wait_on(&mut self, tag: u64, path: &'static str, queues: &v1::Queues) -> Result<(), Fault> {
-        let Opener::Bot(BotOpener { bot, rotation }) = &self.opener else {
+        let Opener::Bot(BotOpener { bot, token }) = &self.opener else {
             let problem = "are for streams that a bot's token opened: send one in the metadata";
             return Err(Fault::field(path, problem));
         };
@@ -152,7 +152,7 @@ impl Session {
         let checked =
             queues::waits(queues).and_then(|waits| queues::check_capacity(&waits, capacity).map(|()| waits));
         let waits = checked.map_err(|error| error.within(path))?;
-        match *rotation {
+        match token.rotation {
             Some(rotation) if !waits.is_nothing() => return Err(Fault::token_rotated(rotation)),
             // It waits for nothing as it is.
             Some(_) if self.presence.is_none() => {
@@ -408,6 +408,7 @@ async fn take_seat(
 ) -> Result<Told, Fault> {
     let Joining { seat: key, by, nonce_hash, after_seq, views } = joining;
     let (match_id, seat) = key;
+    let bot_token = by.bot_token();
     let access = by.access(backend, key).await?;
     let look = |audience| Look { match_id, audience, after_seq, views };
     let turn = if after_seq.is_some() && backend.matches.runs(match_id) {
@@ -417,12 +418,11 @@ async fn take_seat(
     } else {
         None
     };
-    let joined = if let Some(earlier) = *last {
-        backend.matches.join_again(match_id, access, nonce_hash, earlier).await?
-    } else {
+    if last.is_none() {
         backend.check_join(match_id, seat)?;
-        backend.matches.join(match_id, access, nonce_hash).await?
-    };
+    }
+    let join = JoinSeat { access, bot_token, nonce_hash, earlier: *last };
+    let joined = backend.matches.take_seat(match_id, join).await?;
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);
     let look = look(Audience::Player(access, hold));

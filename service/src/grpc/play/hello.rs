@@ -16,7 +16,7 @@ use super::{
 use crate::{
     encoding::{seat_state_to_wire, stage_to_wire},
     grpc::fault::Fault,
-    journal::Rotation,
+    journal::BotToken,
     limits,
     matches::{BotSeats, LiveSeat, SeatPlace},
 };
@@ -47,7 +47,7 @@ impl Session {
         let capacity = wanted.min(limits::MAX_SEATS_PER_STREAM);
         let live = self.live_seats(live_seats_token, capacity)?;
         self.capacity = Some(capacity);
-        if let Opener::Bot(BotOpener { bot, rotation: None }) = &self.opener {
+        if let Opener::Bot(BotOpener { bot, token: BotToken { rotation: None, .. } }) = &self.opener {
             let capacity = queues::capacity_of_stream(capacity);
             self.presence = Some(self.backend.ladders.enter_with(bot.clone(), capacity));
         }
@@ -74,7 +74,7 @@ impl Session {
         });
         self.ping_at = Instant::now() + self.backend.ping_interval;
         self.say_ping();
-        if let Opener::Bot(BotOpener { rotation: Some(rotation), .. }) = self.opener {
+        if let Opener::Bot(BotOpener { token: BotToken { rotation: Some(rotation), .. }, .. }) = self.opener {
             self.said.push_back(rotated_to_wire(rotation));
         }
         // It is in: what is wrong with its queues is a rejection of these alone.
@@ -85,17 +85,13 @@ impl Session {
     fn live_seats(&mut self, page_token: &str, most: usize) -> Result<Listed, Fault> {
         let wrong_token = |problem: String| Fault::field("hello.live_seats_token", problem);
         match &self.opener {
-            Opener::Bot(BotOpener { bot, rotation }) => {
+            Opener::Bot(BotOpener { bot, token }) => {
                 let after: Option<SeatPlace> = match page_token {
                     "" => None,
                     token => Some(token.parse().map_err(|error| wrong_token(format!("is {error}")))?),
                 };
-                let BotSeats { seats, next, count, assignments } = self.backend.matches.bot_seats_made_by(
-                    bot,
-                    after,
-                    most,
-                    rotation.map(Rotation::last_match_at),
-                );
+                let BotSeats { seats, next, count, assignments } =
+                    self.backend.matches.bot_seats(bot, *token, after, most);
                 self.assigned = stream::unfold(assignments, |mut assignments| async move {
                     Some((assignments.next().await, assignments))
                 })

@@ -34,9 +34,9 @@ use super::{
 };
 use crate::{
     admission::Share,
-    journal::{MatchId, Rotation},
+    journal::MatchId,
     limits,
-    matches::{FaultsOf, Joined},
+    matches::{FaultsOf, JoinSeat, Joined},
     table::{Command, Done, SeatAccess},
 };
 use events::Validity;
@@ -111,10 +111,11 @@ impl PlayService for PlayAdapter {
         let (metadata, _, message) = request.into_parts();
         let v1::JoinSeatRequest { seat_token, nonce_hash, assigned } = message;
         let nonce_hash = wire::nonce_hash(&nonce_hash).map_err(Fault::from)?;
-        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref());
-        let (match_id, access) = seat.await?;
+        let seat = seat::of_join(&self.backend, &metadata, &seat_token, assigned.as_ref());
+        let (match_id, access, bot_token) = seat.await?;
         self.backend.check_join(match_id, access.seat)?;
-        let joined = self.backend.matches.join(match_id, access, nonce_hash).await;
+        let join = JoinSeat { access, bot_token, nonce_hash, earlier: None };
+        let joined = self.backend.matches.take_seat(match_id, join).await;
         let Joined { hold: _, info, arriving: _ } = joined.map_err(|rejection| {
             let fault = Fault::from(rejection);
             faults::refused(&self.backend, (match_id, access.seat), &fault);
@@ -191,9 +192,10 @@ impl PlayService for PlayAdapter {
         request: Request<v1::UpdateQueuesRequest>,
     ) -> Result<Response<v1::UpdateQueuesResponse>, Status> {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let Opener::Bot(BotOpener { bot, rotation }) = Opener::from(&caller) else {
+        let Opener::Bot(BotOpener { bot, token }) = Opener::from(&caller) else {
             return Err(Fault::unauthenticated().into());
         };
+        let rotation = token.rotation;
         let v1::UpdateQueuesRequest { queues } = request.into_inner();
         let waits = queues::waits(&queues.unwrap_or_default());
         let waits = waits.map_err(|error| Fault::from(error.within("queues")))?;
@@ -207,8 +209,7 @@ impl PlayService for PlayAdapter {
                 states.map_err(|(at, refused)| queues::refused("queues", at, &refused))?
             }
         };
-        let made_by = rotation.map(Rotation::last_match_at);
-        let seats = self.backend.matches.bot_seats_made_by(&bot, None, limits::MAX_SEATS_PER_STREAM, made_by);
+        let seats = self.backend.matches.bot_seats(&bot, token, None, limits::MAX_SEATS_PER_STREAM);
         let words = if rotation.is_some() { Vec::new() } else { self.leases.words(&bot) };
         let notices = words.iter().map(queues::notice).collect();
         Ok(Response::new(v1::UpdateQueuesResponse {
@@ -226,7 +227,7 @@ impl PlayService for PlayAdapter {
         let caller = Caller::of(&self.backend, request.metadata()).await?;
         let v1::ListFaultsRequest { seat_token, match_id, page_size, page_token, bot } = request.get_ref();
         let of = match (Opener::from(&caller), seat_token.as_str(), bot.as_str()) {
-            (Opener::Bot(BotOpener { bot, rotation: _ }), "", "") => FaultsOf::Bot(bot),
+            (Opener::Bot(BotOpener { bot, token: _ }), "", "") => FaultsOf::Bot(bot),
             (_, "", bot) if !bot.is_empty() => faults::of_bot(&self.backend, &caller, bot)?,
             (_, _, bot) if !bot.is_empty() => {
                 return Err(Fault::field("bot", "stands beside seat_token: give one of them").into());

@@ -12,7 +12,7 @@ use zetema_proto::v1;
 use crate::{
     access::{self, Bearer, SeatGrant},
     grpc::caller::Caller,
-    journal::{BotName, MatchId, Rotation},
+    journal::{BotName, BotToken, MatchId},
     limits,
     table::SeatAccess,
 };
@@ -28,22 +28,21 @@ pub(super) enum Opener {
     Seat(MatchId, SeatAccess),
 }
 
-/// A bot, and what its token still is for.
+/// A bot, and which of its tokens it sent.
 #[derive(Debug, Clone)]
 pub(super) struct BotOpener {
     pub(super) bot: BotName,
-    /// That the bot got another token, if it did: this one is for the seats of matches that were made before.
-    pub(super) rotation: Option<Rotation>,
+    pub(super) token: BotToken,
 }
 
 impl From<&Caller> for Opener {
     fn from(caller: &Caller) -> Self {
-        match caller.bearer() {
-            Bearer::Seat(SeatGrant { match_id, seat, generation }) => {
+        match (caller.bearer(), caller.bot_token()) {
+            (Bearer::Seat(SeatGrant { match_id, seat, generation }), _) => {
                 Self::Seat(*match_id, SeatAccess { seat: *seat, generation: *generation })
             }
-            Bearer::Bot(bot) => Self::Bot(BotOpener { bot: bot.clone(), rotation: caller.rotation() }),
-            Bearer::Admin | Bearer::Owner(_) | Bearer::Anonymous => Self::Nobody,
+            (Bearer::Bot(bot), Some(token)) => Self::Bot(BotOpener { bot: bot.clone(), token }),
+            (Bearer::Admin | Bearer::Owner(_) | Bearer::Bot(_) | Bearer::Anonymous, _) => Self::Nobody,
         }
     }
 }

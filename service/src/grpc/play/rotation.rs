@@ -22,8 +22,8 @@ impl Session {
     /// The bot got another token. It leaves its ladders and takes no challenge, and the client is told once that is done: so it has
     /// heard by then of every seat that ladders made for the stream.
     pub(super) fn rotated(&mut self, rotation: Rotation) {
-        if let Opener::Bot(BotOpener { rotation: known, .. }) = &mut self.opener
-            && known.replace(rotation).is_none()
+        if let Opener::Bot(BotOpener { token, .. }) = &mut self.opener
+            && token.rotation.replace(rotation).is_none()
             && let Some(presence) = &mut self.presence
         {
             let left = presence.wait_on(Waits::default());
@@ -35,7 +35,7 @@ impl Session {
     /// The bot has left what it waited for by the stream. What is assigned from now on is the new token's.
     pub(super) fn settled(&mut self, rotation: Rotation) -> v1::PlayResponse {
         self.presence = None;
-        let made_by = rotation.last_match_at();
+        let made_by = rotation.last_match_at;
         let assigned = mem::replace(&mut self.assigned, stream::pending().boxed());
         self.assigned = assigned.filter(move |seat| future::ready(seat.created_at <= made_by)).boxed();
         rotated_to_wire(rotation)
@@ -53,7 +53,7 @@ impl Session {
 
 /// What the client is told of it.
 pub(super) fn rotated_to_wire(rotation: Rotation) -> v1::PlayResponse {
-    let Rotation { at, until } = rotation;
+    let Rotation { at, until, last_match_at: _ } = rotation;
     let rotated = v1::TokenRotated {
         rotate_time: Some(wire::timestamp(at)),
         void_time: Some(wire::timestamp(until)),

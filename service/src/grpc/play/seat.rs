@@ -15,7 +15,7 @@ use crate::{
         caller::{self, Caller},
         fault::Fault,
     },
-    journal::MatchId,
+    journal::{BotToken, MatchId},
     table::SeatAccess,
 };
 
@@ -37,15 +37,17 @@ impl By {
     ) -> Result<SeatAccess, Fault> {
         match self {
             Self::Token(access) => Ok(access),
-            Self::Bot(BotOpener { bot, rotation }) => {
-                let access = backend.matches.bot_access(match_id, seat, &bot).await?;
-                if let Some(rotation) = rotation
-                    && backend.matches.get(match_id).await?.created_at > rotation.last_match_at()
-                {
-                    return Err(Fault::token_rotated(rotation));
-                }
-                Ok(access)
+            Self::Bot(BotOpener { bot, token }) => {
+                Ok(backend.matches.bot_access(match_id, seat, &bot, token).await?)
             }
+        }
+    }
+
+    /// Which of its bot's tokens it is; `None`: it is the seat's own.
+    pub(super) const fn bot_token(&self) -> Option<BotToken> {
+        match self {
+            Self::Token(_) => None,
+            Self::Bot(BotOpener { token, .. }) => Some(*token),
         }
     }
 }
@@ -101,11 +103,22 @@ pub(super) async fn of_call(
     seat_token: &str,
     assigned: Option<&v1::AssignedSeat>,
 ) -> Result<(MatchId, SeatAccess), Fault> {
+    let (match_id, access, _) = of_join(backend, metadata, seat_token, assigned).await?;
+    Ok((match_id, access))
+}
+
+/// The same for a call that joins the seat, and by which of its bot's tokens.
+pub(super) async fn of_join(
+    backend: &Backend,
+    metadata: &MetadataMap,
+    seat_token: &str,
+    assigned: Option<&v1::AssignedSeat>,
+) -> Result<(MatchId, SeatAccess, Option<BotToken>), Fault> {
     let caller = match assigned {
         Some(_) => Some(Caller::of(backend, metadata).await?),
         None => None,
     };
     let (key, by) = named(backend, caller.as_ref(), seat_token, assigned, "")?;
-    let (match_id, _) = key;
-    Ok((match_id, by.access(backend, key).await?))
+    let ((match_id, _), bot_token) = (key, by.bot_token());
+    Ok((match_id, by.access(backend, key).await?, bot_token))
 }

@@ -74,7 +74,7 @@ async fn who_comes_and_sends_no_nonce_is_told_that() {
     let (_ann, mut bob) = (scene.comes("ann").await, scene.comes("bob").await);
     for name in ["ann", "bob"] {
         let (match_id, seat) = scene.seated(name, 1).await[0];
-        let access = scene.matches.bot_access(match_id, seat, &bot(name)).await.unwrap();
+        let access = scene.matches.bot_access(match_id, seat, &bot(name), BotToken::FIRST).await.unwrap();
         let hash = Nonce::new(b"secret").unwrap().hash();
         scene.matches.join(match_id, access, Some(hash)).await.unwrap();
     }

@@ -82,7 +82,7 @@ async fn a_match_that_cannot_go_on_takes_no_places() {
     let _waiting = two_of(&scene, 1).await;
     let seat = scene.seated("ann", 1).await[0];
     scene.journal.doom(&[Fate::Fenced]);
-    let access = scene.matches.bot_access(seat.0, seat.1, &bot("ann")).await.unwrap();
+    let access = scene.matches.bot_access(seat.0, seat.1, &bot("ann"), BotToken::FIRST).await.unwrap();
     let refused = scene.matches.join(seat.0, access, None).await.unwrap_err();
     assert!(matches!(refused, Rejection::MatchDamaged(_) | Rejection::Damaged), "{refused}");
     let next = scene.seated("ann", 1).await[0];
@@ -103,7 +103,8 @@ async fn a_match_that_is_cancelled_counts_for_the_day_if_it_was_dealt() {
         let _waiting = two_of(&scene, 1).await;
         let seats = [("ann", scene.seated("ann", 1).await[0]), ("bob", scene.seated("bob", 1).await[0])];
         for (name, (match_id, seat)) in &seats[..joined] {
-            let access = scene.matches.bot_access(*match_id, *seat, &bot(name)).await.unwrap();
+            let access =
+                scene.matches.bot_access(*match_id, *seat, &bot(name), BotToken::FIRST).await.unwrap();
             let hash = nonces.then(|| Nonce::new(b"secret").unwrap().hash());
             scene.matches.join(*match_id, access, hash).await.unwrap();
         }

@@ -5,8 +5,8 @@ use zetema_rules::Preset;
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::{BotName, Owner};
-use crate::matches::{InLiveMatches, LiveSeat, Matches};
+use crate::journal::{BotName, BotToken, Owner, Rotation, TokenNumber, UnixMillis};
+use crate::matches::{InLiveMatches, JoinSeat, LiveSeat, Matches};
 use crate::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
 
 fn bot(name: &str) -> BotName {
@@ -20,7 +20,7 @@ fn spec_for(name: &str) -> MatchSpec {
 }
 
 fn live(matches: &Matches, name: &str) -> Vec<LiveSeat> {
-    let listed = matches.bot_seats(&bot(name), None, 100);
+    let listed = matches.bot_seats(&bot(name), BotToken::FIRST, None, 100);
     assert_eq!((listed.seats.len(), listed.next), (listed.count, None));
     listed.seats
 }
@@ -41,10 +41,10 @@ async fn a_bot_has_its_live_seats_alone_the_oldest_first_after_a_restart_too() {
     assert_eq!(live(&matches, "bob"), [expected(&matches, &infos[1])]);
     assert_eq!(live(&matches, "nobody"), []);
 
-    let page = matches.bot_seats(&bot("ann"), None, 2);
+    let page = matches.bot_seats(&bot("ann"), BotToken::FIRST, None, 2);
     assert_eq!((page.seats.as_slice(), page.count), (&of_ann(&matches)[..2], 3));
     let next = page.next.unwrap().to_string().parse().unwrap();
-    let page = matches.bot_seats(&bot("ann"), Some(next), 2);
+    let page = matches.bot_seats(&bot("ann"), BotToken::FIRST, Some(next), 2);
     assert_eq!((page.seats.as_slice(), page.count, page.next), (&of_ann(&matches)[2..], 3, None));
 
     matches.stop().await;
@@ -66,7 +66,7 @@ fn of_ann_without_first(matches: &Matches, infos: &[MatchInfo]) -> Vec<LiveSeat>
 async fn a_bot_is_told_of_each_new_seat_once_and_of_none_that_is_over_by_then() {
     let matches = open(&FakeJournal::new()).await;
     let before = create_one(&matches, spec_for("ann")).await;
-    let mut ann = matches.bot_seats(&bot("ann"), None, 100);
+    let mut ann = matches.bot_seats(&bot("ann"), BotToken::FIRST, None, 100);
     assert_eq!(ann.seats, [expected(&matches, &before)]);
     create_one(&matches, spec_for("bob")).await;
     let over = create_one(&matches, spec_for("ann")).await;
@@ -87,10 +87,57 @@ async fn a_bot_may_play_its_own_seats_alone() {
     let matches = open(&FakeJournal::new()).await;
     let info = create_one(&matches, spec_for("ann")).await;
     let id = info.match_id;
-    assert_eq!(matches.bot_access(id, seat(1), &bot("ann")).await, Ok(access(1)));
+    assert_eq!(matches.bot_access(id, seat(1), &bot("ann"), BotToken::FIRST).await, Ok(access(1)));
     for (index, name) in [(1, "bob"), (0, "ann"), (5, "ann")] {
-        assert_eq!(matches.bot_access(id, seat(index), &bot(name)).await, Err(Rejection::NotFound));
+        assert_eq!(
+            matches.bot_access(id, seat(index), &bot(name), BotToken::FIRST).await,
+            Err(Rejection::NotFound)
+        );
     }
+}
+
+#[tokio::test]
+async fn a_rotated_token_takes_no_seat_back_from_a_later_one_and_plays_those_that_were_made_before_alone() {
+    let matches = open(&FakeJournal::new()).await;
+    let ann = bot("ann");
+    let made = [create_one(&matches, spec_for("ann")).await, create_one(&matches, spec_for("ann")).await];
+    let ids = made.map(|info| info.match_id);
+    let token = |number, last_match_at| {
+        let rotation = |at| Rotation { at, until: UnixMillis::new(u64::MAX), last_match_at: at };
+        BotToken { number: TokenNumber::new(number), rotation: Option::map(last_match_at, rotation) }
+    };
+    let ever = Some(UnixMillis::new(u64::MAX - 1));
+    let join = |at: usize, token| {
+        let join = JoinSeat { access: access(1), bot_token: Some(token), nonce_hash: None, earlier: None };
+        let (matches, id) = (matches.clone(), ids[at]);
+        async move { matches.take_seat(id, join).await.map(|joined| joined.hold) }
+    };
+    let listed = |token| {
+        let listed = matches.bot_seats(&bot("ann"), token, None, 100);
+        assert_eq!(listed.seats.len(), listed.count);
+        listed.seats.into_iter().map(|seat| seat.match_id).collect::<Vec<_>>()
+    };
+    let (old, rotated, new) = (token(7, None), token(7, ever), token(8, None));
+    // While no later one plays, the one that was rotated does.
+    let first = join(0, old).await.unwrap();
+    let again = join(0, rotated).await.unwrap();
+    assert_ne!(first, again);
+    assert_eq!(matches.bot_access(ids[0], seat(1), &ann, rotated).await, Ok(access(1)));
+    join(0, new).await.unwrap();
+    assert_eq!(join(0, rotated).await, Err(Rejection::NewerTokenPlays));
+    assert_eq!(matches.bot_access(ids[0], seat(1), &ann, rotated).await, Err(Rejection::NewerTokenPlays));
+    assert_eq!((listed(rotated), listed(new)), (vec![ids[1]], ids.to_vec()));
+    // The other seat is its own still; another token that holds takes any, and a third rotation makes the second old.
+    join(1, rotated).await.unwrap();
+    join(0, old).await.unwrap();
+    join(0, token(8, ever)).await.unwrap();
+    join(0, token(9, None)).await.unwrap();
+    assert_eq!(join(0, token(8, ever)).await, Err(Rejection::NewerTokenPlays));
+    // What was made after the rotation was never its own.
+    let early = token(7, Some(UnixMillis::new(0)));
+    let refused = matches.bot_access(ids[1], seat(1), &ann, early).await;
+    assert_eq!(refused, Err(Rejection::MadeAfterRotation(early.rotation.unwrap())));
+    assert_eq!(listed(early), []);
 }
 
 #[tokio::test]
@@ -107,7 +154,7 @@ async fn the_record_and_what_is_kept_of_a_match_name_its_bots() {
     let (_, header) = decode_record(&file.record).unwrap();
     assert_eq!(header.bots, [None, Some("ann".to_owned())]);
     assert_eq!(names(&matches.get(info.match_id).await.unwrap()), expected);
-    assert_eq!(matches.bot_access(info.match_id, seat(1), &bot("ann")).await, Ok(access(1)));
+    assert_eq!(matches.bot_access(info.match_id, seat(1), &bot("ann"), BotToken::FIRST).await, Ok(access(1)));
 }
 
 #[tokio::test]
