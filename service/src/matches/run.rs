@@ -139,7 +139,7 @@ struct Run {
 }
 
 impl Run {
-    async fn of(mut self, task: TableTask) {
+    async fn of(mut self, mut task: TableTask) {
         self.over = Some(task.run().await);
     }
 }

@@ -86,18 +86,13 @@ impl RunningTable {
         self.table.outcome().is_some()
     }
 
-    /// Does what is due by itself. The answer is whether anything was.
-    ///
-    /// # Errors
-    /// How its task is over.
-    pub(super) async fn do_what_is_due(&mut self) -> Result<Due, Over> {
+    /// What is due by itself.
+    pub(super) fn due(&self) -> Option<Vec<Change>> {
         let too_long = self.table.too_long(self.limits.match_entries);
         if too_long.is_some() {
             tracing::warn!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a match is too long");
         }
-        let Some(changes) = too_long.or_else(|| self.table.next_change()) else { return Ok(Due::Nothing) };
-        self.write_or_stop(changes).await?;
-        Ok(Due::Done)
+        too_long.or_else(|| self.table.next_change())
     }
 
     /// What is due when its deadline has passed.
@@ -111,7 +106,11 @@ impl RunningTable {
         }
     }
 
-    async fn write_or_stop(&mut self, changes: Vec<Change>) -> Result<(), Over> {
+    /// Makes changes that come about by themselves.
+    ///
+    /// # Errors
+    /// How its task is over.
+    pub(super) async fn write_or_stop(&mut self, changes: Vec<Change>) -> Result<(), Over> {
         match self.write(changes).await {
             Ok(()) | Err(Rejection::OutcomeUnknown) => Ok(()),
             Err(_) => Err(Over::Stopped),
@@ -437,13 +436,4 @@ impl RunningTable {
             _ => Ok(()),
         }
     }
-}
-
-/// Whether something was due by itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Due {
-    /// Nothing was.
-    Nothing,
-    /// Something was, and is done: more may be.
-    Done,
 }

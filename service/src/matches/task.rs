@@ -11,7 +11,7 @@ use super::alarm::Alarm;
 use super::deal_set::DealSetMember;
 use super::live_bytes::Held;
 use super::message::{Counts, Message};
-use super::running_table::{Due, RunningTable, State};
+use super::running_table::{RunningTable, State};
 use super::subscribers::End;
 use crate::challenges::Taken;
 use crate::table::Moment;
@@ -46,8 +46,8 @@ pub(super) enum Over {
 
 impl TableTask {
     /// Runs the match to its end, or until the server stops.
-    pub(super) async fn run(mut self) -> Over {
-        self.begin().await;
+    pub(super) async fn run(&mut self) -> Over {
+        Box::pin(self.begin()).await;
         let stop = self.stop.clone();
         let stopped = stop.cancelled();
         let mut stopped = pin!(stopped);
@@ -56,16 +56,20 @@ impl TableTask {
                 break over;
             }
         };
+        Box::pin(self.end(over)).await;
+        over
+    }
+
+    async fn end(&self, over: Over) {
         // What is being written comes before.
         let mut table = self.table.lock().await;
-        let end = match (&over, table.table.outcome()) {
+        let end = match (over, table.table.outcome()) {
             (Over::Ended, Some(outcome)) => End::Over(outcome.clone()),
             _ => End::Stopped,
         };
         table.subscribers.finish_all(&end);
         table.state = State::Left;
         tracing::debug!(match_id = %table.table.match_id(), ?end, "a table is done");
-        over
     }
 
     async fn begin(&mut self) {
@@ -79,7 +83,8 @@ impl TableTask {
         (table.deal_set, table.shared) = (Some(member), Some(shared));
     }
 
-    /// Does one thing: what is due by itself, else what comes in, else what the clock brings.
+    /// Does one thing: what is due by itself, else what comes in, else what the clock brings. What it does is boxed, or every match
+    /// that waits would have room for the largest of it.
     async fn turn(&mut self, stopped: Stopped<'_, '_>) -> Result<(), Over> {
         let mut table = self.lock().await?;
         if table.is_over() {
@@ -87,10 +92,10 @@ impl TableTask {
         }
         if let Some(retry) = table.storage.retry_at() {
             drop(table);
-            return self.wait_for_storage(retry, stopped).await;
+            return Box::pin(self.wait_for_storage(retry, stopped)).await;
         }
-        if table.do_what_is_due().await? == Due::Done {
-            return Ok(());
+        if let Some(changes) = table.due() {
+            return Box::pin(table.write_or_stop(changes)).await;
         }
         let deadline = table.set_alarm();
         drop(table);
@@ -98,9 +103,9 @@ impl TableTask {
         tokio::select! {
             biased;
             () = stopped => Err(Over::Stopped),
-            message = self.inbox.recv() => self.receive(message).await,
+            message = self.inbox.recv() => Box::pin(self.receive(message)).await,
             () = self.news.notified() => Ok(()),
-            () = self.alarm.wait(&*self.clock, deadline) => self.lock().await?.expire().await,
+            () = self.alarm.wait(&*self.clock, deadline) => Box::pin(self.expire()).await,
         }
     }
 
@@ -112,6 +117,10 @@ impl TableTask {
             () = self.alarm.wait(&*self.clock, Some(retry)) => self.lock().await?.read_back().await,
             message = self.inbox.recv() => self.receive(message).await,
         }
+    }
+
+    async fn expire(&self) -> Result<(), Over> {
+        self.lock().await?.expire().await
     }
 
     async fn receive(&mut self, message: Option<Box<Message>>) -> Result<(), Over> {
