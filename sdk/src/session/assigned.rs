@@ -26,6 +26,10 @@ pub(crate) struct AssignedSeats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Taking {
     All,
+    /// The bot has another token: those alone that a welcome lists, as long as one has no room for all.
+    Listed {
+        because: Error,
+    },
     /// It ends when those that it has are over.
     NoMore {
         because: Option<Error>,
@@ -45,9 +49,13 @@ impl AssignedSeats {
         }
     }
 
+    const fn takes(&self) -> bool {
+        matches!(self.taking, Taking::All | Taking::Listed { .. })
+    }
+
     /// Whether the seat is to be taken: it is new.
     pub(crate) fn take(&mut self, claim: &Claim) -> bool {
-        self.taking == Taking::All && !self.given_up.contains(claim) && self.playing.insert(claim.clone())
+        self.takes() && !self.given_up.contains(claim) && self.playing.insert(claim.clone())
     }
 
     /// A welcome listed these seats, of so many.
@@ -74,15 +82,32 @@ impl AssignedSeats {
     /// Whether another welcome would have seats to take, and room for them is worth it, on a stream for so many seats.
     pub(crate) fn wants_welcome(&self, most_seats: usize) -> bool {
         let enough = self.unlisted.min(most_seats / FREE_PART).max(1);
-        self.taking == Taking::All
-            && self.unlisted > 0
-            && (self.over >= enough || self.playing.is_empty() && self.over > 0)
+        self.takes() && self.unlisted > 0 && (self.over >= enough || self.playing.is_empty() && self.over > 0)
     }
 
     /// Takes no more seats. The first reason counts.
     pub(crate) fn take_no_more(&mut self, because: Option<Error>) {
-        if self.taking == Taking::All {
-            self.taking = Taking::NoMore { because };
+        let because = match &self.taking {
+            Taking::All => because,
+            Taking::Listed { because } => Some(because.clone()),
+            Taking::NoMore { .. } | Taking::Ended => return,
+        };
+        self.taking = Taking::NoMore { because };
+    }
+
+    /// The bot has another token, and gets no new seats by this one: those that it had are still to be listed, if there was no room.
+    pub(crate) fn take_listed(&mut self, because: Error) {
+        match self.taking {
+            Taking::All | Taking::Listed { .. } if self.unlisted == 0 => self.take_no_more(Some(because)),
+            Taking::All => self.taking = Taking::Listed { because },
+            Taking::Listed { .. } | Taking::NoMore { .. } | Taking::Ended => {}
+        }
+    }
+
+    /// Nothing is played, and no welcome is wanted: whatever else is listed was given up.
+    pub(crate) fn nothing_is_left(&mut self) {
+        if let Taking::Listed { .. } = self.taking {
+            self.take_no_more(None);
         }
     }
 }

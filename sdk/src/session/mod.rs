@@ -393,8 +393,14 @@ impl Core {
 
     /// Closes the stream when there is nothing to play on it, and nothing to come.
     fn close_if_done(&mut self) {
+        if let (true, Some(assigned), Some(Room { seats, .. })) =
+            (self.seats.is_empty(), &mut self.assigned, self.link.room())
+            && !assigned.wants_welcome(seats)
+        {
+            assigned.nothing_is_left();
+        }
         let taking = self.assigned.as_ref().map(|assigned| &assigned.taking);
-        if !self.seats.is_empty() || taking == Some(&Taking::All) {
+        if !self.seats.is_empty() || matches!(taking, Some(Taking::All | Taking::Listed { .. })) {
             return;
         }
         if !self.link.is_idle() {

@@ -333,7 +333,7 @@ impl Core {
         self.out.push_back(Output::Event(event));
     }
 
-    /// The bot has a newer token: this session plays what it has to the end, and gets nothing new.
+    /// The bot has a newer token: this session plays what the bot had to the end, and gets nothing new.
     pub(super) fn token_rotated(&mut self, message: String) {
         tracing::warn!(server = self.settings.server, message, "the bot's token was rotated");
         let refusal = Refusal { reason: ErrorReason::TokenRotated, message, decision: None };
@@ -343,7 +343,10 @@ impl Core {
         if self.assigned.as_ref().is_some_and(|assigned| assigned.taking == Taking::All) {
             self.tell(SessionEvent::TokenRotated(refusal));
         }
-        self.take_no_more(Some(error));
+        if let Some(assigned) = &mut self.assigned {
+            assigned.take_listed(error);
+        }
+        self.close_if_done();
     }
 
     pub(super) fn ladder_notice(&mut self, message: &v1::LadderNotice) {

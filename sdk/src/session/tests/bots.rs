@@ -13,6 +13,7 @@ use crate::deal_check::DealCheck;
 use crate::end::End;
 use crate::error::{Disconnect, Error, Refusal};
 use crate::fault::Fault;
+use crate::ladder::SessionEvent;
 use crate::session::{Key, Records};
 
 fn seat(index: usize) -> Seat {
@@ -150,6 +151,18 @@ fn live_seats_beyond_what_a_stream_carries_are_played_as_others_are_over() {
     check_results(&world, 50);
     // Each new stream has room for a quarter, or more.
     assert!((2..=1 + 50 / 2).contains(&world.connections), "{}", world.connections);
+}
+
+#[test]
+fn live_seats_beyond_what_a_stream_carries_are_played_by_a_rotated_token_too_and_then_it_ends() {
+    let mut world = one_seat_of_each(50, rules(2));
+    world.server.max_seats = 8;
+    world.server.rotated = Some(v1::TokenRotated::default());
+    world.run();
+    check_results(&world, 50);
+    let [Some(Error::Refused { refusal, .. })] = &world.closed[..] else { panic!("{:?}", world.closed) };
+    assert_eq!(refusal.reason, ErrorReason::TokenRotated);
+    assert_eq!(world.events, [SessionEvent::TokenRotated(refusal.clone())]);
 }
 
 #[test]

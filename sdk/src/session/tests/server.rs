@@ -21,6 +21,8 @@ pub(super) struct Server {
     pub(super) max_seats: u32,
     pub(super) max_queued_messages: u32,
     pub(super) previous_cut: Option<v1::StreamCut>,
+    /// What a stream is told behind its welcome, if the bot's token was rotated.
+    pub(super) rotated: Option<v1::TokenRotated>,
     /// Reasons with which the next messages of a kind are refused.
     pub(super) refuse: Vec<(crate::session::tag::Asked, v1::ErrorReason)>,
     /// The ladders that there are.
@@ -59,6 +61,7 @@ impl Server {
             max_seats: 100,
             max_queued_messages: 0,
             previous_cut: None,
+            rotated: None,
             refuse: Vec::new(),
             ladders: Vec::new(),
             refuse_queues: Vec::new(),
@@ -135,6 +138,9 @@ impl Server {
                 self.challenges_of_hellos.push(challenges(&queues));
                 let welcome = self.welcome();
                 self.say(tag, Response::Welcome(Box::new(welcome)));
+                if let Some(rotated) = self.rotated.clone() {
+                    self.say(0, Response::TokenRotated(rotated));
+                }
                 if queues != v1::Queues::default() {
                     self.answer_queues(tag, &queues);
                 }

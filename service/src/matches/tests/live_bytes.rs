@@ -15,7 +15,7 @@ fn one() -> Vec<MatchSpec> {
     vec![spec(Preset::Sackson, 2, DealSpec::Joint)]
 }
 
-/// As docs/server.md, docs/runbook.md, docs/threat-model.md and limits.rs say, of an action and of each other small thing.
+/// As docs/server.md, docs/runbook.md, docs/threat-model.md and limits/ say, of an action and of each other small thing.
 const OF_AN_ACTION: usize = 208;
 
 /// Matches whose memory is used up as soon as there is one.

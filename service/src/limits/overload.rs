@@ -1,0 +1,30 @@
+//! When the server takes on nothing new.
+
+use std::time::Duration;
+
+/// How late the server may be with what is due until it takes on nothing new, unless configured. An action comes by some five
+/// queues, one after the other: so late in each, it takes as long as what makes a stall ([`STALL_GAP`](super::STALL_GAP)).
+pub const DEFAULT_MAX_LATE_MS: u32 = 20;
+
+/// How often it is looked how late the server is.
+pub const PRESSURE_BEAT: Duration = Duration::from_millis(10);
+
+/// For how long it is looked at until it counts how late it usually was.
+pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
+
+/// How many times it has to be looked at for that.
+pub const PRESSURE_BEATS: usize = 5;
+
+/// How long it is waited for what is looked at. It is late by then, whatever it waits for.
+pub const PRESSURE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long before the time to join a match is over a late server lets in those that it waits for, at the latest from half of
+/// that time on: else it would make no-shows of them. They are told to try again after [`RETRY_AFTER_MS`](super::RETRY_AFTER_MS).
+pub const LAST_JOINS: Duration = Duration::from_secs(10);
+
+/// Bytes of the disk of the data folder that have to be free for a match to be created, unless configured: what runs is played to its
+/// end in them, some kilobytes each, and the write-ahead log has its room.
+pub const DEFAULT_MIN_FREE_DISK_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// On a small disk one part in so many is enough.
+pub const PART_OF_DISK_KEPT_FREE: u64 = 10;
