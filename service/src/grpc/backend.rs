@@ -15,7 +15,7 @@ use crate::{
     journal::MatchId,
     ladders::Ladders,
     matches::Matches,
-    table::{Arrival, Command, Done, MatchInfo, Rejection},
+    table::{Arrival, Command, Done, Rejection},
     traces,
 };
 
@@ -61,19 +61,19 @@ impl Commanded {
     pub(super) fn answered(
         self,
         matches: &Matches,
-        answered: Result<(Done, Arc<MatchInfo>), Rejection>,
-    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
+        answered: Result<Done, Rejection>,
+    ) -> Result<Done, Fault> {
         let Self { match_id, seat, begun, span } = self;
         let seat = seat.map(tracing::field::display);
         match answered {
-            Ok((done, info)) => {
+            Ok(done) => {
                 if let Done::Acted(receipt) = done {
                     let measures = matches.measures();
                     measures.actions.increment(1);
                     measures.action_seconds.record(begun.elapsed().as_secs_f64());
                     tracing::debug!(%match_id, seat, decision = receipt.decision, seq = receipt.seq, "acted");
                 }
-                Ok((done, info))
+                Ok(done)
             }
             Err(rejection) => {
                 span.record("rejection", rejection.kind());
@@ -102,7 +102,7 @@ impl Backend {
         metadata: &MetadataMap,
         match_id: MatchId,
         command: Command,
-    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
+    ) -> Result<Done, Fault> {
         let arrival = self.matches.arrival(None);
         let asked = Commanded::new(rpc, Some(metadata), match_id, &command);
         self.commanded(share, asked, command, arrival).await
@@ -115,7 +115,7 @@ impl Backend {
         asked: Commanded,
         command: Command,
         arrival: Arrival,
-    ) -> Result<(Done, Arc<MatchInfo>), Fault> {
+    ) -> Result<Done, Fault> {
         let match_id = asked.match_id;
         let answered = async {
             if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {

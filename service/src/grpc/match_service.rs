@@ -291,8 +291,8 @@ impl MatchService for MatchAdapter {
             Err(rejection) => return Err(Fault::from(rejection).into()),
         }
         let (share, metadata) = (request.extensions().get::<Share>(), request.metadata());
-        let (_, info) =
-            self.backend.command("CancelMatch", share, metadata, match_id, Command::Cancel).await?;
+        self.backend.command("CancelMatch", share, metadata, match_id, Command::Cancel).await?;
+        let info = self.backend.matches.get(match_id).await.map_err(Fault::from)?;
         Ok(Response::new(v1::CancelMatchResponse { r#match: Some(caller.shown(&info)) }))
     }
 

@@ -58,7 +58,7 @@ impl Handle {
 fn answer(table: &RunningTable, asked: Commanded, done: Result<Done, Rejection>) {
     let Commanded { asked, reply, .. } = asked;
     let _span = asked.taken(&table.measures);
-    reply.keep(done.map(|done| (done, table.info.borrow().clone())));
+    reply.keep(done);
 }
 
 /// Hands changes in at the journal, with all that is to be done when they are durable.
@@ -135,7 +135,7 @@ impl Write {
             table.stop.cancel();
             (Err(Rejection::Damaged), true)
         });
-        reply.keep(done.map(|done| (done, table.info.borrow().clone())));
+        reply.keep(done);
         drop(table);
         if needs_its_task {
             news.notify_one();

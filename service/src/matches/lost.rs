@@ -13,7 +13,7 @@ use super::storage::{Storage, Stored};
 use super::{Matches, deal_set};
 use crate::journal::{MatchId, ReadError, StoredMatch};
 use crate::own_task::to_its_end;
-use crate::table::{self, Command, DealSetId, Deals, Decided, Done, MatchInfo, Rejection};
+use crate::table::{self, Command, DealSetId, Deals, Decided, Done, Rejection};
 
 /// Such matches. They may go on after another start, so they hold the cards of their deal sets as if they ran.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl LostMatches {
 }
 
 /// What came of a cancellation.
-type Cancelled = Result<(Done, Arc<MatchInfo>), Rejection>;
+type Cancelled = Result<Done, Rejection>;
 
 impl Matches {
     /// Notes that a match can't go on here; `set` is its deal set, if it has one that is known.
@@ -118,7 +118,7 @@ impl Matches {
         .boxed()
     }
 
-    async fn end_lost(&self, match_id: MatchId) -> Result<Option<(Done, Arc<MatchInfo>)>, Rejection> {
+    async fn end_lost(&self, match_id: MatchId) -> Result<Option<Done>, Rejection> {
         let damaged = |why: &dyn std::fmt::Display| self.damaged(match_id, why);
         let history = match self.journal().read(match_id).await {
             Ok(Some(StoredMatch::Running(history))) => history,
@@ -158,6 +158,6 @@ impl Matches {
         {
             self.spawn(deal_set::cancel(self.clone(), set.clone()));
         }
-        Ok(Some((Done::Cancelled, Arc::new(table.info()))))
+        Ok(Some(Done::Cancelled))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot, watch};
@@ -106,7 +106,7 @@ impl Asked {
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
 /// What a table has answered to a command; `None`: it does not run any more, or had no room for it.
-pub(crate) type Answered = Option<Result<(Done, Arc<MatchInfo>), Rejection>>;
+pub(crate) type Answered = Option<Result<Done, Rejection>>;
 
 /// An answer that somebody is told, whatever becomes of whoever owes it.
 pub(crate) struct Promise(Option<Box<dyn FnOnce(Answered) + Send>>);
@@ -116,7 +116,7 @@ impl Promise {
         Self(Some(Box::new(told)))
     }
 
-    pub(super) fn keep(mut self, answered: Result<(Done, Arc<MatchInfo>), Rejection>) {
+    pub(super) fn keep(mut self, answered: Result<Done, Rejection>) {
         if let Some(told) = self.0.take() {
             told(Some(answered));
         }
@@ -221,12 +221,15 @@ pub(super) struct Counts {
     pub(super) entries: AtomicUsize,
     /// How many messages its task has yet to take up: what comes after them must not overtake them.
     unheard: AtomicUsize,
+    /// Whether the match is over: here, as whoever acts looks here anyway.
+    is_over: AtomicBool,
 }
 
 impl Counts {
     /// Of a match with so many entries.
     pub(super) const fn new(entries: usize) -> Self {
-        Self { entries: AtomicUsize::new(entries), unheard: AtomicUsize::new(0) }
+        let (entries, unheard) = (AtomicUsize::new(entries), AtomicUsize::new(0));
+        Self { entries, unheard, is_over: AtomicBool::new(false) }
     }
 
     /// A message is about to be put into the inbox.
@@ -237,6 +240,11 @@ impl Counts {
     /// One was taken up by who has the table's lock, or could not be put there.
     pub(super) fn taken(&self) {
         self.unheard.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// The match is over.
+    pub(super) fn over(&self) {
+        self.is_over.store(true, Ordering::Release);
     }
 
     /// Whether all were.
@@ -254,7 +262,7 @@ impl fmt::Debug for Handle {
 impl Handle {
     /// Whether the match is not over. A table is there for a moment longer.
     pub(super) fn runs(&self) -> bool {
-        self.info.borrow().outcome.is_none()
+        !self.counts.is_over.load(Ordering::Acquire)
     }
 
     /// How many entries the match has.

@@ -1,7 +1,5 @@
 //! What is asked of one match, running or over.
 
-use std::sync::Arc;
-
 use tokio::sync::oneshot;
 use tracing::Span;
 use zetema_proto::Views;
@@ -21,8 +19,8 @@ impl Matches {
     /// [`Rejection::MatchOver`] if it ended otherwise, [`Rejection::NotFound`], [`Rejection::OutcomeUnknown`],
     /// [`Rejection::MatchDamaged`].
     pub async fn cancel(&self, match_id: MatchId) -> Result<MatchInfo, Rejection> {
-        let (_, info) = self.command(match_id, Command::Cancel, self.arrival(None)).await?;
-        Ok(Arc::unwrap_or_clone(info))
+        self.command(match_id, Command::Cancel, self.arrival(None)).await?;
+        self.get(match_id).await
     }
 
     /// Checks that a token speaks for a seat, and was not replaced.
@@ -75,7 +73,7 @@ impl Matches {
         access: SeatAccess,
         nonce: Nonce,
     ) -> Result<(), Rejection> {
-        self.command(match_id, Command::GiveNonce { access, nonce }, self.arrival(None)).await.map(|_| ())
+        self.command(match_id, Command::GiveNonce { access, nonce }, self.arrival(None)).await.map(drop)
     }
 
     /// A seat answers a decision, or offers a discard out of turn (R28). The same answer to the same decision gets the
@@ -94,7 +92,7 @@ impl Matches {
         choice: Choice,
     ) -> Result<Receipt, Rejection> {
         match self.command(match_id, Command::Act { access, decision, choice }, self.arrival(None)).await? {
-            (Done::Acted(receipt), _) => Ok(receipt),
+            Done::Acted(receipt) => Ok(receipt),
             _ => Err(Rejection::Damaged),
         }
     }
@@ -107,7 +105,7 @@ impl Matches {
     /// match.
     pub async fn resign(&self, match_id: MatchId, access: SeatAccess) -> Result<u64, Rejection> {
         match self.command(match_id, Command::Resign { access }, self.arrival(None)).await? {
-            (Done::Resigned { seq }, _) => Ok(seq),
+            Done::Resigned { seq } => Ok(seq),
             _ => Err(Rejection::Damaged),
         }
     }
@@ -121,7 +119,7 @@ impl Matches {
     pub async fn rotate_token(&self, match_id: MatchId, seat: Seat) -> Result<u32, Rejection> {
         self.shared.live_bytes.check()?;
         match self.command(match_id, Command::RotateToken { seat }, self.arrival(None)).await? {
-            (Done::TokenRotated { generation }, _) => Ok(generation),
+            Done::TokenRotated { generation } => Ok(generation),
             _ => Err(Rejection::Damaged),
         }
     }
@@ -200,7 +198,7 @@ impl Matches {
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
-    ) -> Result<(Done, Arc<MatchInfo>), Rejection> {
+    ) -> Result<Done, Rejection> {
         if let Some(done) = self.command_running(match_id, &command, arrival).await {
             return done;
         }
@@ -211,7 +209,7 @@ impl Matches {
         }
         let past = self.past(match_id).await?;
         match past.table().decide(&command, arrival)? {
-            Decided::Already(done) => Ok((done, Arc::new(past.info().clone()))),
+            Decided::Already(done) => Ok(done),
             // What is over takes no change.
             Decided::Write(_) | Decided::TimedOut(_) => Err(Rejection::MatchOver),
         }

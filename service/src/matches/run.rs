@@ -59,6 +59,9 @@ impl Matches {
         let (info, info_seen) = watch::channel(begun.clone());
         let (deadline, deadline_seen) = watch::channel(None);
         let counts = Arc::new(Counts::new(table.entry_count()));
+        if table.outcome().is_some() {
+            counts.over();
+        }
         let news = Arc::new(Notify::new());
         let stop = self.shared.stop.child_token();
         let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();

@@ -168,7 +168,7 @@ impl RunningTable {
                 self.span = asked.taken(&self.measures);
                 let done = self.settle(&command, arrival).await;
                 self.span = Span::none();
-                reply.keep(done.map(|done| (done, self.info.borrow().clone())));
+                reply.keep(done);
             }
             Message::Join { join, arrival, asked, reply } => {
                 self.span = asked.taken(&self.measures);
@@ -281,6 +281,7 @@ impl RunningTable {
             self.held.add(entry.bytes());
             self.counts.entries.store(self.table.entry_count(), Ordering::Relaxed);
             if self.table.outcome().is_some() {
+                self.counts.over();
                 self.leave_seats();
             }
             if shows {

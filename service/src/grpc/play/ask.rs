@@ -57,8 +57,8 @@ pub(super) struct Answer {
 
 impl Answer {
     /// What a table has answered.
-    fn of_table<T>(tag: u64, handle: u32, shown: u64, result: Result<(Done, T), Fault>) -> Self {
-        let result = result.map(|(done, _)| Told::Done { done, shown });
+    fn of_table(tag: u64, handle: u32, shown: u64, result: Result<Done, Fault>) -> Self {
+        let result = result.map(|done| Told::Done { done, shown });
         Self { tag, handle, joined: None, room: None, result }
     }
 

@@ -71,7 +71,7 @@ impl PlayAdapter {
     ) -> Result<Done, Fault> {
         let share = extensions.get::<Share>();
         match self.backend.command(rpc, share, metadata, match_id, command(access)).await {
-            Ok((done, _)) => Ok(done),
+            Ok(done) => Ok(done),
             Err(fault) => {
                 faults::refused(&self.backend, (match_id, access.seat), &fault);
                 Err(fault)

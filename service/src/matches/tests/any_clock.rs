@@ -240,10 +240,9 @@ impl Place {
         loop {
             let (sent, arrival) = (Instant::now(), matches.arrival(round_trip_ms));
             match matches.command(self.match_id, command.clone(), arrival).await {
-                Ok((done @ Done::Acted(_), _)) => {
+                Ok(done @ Done::Acted(_)) => {
                     self.known.lock().unwrap().answered.insert(decision, sent);
                     let again = matches.command(self.match_id, command, matches.arrival(None)).await;
-                    let again = again.map(|(done, _)| done);
                     let passing = matches!(again, Err(Rejection::OutcomeUnknown | Rejection::Stopping));
                     assert!(again == Ok(done) || passing && !self.world.smooth, "{again:?}");
                     return;

@@ -115,7 +115,7 @@ impl Duel {
             let access = SeatAccess { seat: seat(to_act), generation: self.generations[to_act] };
             match self.matches.command(self.id, command(access), arrival).await {
                 Err(Rejection::NotYourTurn { to_act: other, .. }) => to_act = other.index(),
-                done => return done.map(|(done, _)| done),
+                done => return done,
             }
         }
     }
@@ -256,7 +256,7 @@ async fn happen(duel: &mut Duel, times: &Times, event: Event) {
             tokio::task::yield_now().await;
             duel.generations[other] = 2;
             let first = duel.act(1, 0, 1 - other);
-            assert!(matches!(duel.matches.command(duel.id, first, arrival).await, Ok((Done::Acted(_), _))));
+            assert!(matches!(duel.matches.command(duel.id, first, arrival).await, Ok(Done::Acted(_))));
             duel.decision = 2;
             assert_eq!(rotated.await.unwrap(), 2);
         }
