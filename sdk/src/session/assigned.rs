@@ -49,7 +49,8 @@ impl AssignedSeats {
         }
     }
 
-    const fn takes(&self) -> bool {
+    /// Whether it takes seats that it hears of, at least those that a welcome lists.
+    pub(crate) const fn takes(&self) -> bool {
         matches!(self.taking, Taking::All | Taking::Listed { .. })
     }
 

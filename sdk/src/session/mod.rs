@@ -399,8 +399,7 @@ impl Core {
         {
             assigned.nothing_is_left();
         }
-        let taking = self.assigned.as_ref().map(|assigned| &assigned.taking);
-        if !self.seats.is_empty() || matches!(taking, Some(Taking::All | Taking::Listed { .. })) {
+        if !self.seats.is_empty() || self.assigned.as_ref().is_some_and(AssignedSeats::takes) {
             return;
         }
         if !self.link.is_idle() {

@@ -6,10 +6,7 @@ use std::time::Duration;
 /// with rules of their own, some 200 bytes each.
 pub const DEFAULT_MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
-/// Bytes of one message on a Play stream: an action is some ten bytes, a join a hundred. As much is kept for each stream.
-pub const MAX_PLAY_MESSAGE_BYTES: usize = 16 * 1024;
-
-/// Bytes of one message to the other calls of `PlayService`: an Observe of [`MAX_SEATS_PER_STREAM`] seats is the largest, some 80
+/// Bytes of one message to the other calls of `PlayService`: an Observe of [`MAX_SEATS_PER_STREAM`](super::MAX_SEATS_PER_STREAM) seats is the largest, some 80
 /// each.
 pub const MAX_PLAY_REQUEST_BYTES: usize = 128 * 1024;
 
@@ -34,36 +31,11 @@ pub const MAX_CLIENT_REFERENCE_BYTES: usize = 64;
 /// Characters of a request id, as the wire promises.
 pub const MAX_REQUEST_ID_CHARS: usize = 64;
 
-/// Characters of a client's name in hello: it goes to the log.
-pub const MAX_CLIENT_NAME_CHARS: usize = 64;
-
 /// Observations for which a player's queue keeps room when it is empty: those of a turn and of its answer.
 pub const QUEUE_KEPT: usize = 4;
 
 /// Letters for which a mailbox keeps room when it is empty.
 pub const MAILBOX_KEPT: usize = 64;
-
-/// Seats that one Play or Observe stream carries. Each costs a queue in its table.
-pub const MAX_SEATS_PER_STREAM: usize = 1_000;
-
-/// Requests of one Play stream that wait for their tables, or whose answers wait for their reader. When it is full, the stream
-/// is not read on, and the client feels it as back pressure.
-pub const MAX_REQUESTS_IN_FLIGHT: usize = 2 * MAX_SEATS_PER_STREAM;
-
-/// Of these, as many as each stream may have whatever the others have.
-pub const OWN_REQUESTS_IN_FLIGHT: usize = 8;
-
-/// Those of all streams beyond that, some 2 KiB each with its answer.
-pub const UNANSWERED_REQUESTS: u64 = 128 * 1024;
-
-/// The same of the streams from one address: a quarter, so that nobody can keep the others at [`OWN_REQUESTS_IN_FLIGHT`] alone.
-pub const UNANSWERED_REQUESTS_PER_ADDRESS: u64 = 32 * 1024;
-
-/// As many of them a stream takes the room for at once.
-pub const UNANSWERED_REQUESTS_AT_ONCE: u64 = 16;
-
-/// How long a stream is not read for which there is no room, or which has sent too much, before that is looked at again.
-pub const LEAST_REST: Duration = Duration::from_millis(10);
 
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
 pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;
@@ -101,9 +73,6 @@ pub const DEFAULT_CREATES_PER_SECOND: u32 = 1_000;
 
 /// Those that may be created at once after a pause, unless configured: ten whole batches.
 pub const DEFAULT_CREATE_BURST: u32 = 10_000;
-
-/// How often a Play stream is pinged, unless configured, in milliseconds.
-pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
 
 /// How long a client is told to wait before it sends again what was refused for want of room, in milliseconds.
 pub const RETRY_AFTER_MS: u32 = 1_000;

@@ -194,7 +194,7 @@ impl AllBotSeats {
     /// A seat is joined by a token of its bot.
     pub(super) fn join(&self, info: &MatchInfo, seat: Seat, token: BotToken) -> Result<(), Rejection> {
         let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
-        let Some((bot, place)) = places(info).find(|(_, place)| place.seat == seat) else { return Ok(()) };
+        let Some((bot, place)) = place_of(info, seat) else { return Ok(()) };
         // Seats of a match that is over are nobody's to take.
         let Some(place) = by_bot.get_mut(bot).and_then(|seats| seats.by_age.get_mut(&place)) else {
             return Ok(());
@@ -208,12 +208,8 @@ impl AllBotSeats {
 
     /// Whether a seat is lost to a token that was rotated, as a later one has joined it.
     fn is_lost_to(&self, info: &MatchInfo, seat: Seat, token: BotToken) -> bool {
-        if token.rotation.is_none() {
-            return false;
-        }
         let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
-        let place = places(info).find(|(_, place)| place.seat == seat);
-        let place = place.and_then(|(bot, place)| by_bot.get(bot)?.by_age.get(&place));
+        let place = place_of(info, seat).and_then(|(bot, place)| by_bot.get(bot)?.by_age.get(&place));
         place.is_some_and(|place| place.is_lost_to(token))
     }
 
@@ -249,6 +245,10 @@ fn places(info: &MatchInfo) -> impl Iterator<Item = (&BotName, SeatPlace)> {
         let place = SeatPlace { created_at, match_id, seat: seat.seat };
         seat.bot.as_ref().map(|bot| (bot, place))
     })
+}
+
+fn place_of(info: &MatchInfo, seat: Seat) -> Option<(&BotName, SeatPlace)> {
+    places(info).find(|(_, place)| place.seat == seat)
 }
 
 impl Matches {
@@ -325,12 +325,14 @@ impl Matches {
         let info = self.get(match_id).await?;
         let own = info.seats.get(seat.index()).filter(|info| info.bot.as_ref() == Some(bot));
         let generation = own.ok_or(Rejection::NotFound)?.generation;
-        match token.rotation {
-            Some(rotation) if info.created_at > rotation.last_match_at => {
-                Err(Rejection::MadeAfterRotation(rotation))
+        if let Some(rotation) = token.rotation {
+            if info.created_at > rotation.last_match_at {
+                return Err(Rejection::MadeAfterRotation(rotation));
             }
-            _ if self.shared.bot_seats.is_lost_to(&info, seat, token) => Err(Rejection::NewerTokenPlays),
-            _ => Ok(SeatAccess { seat, generation }),
+            if self.shared.bot_seats.is_lost_to(&info, seat, token) {
+                return Err(Rejection::NewerTokenPlays);
+            }
         }
+        Ok(SeatAccess { seat, generation })
     }
 }

@@ -18,7 +18,7 @@ use zetema_sdk::{
 
 use super::backend::is_passing;
 use super::{Backend, Bug, Case, Claim, Dealing, Ledger, Logged, Problem, Relay, Terms, Transport, Truth};
-use crate::harness::{Clients, TestServer, fixed, joint, own, soon};
+use crate::harness::{Clients, TestServer, fixed, joint, own, soon, with_bot};
 use crate::proxy::{Counts, Frame, Plan, Proxy, calls};
 
 /// How long a match may take, which takes a few seconds where nothing else runs.
@@ -133,7 +133,7 @@ impl Pair {
             Claim::BotToken => {
                 let name = format!("bot-{}", BOTS.fetch_add(1, Ordering::Relaxed));
                 let (_, token) = clients.bot_token(&name).await;
-                spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name }));
+                spec = with_bot(spec, 0, &name);
                 Some(token)
             }
         };

@@ -17,7 +17,7 @@ use zetema_proto::v1::token_service_client::TokenServiceClient;
 use zetema_proto::v1::webhook_service_client::WebhookServiceClient;
 use zetema_rules::Record;
 
-use super::soon;
+use super::{preset, soon, unhurried, with_bot};
 
 /// Adds a token to every call.
 #[derive(Clone)]
@@ -141,6 +141,20 @@ impl Clients {
         let request = v1::RegisterBotRequest { name, owner, ..v1::RegisterBotRequest::default() };
         let answer = soon("RegisterBot", self.bots().register_bot(request)).await.unwrap().into_inner();
         (answer.bot.unwrap(), answer.secret)
+    }
+
+    /// Gives a bot another token.
+    pub async fn rotate_token(&self, name: &str, old_tokens: v1::OldTokens) -> String {
+        let request = v1::RotateTokenRequest { name: name.to_owned(), old_tokens: old_tokens.into() };
+        soon("RotateToken", self.bots().rotate_token(request)).await.unwrap().into_inner().secret
+    }
+
+    /// Creates a match without a clock in which this bot has the first seat: its id.
+    pub async fn create_with_bot(&self, name: &str) -> String {
+        let spec = with_bot(unhurried(preset(v1::Preset::Sackson, 2)), 0, name);
+        let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
+        let created = soon("CreateMatch", self.matches().create_match(request)).await.unwrap().into_inner();
+        created.r#match.unwrap().match_id
     }
 
     /// Webhooks, as the admin.

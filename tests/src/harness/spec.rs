@@ -21,6 +21,12 @@ fn with_rules(rules: match_spec::Rules, players: usize) -> v1::MatchSpec {
     v1::MatchSpec { rules: Some(rules), seats: vec![seat; players], ..v1::MatchSpec::default() }
 }
 
+/// The same with a bot in this seat.
+pub fn with_bot(mut spec: v1::MatchSpec, seat: usize, name: &str) -> v1::MatchSpec {
+    spec.seats[seat].kind = Some(seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
+    spec
+}
+
 /// The same without a clock.
 pub fn unhurried(spec: v1::MatchSpec) -> v1::MatchSpec {
     timed(spec, Decisions::Named(v1::NamedTimeControl::None.into()))

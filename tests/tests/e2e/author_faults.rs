@@ -7,11 +7,13 @@ use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::player_fault::Kind;
 use zetema_proto::v1::{self, ErrorReason, Preset};
 use zetema_sdk::{Action, Bot, Decision, Fault, Session, Settings};
-use zetema_tests::harness::{Clients, PlayStream, Process, TestServer, clocked, preset, soon, unhurried};
+use zetema_tests::harness::{
+    Clients, PlayStream, Process, TestServer, clocked, preset, soon, unhurried, with_bot,
+};
 
 /// A match between the bot, at seat 0, and whoever has the token of seat 1: its id, and that token.
-async fn create(clients: &Clients, mut spec: v1::MatchSpec) -> (String, String) {
-    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "rex".to_owned() }));
+async fn create(clients: &Clients, spec: v1::MatchSpec) -> (String, String) {
+    let spec = with_bot(spec, 0, "rex");
     let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
     let answer = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
     (answer.r#match.unwrap().match_id, answer.seat_tokens[0].token.clone())

@@ -9,13 +9,11 @@ use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::{self, ChallengesFrom, ErrorReason, Preset};
 use zetema_sdk::{Challenges, DealCheck, End, Session, Settings};
-use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, shared, soon};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, shared, soon, with_bot};
 
 /// A match of the caller against a bot, which has seat 1.
 fn against(bot: &str) -> v1::MatchSpec {
-    let mut spec = preset(Preset::Fosdick, 2);
-    spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: bot.to_owned() }));
-    spec
+    with_bot(preset(Preset::Fosdick, 2), 1, bot)
 }
 
 async fn create(clients: &Clients, request_id: &str, bot: &str) -> Result<v1::CreateMatchResponse, Status> {

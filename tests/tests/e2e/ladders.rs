@@ -11,7 +11,7 @@ use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_proto::v1::watch_standings_response::Kind as Shown;
 use zetema_proto::{PROTOCOL_REVISION, v1};
-use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, soon, unhurried};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, soon};
 
 const LADDER: &str = "quick-2";
 
@@ -231,11 +231,7 @@ async fn a_bot_whose_stream_is_full_of_other_matches_is_paired_when_it_has_room(
     let (server, clients) = TestServer::start().await;
     let (_, ann) = clients.register_bot("ann", "ada").await;
     let (_, bob) = clients.register_bot("bob", "ben").await;
-    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
-    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
-    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
-    let match_id = created.r#match.unwrap().match_id;
+    let match_id = clients.create_with_bot("ann").await;
 
     let (mut stream, answer) = hello(&clients, &ann, queues(LADDER, 1), 1).await;
     assert_eq!(accepted(&answer), [(LADDER, 1)]);

@@ -7,13 +7,13 @@ use tonic::Status;
 use zetema_bots::House;
 use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
-use zetema_proto::v1::{self, ErrorReason, Preset};
+use zetema_proto::v1::{self, ErrorReason};
 use zetema_rules::Step;
 use zetema_sdk::{
     Action, Bot, DealCheck, Decision, End, Error, MatchInfo, SeatEvent, Session, SessionEvent, Settings, View,
 };
 use zetema_service::limits;
-use zetema_tests::harness::{Clients, PlayStream, TestServer, preset, soon, unhurried};
+use zetema_tests::harness::{Clients, PlayStream, TestServer, soon};
 
 const LADDER: &str = "quick-2";
 
@@ -66,11 +66,6 @@ async fn played(session: &mut Session) -> String {
     outcome.info.unwrap().match_id.clone()
 }
 
-async fn rotate(clients: &Clients, old_tokens: v1::OldTokens) -> String {
-    let request = v1::RotateTokenRequest { name: "ann".to_owned(), old_tokens: old_tokens.into() };
-    soon("RotateToken", clients.bots().rotate_token(request)).await.unwrap().into_inner().secret
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_match_that_runs_when_its_bots_token_is_rotated_is_played_to_its_end_by_the_old_process() {
     let (server, clients) = TestServer::start().await;
@@ -88,7 +83,7 @@ async fn a_match_that_runs_when_its_bots_token_is_rotated_is_played_to_its_end_b
     let mut old = waiting(&clients, &first, slow).await;
     let mut other = waiting(&clients, &bob, greedy).await;
     soon("ann's third decision", held.recv()).await.unwrap();
-    let second = rotate(&clients, v1::OldTokens::PlayOn).await;
+    let second = clients.rotate_token("ann", v1::OldTokens::PlayOn).await;
     let told = soon("the word of it", old.next_event()).await.unwrap();
     let SessionEvent::TokenRotated(refusal) = told else { panic!("{told:?}") };
     assert_eq!(refusal.reason, ErrorReason::TokenRotated);
@@ -140,15 +135,11 @@ async fn end(stream: &mut PlayStream) -> Status {
 async fn an_old_program_that_is_started_again_takes_no_seat_back_from_the_new_one() {
     let (server, clients) = TestServer::start().await;
     let (_, first) = clients.register_bot("ann", "ada").await;
-    let mut spec = unhurried(preset(Preset::Sackson, 2));
-    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: "ann".to_owned() }));
-    let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-    let created = soon("CreateMatch", clients.matches().create_match(request)).await.unwrap().into_inner();
-    let assigned = v1::AssignedSeat { match_id: created.r#match.unwrap().match_id, seat: 0 };
+    let assigned = v1::AssignedSeat { match_id: clients.create_with_bot("ann").await, seat: 0 };
     let join = || v1::Join { by: Some(v1::join::By::Assigned(assigned.clone())), ..v1::Join::default() };
     let (mut old, _) = PlayStream::open_by(&clients, &first).await;
     old.join(join()).await;
-    let second = rotate(&clients, v1::OldTokens::PlayOn).await;
+    let second = clients.rotate_token("ann", v1::OldTokens::PlayOn).await;
     // It plays on, on another stream too, until the new one comes.
     let (mut old, welcome) = PlayStream::open_by(&clients, &first).await;
     assert_eq!(welcome.live_seats.len(), 1);
@@ -181,7 +172,7 @@ async fn a_stream_whose_token_is_rotated_is_told_and_waits_for_nothing_until_the
     let (server, clients) = TestServer::start().await;
     let (_, first) = clients.register_bot("ann", "ada").await;
     let (open, _) = PlayStream::open_by(&clients, &first).await;
-    rotate(&clients, v1::OldTokens::PlayOn).await;
+    clients.rotate_token("ann", v1::OldTokens::PlayOn).await;
     let (later, _) = PlayStream::open_by(&clients, &first).await;
     let mut streams = [open, later];
     let mut words = Vec::new();
@@ -198,7 +189,7 @@ async fn a_stream_whose_token_is_rotated_is_told_and_waits_for_nothing_until_the
     let plays_on = seconds(&words[0].void_time) - seconds(&words[0].rotate_time);
     assert_eq!(plays_on.unsigned_abs(), limits::ROTATED_TOKEN_PLAYS_ON.as_secs());
 
-    let third = rotate(&clients, v1::OldTokens::Void).await;
+    let third = clients.rotate_token("ann", v1::OldTokens::Void).await;
     for stream in &mut streams {
         let status = end(stream).await;
         assert_eq!(v1::Error::from_status(&status).unwrap().reason(), ErrorReason::Unauthenticated);

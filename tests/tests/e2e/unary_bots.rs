@@ -12,7 +12,7 @@ use zetema_proto::v1::observe_response::Kind;
 use zetema_proto::v1::{self, ErrorReason};
 use zetema_rules::Step;
 use zetema_rules::fair::Nonce;
-use zetema_tests::harness::{Clients, SeatLog, TestServer, preset, soon, unhurried};
+use zetema_tests::harness::{Clients, SeatLog, TestServer, soon};
 
 const LADDER: &str = "quick-2";
 
@@ -197,19 +197,6 @@ async fn bots_play_a_match_of_a_ladder_to_its_end_by_calls_alone() {
     server.stop().await;
 }
 
-/// A match in which the bot `name` has the first seat.
-fn with_bot(name: &str) -> v1::MatchSpec {
-    let mut spec = unhurried(preset(v1::Preset::Sackson, 2));
-    spec.seats[0].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
-    spec
-}
-
-/// Gives ann another token.
-async fn rotate(clients: &Clients, old_tokens: v1::OldTokens) -> String {
-    let request = v1::RotateTokenRequest { name: "ann".to_owned(), old_tokens: old_tokens.into() };
-    soon("RotateToken", clients.bots().rotate_token(request)).await.unwrap().into_inner().secret
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too_and_gets_no_others() {
     let (server, clients) = TestServer::start().await;
@@ -217,7 +204,7 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     let [ann, bob] = &mut bots;
     let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
     play(&mut bots, &mut streams, 4).await;
-    let second = rotate(&clients, v1::OldTokens::Unspecified).await;
+    let second = clients.rotate_token("ann", v1::OldTokens::Unspecified).await;
     // The streams go on.
     play(&mut bots, &mut streams, 4).await;
     drop(streams);
@@ -242,10 +229,7 @@ async fn a_rotated_token_plays_its_seats_to_the_end_by_calls_after_a_restart_too
     let mut own = vec![ann.seat.match_id.clone()];
     let not_its_own = async {
         loop {
-            let spec = with_bot("ann");
-            let request = v1::CreateMatchRequest { request_id: String::new(), r#match: Some(spec) };
-            let created = clients.matches().create_match(request).await.unwrap().into_inner();
-            let match_id = created.r#match.unwrap().match_id;
+            let match_id = clients.create_with_bot("ann").await;
             if live(&ann.token).await == own {
                 return match_id;
             }
@@ -284,7 +268,7 @@ async fn a_bots_token_that_is_voided_at_once_plays_nothing_by_calls_and_its_matc
     let [ann, bob] = &mut bots;
     let mut streams = [ann.observe().await.unwrap(), bob.observe().await.unwrap()];
     play(&mut bots, &mut streams, 4).await;
-    let second = rotate(&clients, v1::OldTokens::Void).await;
+    let second = clients.rotate_token("ann", v1::OldTokens::Void).await;
 
     let [ann, _] = &mut bots;
     let void = ErrorReason::Unauthenticated;
@@ -345,7 +329,7 @@ async fn a_bot_that_waits_by_calls_is_paired_no_more_when_its_token_is_rotated_o
     soon("the ladder", waits).await;
     queued(1).await;
     let since = Instant::now();
-    let second = rotate(&clients, v1::OldTokens::PlayOn).await;
+    let second = clients.rotate_token("ann", v1::OldTokens::PlayOn).await;
     queued(0).await;
     // The old token leaves nothing for the new one, nor takes anything from it.
     let renewed = Bot::new(&clients, &second);

@@ -2,7 +2,7 @@
 
 use zetema_proto::v1;
 use zetema_proto::v1::{ErrorReason, MatchSpec, Preset, deals, match_spec};
-use zetema_tests::harness::{own, preset, shared};
+use zetema_tests::harness::{own, preset, shared, with_bot};
 
 use super::case::{Caller, Case, Expected};
 
@@ -21,7 +21,7 @@ pub(crate) fn cases(rules: v1::Rules, owner: &str) -> Vec<Case> {
     let rows = [presets(), own_rules(rules), all_else()].concat();
     let challenge = case((
         "a challenge of a bot that is not there",
-        with_bot("rex"),
+        of_bot("rex"),
         Expected {
             fields: vec!["match.seats[1].bot.name"],
             ..Expected::reason(ErrorReason::ChallengeRefused)
@@ -97,17 +97,15 @@ fn own_rules(rules: v1::Rules) -> Vec<Row> {
     ]
 }
 
-fn with_bot(name: &str) -> MatchSpec {
-    let mut spec = preset(Preset::Sackson, 2);
-    spec.seats[1].kind = Some(v1::seat_spec::Kind::Bot(v1::BotSeat { name: name.to_owned() }));
-    spec
+fn of_bot(name: &str) -> MatchSpec {
+    with_bot(preset(Preset::Sackson, 2), 1, name)
 }
 
 fn all_else() -> Vec<Row> {
     let two = || preset(Preset::Sackson, 2);
     let mut no_kind = two();
     no_kind.seats[1].kind = None;
-    let bot = with_bot;
+    let bot = of_bot;
     let bot_name = || Expected::field("match.seats[1].bot.name");
     let clocks = |join, idle| MatchSpec {
         time_control: Some(v1::TimeControl {
