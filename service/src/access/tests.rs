@@ -235,6 +235,51 @@ async fn a_rotated_token_plays_on_for_a_day_and_not_a_moment_longer() {
     assert!(tokens.pass(first.expose()).is_none() && tokens.pass(second.expose()).is_some());
 }
 
+/// The same, and each change takes its time.
+struct Slow(TokensOfAccounts, Duration);
+
+#[async_trait]
+impl AccountStore for Slow {
+    async fn accounts(&self) -> Result<Accounts, ReadError> {
+        self.0.accounts().await
+    }
+
+    async fn has_left_traces(&self, owner: Owner) -> Result<bool, ReadError> {
+        self.0.has_left_traces(owner).await
+    }
+
+    async fn has_played(&self, bot: BotName) -> Result<bool, ReadError> {
+        self.0.has_played(bot).await
+    }
+
+    async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {
+        tokio::time::sleep(self.1).await;
+        self.0.change_account(change).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_bot_gets_while_its_rotation_is_on_its_way_to_the_disk_is_the_old_tokens() {
+    let journal = FakeJournal::new();
+    let slow = Duration::from_secs(3);
+    let (tokens, store) = (open(&journal).await, Slow(TokensOfAccounts(journal.clone()), slow));
+    let change = async |of_account| {
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+    };
+    let first = change(AccountTokens::Given(bot("rex"))).await;
+    change(AccountTokens::Rotated(bot("rex"))).await;
+    let margin = |tokens: &Tokens| {
+        let rotation = tokens.pass(first.expose()).unwrap().bot_token().unwrap().rotation.unwrap();
+        Duration::from_millis(rotation.last_match_at.get() - rotation.at.get())
+    };
+    assert_eq!(margin(&tokens), slow + limits::ROTATION_SETTLES);
+    // Another change tells nothing anew, and a restart knows when the bot was rotated, not when it heard of it.
+    tokio::time::advance(slow).await;
+    change(AccountTokens::Given(bot("fido"))).await;
+    assert_eq!(margin(&tokens), slow + limits::ROTATION_SETTLES);
+    assert_eq!(margin(&*open(&journal).await), limits::ROTATION_SETTLES);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rotated_token_that_expires_earlier_is_void_then() {
     let journal = FakeJournal::new();
