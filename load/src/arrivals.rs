@@ -18,9 +18,12 @@ pub(crate) struct Schedule {
     begin: Instant,
     per_second: f64,
     ramp: f64,
-    /// How many were to be expected until the next one.
+    /// Which part of all that is due is due here: from 0 to 1.
+    part: f64,
+    /// How many of all were to be expected until the next one that is due here.
     expected: f64,
-    next: Instant,
+    /// `None` if nothing is due here.
+    next: Option<Instant>,
     random: StdRng,
 }
 
@@ -31,31 +34,47 @@ impl Schedule {
             begin,
             per_second: rate.per_second(),
             ramp: ramp.as_secs_f64(),
+            part: 1.0,
             expected: 0.0,
-            next: begin,
+            next: None,
             random: StdRng::seed_from_u64(seed),
         };
         schedule.step();
         schedule
     }
 
-    /// When the next one is due.
-    pub(crate) const fn next(&self) -> Instant {
+    /// The same, of which nothing is due here until there is a [share](Self::share).
+    pub(crate) fn without_share(self) -> Self {
+        Self { part: 0.0, next: None, ..self }
+    }
+
+    /// From this moment on this part of it is due here. All that was due before must have been taken.
+    pub(crate) fn share(&mut self, now: Instant, part: f64) {
+        self.part = part;
+        // What comes at random knows nothing of what came before: the next one can be drawn anew.
+        self.expected = self.expected_until(now);
+        self.step();
+    }
+
+    /// When the next one is due. `None`: no one is.
+    pub(crate) const fn next(&self) -> Option<Instant> {
         self.next
     }
 
     /// When the next one was due, if that is now or before.
     pub(crate) fn due(&mut self, now: Instant) -> Option<Instant> {
-        let due = self.next;
-        (due <= now).then(|| {
-            self.step();
-            due
-        })
+        let due = self.next.filter(|due| *due <= now)?;
+        self.step();
+        Some(due)
     }
 
     fn step(&mut self) {
+        if self.part <= 0.0 {
+            self.next = None;
+            return;
+        }
         let gap: f64 = Exp1.sample(&mut self.random);
-        self.expected += gap;
+        self.expected += gap / self.part;
         // Until `t` in the ramp `rate t² / 2 ramp` are expected, half of `rate ramp` in all of it.
         let in_ramp = self.per_second * self.ramp / 2.0;
         let after = if self.expected < in_ramp {
@@ -63,7 +82,17 @@ impl Schedule {
         } else {
             self.expected / self.per_second + self.ramp / 2.0
         };
-        self.next = self.begin + Duration::from_secs_f64(after);
+        self.next = Some(self.begin + Duration::from_secs_f64(after));
+    }
+
+    /// How many of all are to be expected from the begin to this moment.
+    fn expected_until(&self, moment: Instant) -> f64 {
+        let after = moment.saturating_duration_since(self.begin).as_secs_f64();
+        if after < self.ramp {
+            self.per_second * after * after / (2.0 * self.ramp)
+        } else {
+            self.per_second * (after - self.ramp / 2.0)
+        }
     }
 }
 
@@ -129,8 +158,39 @@ mod tests {
         // Nobody asks for ten seconds: all that was due meanwhile comes, with the moments at which it was.
         let late = begin + Duration::from_secs(10);
         let dues: Vec<Instant> = std::iter::from_fn(|| schedule.due(late)).collect();
-        assert_eq!(dues.first(), Some(&first));
+        assert_eq!(dues.first(), first.as_ref());
         assert!(dues.is_sorted() && (800..1200).contains(&dues.len()), "{}", dues.len());
+    }
+
+    /// Three take turns in having a part, in the ramp too: together they have as many as one.
+    #[test]
+    fn parts_that_change_are_the_whole_all_the_time() {
+        let begin = Instant::now();
+        let rate = Rate::new(1000.0).unwrap();
+        let schedule = |seed| Schedule::new(begin, rate, Duration::from_secs(10), seed).without_share();
+        let mut parts = [1, 2, 3].map(schedule);
+        assert!(parts.iter().all(|part| part.next().is_none()));
+        let mut dues: Vec<Vec<Duration>> = vec![Vec::new(); parts.len()];
+        for turn in 0..2_000 {
+            let now = begin + 10 * turn * Duration::from_millis(1);
+            let shares = [[0.5, 0.5, 0.0], [0.0, 0.2, 0.8], [0.0, 1.0, 0.0]];
+            let shares = shares[usize::try_from(turn).unwrap() % shares.len()];
+            for ((part, share), dues) in parts.iter_mut().zip(shares).zip(&mut dues) {
+                dues.extend(std::iter::from_fn(|| part.due(now)).map(|due| due - begin));
+                part.share(now, share);
+            }
+        }
+        assert!(dues.iter().all(|dues| dues.is_sorted() && !dues.is_empty()));
+        let of_all: Vec<Duration> = dues.into_iter().flatten().collect();
+        let within = |from: u64, to: u64| {
+            let [from, to] = [from, to].map(Duration::from_secs);
+            let found = of_all.iter().filter(|due| (from..to).contains(due)).count();
+            f64::from(u32::try_from(found).unwrap())
+        };
+        for (from, to, expected) in [(0, 5, 1_250.0), (5, 10, 3_750.0), (10, 19, 9_000.0)] {
+            let found = within(from, to);
+            assert!((found - expected).abs() < 4.0 * f64::sqrt(expected), "{from} s: {found} of {expected}");
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Whether what clients receive is what the wire promises: a run that finds anything else has failed.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+mod results;
 
-use tokio::time::Instant;
 use zetema_proto::v1;
 
-use crate::fault::{Fault, Source, Wrong};
+use crate::fault::{Source, Wrong};
+
+pub(crate) use results::Results;
 
 /// What one seat, or a spectator, has received of a match: numbers without a gap, and each receipt once.
 #[derive(Debug, Default)]
@@ -17,8 +17,8 @@ pub(crate) struct SeatCheck {
     pending: Vec<Pending>,
     /// Receipts that still come, for what was sent again: the decision, and the observation that shows it.
     owed: Vec<(u32, u64)>,
-    /// The last receipt that an observation had.
-    shown: Option<(u32, u64)>,
+    /// The last two receipts that observations had: that of a unary call may come after the seat has acted again.
+    shown: [Option<(u32, u64)>; 2],
     /// The last receipt that a unary call had.
     returned: Option<(u32, u64)>,
 }
@@ -96,7 +96,7 @@ impl SeatCheck {
             return Err(Wrong::ExtraReceipt { decision });
         };
         self.owed.extend(std::iter::repeat_n((decision, seq), pending.again));
-        self.shown = Some((decision, seq));
+        self.shown = [Some((decision, seq)), self.shown[0]];
         match self.returned.filter(|(returned, _)| *returned == decision) {
             Some((_, named)) => elsewhere(decision, named, seq),
             None => Ok(()),
@@ -157,7 +157,7 @@ impl SeatCheck {
             return Err(Wrong::ExtraReceipt { decision: receipt.decision_number });
         }
         self.returned = Some((decision, receipt.seq));
-        match self.shown.filter(|(shown, _)| *shown == decision) {
+        match self.shown.into_iter().flatten().find(|(shown, _)| *shown == decision) {
             Some((_, shown)) => elsewhere(decision, receipt.seq, shown),
             None => Ok(()),
         }
@@ -246,74 +246,6 @@ fn shown(outcome: &v1::Outcome) -> String {
         Some(v1::outcome::Kind::Aborted(abort)) => format!("{:?}", abort.reason().as_str_name()),
         None => "nothing".to_owned(),
     }
-}
-
-/// Whether the result of each match came, once, and says what its seats were told.
-#[derive(Debug, Default)]
-pub(crate) struct Results {
-    /// Matches that are over for their seats and whose result has not come, with when they were over.
-    awaited: HashMap<String, (Ending, Instant)>,
-    /// Results that came, with their numbers, and what they say until the seats say it too.
-    come: HashMap<String, (u64, Option<v1::Outcome>)>,
-    /// The number of the last one.
-    last: u64,
-}
-
-impl Results {
-    /// A match is over for all its seats.
-    ///
-    /// # Errors
-    /// If its result, which has come, says otherwise.
-    pub(crate) fn over(&mut self, now: Instant, match_id: &str, mut ending: Ending) -> Result<(), Fault> {
-        let come = self.come.get_mut(match_id).and_then(|(_, outcome)| outcome.take());
-        let told = if let Some(outcome) = come {
-            ending.told(Source::Result, outcome)
-        } else {
-            self.awaited.insert(match_id.to_owned(), (ending, now));
-            Ok(())
-        };
-        told.map_err(|wrong| of(match_id, wrong))
-    }
-
-    /// A result has come.
-    ///
-    /// # Errors
-    /// If it came before, or says something else than the seats were told.
-    pub(crate) fn came(&mut self, number: u64, match_id: &str, outcome: v1::Outcome) -> Result<(), Fault> {
-        let before = std::mem::replace(&mut self.last, number);
-        if before >= number {
-            return Err(of(match_id, Wrong::ResultOrder { before, found: number }));
-        }
-        let come = match self.come.entry(match_id.to_owned()) {
-            Entry::Occupied(come) => {
-                return Err(of(match_id, Wrong::ResultTwice { first: come.get().0, again: number }));
-            }
-            Entry::Vacant(come) => come.insert((number, None)),
-        };
-        if let Some((mut ending, _)) = self.awaited.remove(match_id) {
-            ending.told(Source::Result, outcome).map_err(|wrong| of(match_id, wrong))
-        } else {
-            come.1 = Some(outcome);
-            Ok(())
-        }
-    }
-
-    /// How many are waited for.
-    pub(crate) fn awaited(&self) -> usize {
-        self.awaited.len()
-    }
-
-    /// What is not waited for any more.
-    pub(crate) fn give_up(&mut self, now: Instant) -> impl Iterator<Item = Fault> + use<'_> {
-        self.awaited.drain().map(move |(match_id, (_, since))| {
-            let waited_s = now.saturating_duration_since(since).as_secs();
-            Fault { match_id, seat: None, wrong: Wrong::MissingResult { waited_s } }
-        })
-    }
-}
-
-fn of(match_id: &str, wrong: Wrong) -> Fault {
-    Fault { match_id: match_id.to_owned(), seat: None, wrong }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Has matches created as they are due, gives them to those who play them, and hears how they end.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -8,9 +9,9 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 use tokio::time::{
-    Instant, Interval, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout_at,
+    Instant, Interval, MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout,
 };
 use tonic::Status;
 use zetema_proto::v1;
@@ -20,25 +21,25 @@ use crate::check::{Ending, Results};
 use crate::divide::Share;
 use crate::fault::{Fault, Wrong};
 use crate::finished::Finished;
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Pace};
 use crate::lean::Created;
 use crate::onlookers::Onlookers;
-use crate::outcome::{Count, Failure, Recorder};
+use crate::outcome::{Count, Failure, Measure, Recorder};
 use crate::plan::{Kind, Load, Plan, Stage};
 use crate::records::Sample;
 use crate::results::MatchResult;
 use crate::target::Matches;
 
+mod settle;
+
 /// Matches that are being created at once in a closed loop: more than a server works on for one connection.
 const CREATED_AT_ONCE: usize = 128;
-/// How often it is looked whether more matches are due in a ramp.
+/// How often it is looked whether more matches are due in a ramp, and to whom a schedule falls.
 const RAMP_STEP: Duration = Duration::from_millis(20);
 /// How long to wait until a match is asked for again, where the server does not say.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// How long results are waited for when the load is over, and matches that are not over are cancelled.
-const SETTLED_WITHIN: Duration = Duration::from_secs(15);
-/// Matches that are cancelled at once.
-const CANCELLED_AT_ONCE: usize = 64;
+/// How long those who play have to tell what has waited when a load is over.
+const TOLD_WITHIN: Duration = Duration::from_secs(1);
 
 /// Has matches created and played.
 pub(crate) struct Control {
@@ -61,6 +62,8 @@ struct State {
     /// Matches that were asked for.
     asked: u64,
     creating: FuturesUnordered<BoxFuture<'static, Option<(Kind, Created)>>>,
+    /// When those were asked for, or were to be, that have no answer, by their numbers.
+    asking: Asking,
     /// The matches that are played, with their lanes and how many play.
     live: HashMap<String, (usize, usize)>,
     check: Results,
@@ -69,7 +72,12 @@ struct State {
     load: Option<(Load, Duration)>,
     arrivals: Option<Schedule>,
     began: Instant,
+    /// Ends when all that was sent has its answer. `None` before the load is over.
+    answered: Option<Receiver<()>>,
 }
+
+/// When matches were asked for that have no answer, by their numbers.
+type Asking = Arc<Mutex<HashMap<u64, Instant>>>;
 
 impl Control {
     #[expect(clippy::too_many_arguments, reason = "it is made in one place")]
@@ -89,12 +97,14 @@ impl Control {
             random: StdRng::seed_from_u64(seed),
             asked: 0,
             creating: FuturesUnordered::new(),
+            asking: Asking::default(),
             live: HashMap::new(),
             check: Results::default(),
             sample: Sample::default(),
             load: None,
             arrivals: None,
             began: Instant::now(),
+            answered: None,
         };
         Self {
             matches,
@@ -111,9 +121,8 @@ impl Control {
         }
     }
 
-    /// Runs a stage until this moment.
+    /// Runs a stage, which has [begun](Self::begin), until this moment.
     pub(crate) async fn run(&mut self, stage: &Stage, until: Instant) {
-        self.begin(stage);
         let mut steps = interval(RAMP_STEP);
         steps.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let over = sleep_until(until);
@@ -130,7 +139,8 @@ impl Control {
                 return;
             }
             self.ask_for_due(stage, now);
-            let next = self.state.arrivals.as_ref().map_or(until, |arrivals| arrivals.next().min(until));
+            let next =
+                self.state.arrivals.as_ref().and_then(Schedule::next).map_or(until, |next| next.min(until));
             tokio::select! {
                 () = &mut over => return,
                 finished = self.finished.recv() => self.over(finished),
@@ -139,14 +149,16 @@ impl Control {
                 () = sleep_until(next), if self.state.arrivals.is_some() => {}
                 () = tick(&mut drops) => self.lanes.drop_one(&mut self.state.random),
                 () = tick(&mut rejoins) => self.lanes.rejoin_one(&mut self.state.random),
-                _ = steps.tick(), if self.state.arrivals.is_none() => {}
+                ended = self.onlookers.ended() => self.watched(ended),
+                _ = steps.tick(), if self.state.arrivals.is_none() => self.lanes.divide(),
             }
         }
     }
 
-    fn begin(&mut self, stage: &Stage) {
+    /// Begins a stage. If its load is another, what the one before has left is measured before this returns.
+    pub(crate) async fn begin(&mut self, stage: &Stage) {
         let now = Instant::now();
-        let live = usize::try_from(stage.load.live().unwrap_or(0)).unwrap_or(usize::MAX);
+        let live = stage.load.live().map(|live| usize::try_from(live).unwrap_or(usize::MAX));
         for kind in &stage.kinds {
             self.lanes.prepare(kind, self.connections, live);
         }
@@ -162,11 +174,30 @@ impl Control {
             Load::Matches(rate) => Some(Schedule::new(now, rate, stage.ramp, seed)),
             Load::Closed(_) | Load::Actions(..) => None,
         };
-        let rate = match stage.load {
-            Load::Actions(rate, _) => Some((rate, stage.ramp)),
+        let pace = match stage.load {
+            Load::Actions(rate, _) => Some(Pace { began: now, rate, ramp: stage.ramp, seed }),
             Load::Closed(_) | Load::Matches(_) => None,
         };
-        self.lanes.follow(now, rate, seed);
+        let mut all_noted = self.lanes.follow(pace);
+        // Who is late for it counts in the next phase.
+        let _ = timeout(TOLD_WITHIN, all_noted.recv()).await;
+    }
+
+    /// The load is over: nothing is asked for and nothing answered any more, and what has no answer is measured as far as it has gone.
+    pub(crate) async fn rest(&mut self) {
+        self.onlookers.set(0, 0);
+        let now = Instant::now();
+        let is_on_schedule = self.state.arrivals.take().is_some();
+        for asked in lock(&self.state.asking).values() {
+            self.recorder.took(Measure::CreateToDecision, now.saturating_duration_since(*asked));
+            if is_on_schedule {
+                self.recorder.count(Count::Unanswered);
+            }
+        }
+        let (mut all_noted, answered) = self.lanes.rest();
+        self.state.answered = Some(answered);
+        // Who is late for it counts in the drain.
+        let _ = timeout(TOLD_WITHIN, all_noted.recv()).await;
     }
 
     /// Asks for the matches that are due.
@@ -191,14 +222,19 @@ impl Control {
     fn ask(&mut self, stage: &Stage, asked: Instant, again_after: Option<Duration>) {
         let Some(kind) = pick(&stage.kinds, &mut self.state.random) else { return };
         let kind = kind.clone();
-        let seed = self.seed.wrapping_add(self.state.asked);
+        let number = self.state.asked;
+        let seed = self.seed.wrapping_add(number);
         self.state.asked += 1;
+        lock(&self.state.asking).insert(number, asked);
+        let asking = Arc::clone(&self.state.asking);
         let request =
             v1::CreateMatchRequest { request_id: String::new(), r#match: Some(kind.spec(&self.reference)) };
         let (mut matches, recorder) = (self.matches.clone(), self.recorder.clone());
         let creating = async move {
             recorder.count(Count::MatchAsked);
-            let status = match matches.create_match(request).await {
+            let answer = matches.create_match(request).await;
+            lock(&asking).remove(&number);
+            let status = match answer {
                 Ok(answer) => match created(answer.into_inner(), asked, &kind, seed) {
                     Ok(created) => {
                         recorder.count(Count::MatchCreated);
@@ -236,7 +272,10 @@ impl Control {
         }
         let is_result = ending.as_ref().is_some_and(Ending::is_result);
         self.recorder.count(if is_result { Count::MatchFinished } else { Count::MatchBrokenOff });
-        let Some(ending) = ending else { return };
+        let Some(ending) = ending else {
+            self.state.check.given_up(&match_id);
+            return;
+        };
         if is_result {
             self.state.sample.offer(&match_id, &ending, &mut self.state.random);
         }
@@ -247,46 +286,22 @@ impl Control {
 
     fn result(&mut self, result: Option<MatchResult>) {
         let Some(MatchResult { number, match_id, outcome, .. }) = result else { return };
-        if let Err(fault) = self.state.check.came(number, &match_id, outcome) {
+        if let Err(fault) = self.state.check.came(Instant::now(), number, &match_id, outcome) {
             fault.report(&self.recorder);
         }
     }
 
-    /// The load is over: waits for the results of all matches that have ended, looks at some records, and cancels what is not over.
-    pub(crate) async fn settle(mut self) {
-        self.onlookers.set(0, 0);
-        let until = Instant::now() + SETTLED_WITHIN;
-        // What is being created becomes a match that nobody plays.
-        while let Ok(Some(created)) = timeout_at(until, self.state.creating.next()).await {
-            if let Some((_, created)) = created {
-                self.state.live.insert(created.match_id, (0, 0));
-            }
-        }
-        while let Ok(finished) = self.finished.try_recv() {
-            self.over(Some(finished));
-        }
-        while self.state.check.awaited() > 0 {
-            match timeout_at(until, self.results.recv()).await {
-                Ok(Some(result)) => self.result(Some(result)),
-                Ok(None) | Err(_) => break,
-            }
-        }
-        for fault in self.state.check.give_up(Instant::now()) {
+    /// A spectator was told how a match ended.
+    fn watched(&mut self, (match_id, outcome): (String, v1::Outcome)) {
+        if let Err(fault) = self.state.check.watched(match_id, outcome) {
             fault.report(&self.recorder);
         }
-        let Self { matches, recorder, lanes, state: State { live, sample, .. }, .. } = self;
-        sample.check(matches.clone(), &recorder).await;
-        drop(lanes);
-        let cancelling =
-            futures::stream::iter(live.into_keys()).for_each_concurrent(CANCELLED_AT_ONCE, |match_id| {
-                let mut matches = matches.clone();
-                async move {
-                    // One that ended meanwhile can't be cancelled; of others the server may be left with.
-                    let _ = matches.cancel_match(v1::CancelMatchRequest { match_id }).await;
-                }
-            });
-        let _ = timeout_at(Instant::now() + SETTLED_WITHIN, cancelling).await;
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // It is whole, whatever panicked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The next moment of an interval, if there is one.

@@ -45,8 +45,12 @@ impl Wrong {
             Self::ExtraReceipt { .. }
             | Self::ReceiptElsewhere { .. }
             | Self::OtherMatch { .. }
-            | Self::MissingReceipt { .. } => Check::Receipt,
-            Self::Outcome { .. } | Self::Record { .. } => Check::Score,
+            | Self::MissingReceipt { .. }
+            | Self::NoAnswer { .. } => Check::Receipt,
+            Self::Outcome { .. }
+            | Self::SpectatorOutcome { .. }
+            | Self::Record { .. }
+            | Self::NoRecord { .. } => Check::Score,
             Self::Tally { .. }
             | Self::Counted { .. }
             | Self::OtherSeats
@@ -54,6 +58,7 @@ impl Wrong {
             | Self::NoStandings { .. }
             | Self::Unfinished { .. } => Check::Tally,
             Self::MissingResult { .. }
+            | Self::NoEnd
             | Self::ResultTwice { .. }
             | Self::ResultOrder { .. }
             | Self::NotRetired { .. }
@@ -110,6 +115,17 @@ pub(crate) enum Wrong {
         /// The decision.
         decision: u32,
     },
+    /// Nothing has come to an answer on a connection that is up, neither a receipt nor a refusal.
+    #[error("nothing has come to the answer to decision {decision} for {waited_s} s")]
+    NoAnswer {
+        /// The decision.
+        decision: u32,
+        /// How long it was waited for, in seconds.
+        waited_s: u64,
+    },
+    /// A match is over by its result, and a seat was not told.
+    #[error("its result has come, and the seat was not told that it is over")]
+    NoEnd,
     /// Two say differently how a match ended.
     #[error("it ended with {told} by {first}, and with {found} by {other}")]
     Outcome {
@@ -121,6 +137,12 @@ pub(crate) enum Wrong {
         other: Source,
         /// What.
         found: String,
+    },
+    /// A spectator was told another end than the result is.
+    #[error("a spectator was told that it ended with {told}, and its result is another")]
+    SpectatorOutcome {
+        /// What the spectator was told.
+        told: String,
     },
     /// The result of a match that had ended did not come.
     #[error("its result has not come within {waited_s} s after its end")]
@@ -144,7 +166,13 @@ pub(crate) enum Wrong {
         /// The number that came.
         found: u64,
     },
-    /// A record can't be had, or does not follow from what it says.
+    /// The record of a match that is over can't be had.
+    #[error("its record can't be had: {problem}")]
+    NoRecord {
+        /// What is in the way.
+        problem: String,
+    },
+    /// A record does not follow from what it says.
     #[error("its record is wrong: {problem}")]
     Record {
         /// What is wrong with it.

@@ -8,15 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::join::Generators;
 use crate::outcome::{Outcome, Reading, Second};
-use crate::plan::{Load, Plan, Rate};
+use crate::plan::{Plan, Rate};
 use crate::report::{Report, Search, Step};
 use crate::run::RunError;
 use crate::slo::Slo;
 
 /// Rates that are tried at most.
 const MOST_STEPS: usize = 40;
-/// Of the actions that are due so many must be acknowledged: a server that falls behind has not kept the rate, whatever the SLO says.
-const KEPT_UP: f64 = 0.95;
 
 /// How near to each other the highest rate that was kept and the lowest that was not are in the end, as a part of the rate.
 ///
@@ -74,6 +72,12 @@ impl Bisection {
         self.next
     }
 
+    /// Whether the highest rate that was kept and the lowest that was not are as near to each other as was asked for.
+    fn is_found(&self) -> bool {
+        let [kept, missed] = [self.kept, self.missed].map(|rate| rate.map(Rate::per_second));
+        kept.zip(missed).is_some_and(|(kept, missed)| missed / kept <= 1.0 + self.resolution.0)
+    }
+
     /// Whether it was kept.
     fn tried(&mut self, rate: Rate, is_kept: bool) {
         self.tried += 1;
@@ -83,8 +87,7 @@ impl Bisection {
             (None, Some(missed)) => Rate::new(missed.per_second() / 2.0).ok(),
             (Some(kept), Some(missed)) => {
                 let [kept, missed] = [kept, missed].map(Rate::per_second);
-                let is_found = missed / kept <= 1.0 + self.resolution.0;
-                (!is_found).then(|| Rate::new((kept * missed).sqrt()).ok()).flatten()
+                (!self.is_found()).then(|| Rate::new((kept * missed).sqrt()).ok()).flatten()
             }
             (None, None) => None,
         };
@@ -92,7 +95,7 @@ impl Bisection {
     }
 }
 
-/// Searches the highest rate at which the server keeps the SLO, and all that is due: `plan` is run at one rate after the other, from
+/// Searches the highest rate at which the server keeps the SLO: `plan` is run at one rate after the other, from
 /// its own on, by all generators. The outcome is that of the highest rate that was kept; if none was, that of the last one tried. `stop` ends the search with
 /// the rate that is tried.
 ///
@@ -114,13 +117,12 @@ pub async fn find_limit(
     let mut last: Option<Outcome> = None;
     while let Some(rate) = bisection.next().filter(|_| !stop.is_cancelled()) {
         let plan = plan.at(rate);
-        let held_to = held_to(slo, &plan, rate);
         let told = |elapsed: Duration, second: &Second, reading: Option<&Reading>| {
             told(rate, elapsed, second, reading);
         };
         let outcome = generators.run(&plan, server, stop.clone(), told).await?;
-        let tried = Step::new(rate.per_second(), &outcome, &held_to);
-        let is_kept = tried.verdict().held() && !stop.is_cancelled();
+        let tried = Step::new(rate.per_second(), &outcome, slo);
+        let is_kept = tried.verdict().held() && !outcome.is_stopped() && outcome.has_done();
         search.steps.push(tried);
         let has_faults = outcome.faults().all() > 0;
         if is_kept {
@@ -133,20 +135,16 @@ pub async fn find_limit(
         if has_faults {
             break;
         }
+        if stop.is_cancelled() {
+            break;
+        }
         bisection.tried(rate, is_kept);
     }
+    search.is_found = bisection.is_found();
     // A fault is told whatever was kept before.
     let last = last.filter(|outcome| best.is_none() || outcome.faults().all() > 0);
     let outcome = last.or(best).ok_or(FindError::Stopped)?;
     Ok(Report::new(outcome, Some(slo)).with_search(search))
-}
-
-/// The SLO, and that of the actions that are due as many come about. Of matches those that were begun may end much later.
-fn held_to(slo: &Slo, plan: &Plan, rate: Rate) -> Slo {
-    let is_of_actions = plan.stages().iter().all(|stage| matches!(stage.load, Load::Actions(..)));
-    let with = format!("{slo},throughput>{}", rate.per_second() * KEPT_UP);
-    // What is written can be read again.
-    with.parse().ok().filter(|_| is_of_actions).unwrap_or_else(|| slo.clone())
 }
 
 /// Why there was no search.
@@ -169,19 +167,20 @@ mod tests {
     use super::*;
 
     /// The limit that is found from this first rate, and how many rates were tried.
-    fn search(first: f64, limit: f64, resolution: &str) -> (Option<f64>, usize) {
+    fn search(first: f64, limit: f64, resolution: &str) -> (Option<f64>, bool, usize) {
         let mut bisection = Bisection::new(Rate::new(first).unwrap(), resolution.parse().unwrap());
         while let Some(rate) = bisection.next() {
             bisection.tried(rate, rate.per_second() <= limit);
         }
-        (bisection.kept.map(Rate::per_second), bisection.tried)
+        (bisection.kept.map(Rate::per_second), bisection.is_found(), bisection.tried)
     }
 
     #[test]
     fn the_highest_rate_that_is_kept_is_found_from_wherever_it_begins() {
         let check = |first: f64, limit: f64, resolution: &str, most_tries: usize| {
-            let (found, tried) = search(first, limit, resolution);
+            let (found, is_found, tried) = search(first, limit, resolution);
             let found = found.unwrap();
+            assert!(is_found, "{found} of {limit} from {first}");
             let part = resolution.parse::<Resolution>().unwrap().0;
             assert!(found <= limit && limit < found * (1.0 + part), "{found} of {limit} from {first}");
             assert!(tried <= most_tries, "{tried} tries for {limit} from {first}");
@@ -196,9 +195,8 @@ mod tests {
 
     #[test]
     fn a_search_ends_where_nothing_is_kept_or_all_is() {
-        let (found, tried) = search(1000.0, 0.0, "5%");
-        assert_eq!((found, tried), (None, MOST_STEPS));
-        let (found, _) = search(1000.0, f64::INFINITY, "5%");
-        assert!(found.unwrap() > Rate::MOST / 2.0);
+        assert_eq!(search(1000.0, 0.0, "5%"), (None, false, MOST_STEPS));
+        let (found, is_found, _) = search(1000.0, f64::INFINITY, "5%");
+        assert!(found.unwrap() > Rate::MOST / 2.0 && !is_found, "what is not kept is not known");
     }
 }

@@ -219,7 +219,11 @@ mod tests {
         let slo: Slo = "p99<20ms,errors<0.1%,reconnect.max<1s".parse().unwrap();
         let outcome = sample::with_faults(sample::run(2, 1_500.0));
         let step = Step::new(2_000.0, &outcome, &slo);
-        Report::new(outcome, Some(&slo)).with_search(Search { steps: vec![step], limit: None })
+        Report::new(outcome, Some(&slo)).with_search(Search {
+            steps: vec![step],
+            limit: None,
+            is_found: false,
+        })
     }
 
     /// How a histogram is deflated is up to the library.
@@ -260,10 +264,25 @@ mod tests {
         assert_eq!(read(&write(&report).unwrap()).unwrap(), report);
     }
 
+    /// Without the condition that nobody has given.
+    fn without_unanswered(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(without_unanswered),
+            Value::Array(values) => {
+                values.retain(|value| value["condition"] != "unanswered<5%");
+                values.iter_mut().for_each(without_unanswered);
+            }
+            _ => {}
+        }
+    }
+
     /// A file that the first version wrote. It stays as it is.
     #[test]
     fn reports_of_earlier_versions_are_read() {
-        assert_eq!(read(include_str!("../golden/report-1.json")).unwrap(), sample());
+        let mut now: Value = serde_json::from_str(&write(&sample()).unwrap()).unwrap();
+        without_unanswered(&mut now);
+        let expected = read(&now.to_string()).unwrap();
+        assert_eq!(read(include_str!("../golden/report-1.json")).unwrap(), expected);
     }
 
     #[test]

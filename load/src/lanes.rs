@@ -1,8 +1,12 @@
 //! The connections that matches are played on.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
 use rand::RngExt;
 use rand::rngs::StdRng;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedSender, channel, unbounded_channel};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -11,6 +15,7 @@ use crate::finished::Finished;
 use crate::lean::{self, Created};
 use crate::order::Order;
 use crate::outcome::{Client, Recorder, Via};
+use crate::pacer::Pooled;
 use crate::plan::{Kind, Rate};
 use crate::sdk;
 use crate::target::Target;
@@ -19,6 +24,9 @@ use crate::target::Target;
 const SEATS_PER_PLAY: usize = 500;
 /// Matches that one connection of unary clients gets: each takes a stream to observe it and one to act, and a server allows 256.
 const MATCHES_PER_UNARY: usize = 100;
+
+/// Nothing of the schedule.
+const NO_SHARE: (usize, usize) = (0, 1);
 
 /// What drives a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +63,26 @@ pub(crate) struct Lanes {
     recorder: Recorder,
     finished: UnboundedSender<Finished>,
     open: Vec<Lane>,
+    /// The schedule of actions, if there is one.
+    pace: Option<Pace>,
+    pooled: Pooled,
+}
+
+/// A schedule of actions, of all lanes together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    pub(crate) began: Instant,
+    pub(crate) rate: Rate,
+    pub(crate) ramp: Duration,
+    pub(crate) seed: u64,
+}
+
+impl Pace {
+    /// That of one lane, to which nothing falls as yet.
+    fn of_lane(self, number: usize) -> Box<Schedule> {
+        let seed = self.seed.wrapping_add(number as u64);
+        Box::new(Schedule::new(self.began, self.rate, self.ramp, seed).without_share())
+    }
 }
 
 struct Lane {
@@ -62,20 +90,31 @@ struct Lane {
     orders: UnboundedSender<Order>,
     matches: usize,
     seats: usize,
+    /// How many of the matches of all lanes were its own when the schedule was last divided.
+    share: (usize, usize),
     /// It ends with this.
     #[expect(dead_code, reason = "it is there to be dropped")]
     task: AbortOnDropHandle<()>,
 }
 
+impl Lane {
+    fn order(&self, order: Order) {
+        // Its task goes on as long as this is there.
+        let _ = self.orders.send(order);
+    }
+}
+
 impl Lanes {
-    pub(crate) const fn new(target: Target, recorder: Recorder, finished: UnboundedSender<Finished>) -> Self {
-        Self { target, recorder, finished, open: Vec::new() }
+    pub(crate) fn new(target: Target, recorder: Recorder, finished: UnboundedSender<Finished>) -> Self {
+        let (open, pooled) = (Vec::new(), Pooled::default());
+        Self { target, recorder, finished, open, pace: None, pooled }
     }
 
-    /// Has so many lanes for matches of this kind, and as many as so many of them need.
-    pub(crate) fn prepare(&mut self, kind: &Kind, connections: usize, live: usize) {
+    /// Has so many lanes for matches of this kind, and as many as so many of them need, but no more than there are matches.
+    pub(crate) fn prepare(&mut self, kind: &Kind, connections: usize, live: Option<usize>) {
         let driver = Driver::of(kind);
-        let wanted = driver.lanes_for(live, kind.players()).max(connections);
+        let wanted = live
+            .map_or(connections, |live| driver.lanes_for(live, kind.players()).max(connections.min(live)));
         let there = self.open.iter().filter(|lane| lane.driver == driver).count();
         for _ in there..wanted {
             self.open(driver);
@@ -94,8 +133,7 @@ impl Lanes {
         let lane = &mut self.open[number];
         lane.matches += 1;
         lane.seats += players;
-        // Its task goes on as long as this is there.
-        let _ = lane.orders.send(Order::Begin(created));
+        lane.order(Order::Begin(created));
         number
     }
 
@@ -106,16 +144,65 @@ impl Lanes {
         lane.seats -= players;
     }
 
-    /// From here on actions come at this rate on all connections together, or as players think.
-    pub(crate) fn follow(&self, now: Instant, rate: Option<(Rate, std::time::Duration)>, seed: u64) {
-        #[expect(clippy::cast_precision_loss, reason = "there are few connections")]
-        let part = 1.0 / self.open.len().max(1) as f64;
-        for (number, lane) in (0..).zip(&self.open) {
-            let seed = seed.wrapping_add(number);
-            let schedule =
-                rate.map(|(rate, ramp)| Box::new(Schedule::new(now, rate.share(part), ramp, seed)));
-            // As above.
-            let _ = lane.orders.send(Order::Follow(schedule));
+    /// From here on actions come on this schedule on all connections together, or as players think. What is returned ends when all have
+    /// measured what the schedule before has left.
+    pub(crate) fn follow(&mut self, pace: Option<Pace>) -> Receiver<()> {
+        self.pace = pace;
+        let (noted, all_noted) = channel(1);
+        for (number, lane) in self.open.iter_mut().enumerate() {
+            lane.share = NO_SHARE;
+            let schedule = pace.map(|pace| pace.of_lane(number));
+            lane.order(Order::Follow { schedule, noted: Some(noted.clone()) });
+        }
+        self.divide();
+        all_noted
+    }
+
+    /// Divides the schedule over the connections as their matches are now. Before the first match it falls to the first connection, and
+    /// from there to whoever has one.
+    pub(crate) fn divide(&mut self) {
+        if self.pace.is_none() {
+            return;
+        }
+        let is_lean = |lane: &Lane| lane.driver.client == Client::Lean;
+        let all: usize = self.open.iter().filter(|lane| is_lean(lane)).map(|lane| lane.matches).sum();
+        let has_share = self.open.iter().any(|lane| lane.share.0 > 0);
+        // Between two matches all stays as it is.
+        let is_first = all == 0 && !has_share;
+        if all == 0 && has_share {
+            return;
+        }
+        let has_pooled = !self.pooled.is_empty();
+        for (place, lane) in self.open.iter_mut().filter(|lane| is_lean(lane)).enumerate() {
+            let share = if is_first { (usize::from(place == 0), 1) } else { (lane.matches, all) };
+            // Whoever has matches looks for what was pooled.
+            if lane.share != share || has_pooled && lane.matches > 0 {
+                lane.share = share;
+                #[expect(clippy::cast_precision_loss, reason = "there are few matches")]
+                lane.order(Order::Share(share.0 as f64 / share.1 as f64));
+            }
+        }
+    }
+
+    /// The load is over: nothing is answered any more. Of what is returned the first ends when all have measured what has no answer, the
+    /// second when all that was sent has one.
+    pub(crate) fn rest(&mut self) -> (Receiver<()>, Receiver<()>) {
+        self.pace = None;
+        let ((noted, all_noted), (answered, all_answered)) = (channel(1), channel(1));
+        self.tell_all(|| Order::Rest { noted: noted.clone(), answered: answered.clone() });
+        (all_noted, all_answered)
+    }
+
+    /// All say what has not come. These matches are over by their results. What is returned ends when it is said.
+    pub(crate) fn give_up(&self, ended: &Arc<HashSet<String>>) -> Receiver<()> {
+        let (noted, all_noted): (Sender<()>, _) = channel(1);
+        self.tell_all(|| Order::GiveUp { ended: Arc::clone(ended), noted: noted.clone() });
+        all_noted
+    }
+
+    fn tell_all(&self, order: impl Fn() -> Order) {
+        for lane in &self.open {
+            lane.order(order());
         }
     }
 
@@ -123,8 +210,7 @@ impl Lanes {
     pub(crate) fn drop_one(&self, random: &mut StdRng) {
         let lean: Vec<&Lane> = self.lean().collect();
         if let Some(lane) = lean.get(random.random_range(0..lean.len().max(1))) {
-            // As above.
-            let _ = lane.orders.send(Order::Drop);
+            lane.order(Order::Drop);
         }
     }
 
@@ -132,8 +218,7 @@ impl Lanes {
     pub(crate) fn rejoin_one(&self, random: &mut StdRng) {
         let lean: Vec<&Lane> = self.lean().filter(|lane| lane.matches > 0).collect();
         if let Some(lane) = lean.get(random.random_range(0..lean.len().max(1))) {
-            // As above.
-            let _ = lane.orders.send(Order::Rejoin(random.random()));
+            lane.order(Order::Rejoin(random.random()));
         }
     }
 
@@ -145,7 +230,8 @@ impl Lanes {
         let (orders, given) = unbounded_channel();
         let (recorder, finished) = (self.recorder.clone(), self.finished.clone());
         let target = self.target.clone();
-        let lane = |recorder, finished| lean::Lane::new(recorder, finished);
+        let pooled = self.pooled.clone();
+        let lane = |recorder, finished| lean::Lane::pooling(recorder, finished, pooled);
         let task = match driver {
             Driver { client: Client::Sdk, .. } => tokio::spawn(sdk::drive(target, recorder, finished, given)),
             Driver { client: Client::Lean, via: Via::Play } => {
@@ -156,7 +242,12 @@ impl Lanes {
             }
         };
         let task = AbortOnDropHandle::new(task);
-        self.open.push(Lane { driver, orders, matches: 0, seats: 0, task });
-        self.open.len() - 1
+        let lane = Lane { driver, orders, matches: 0, seats: 0, share: NO_SHARE, task };
+        let number = self.open.len();
+        if let Some(pace) = self.pace {
+            lane.order(Order::Follow { schedule: Some(pace.of_lane(number)), noted: None });
+        }
+        self.open.push(lane);
+        number
     }
 }

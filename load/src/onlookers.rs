@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::Status;
@@ -45,13 +46,20 @@ pub(crate) struct Onlookers {
     /// Connections, the last of which carries those who came last.
     connections: Vec<Matches>,
     looking: usize,
+    /// How matches ended, as spectators were told.
+    ended: UnboundedReceiver<Ended>,
+    tells: UnboundedSender<Ended>,
 }
+
+/// A match, and how it ended.
+type Ended = (String, v1::Outcome);
 
 impl Onlookers {
     pub(crate) fn new(target: Target, recorder: Recorder, seed: u64) -> Self {
         let (spectators, slow) = (Vec::new(), Vec::new());
-        let live = Live::default();
-        Self { target, recorder, live, seed, spectators, slow, connections: Vec::new(), looking: 0 }
+        let (live, connections) = (Live::default(), Vec::new());
+        let (tells, ended) = unbounded_channel();
+        Self { target, recorder, live, seed, spectators, slow, connections, looking: 0, ended, tells }
     }
 
     /// From here on there are so many.
@@ -61,7 +69,9 @@ impl Onlookers {
             while self.of(pace).len() < wanted {
                 let matches = self.connection();
                 let random = SmallRng::seed_from_u64(self.seed.wrapping_add(self.looking as u64));
-                let task = look_on(matches, self.recorder.clone(), self.live.clone(), random, pace);
+                let onlooker =
+                    Onlooker { matches, recorder: self.recorder.clone(), pace, ended: self.tells.clone() };
+                let task = onlooker.look_on(self.live.clone(), random);
                 self.of(pace).push(AbortOnDropHandle::new(tokio::spawn(task)));
             }
             self.of(pace).truncate(wanted);
@@ -83,6 +93,14 @@ impl Onlookers {
         live.ids.swap_remove(place);
         if let Some(moved) = live.ids.get(place).cloned() {
             live.places.insert(moved, place);
+        }
+    }
+
+    /// Waits until a spectator is told how a match ended.
+    pub(crate) async fn ended(&mut self) -> (String, v1::Outcome) {
+        match self.ended.recv().await {
+            Some(ended) => ended,
+            None => std::future::pending().await,
         }
     }
 
@@ -127,51 +145,70 @@ impl Live {
     }
 }
 
-/// Looks on at one match after the other.
-async fn look_on(mut matches: Matches, recorder: Recorder, live: Live, mut random: SmallRng, pace: Pace) {
-    let mut backoff = Backoff::default();
-    loop {
-        let Some(match_id) = live.any(&mut random) else {
-            sleep(NO_MATCH).await;
-            continue;
-        };
-        match watch(&mut matches, &recorder, &match_id, pace).await {
-            Ok(()) => backoff = Backoff::default(),
-            Err(status) => {
-                // A slow reader is cut for it: that is no error of the server.
-                if pace == Pace::Quick {
-                    recorder.failed(Failure::of(&status), status.message());
-                }
-                sleep(backoff.next()).await;
-            }
-        }
-    }
+/// One who looks on.
+struct Onlooker {
+    matches: Matches,
+    recorder: Recorder,
+    pace: Pace,
+    ended: UnboundedSender<Ended>,
 }
 
-async fn watch(matches: &mut Matches, recorder: &Recorder, match_id: &str, pace: Pace) -> Result<(), Status> {
-    let request = v1::WatchMatchRequest { match_id: match_id.to_owned(), after_seq: None, views: None };
-    let mut stream = matches.watch_match(request).await?.into_inner();
-    let mut check = SeatCheck::default();
-    while let Some(v1::WatchMatchResponse { kind }) = stream.message().await? {
-        let checked = match kind {
-            Some(Kind::Start(start)) => match start.kind {
-                Some(v1::subscription_start::Kind::Snapshot(snapshot)) => check.started(snapshot.seq),
-                _ => Err(Wrong::Malformed { what: "a spectator's subscription began without a snapshot" }),
-            },
-            Some(Kind::Observation(observation)) => {
-                recorder.count(Count::SpectatorObservation);
-                check.observed(&observation)
+impl Onlooker {
+    /// Looks on at one match after the other.
+    async fn look_on(mut self, live: Live, mut random: SmallRng) {
+        let mut backoff = Backoff::default();
+        loop {
+            let Some(match_id) = live.any(&mut random) else {
+                sleep(NO_MATCH).await;
+                continue;
+            };
+            match self.watch(&match_id).await {
+                Ok(()) => backoff = Backoff::default(),
+                Err(status) => {
+                    // A slow reader is cut for it: that is no error of the server.
+                    if self.pace == Pace::Quick {
+                        self.recorder.failed(Failure::of(&status), status.message());
+                    }
+                    sleep(backoff.next()).await;
+                }
             }
-            Some(Kind::End(_)) => return Ok(()),
-            Some(Kind::Draining(_)) | None => Ok(()),
-        };
-        if let Err(wrong) = checked {
-            Fault { match_id: match_id.to_owned(), seat: None, wrong }.report(recorder);
-            return Ok(());
-        }
-        if pace == Pace::Slow {
-            sleep(SLOW).await;
         }
     }
-    Ok(())
+
+    async fn watch(&mut self, match_id: &str) -> Result<(), Status> {
+        let request = v1::WatchMatchRequest { match_id: match_id.to_owned(), after_seq: None, views: None };
+        let mut stream = self.matches.watch_match(request).await?.into_inner();
+        let mut check = SeatCheck::default();
+        while let Some(v1::WatchMatchResponse { kind }) = stream.message().await? {
+            let checked = match kind {
+                Some(Kind::Start(start)) => match start.kind {
+                    Some(v1::subscription_start::Kind::Snapshot(snapshot)) => check.started(snapshot.seq),
+                    _ => {
+                        Err(Wrong::Malformed { what: "a spectator's subscription began without a snapshot" })
+                    }
+                },
+                Some(Kind::Observation(observation)) => {
+                    self.recorder.count(Count::SpectatorObservation);
+                    check.observed(&observation)
+                }
+                Some(Kind::End(v1::SubscriptionEnd { outcome: Some(outcome) })) => {
+                    // Without anybody who hears it the run is over.
+                    let _ = self.ended.send((match_id.to_owned(), outcome));
+                    return Ok(());
+                }
+                Some(Kind::End(v1::SubscriptionEnd { outcome: None })) => {
+                    Err(Wrong::Malformed { what: "a spectator was told the end without an outcome" })
+                }
+                Some(Kind::Draining(_)) | None => Ok(()),
+            };
+            if let Err(wrong) = checked {
+                Fault { match_id: match_id.to_owned(), seat: None, wrong }.report(&self.recorder);
+                return Ok(());
+            }
+            if self.pace == Pace::Slow {
+                sleep(SLOW).await;
+            }
+        }
+        Err(Status::unavailable("the server ended a spectator's stream before the match"))
+    }
 }

@@ -1,5 +1,8 @@
 //! What a driver of matches is told to do.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use tokio::sync::mpsc::Sender;
 
 use crate::arrivals::Schedule;
@@ -10,12 +13,34 @@ use crate::lean::Created;
 pub(crate) enum Order {
     /// Play one more match.
     Begin(Created),
-    /// From here on answer by this schedule; without one, as players think.
-    Follow(Option<Box<Schedule>>),
+    /// From here on answer by this schedule; without one, as players think. `noted` is dropped when it is measured what the schedule
+    /// before has left.
+    Follow {
+        /// The schedule.
+        schedule: Option<Box<Schedule>>,
+        /// Dropped when that is done.
+        noted: Option<Sender<()>>,
+    },
+    /// From here on this part of the schedule falls to this driver: from 0 to 1.
+    Share(f64),
     /// Have the players of one of the matches, which this number draws, leave it and join it again.
     Rejoin(u64),
     /// Wait on no ladder any more, and end when what runs is over. This is dropped when it is measured how long places were free.
     LeaveQueues(Sender<()>),
+    /// The load is over: answer no decision any more, and hear what comes.
+    Rest {
+        /// Dropped when it is measured how long that has waited which has no answer.
+        noted: Sender<()>,
+        /// Dropped when all that was sent has its answer.
+        answered: Sender<()>,
+    },
+    /// Say what has not come.
+    GiveUp {
+        /// Matches that are over by their results.
+        ended: Arc<HashSet<String>>,
+        /// Dropped when that is done.
+        noted: Sender<()>,
+    },
     /// Cut the connection, and come back.
     Drop,
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -15,6 +16,8 @@ use crate::arrivals::Schedule;
 /// at once, and its answer counts from the moment at which it was due. So whatever the server holds up is seen.
 #[derive(Debug)]
 pub(crate) struct Pacer<K> {
+    /// What no other of the same schedule has a decision for.
+    pooled: Pooled,
     timers: BinaryHeap<Reverse<Timer<K>>>,
     /// Timers that have been, for an order among those of the same moment.
     set: u64,
@@ -31,6 +34,22 @@ struct Paced<K> {
     offered: u64,
 }
 
+/// Moments of a schedule that fell to those who have nothing to answer any more: whoever has gives them a decision. A clone is the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pooled(Arc<Mutex<VecDeque<Instant>>>);
+
+impl Pooled {
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Instant>> {
+        // It is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[derive(Debug)]
 struct Timer<K> {
     at: (Instant, u64),
@@ -38,12 +57,12 @@ struct Timer<K> {
 }
 
 impl<K> Pacer<K> {
-    /// One for a closed loop.
-    pub(crate) const fn closed() -> Self {
-        Self { timers: BinaryHeap::new(), set: 0, paced: None }
+    /// One for a closed loop. With a schedule it gives to others, and takes from them, by `pooled`.
+    pub(crate) const fn closed(pooled: Pooled) -> Self {
+        Self { pooled, timers: BinaryHeap::new(), set: 0, paced: None }
     }
 
-    /// From here on decisions are answered by this schedule. What was owed by the one before is dropped with it.
+    /// From here on decisions are answered by this schedule. What was [owed](Self::take_owed) by the one before is dropped with it.
     pub(crate) fn follow(&mut self, schedule: Schedule) {
         let waiting = self.paced.take().map_or_else(VecDeque::new, |paced| paced.waiting);
         self.paced = Some(Paced { schedule, waiting, owed: VecDeque::new(), offered: 0 });
@@ -54,6 +73,33 @@ impl<K> Pacer<K> {
         for what in self.paced.take().into_iter().flat_map(|paced| paced.waiting) {
             self.at(now, what);
         }
+    }
+
+    /// From here on this part of the schedule falls to this one.
+    pub(crate) fn share(&mut self, now: Instant, part: f64) {
+        if let Some(paced) = &mut self.paced {
+            paced.catch_up(now);
+            paced.schedule.share(now, part);
+        }
+    }
+
+    /// There is nothing to answer here: others are to do with what is owed.
+    pub(crate) fn pool(&mut self) {
+        if let Some(Paced { owed, .. }) = self.paced.as_mut().filter(|paced| !paced.owed.is_empty()) {
+            self.pooled.lock().append(owed);
+        }
+    }
+
+    /// The moments of the schedule until now that no decision was there for, here or with others.
+    pub(crate) fn take_owed(&mut self, now: Instant) -> Vec<Instant> {
+        let Some(paced) = &mut self.paced else { return Vec::new() };
+        paced.catch_up(now);
+        paced.owed.drain(..).chain(self.pooled.lock().drain(..)).collect()
+    }
+
+    /// Whether there is a schedule.
+    pub(crate) const fn is_paced(&self) -> bool {
+        self.paced.is_some()
     }
 
     /// A decision has come, about which its player thinks for so long.
@@ -75,15 +121,13 @@ impl<K> Pacer<K> {
         if self.timers.peek().is_some_and(|Reverse(timer)| timer.at.0 <= now) {
             return self.timers.pop().map(|Reverse(Timer { at: (due, _), what })| (due, what));
         }
-        let Paced { schedule, waiting, owed, offered } = self.paced.as_mut()?;
-        while let Some(due) = schedule.due(now) {
-            owed.push_back(due);
-            *offered += 1;
-        }
+        let paced = self.paced.as_mut()?;
+        paced.catch_up(now);
+        let Paced { waiting, owed, .. } = paced;
         if waiting.is_empty() {
             return None;
         }
-        let due = owed.pop_front()?;
+        let due = owed.pop_front().or_else(|| self.pooled.lock().pop_front())?;
         Some((due, waiting.pop_front()?))
     }
 
@@ -103,11 +147,21 @@ impl<K> Pacer<K> {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let timer = self.timers.peek().map(|Reverse(timer)| timer.at.0);
         let due = self.paced.as_ref().map(|paced| match paced.owed.front() {
-            Some(owed) if !paced.waiting.is_empty() => *owed,
+            Some(owed) if !paced.waiting.is_empty() => Some(*owed),
             // It is counted when it is due, though no decision may be there for it.
             _ => paced.schedule.next(),
         });
-        [timer, due].into_iter().flatten().min()
+        [timer, due.flatten()].into_iter().flatten().min()
+    }
+}
+
+impl<K> Paced<K> {
+    /// Notes what is due now.
+    fn catch_up(&mut self, now: Instant) {
+        while let Some(due) = self.schedule.due(now) {
+            self.owed.push_back(due);
+            self.offered += 1;
+        }
     }
 }
 
@@ -146,7 +200,7 @@ mod tests {
     #[test]
     fn in_a_closed_loop_an_answer_is_due_when_it_was_thought_of() {
         let now = Instant::now();
-        let mut pacer = Pacer::closed();
+        let mut pacer = Pacer::closed(Pooled::default());
         pacer.open(now, 20 * MS, "slow");
         pacer.open(now, 5 * MS, "quick");
         pacer.open(now, Duration::ZERO, "at once");
@@ -162,7 +216,7 @@ mod tests {
     #[test]
     fn a_moment_that_no_decision_was_there_for_is_owed_and_counts() {
         let now = Instant::now();
-        let mut pacer = Pacer::closed();
+        let mut pacer = Pacer::closed(Pooled::default());
         pacer.follow(schedule(now, 1000.0));
         let mut expected = schedule(now, 1000.0);
         // The server says nothing for a second.
@@ -180,11 +234,35 @@ mod tests {
     }
 
     #[test]
+    fn what_falls_to_one_who_has_nothing_to_answer_goes_to_another() {
+        let now = Instant::now();
+        let pooled = Pooled::default();
+        let [mut idle, mut busy] = [(), ()].map(|()| {
+            let mut pacer: Pacer<&str> = Pacer::closed(pooled.clone());
+            pacer.follow(schedule(now, 1000.0).without_share());
+            pacer
+        });
+        idle.share(now, 1.0);
+        let later = now + 1000 * MS;
+        assert_eq!((idle.next(later), busy.next(later)), (None, None));
+        idle.pool();
+        idle.share(later, 0.0);
+        busy.share(later, 1.0);
+        assert!(!pooled.is_empty() && idle.deadline().is_none());
+        busy.open(later, Duration::ZERO, "a");
+        let (first, what) = busy.next(later).unwrap();
+        let left = busy.take_owed(later);
+        assert!(what == "a" && first < left[0], "the oldest moment first");
+        assert_eq!(u64::try_from(left.len()).unwrap() + 1, idle.take_offered());
+        assert!(pooled.is_empty() && left.is_sorted());
+    }
+
+    #[test]
     fn a_decision_waits_for_its_moment_and_the_one_that_waited_longest_is_first() {
         let now = Instant::now();
-        let mut pacer = Pacer::closed();
+        let mut pacer = Pacer::closed(Pooled::default());
         pacer.follow(schedule(now, 100.0));
-        let first = schedule(now, 100.0).next();
+        let first = schedule(now, 100.0).next().unwrap();
         pacer.open(now, 50 * MS, "a");
         pacer.open(now, Duration::ZERO, "b");
         assert_eq!((pacer.next(now), pacer.deadline()), (None, Some(first)));

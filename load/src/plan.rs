@@ -11,6 +11,7 @@ use zetema_proto::v1;
 use zetema_rules::{Rules, TimeControl};
 
 use crate::divide::Share;
+use crate::join::PlanText;
 use crate::outcome::{Arrivals, Client, Description, Via, Work};
 use crate::think::Think;
 
@@ -38,11 +39,6 @@ impl Rate {
     /// So many a second.
     pub const fn per_second(self) -> f64 {
         self.0
-    }
-
-    /// This part of it, of which there are `parts`, each at least one in 10⁹ seconds.
-    pub(crate) fn share(self, part: f64) -> Self {
-        Self((self.0 * part).max(1e-9))
     }
 }
 
@@ -309,6 +305,7 @@ impl Plan {
             warm_up: self.warm_up,
             duration: self.stages.iter().map(|stage| stage.duration).sum(),
             scenario: self.scenario.clone(),
+            settings: PlanText::from(self).settings(),
         }
     }
 }

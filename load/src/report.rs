@@ -47,14 +47,50 @@ impl Report {
 
     /// The same beside a run before.
     #[must_use]
-    pub fn compared_with(self, before: &Outcome) -> Self {
-        Self { comparison: Some(Comparison::new(before, &self.outcome)), ..self }
+    pub fn compared_with(self, before: &Self) -> Self {
+        let mut comparison = Comparison::new(&before.outcome, &self.outcome);
+        let problems: Vec<String> = before.problems().map(|problem| problem.to_string()).collect();
+        if !problems.is_empty() {
+            comparison.unlike.push(format!("the run before has not passed: {}", problems.join("; ")));
+        }
+        Self { comparison: Some(comparison), ..self }
     }
 
-    /// Whether the SLO was kept, if there was one, and no fault was found.
+    /// Whether it is all that was asked for: no fault was found, it was not stopped, something was done, the SLO was kept if there was one,
+    /// and so was the search brought to its end.
     pub fn passed(&self) -> bool {
-        self.outcome.faults().all() == 0 && self.verdict.as_ref().is_none_or(Verdict::held)
+        self.problems().next().is_none()
     }
+
+    /// Why it has not passed.
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+        let faults = (self.outcome.faults().all() > 0).then_some(Problem::Faults);
+        let stopped = self.outcome.is_stopped().then_some(Problem::Stopped);
+        let nothing = (!self.outcome.has_done()).then_some(Problem::NothingDone);
+        let slo = self.verdict.as_ref().is_some_and(|verdict| !verdict.held()).then_some(Problem::Slo);
+        let search = self.search.as_ref().is_some_and(|search| !search.is_found).then_some(Problem::Search);
+        [faults, stopped, nothing, slo, search].into_iter().flatten()
+    }
+}
+
+/// Why a run has not passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The server did what it must not.
+    #[error("faults were found in what was received")]
+    Faults,
+    /// It was stopped.
+    #[error("it was stopped before its time")]
+    Stopped,
+    /// Nothing was measured.
+    #[error("nothing was done: no action was acknowledged while it was measured")]
+    NothingDone,
+    /// A condition was missed.
+    #[error("the SLO was not kept")]
+    Slo,
+    /// The search has not found a limit.
+    #[error("the search has not come to its end: no limit is known")]
+    Search,
 }
 
 /// A search for the highest rate that keeps an SLO.
@@ -65,6 +101,9 @@ pub struct Search {
     /// The highest rate that kept it, a second. Absent: none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
+    /// Whether that is the limit: a rate was missed that is as near to it as was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_found: bool,
 }
 
 /// A rate that was tried.
@@ -95,5 +134,39 @@ impl Step {
     /// Whether the SLO was kept.
     pub const fn verdict(&self) -> &Verdict {
         &self.verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::sample;
+
+    #[test]
+    fn a_run_that_has_not_earned_it_does_not_pass() {
+        let check = |report: &Report, expected: &[Problem]| {
+            assert_eq!(report.problems().collect::<Vec<_>>(), expected);
+            assert_eq!(report.passed(), expected.is_empty());
+        };
+        let run = || sample::run(10, 1_500.0);
+        let search = |is_found| Search { steps: Vec::new(), limit: Some(5.0), is_found };
+        check(&Report::new(run(), None), &[]);
+        check(&Report::new(run(), None).with_search(search(true)), &[]);
+        check(&Report::new(run(), None).with_search(search(false)), &[Problem::Search]);
+        check(&Report::new(sample::with_faults(run()), None), &[Problem::Faults]);
+        check(&Report::new(sample::stopped(run()), None), &[Problem::Stopped]);
+        check(&Report::new(sample::run(0, 1_500.0), None), &[Problem::NothingDone]);
+        let slo = "p99<1us".parse().ok();
+        check(&Report::new(sample::stopped(run()), slo.as_ref()), &[Problem::Stopped, Problem::Slo]);
+    }
+
+    #[test]
+    fn a_run_beside_one_that_has_not_passed_says_so() {
+        let run = || Report::new(sample::run(10, 1_500.0), None);
+        let before = Report::new(sample::stopped(sample::run(10, 1_500.0)), None);
+        let unlike = |before: &Report| run().compared_with(before).comparison.map(|found| found.unlike);
+        assert_eq!(unlike(&run()), Some(Vec::new()));
+        let said = "the run before has not passed: it was stopped before its time";
+        assert_eq!(unlike(&before), Some(vec![said.to_owned()]));
     }
 }

@@ -146,7 +146,7 @@ impl Ready {
         let lanes = Lanes::new(target, recorder.clone(), finished_sender);
         let mut control =
             Control::new(matches, recorder.clone(), lanes, onlookers, reference, finished, results, plan);
-        {
+        let is_stopped = {
             let stages = run_stages(&mut control, plan, &recorder);
             tokio::pin!(stages);
             let second = Duration::from_secs(1);
@@ -154,8 +154,8 @@ impl Ready {
             seconds.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 tokio::select! {
-                    () = &mut stages => break,
-                    () = stop.cancelled() => break,
+                    () = &mut stages => break false,
+                    () = stop.cancelled() => break true,
                     _ = seconds.tick() => {
                         if let Some(second) = recorder.tick() {
                             told(&second, reading.borrow().as_ref());
@@ -163,7 +163,11 @@ impl Ready {
                     }
                 }
             }
+        };
+        if is_stopped {
+            recorder.stopped();
         }
+        control.rest().await;
         recorder.enter(Phase::drain());
         control.settle().await;
         recorder.finish()
@@ -178,9 +182,11 @@ async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {
     {
         until += plan.warm_up;
         let warm_up = Stage { duration: plan.warm_up, ..first.clone() };
+        control.begin(&warm_up).await;
         control.run(&warm_up, until).await;
     }
     for stage in &mut stages {
+        control.begin(stage).await;
         recorder.enter(Phase::measured(&stage.name));
         until += stage.duration;
         control.run(stage, until).await;

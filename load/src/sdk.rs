@@ -1,7 +1,7 @@
 //! Matches that are played by sessions of the SDK, as bots play them: with views, checks of the deals and of the records, and a thread for
 //! each bot that thinks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -48,11 +48,7 @@ pub(crate) async fn drive(
     let opened = Session::open(&target.url, settings, move |info| Player::new(info, &known, &seen));
     let mut session = match opened {
         Ok(session) => session,
-        Err(error) => {
-            // Connections of other kinds go on, and these matches are not played.
-            recorder.failed(Code::FailedPrecondition, &error);
-            return;
-        }
+        Err(error) => return play_none(&error, &recorder, &finished, orders).await,
     };
     let mut open = 0_usize;
     loop {
@@ -68,8 +64,20 @@ pub(crate) async fn drive(
                         }
                     }
                 }
-                // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused.
-                Some(Order::Follow(_) | Order::Rejoin(_) | Order::LeaveQueues(_) | Order::Drop) => {}
+                Some(Order::GiveUp { ended, noted }) => {
+                    board.tell_missing(&ended, &recorder);
+                    drop(noted);
+                }
+                // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused. They answer
+                // as long as they are there.
+                Some(
+                    Order::Follow { .. }
+                    | Order::Share(_)
+                    | Order::Rejoin(_)
+                    | Order::LeaveQueues(_)
+                    | Order::Rest { .. }
+                    | Order::Drop,
+                ) => {}
                 None => return,
             },
             Some(outcome) = session.next(), if open > 0 => {
@@ -79,6 +87,23 @@ pub(crate) async fn drive(
                     let _ = finished.send(over);
                 }
             }
+        }
+    }
+}
+
+/// There is no session: the matches are not played, and the run has failed.
+async fn play_none(
+    error: &zetema_sdk::Error,
+    recorder: &Recorder,
+    finished: &UnboundedSender<Finished>,
+    mut orders: UnboundedReceiver<Order>,
+) {
+    let wrong = Wrong::Sdk { problem: format!("no session can be opened: {error}") };
+    Fault { match_id: String::new(), seat: None, wrong }.report(recorder);
+    while let Some(order) = orders.recv().await {
+        if let Order::Begin(Created { match_id, .. }) = order {
+            // As when a session plays.
+            let _ = finished.send(Finished { match_id, ending: None, bot: None });
         }
     }
 }
@@ -174,6 +199,13 @@ impl Board {
         }
         let (match_id, played) = matches.played.remove_entry(&match_id)?;
         Some(Finished { match_id, ending: Some(played.ending).filter(|_| !played.is_broken), bot: None })
+    }
+
+    /// Says which of these matches, which are over by their results, were not ended for a seat.
+    fn tell_missing(&self, ended: &HashSet<String>, recorder: &Recorder) {
+        for match_id in self.lock().played.keys().filter(|match_id| ended.contains(*match_id)) {
+            Fault { match_id: match_id.clone(), seat: None, wrong: Wrong::NoEnd }.report(recorder);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Matches> {

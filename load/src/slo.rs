@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::amount;
 use crate::outcome::{Count, Measure, Outcome, Totals};
 
+/// The share of what was due that may have no answer unless something else is said.
+const UNANSWERED: f64 = 0.05;
+
 /// Conditions, all of which must hold.
 ///
 /// ```
@@ -39,6 +42,11 @@ pub enum Condition {
     },
     /// The share of errors is below this one, from 0 to 1.
     Errors {
+        /// What it must be below.
+        below: f64,
+    },
+    /// The share of that which was due by a schedule, and had no answer when the schedule was over, is below this one, from 0 to 1.
+    Unanswered {
         /// What it must be below.
         below: f64,
     },
@@ -125,7 +133,7 @@ pub enum SloError {
     /// What is compared is nothing that is measured.
     #[error(
         "{condition}: {subject:?} is not measured: it is p50, p99.9, mean or max, with receipt., observation., create., wait. or \
-         reconnect. before it (receipt. if none is); or errors, throughput (actions a second), matches (a second), memory.growth or \
+         reconnect. before it (receipt. if none is); or errors, unanswered (of what was due by a schedule), throughput (actions a second), matches (a second), memory.growth or \
          memory.late_growth (of the server, a minute; late in the last third of what was measured) or notices (of a ladder)"
     )]
     Subject {
@@ -167,10 +175,17 @@ impl Slo {
     }
 
     /// Whether they hold. A latency of which nothing was measured holds no bound, nor do errors where nothing was done, the memory of
-    /// a server that does not tell it, or the notices of a run on no ladder.
+    /// a server that does not tell it, or the notices of a run that had no seat on a ladder.
+    ///
+    /// Where something was due by a schedule, less than 5 % of it may have no answer, if nothing else is said: what a server does not
+    /// do has no errors.
     pub fn judge(&self, outcome: &Outcome) -> Verdict {
         let totals = outcome.totals();
-        Verdict { findings: self.0.iter().map(|condition| condition.judge(outcome, &totals)).collect() }
+        let is_said = self.0.iter().any(|condition| matches!(condition, Condition::Unanswered { .. }));
+        let is_wanted = !is_said && totals.unanswered_share().is_some();
+        let more = is_wanted.then_some(Condition::Unanswered { below: UNANSWERED });
+        let conditions = self.0.iter().chain(&more);
+        Verdict { findings: conditions.map(|condition| condition.judge(outcome, &totals)).collect() }
     }
 }
 
@@ -194,6 +209,10 @@ impl Condition {
             }
             Self::Errors { below } => {
                 let value = totals.error_share();
+                (value.map(amount::share), value.is_some_and(|value| value < below))
+            }
+            Self::Unanswered { below } => {
+                let value = totals.unanswered_share();
                 (value.map(amount::share), value.is_some_and(|value| value < below))
             }
             Self::Rate { rate, above } => {
@@ -260,8 +279,8 @@ impl fmt::Display for Condition {
                 write!(f, "{}.{statistic}<", measure.name())?;
                 if us.is_multiple_of(1_000) { write!(f, "{}ms", us / 1_000) } else { write!(f, "{us}us") }
             }
-            // 0.1 % is 0.001, and 100 times that is not quite 0.1.
-            Self::Errors { below } => write!(f, "errors<{}%", (below * 1e11).round() / 1e9),
+            Self::Errors { below } => write!(f, "errors<{}%", percent(below)),
+            Self::Unanswered { below } => write!(f, "unanswered<{}%", percent(below)),
             Self::Rate { rate, above } => write!(f, "{}>{above}", rate.name()),
             Self::MemoryGrowth { over, below } => {
                 let is_whole = |unit: &&(&str, f64)| (below / unit.1).fract() == 0.0;
@@ -341,13 +360,14 @@ impl FromStr for Condition {
             let below = size(bound).ok_or_else(|| no("size", "500B, 200kB or 1MB"))?;
             Ok(Self::MemoryGrowth { over, below })
         };
+        let share = || {
+            directed(true)?;
+            let percent = bound.strip_suffix('%').and_then(number).filter(|percent| *percent <= 100.0);
+            Ok(percent.ok_or_else(|| no("percentage", "0.1%"))? / 100.0)
+        };
         match subject {
-            "errors" => {
-                directed(true)?;
-                let percent = bound.strip_suffix('%').and_then(number).filter(|percent| *percent <= 100.0);
-                let percent = percent.ok_or_else(|| no("percentage", "0.1%"))?;
-                Ok(Self::Errors { below: percent / 100.0 })
-            }
+            "errors" => Ok(Self::Errors { below: share()? }),
+            "unanswered" => Ok(Self::Unanswered { below: share()? }),
             "throughput" => rate(Rate::Throughput),
             "matches" => rate(Rate::Matches),
             "memory.growth" => growth(Span::Run),
@@ -387,6 +407,12 @@ fn latency(subject: &str) -> Option<(Measure, Statistic)> {
         }
     };
     Some((measure, statistic))
+}
+
+/// A share, a hundred of which are the whole.
+fn percent(share: f64) -> f64 {
+    // 0.1 % is 0.001, and 100 times that is not quite 0.1.
+    (share * 1e11).round() / 1e9
 }
 
 /// A number without sign, exponent or names.

@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::amount;
 use crate::compare::Comparison;
 use crate::outcome::{Arrivals, Client, Count, Description, Latencies, Measure, Outcome, Totals, Via, Work};
-use crate::report::{Report, Search};
+use crate::report::{Problem, Report, Search};
 use crate::sheet::Sheet;
 use crate::slo::Finding;
 
@@ -42,6 +42,8 @@ pub fn text(report: &Report) -> String {
     if let Some(verdict) = verdict {
         parts.push(verdict.findings.iter().map(finding).collect::<Vec<_>>().join("\n"));
     }
+    let problems = problems(report).collect::<Vec<_>>().join("\n");
+    parts.extend(Some(problems).filter(|problems| !problems.is_empty()));
     parts.join("\n\n") + "\n"
 }
 
@@ -209,9 +211,10 @@ pub(crate) fn unlike(comparison: &Comparison) -> Vec<String> {
 
 /// What a search has found.
 pub(crate) fn limit(search: &Search) -> String {
+    let what = if search.is_found { "the highest rate that keeps the SLO" } else { "the SLO is kept at" };
     search.limit.map_or_else(
         || "no rate that was tried keeps the SLO".to_owned(),
-        |limit| format!("the highest rate that keeps the SLO: {}", amount::rate(limit)),
+        |limit| format!("{what}: {}", amount::rate(limit)),
     )
 }
 
@@ -231,6 +234,12 @@ pub(crate) fn faults(outcome: &Outcome) -> Vec<String> {
         lines.push(format!("and {} more", amount::count(more)));
     }
     lines
+}
+
+/// Why it has not passed, but for faults and conditions, which are told by themselves.
+pub(crate) fn problems(report: &Report) -> impl Iterator<Item = String> {
+    let is_told = |problem: &Problem| matches!(problem, Problem::Faults | Problem::Slo);
+    report.problems().filter(move |problem| !is_told(problem)).map(|problem| format!("NOT PASSED: {problem}"))
 }
 
 /// What came of a condition.
@@ -283,7 +292,7 @@ mod tests {
         let slo: Slo = "p99<12ms".parse().unwrap();
         let steps = [(500.0, 1_000.0), (2_000.0, 1_500.0), (4_000.0, 9_000.0)];
         let step = |(rate, us)| Step::new(rate, &sample::run(3, us), &slo);
-        let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0) };
+        let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0), is_found: true };
         let report = Report::new(sample::with_faults(sample::run(3, 1_500.0)), None).with_search(search);
         assert!(!report.passed());
         insta::assert_snapshot!(text(&report));
@@ -291,8 +300,8 @@ mod tests {
 
     #[test]
     fn two_runs_stand_side_by_side() {
-        let report =
-            Report::new(sample::noisy(20, 1_800.0, 2), None).compared_with(&sample::noisy(25, 1_500.0, 1));
+        let report = Report::new(sample::noisy(20, 1_800.0, 2), None)
+            .compared_with(&Report::new(sample::noisy(25, 1_500.0, 1), None));
         let comparison = report.comparison.as_ref().map(compared);
         assert!(text(&report).contains(comparison.as_deref().unwrap()));
         insta::assert_snapshot!(comparison.unwrap());

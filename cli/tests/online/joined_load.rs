@@ -206,14 +206,18 @@ fn a_first_generator_that_is_killed_ends_the_others() {
 }
 
 #[test]
-fn an_interrupted_run_of_several_generators_is_reported() {
+fn an_interrupted_run_of_several_generators_is_reported_and_has_not_passed() {
     let server = Served::start();
     let (mut first, address) = Generator::first(&server, "2", &["--matches", "4", "--duration", "10m"]);
     let mut other = Generator::join(&server, &address);
     first.says("0 missing");
     until_it_runs(&server);
     first.signal("-INT");
-    let report = first.report();
+    let (status, stdout) = first.end();
+    assert_eq!(status.code(), Some(1), "it has not done what it was to do");
+    first.says("it was stopped before its time");
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&report["passed"], &report["outcome"]["is_stopped"]), (&false.into(), &true.into()));
     assert_eq!(report["outcome"]["generators"].as_array().unwrap().len(), 2);
     assert_eq!(report["summary"]["counts"]["match_created"].as_u64().unwrap(), sum(&report, "match_created"));
     assert!(other.end().0.success());

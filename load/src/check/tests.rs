@@ -1,6 +1,9 @@
 //! What is right and what is a fault.
 
+use tokio::time::Instant;
+
 use super::*;
+use crate::fault::Fault;
 
 const MATCH: &str = "m";
 
@@ -90,6 +93,8 @@ fn what_a_right_server_sends_is_no_fault() {
     check([Start(0), Send(1), Send(1), Observe(1, Some(1)), Acknowledge(1, 1), End], None);
     check([Start(0), Send(1), Observe(1, Some(1)), Return(1, 1)], None);
     check([Start(0), Send(1), Return(1, 1), Observe(1, Some(1)), End], None);
+    // The receipt of the call comes after the seat has acted again.
+    check([Start(0), Send(1), Observe(1, Some(1)), Send(3), Observe(2, Some(3)), Return(1, 1)], None);
 }
 
 #[test]
@@ -117,6 +122,10 @@ fn a_receipt_that_comes_twice_or_is_another_s_or_does_not_come_is_found() {
     check([Start(0), Send(1), Observe(1, Some(1)), Return(1, 2)], elsewhere(2, 1));
     check([Start(0), Send(1), Return(1, 2), Observe(1, Some(1))], elsewhere(2, 1));
     check([Start(0), Send(1), Send(1), Observe(1, Some(1)), Acknowledge(1, 3)], elsewhere(3, 1));
+    check(
+        [Start(0), Send(1), Observe(1, Some(1)), Send(3), Observe(2, Some(3)), Return(1, 2)],
+        elsewhere(2, 1),
+    );
     let mut seat = SeatCheck::default();
     seat.sent(1);
     let wrong = seat.returned(MATCH, 1, &receipt_of("other", 1, 1)).unwrap_err();
@@ -144,20 +153,43 @@ fn each_result_comes_once_and_says_what_the_seats_were_told() {
     };
     let mut results = Results::default();
     // The one before its seats are told, the other after.
-    results.came(3, "a", outcome([1, 2])).unwrap();
+    results.came(now, 3, "a", outcome([1, 2])).unwrap();
     results.over(now, "a", ended([1, 2])).unwrap();
     results.over(now, "b", ended([3, 4])).unwrap();
-    results.came(4, "b", outcome([3, 4])).unwrap();
+    results.came(now, 4, "b", outcome([3, 4])).unwrap();
     assert_eq!(results.awaited(), 0);
     let wrong = |result: Result<(), Fault>| result.unwrap_err().wrong;
-    assert_eq!(wrong(results.came(9, "a", outcome([1, 2]))), Wrong::ResultTwice { first: 3, again: 9 });
-    assert_eq!(wrong(results.came(9, "c", outcome([1, 2]))), Wrong::ResultOrder { before: 9, found: 9 });
-    results.came(10, "d", outcome([5, 6])).unwrap();
+    assert_eq!(wrong(results.came(now, 9, "a", outcome([1, 2]))), Wrong::ResultTwice { first: 3, again: 9 });
+    assert_eq!(wrong(results.came(now, 9, "c", outcome([1, 2]))), Wrong::ResultOrder { before: 9, found: 9 });
+    results.came(now, 10, "d", outcome([5, 6])).unwrap();
     assert!(matches!(wrong(results.over(now, "d", ended([5, 7]))), Wrong::Outcome { .. }));
     results.over(now, "e", ended([5, 7])).unwrap();
-    assert!(matches!(wrong(results.came(11, "e", outcome([5, 6]))), Wrong::Outcome { .. }));
+    assert!(matches!(wrong(results.came(now, 11, "e", outcome([5, 6]))), Wrong::Outcome { .. }));
+    // One that nobody plays any more is waited for by nobody.
+    results.came(now, 12, "g", outcome([1, 1])).unwrap();
+    results.came(now, 13, "h", outcome([1, 1])).unwrap();
+    results.given_up("g");
+    assert_eq!(results.untold().collect::<Vec<_>>(), [("h", now)]);
     results.over(now, "f", ended([5, 7])).unwrap();
     let given_up: Vec<Fault> = results.give_up(now).collect();
     assert_eq!(given_up.len(), 1);
     assert_eq!(given_up[0].to_string(), "match f: its result has not come within 0 s after its end");
+}
+
+#[test]
+fn what_a_spectator_is_told_of_an_end_is_the_result_whichever_comes_first() {
+    let now = Instant::now();
+    let wrong = |result: Result<(), Fault>| result.unwrap_err().wrong;
+    let mut results = Results::default();
+    let watched =
+        |results: &mut Results, name: &str, totals| results.watched(name.to_owned(), outcome(totals));
+    watched(&mut results, "a", [1, 2]).unwrap();
+    watched(&mut results, "a", [1, 2]).unwrap();
+    results.came(now, 1, "a", outcome([1, 2])).unwrap();
+    watched(&mut results, "a", [1, 2]).unwrap();
+    let said = Wrong::SpectatorOutcome { told: "points 1, 3 (END_REASON_TARGET)".to_owned() };
+    assert_eq!(wrong(watched(&mut results, "a", [1, 3])), said);
+    watched(&mut results, "b", [1, 3]).unwrap();
+    assert!(matches!(wrong(watched(&mut results, "b", [3, 1])), Wrong::SpectatorOutcome { .. }));
+    assert_eq!(wrong(results.came(now, 2, "b", outcome([1, 2]))), said);
 }

@@ -4,10 +4,12 @@ mod bootstrap;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::amount;
-use crate::outcome::{Machine, Measure, Outcome};
+use crate::outcome::{Description, Machine, Measure, Outcome};
 use bootstrap::{Run, Statistic};
 
 /// Seconds that a run must have measured, or nothing is known of its noise.
@@ -16,6 +18,8 @@ pub const LEAST_SECONDS: usize = 10;
 pub const LEAST_BEYOND: f64 = 20.0;
 /// Changes below this are within what three digits tell.
 const RESOLUTION: f64 = 0.002;
+/// What is longer than so many characters is not shown.
+const LONG: usize = 200;
 
 /// Two runs side by side, with what their noise leaves open.
 ///
@@ -208,6 +212,18 @@ impl Change {
     }
 }
 
+/// The settings of both plans, by their names. Nothing of a report that has none: it is of an earlier version.
+fn settings(one: &Description, other: &Description) -> Vec<(String, String, String)> {
+    if one.settings.is_empty() || other.settings.is_empty() {
+        return Vec::new();
+    }
+    let names: BTreeSet<&String> = one.settings.keys().chain(other.settings.keys()).collect();
+    let of = |description: &Description, name: &String| {
+        description.settings.get(name).cloned().unwrap_or_else(|| "none".to_owned())
+    };
+    names.into_iter().map(|name| (name.clone(), of(one, name), of(other, name))).collect()
+}
+
 /// What was not the same in both, in words.
 fn unlike(before: &Outcome, after: &Outcome) -> Vec<String> {
     let (one, other) = (before.description(), after.description());
@@ -230,9 +246,13 @@ fn unlike(before: &Outcome, after: &Outcome) -> Vec<String> {
         ("generators", machine(before), machine(after)),
         ("scenario", one.scenario.clone().unwrap_or_default(), other.scenario.clone().unwrap_or_default()),
     ];
-    let differ = told.into_iter().filter(|(_, before, after)| before != after);
-    let line = |(what, before, after): (&str, String, String)| match what {
-        "scenario" => "the scenario is another".to_owned(),
+    let of_plan = settings(one, other);
+    let told = told.into_iter().map(|(what, before, after)| (what.to_owned(), before, after));
+    let differ = told.chain(of_plan).filter(|(_, before, after)| before != after);
+    let line = |(what, before, after): (String, String, String)| match what.as_str() {
+        what if before.len().max(after.len()) > LONG || what == "scenario" => {
+            amount::plain(&format!("the {what} is another"))
+        }
         what => amount::plain(&format!("{what}: {before} before, {after} now")),
     };
     differ.map(line).collect()

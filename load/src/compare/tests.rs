@@ -74,6 +74,26 @@ fn what_was_not_the_same_is_told() {
 }
 
 #[test]
+fn every_setting_that_is_another_is_told() {
+    let run = |settings: &[(&str, &str)]| {
+        let pairs = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        sample::with_settings(sample::run(10, 1_500.0), pairs.collect())
+    };
+    let before = run(&[("seed", "0"), ("stages.0.spectators", "3"), ("rules", "x")]);
+    let long = "y".repeat(LONG + 1);
+    let after =
+        run(&[("seed", "0"), ("stages.0.spectators", "4"), ("stages.0.drop_every", "2"), ("rules", &long)]);
+    let expected = [
+        "the rules is another",
+        "stages.0.drop_every: none before, 2 now",
+        "stages.0.spectators: 3 before, 4 now",
+    ];
+    assert_eq!(Comparison::new(&before, &after).unlike, expected);
+    // Of an earlier version nothing is known.
+    assert!(Comparison::new(&sample::run(10, 1_500.0), &after).unlike.is_empty());
+}
+
+#[test]
 fn a_change_of_errors_is_a_difference() {
     let (mut none, some) = (noisy(20, 1_500.0, 1), noisy(20, 1_500.0, 2));
     sample::without_errors(&mut none);

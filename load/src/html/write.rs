@@ -95,13 +95,13 @@ fn head(page: &mut Page, report: &Report, totals: &Totals) {
     for line in table::head(&report.outcome, totals).lines() {
         page.paragraph("faint", line);
     }
-    let (class, text) = match (report.passed(), report.outcome.faults().all(), &report.verdict) {
-        (true, _, Some(_)) => ("passed", "Passed: the SLO was kept, and no fault was found."),
-        (true, _, None) => ("passed", "No fault was found. There was no SLO."),
-        (false, 0, _) => ("failed", "Failed: the SLO was missed."),
-        (false, ..) => ("failed", "Failed: faults were found in what was received."),
+    let problems: Vec<String> = report.problems().map(|problem| problem.to_string()).collect();
+    let (class, text) = match (problems.is_empty(), &report.verdict) {
+        (true, Some(_)) => ("passed", "Passed: the SLO was kept, and no fault was found.".to_owned()),
+        (true, None) => ("passed", "No fault was found. There was no SLO.".to_owned()),
+        (false, _) => ("failed", format!("Failed: {}.", problems.join("; "))),
     };
-    page.paragraph(class, text);
+    page.paragraph(class, &text);
 }
 
 /// Draws it if there is anything to draw.
@@ -286,7 +286,7 @@ mod tests {
         let slo: Slo = "p99<12ms,errors<1%".parse().unwrap();
         let steps = [(500.0, 1_000.0), (2_000.0, 1_500.0), (4_000.0, 9_000.0)];
         let step = |(rate, us)| Step::new(rate, &sample::run(3, us), &slo);
-        let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0) };
+        let search = Search { steps: steps.map(step).into(), limit: Some(2_000.0), is_found: true };
         Report::new(sample::with_faults(sample::run(3, 1_500.0)), Some(&slo)).with_search(search)
     }
 

@@ -20,3 +20,4 @@ pub use generators::Generators;
 pub use link::Lost;
 pub use meeting::{Arrival, Meeting, MeetingError, Met};
 pub use member::{JoinError, Progress, join};
+pub(crate) use plan_text::PlanText;

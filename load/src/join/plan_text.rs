@@ -1,17 +1,20 @@
 //! A plan as text.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::divide::Share;
+use crate::outcome::settings;
 use crate::plan::{Plan, PlanError, Stage};
 
 /// A plan as text. What is read was not checked.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PlanText {
+pub(crate) struct PlanText {
     connections: NonZeroU32,
     seed: u64,
     warm_up: Duration,
@@ -30,6 +33,14 @@ impl From<&Plan> for PlanText {
             scenario: plan.scenario.clone(),
             share: plan.share,
         }
+    }
+}
+
+impl PlanText {
+    /// Every setting by its name. The text of a scenario stands by itself.
+    pub(crate) fn settings(self) -> BTreeMap<String, String> {
+        let Self { connections, seed, warm_up, stages, scenario: _, share: _ } = self;
+        settings(&json!({ "connections": connections, "seed": seed, "warm_up": warm_up, "stages": stages }))
     }
 }
 

@@ -3,9 +3,10 @@
 use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
 
+use serde_json::json;
 use zetema_proto::v1;
 
-use crate::outcome::{Arrivals, Client, Description, Via};
+use crate::outcome::{Arrivals, Client, Description, Via, settings};
 use crate::think::Think;
 
 /// What is to be run on a ladder.
@@ -185,6 +186,12 @@ impl LadderPlan {
             generators: 1,
             warm_up: self.warm_up,
             duration: self.duration,
+            settings: settings(&json!({
+                "owners": self.owners,
+                "seed": self.seed,
+                "think": self.think.to_string(),
+                "warm_up": self.warm_up,
+            })),
             ..Description::default()
         }
     }

@@ -198,7 +198,7 @@ impl Course {
             loop {
                 tokio::select! {
                     () = &mut over => break,
-                    () = stop.cancelled() => return,
+                    () = stop.cancelled() => return self.recorder.stopped(),
                     Some(finished) = self.bots.finished.recv() => self.over(finished),
                     Some(result) = self.results.recv() => self.result(result),
                     _ = seconds.tick() => {
@@ -240,7 +240,7 @@ impl Course {
             self.compare(ladders, ladder).await;
         }
         let Self { recorder, sample, .. } = self;
-        sample.check(matches, &recorder).await;
+        sample.check(matches, &recorder, SETTLED_WITHIN).await;
     }
 
     /// Waits until the bots have finished what they play. `false` if not all have.

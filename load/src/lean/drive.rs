@@ -107,10 +107,22 @@ async fn meanwhile<T>(
 fn obey(lane: &mut Lane, order: Option<Order>) -> ControlFlow<Ended> {
     match order {
         Some(Order::Begin(created)) => lane.begin(created),
-        Some(Order::Follow(schedule)) => lane.follow(Instant::now(), schedule),
+        Some(Order::Follow { schedule, noted }) => {
+            lane.follow(Instant::now(), schedule);
+            drop(noted);
+        }
+        Some(Order::Share(part)) => lane.share(Instant::now(), part),
         Some(Order::Rejoin(drawn)) => lane.rejoin(Instant::now(), drawn),
         Some(Order::LeaveQueues(noted)) => {
             lane.leave_queues(Instant::now());
+            drop(noted);
+        }
+        Some(Order::Rest { noted, answered }) => {
+            lane.rest(Instant::now(), answered);
+            drop(noted);
+        }
+        Some(Order::GiveUp { ended, noted }) => {
+            lane.tell_missing(Instant::now(), &ended);
             drop(noted);
         }
         Some(Order::Drop) => return ControlFlow::Break(Ended::Dropped),

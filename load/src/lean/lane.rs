@@ -1,11 +1,11 @@
 //! Many matches of lean clients on one connection, without the connection: what comes in are method calls, what is to be sent comes
 //! out of [`Lane::output`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use rand::RngExt;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::Instant;
 use zetema_proto::v1;
 use zetema_proto::v1::ErrorReason as R;
@@ -16,7 +16,7 @@ use crate::check::Ending;
 use crate::fault::{Fault, Source, Wrong};
 use crate::finished::Finished;
 use crate::outcome::{Count, Failure, Measure, Recorder};
-use crate::pacer::Pacer;
+use crate::pacer::{Pacer, Pooled};
 
 pub(crate) use bot::Bot;
 use bot::OfBot;
@@ -74,18 +74,34 @@ pub(crate) struct Lane {
     finished: UnboundedSender<Finished>,
     /// The bot that gets its matches from a ladder.
     bot: Option<OfBot>,
+    activity: Activity,
+}
+
+/// Whether decisions are answered.
+#[derive(Debug)]
+enum Activity {
+    /// They are.
+    Plays,
+    /// The load is over. What it holds is dropped when all that was sent has its answer.
+    Rests(Option<Sender<()>>),
 }
 
 impl Lane {
     pub(crate) fn new(recorder: Recorder, finished: UnboundedSender<Finished>) -> Self {
+        Self::pooling(recorder, finished, Pooled::default())
+    }
+
+    /// One that shares a schedule with others.
+    pub(crate) fn pooling(recorder: Recorder, finished: UnboundedSender<Finished>, pooled: Pooled) -> Self {
         Self {
             tables: HashMap::new(),
             next_table: 0,
-            pacer: Pacer::closed(),
+            pacer: Pacer::closed(pooled),
             outputs: VecDeque::new(),
             recorder,
             finished,
             bot: None,
+            activity: Activity::Plays,
         }
     }
 
@@ -99,10 +115,16 @@ impl Lane {
 
     /// From here on actions come on this schedule, or when they were thought of.
     pub(super) fn follow(&mut self, now: Instant, schedule: Option<Box<Schedule>>) {
+        self.end_owed(now);
         match schedule {
             Some(schedule) => self.pacer.follow(*schedule),
             None => self.pacer.follow_none(now),
         }
+    }
+
+    /// From here on this part of the schedule falls to this lane.
+    pub(super) fn share(&mut self, now: Instant, part: f64) {
+        self.pacer.share(now, part);
     }
 
     /// The next thing to be sent.
@@ -162,12 +184,13 @@ impl Lane {
         self.fill_places(now);
         while let Some((due, later)) = self.pacer.next(now) {
             match later {
+                Later::Answer(..) if matches!(self.activity, Activity::Rests(_)) => {}
                 Later::Answer(key, decision) => {
-                    if !self.answer(key, decision, due) {
+                    if !self.answer(now, key, decision, due) {
                         self.pacer.give_back(due);
                     }
                 }
-                Later::Again(key, decision) => self.again(key, decision),
+                Later::Again(key, decision) => self.again(now, key, decision),
                 Later::Join(key) => {
                     if self.seat(key).is_some() {
                         self.outputs.push_back(Output::Join(key));
@@ -176,10 +199,11 @@ impl Lane {
                 Later::Queue => self.queue_again(),
             }
         }
-        let offered = self.pacer.take_offered();
-        if offered > 0 {
-            self.recorder.count_many(Count::Offered, offered);
+        if self.tables.is_empty() {
+            self.pacer.pool();
         }
+        self.count_offered();
+        self.rest_if_answered();
     }
 
     /// The connection is gone: all seats are to be taken again.
@@ -245,7 +269,7 @@ impl Lane {
             self.recorder.took(Measure::ReconnectToSnapshot, now.saturating_duration_since(cut));
         }
         for decision in again {
-            self.again(key, decision);
+            self.again(now, key, decision);
         }
         self.decide(now, key, snapshot.decision_number, decision);
     }
@@ -322,6 +346,7 @@ impl Lane {
         };
         if again {
             seat.check.unknown(decision);
+            seat.note_sent(decision, None);
         } else {
             seat.check.refused(decision);
             seat.settle(decision);
@@ -402,7 +427,7 @@ impl Lane {
     }
 
     /// Answers a decision, if it is still open.
-    fn answer(&mut self, key: SeatKey, decision: u32, due: Instant) -> bool {
+    fn answer(&mut self, now: Instant, key: SeatKey, decision: u32, due: Instant) -> bool {
         let Some(table) = self.tables.get_mut(&key.table) else { return false };
         let is_open = |open: &mut Open| open.seat == key.seat && open.decision == decision;
         let Some(open) = table.open.take_if(is_open) else { return false };
@@ -413,7 +438,7 @@ impl Lane {
         table.last = Some((decision, due)).filter(|_| table.part == Part::Whole);
         // While its stream is cut it is sent with the snapshot.
         if seat.cut.is_none() {
-            seat.check.sent(decision);
+            seat.sends(now, decision);
             self.outputs.push_back(Output::Act(key, acted.to_wire()));
         }
         self.recorder.count(Count::ActionSent);
@@ -421,11 +446,11 @@ impl Lane {
     }
 
     /// Sends the answer to a decision again, unless its receipt has come.
-    fn again(&mut self, key: SeatKey, decision: u32) {
+    fn again(&mut self, now: Instant, key: SeatKey, decision: u32) {
         let Some(seat) = self.seat(key) else { return };
         let Some(acted) = seat.acted(decision) else { return };
         if seat.cut.is_none() {
-            seat.check.sent(decision);
+            seat.sends(now, decision);
             self.outputs.push_back(Output::Act(key, acted.to_wire()));
         }
     }
@@ -454,6 +479,7 @@ fn retry_after(error: &v1::Error) -> Duration {
 }
 
 mod bot;
+mod rest;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

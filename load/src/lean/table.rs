@@ -87,6 +87,8 @@ pub(super) struct Acted {
     pub(super) index: u32,
     /// When it was due.
     pub(super) due: Instant,
+    /// When it was last sent, unless that was refused or its stream was cut since.
+    pub(super) sent: Option<Instant>,
 }
 
 impl Seat {
@@ -105,6 +107,19 @@ impl Seat {
     /// What it has answered to this decision, unless the receipt has come.
     pub(super) fn acted(&self, decision: u32) -> Option<Acted> {
         self.acted.iter().copied().find(|acted| acted.decision == decision)
+    }
+
+    /// The same, which is sent now.
+    pub(super) fn sends(&mut self, now: Instant, decision: u32) {
+        self.check.sent(decision);
+        self.note_sent(decision, Some(now));
+    }
+
+    /// When the answer to this decision was last sent, and nothing has come to it.
+    pub(super) fn note_sent(&mut self, decision: u32, sent: Option<Instant>) {
+        for acted in self.acted.iter_mut().filter(|acted| acted.decision == decision) {
+            acted.sent = sent;
+        }
     }
 
     /// The same, which is settled by this.
@@ -144,13 +159,16 @@ impl Table {
     pub(super) fn cut(&mut self, now: Instant) {
         for seat in self.seats.iter_mut().filter(|seat| !seat.over) {
             seat.check.cut();
+            for acted in &mut seat.acted {
+                acted.sent = None;
+            }
             seat.cut.get_or_insert(now);
         }
     }
 
     /// Any legal action of the open decision.
     pub(super) fn choose(&mut self, open: Open, due: Instant) -> Acted {
-        Acted { decision: open.decision, index: self.random.random_range(0..open.choices), due }
+        Acted { decision: open.decision, index: self.random.random_range(0..open.choices), due, sent: None }
     }
 
     /// Whether all seats that go on are taken: none waits for a snapshot.

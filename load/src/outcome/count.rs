@@ -10,6 +10,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Count {
     /// Actions or matches that were due by the schedule, whether they could be sent or not.
     Offered,
+    /// Of these: actions that had no receipt when their schedule was over, and matches that were not created, whether they could be sent
+    /// or not.
+    Unanswered,
     /// Matches that were asked for.
     MatchAsked,
     /// Matches that were created.
@@ -44,8 +47,9 @@ pub enum Count {
 
 impl Count {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Offered,
+        Self::Unanswered,
         Self::MatchAsked,
         Self::MatchCreated,
         Self::JoinRefused,
@@ -67,6 +71,7 @@ impl Count {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Offered => "offered",
+            Self::Unanswered => "of these without an answer at the end",
             Self::MatchAsked => "matches asked for",
             Self::MatchCreated => "matches created",
             Self::JoinRefused => "joins refused for now",

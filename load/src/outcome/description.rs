@@ -1,8 +1,10 @@
 //! What a run was asked to do.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What a run was asked to do, as it stands in its report. Two runs with the same description can be compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,28 @@ pub struct Description {
     /// The scenario file, if there was one: its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
+    /// Every setting of the plan by its name, as text: `stages.0.duration.secs`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+/// The leaves of a value by their paths.
+pub(crate) fn settings(value: &Value) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((path, value)) = open.pop() {
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match value {
+            Value::Object(fields) => open.extend(fields.iter().map(|(name, value)| (below(name), value))),
+            Value::Array(values) => {
+                open.extend(values.iter().enumerate().map(|(at, value)| (below(&at.to_string()), value)));
+            }
+            Value::Null => {}
+            Value::String(text) => drop(settings.insert(path, text.clone())),
+            leaf => drop(settings.insert(path, leaf.to_string())),
+        }
+    }
+    settings
 }
 
 /// When work comes.

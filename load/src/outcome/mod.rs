@@ -21,6 +21,7 @@ mod tests;
 mod totals;
 
 pub use count::{Count, Counts};
+pub(crate) use description::settings;
 pub use description::{Arrivals, Client, Description, Via, Work};
 pub use failure::{Failure, Failures, UnknownFailure};
 pub use fault::{Check, FAULTS_KEPT, Fault, Faults};

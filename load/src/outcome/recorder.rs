@@ -53,6 +53,7 @@ struct Kept {
     examples: BTreeMap<Failure, String>,
     faults: Faults,
     server: Server,
+    is_stopped: bool,
 }
 
 impl Recorder {
@@ -100,6 +101,11 @@ impl Recorder {
     /// Something that the server must not do, in whatever phase.
     pub fn fault(&self, check: Check, text: impl AsRef<str>) {
         self.kept().faults.add(check, text.as_ref());
+    }
+
+    /// The run ends before its time, as it was told to.
+    pub fn stopped(&self) {
+        self.kept().is_stopped = true;
     }
 
     /// The server's version.
@@ -157,6 +163,7 @@ impl Recorder {
             examples: kept.examples.clone(),
             faults: kept.faults.clone(),
             server: kept.server.clone(),
+            is_stopped: kept.is_stopped,
         }
     }
 

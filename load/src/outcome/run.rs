@@ -25,6 +25,8 @@ pub struct Outcome {
     pub(super) examples: BTreeMap<Failure, String>,
     pub(super) faults: Faults,
     pub(super) server: Server,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_stopped: bool,
 }
 
 /// What can't be added up, as it was not one run.
@@ -39,6 +41,16 @@ impl Outcome {
     /// What it was asked to do.
     pub const fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// Whether an action was acknowledged while it was measured.
+    pub fn has_done(&self) -> bool {
+        self.measured().any(|second| second.counts.of(Count::ActionAcknowledged) > 0)
+    }
+
+    /// Whether it was ended before its time.
+    pub const fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     /// When it began.
@@ -82,10 +94,13 @@ impl Outcome {
         self.measured().collect()
     }
 
-    /// What a ladder had to say to bots of the run, of no-shows and forfeits, in all phases. `None`: they were on none.
+    /// What a ladder had to say to bots of the run, of no-shows and forfeits, in all phases. `None`: they were on none, or had no seat
+    /// and nothing to hear.
     pub fn notices(&self) -> Option<u64> {
         self.description.ladder.as_ref()?;
-        Some(self.seconds.iter().map(|second| second.counts.of(Count::LadderNotice)).sum())
+        let all = |count| self.seconds.iter().map(|second| second.counts.of(count)).sum::<u64>();
+        let notices = all(Count::LadderNotice);
+        (notices > 0 || all(Count::SeatAssigned) > 0).then_some(notices)
     }
 
     /// What came of one phase, by its number.
@@ -167,6 +182,7 @@ impl Outcome {
         }
         self.faults.merge(other.faults);
         self.server.merge(other.server);
+        self.is_stopped |= other.is_stopped;
         Ok(())
     }
 

@@ -60,6 +60,7 @@ pub(crate) fn run(seconds: u32, receipt_us: f64) -> Outcome {
             version: Some("0.1.0".to_owned()),
             readings: (0..=seconds + 2).map(reading).collect(),
         },
+        is_stopped: false,
     }
 }
 
@@ -73,6 +74,21 @@ pub(crate) fn with_faults(outcome: Outcome) -> Outcome {
 /// The same with this fault.
 pub(crate) fn with_fault(mut outcome: Outcome, text: &str) -> Outcome {
     outcome.faults.add(Check::Sequence, text);
+    outcome
+}
+
+/// The same with these settings.
+pub(crate) fn with_settings(
+    mut outcome: Outcome,
+    settings: std::collections::BTreeMap<String, String>,
+) -> Outcome {
+    outcome.description.settings = settings;
+    outcome
+}
+
+/// The same, stopped before its time.
+pub(crate) fn stopped(mut outcome: Outcome) -> Outcome {
+    outcome.is_stopped = true;
     outcome
 }
 

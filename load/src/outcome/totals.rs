@@ -41,6 +41,13 @@ impl Totals {
         if self.lasted.is_zero() { 0.0 } else { self.counts.of(count) as f64 / self.lasted.as_secs_f64() }
     }
 
+    /// What share of that which was due by a schedule had no answer when the schedule was over, from 0 to 1. `None` if nothing was due.
+    #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
+    pub fn unanswered_share(&self) -> Option<f64> {
+        let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| self.counts.of(count));
+        if offered == 0 { None } else { Some(unanswered as f64 / offered as f64) }
+    }
+
     /// What share of all answers were errors, from 0 to 1: errors ÷ (errors + acknowledged actions + created matches). `None` of
     /// no answers.
     #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]

@@ -150,7 +150,7 @@ async fn a_run_in_which_nothing_was_done_holds_nothing() {
 fn the_growth_of_the_memory_is_held_to_a_bound() {
     let check = |outcome: &Outcome, text: &str, value: Option<&str>, held| {
         let verdict = text.parse::<Slo>().unwrap().judge(outcome);
-        let [finding] = verdict.findings.as_slice() else { panic!("{verdict:?}") };
+        let finding = verdict.findings.first().unwrap();
         assert_eq!((finding.value.as_deref(), finding.held), (value, held), "{text}");
     };
     // It grows by 250 kB a second.
@@ -190,4 +190,27 @@ async fn notices_of_all_phases_are_held_to_a_bound_on_a_ladder() {
     check("notices<4", &on_ladder, Some("3"), true);
     check("notices<3", &on_ladder, Some("3"), false);
     check("notices<4", &run(None).await, None, false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_due_and_has_no_answer_is_held_to_a_bound_said_or_not() {
+    let run = |offered, unanswered| {
+        let recorder = Recorder::start(Description::default(), Phase::measured("open"));
+        recorder.count_many(Count::Offered, offered);
+        recorder.count_many(Count::Unanswered, unanswered);
+        recorder.count(Count::ActionAcknowledged);
+        recorder.finish()
+    };
+    let check = |outcome: &Outcome, text: &str, last: &str, held| {
+        let verdict = text.parse::<Slo>().unwrap().judge(outcome);
+        let found = verdict.findings.last().unwrap();
+        assert_eq!((found.condition.as_str(), found.held, verdict.held()), (last, held, held), "{text}");
+    };
+    check(&run(1_000, 49), "errors<1%", "unanswered<5%", true);
+    check(&run(1_000, 50), "errors<1%", "unanswered<5%", false);
+    check(&run(1_000, 50), "unanswered<5.1%", "unanswered<5.1%", true);
+    check(&run(1_000, 1), "unanswered<0.1%", "unanswered<0.1%", false);
+    // In a closed loop nothing is due.
+    check(&run(0, 0), "errors<1%", "errors<1%", true);
+    check(&run(0, 0), "unanswered<100%", "unanswered<100%", false);
 }

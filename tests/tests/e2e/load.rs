@@ -3,9 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
-use zetema_load::outcome::{Client, Count, Measure, Phase, Recorder, Totals, Via};
+use zetema_load::outcome::{Client, Count, Measure, Outcome, Phase, Recorder, Totals, Via};
+use zetema_load::report::{Problem, Report};
 use zetema_load::{Kind, Load, Plan, Rate, Stage, Target, Think, run};
 use zetema_rules::{NamedTimeControl, Preset, TimeControl};
 use zetema_sdk::Tls;
@@ -13,50 +15,74 @@ use zetema_tests::harness::Process;
 
 const LIVE: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
 
-/// What was measured of a server that was stopped (SIGSTOP) for a second of five.
-async fn of_a_stalled_server(load: Load) -> Totals {
-    let (process, clients) = Process::start().await;
-    let endpoint = Endpoint::from_shared(clients.url()).unwrap();
-    let target = Target::new(clients.url(), endpoint, Tls::default(), clients.admin_token()).unwrap();
+fn kind(via: Via) -> Kind {
     let control = NamedTimeControl::None.decisions();
-    let kind = Kind {
+    Kind {
         weight: NonZeroU32::MIN,
         preset: Preset::Sackson.to_string(),
         rules: Preset::Sackson.rules(2, None).unwrap(),
         time_control: TimeControl::new(TimeControl::DEFAULT_JOIN_TIMEOUT_MS, control).unwrap(),
         client: Client::Lean,
-        via: Via::Play,
+        via,
         think: Think::default(),
-    };
-    let stage = Stage {
-        name: "stalled".to_owned(),
+    }
+}
+
+fn stage(load: Load) -> Stage {
+    Stage {
+        name: "measured".to_owned(),
         load,
-        kinds: vec![kind],
+        kinds: vec![kind(Via::Play)],
         ramp: Duration::ZERO,
         duration: Duration::from_secs(5),
         drop_every: None,
         rejoin_every: None,
         spectators: 0,
         slow_readers: 0,
-    };
-    let mut plan = Plan::new(vec![stage]).unwrap();
+    }
+}
+
+/// How long the server stands still (SIGSTOP), from when a second of five was measured.
+#[derive(Clone, Copy, PartialEq)]
+enum Stall {
+    /// A second.
+    Short,
+    /// Until nothing is measured any more.
+    ToTheEnd,
+}
+
+/// What was measured of a server that stood still.
+async fn of_a_stalled_server(load: Load, stall: Stall) -> Outcome {
+    let (process, clients) = Process::start().await;
+    let endpoint = Endpoint::from_shared(clients.url()).unwrap();
+    let target = Target::new(clients.url(), endpoint, Tls::default(), clients.admin_token()).unwrap();
+    let mut plan = Plan::new(vec![stage(load)]).unwrap();
     // Until then the matches have begun.
     plan.warm_up = Duration::from_secs(2);
     let recorder = Recorder::start(plan.description("stalled"), Phase::warm_up());
-    let mut seconds = 0;
+    let (measured, mut seconds) = (recorder.clone(), 0);
     let told = |second: &zetema_load::outcome::Second, _: Option<&_>| {
         if second.phase() == 1 {
             seconds += 1;
             match seconds {
                 1 => process.freeze(),
-                2 => process.thaw(),
+                2 if stall == Stall::Short => process.thaw(),
                 _ => {}
             }
         }
     };
-    let outcome = Box::pin(run(target, &plan, recorder, CancellationToken::new(), told)).await.unwrap();
+    let running = run(target, &plan, recorder, CancellationToken::new(), told);
+    let thawing = async {
+        // Two seconds of warm-up, five that are measured, and what it takes to leave them.
+        while stall == Stall::ToTheEnd && measured.elapsed() < Duration::from_secs(9) {
+            sleep(Duration::from_millis(100)).await;
+        }
+        process.thaw();
+    };
+    let (outcome, ()) = Box::pin(async { tokio::join!(running, thawing) }).await;
+    let outcome = outcome.unwrap();
     assert_eq!(outcome.faults().all(), 0, "{:?}", outcome.faults().first());
-    outcome.totals()
+    outcome
 }
 
 /// How many actions took longer than half a second.
@@ -70,7 +96,8 @@ fn long(totals: &Totals) -> f64 {
 
 #[tokio::test]
 async fn a_stall_shows_in_an_open_loop_and_hides_in_a_closed_one() {
-    let open = of_a_stalled_server(Load::Actions(Rate::new(200.0).unwrap(), LIVE)).await;
+    let open =
+        of_a_stalled_server(Load::Actions(Rate::new(200.0).unwrap(), LIVE), Stall::Short).await.totals();
     let offered = open.counts().of(Count::Offered);
     assert!((850..1_150).contains(&offered), "{offered} were due at 200 a second");
     // What was due in the first half of the second in which it stood still.
@@ -78,6 +105,52 @@ async fn a_stall_shows_in_an_open_loop_and_hides_in_a_closed_one() {
     assert!(long_times > 60.0, "{long_times} of {offered}");
 
     // Nobody asked while it stood still: one long time for each match.
-    let long_times = long(&of_a_stalled_server(Load::Closed(LIVE)).await);
+    let long_times = long(&of_a_stalled_server(Load::Closed(LIVE), Stall::Short).await.totals());
     assert!(long_times < 35.0, "{long_times} of {LIVE} matches");
+}
+
+#[tokio::test]
+async fn a_stall_to_the_end_of_an_open_loop_is_in_its_times_and_its_slo() {
+    let actions = Load::Actions(Rate::new(200.0).unwrap(), LIVE);
+    let matches = Load::Matches(Rate::new(20.0).unwrap());
+    for (load, slo, unanswered) in [(actions, "p99<500ms", 500..950), (matches, "create.p99<500ms", 40..110)]
+    {
+        let outcome = of_a_stalled_server(load, Stall::ToTheEnd).await;
+        let left = outcome.totals().counts().of(Count::Unanswered);
+        assert!(unanswered.contains(&left), "{left} in three to four seconds");
+        // Whoever asks for no time hears of it too.
+        for slo in [slo, "errors<100%"] {
+            let report = Report::new(outcome.clone(), Some(&slo.parse().unwrap()));
+            assert_eq!(report.problems().collect::<Vec<_>>(), [Problem::Slo], "{slo}: {:?}", report.verdict);
+        }
+    }
+}
+
+/// Few matches on many connections, and then by other calls at the same rate: what is due is sent, and no more.
+#[tokio::test]
+async fn a_schedule_falls_to_those_who_have_matches() {
+    let (_process, clients) = Process::start().await;
+    let endpoint = Endpoint::from_shared(clients.url()).unwrap();
+    let target = Target::new(clients.url(), endpoint, Tls::default(), clients.admin_token()).unwrap();
+    let two = NonZeroU32::MIN.saturating_add(1);
+    let stage = |via, live| {
+        let load = Load::Actions(Rate::new(300.0).unwrap(), live);
+        Stage { kinds: vec![kind(via)], duration: Duration::from_secs(3), ..stage(load) }
+    };
+    for stages in [vec![stage(Via::Play, two)], vec![stage(Via::Play, LIVE), stage(Via::Unary, LIVE)]] {
+        let plan = Plan::new(stages).unwrap();
+        let recorder = Recorder::start(plan.description("shared"), Phase::warm_up());
+        let stop = CancellationToken::new();
+        let outcome = Box::pin(run(target.clone(), &plan, recorder, stop, |_, _| {})).await.unwrap();
+        assert_eq!(outcome.faults().all(), 0, "{:?}", outcome.faults().first());
+        for phase in 1..=plan.stages().len() {
+            let totals = outcome.phase_totals(phase);
+            let [offered, sent] = [Count::Offered, Count::ActionSent].map(|count| totals.counts().of(count));
+            assert!((780..1_020).contains(&offered), "phase {phase}: {offered} were due at 300 a second");
+            assert!(
+                (offered * 9 / 10..=offered + 20).contains(&sent),
+                "phase {phase}: {sent} of {offered} sent"
+            );
+        }
+    }
 }

@@ -102,7 +102,7 @@ Examples:
       --plaintext anywhere
   zetema load --server https://zetema.example.com --join 10.0.0.5:4690
 
-The exit code is 1 if anything that came was wrong, or if --slo was not kept. docs/load.md and docs/load-report.md say what is
+The exit code is 1 if anything that came was wrong, if --slo was not kept, if nothing was done, or if the run was stopped. docs/load.md and docs/load-report.md say what is
 measured.")]
 pub(crate) struct Load {
     /// The server's address, http://HOST:PORT or https://HOST:PORT; unless given, a server is started
@@ -244,7 +244,7 @@ impl Load {
     /// Writes what was measured, beside the run before if there is one, and judges it.
     fn conclude(&self, report: Report, before: Option<&Report>) -> Result<()> {
         let report = match before {
-            Some(before) => report.compared_with(&before.outcome),
+            Some(before) => report.compared_with(before),
             None => report,
         };
         self.write(&report)?;
@@ -283,7 +283,12 @@ impl Load {
         self.compare.as_deref().map(earlier).transpose()
     }
 
+    /// What was measured comes first: it is there whatever can't be written.
     fn write(&self, report: &Report) -> Result<()> {
+        match self.format.format {
+            Format::Json => output::print(json::write(report)?)?,
+            Format::Table => output::print(table::text(report).trim_end())?,
+        }
         if let Some(folder) = &self.hdr {
             hdr::write(&report.outcome, folder).context("the histograms can't be written")?;
         }
@@ -291,10 +296,7 @@ impl Load {
             let page = html::page(report).context("the page can't be made")?;
             std::fs::write(file, page).with_context(|| format!("{} can't be written", file.display()))?;
         }
-        match self.format.format {
-            Format::Json => output::print(json::write(report)?),
-            Format::Table => output::print(table::text(report).trim_end()),
-        }
+        Ok(())
     }
 
     /// The server that is started, if none is given, and how to reach the one that is loaded.
@@ -405,8 +407,9 @@ fn judge(report: &Report) -> Result<()> {
         let all = counted(usize::try_from(faults.all())?, "thing");
         bail!("the server did {all} that it must not; the first: {}", output::plain(&first.text));
     }
-    if !report.passed() {
-        bail!("the SLO was not kept");
+    let problems: Vec<String> = report.problems().map(|problem| problem.to_string()).collect();
+    if !problems.is_empty() {
+        bail!("{}", problems.join("; "));
     }
     Ok(())
 }

@@ -287,7 +287,7 @@ async fn on_a_schedule_a_moment_goes_to_the_next_decision_that_is_open() {
     let mut scene = Scene::new();
     let now = Instant::now();
     let schedule = || Schedule::new(now, Rate::new(100.0).unwrap(), Duration::ZERO, 1);
-    let first = schedule().next();
+    let first = schedule().next().unwrap();
     scene.lane.follow(now, Some(Box::new(schedule())));
     scene.start(0, 0, 1, Some(3));
     scene.start(1, 0, 1, None);
@@ -299,4 +299,79 @@ async fn on_a_schedule_a_moment_goes_to_the_next_decision_that_is_open() {
     scene.after(MS).await;
     assert_eq!(scene.acts(), [(1, 2)], "the answer to the first would be too late");
     assert_eq!(scene.outcome().totals().counts().of(Count::Offered), 1);
+}
+
+/// On a schedule of 100 a second the first answer is on its way, and the server says nothing for a second.
+async fn silent() -> (Scene, Instant) {
+    let mut scene = Scene::new();
+    let now = Instant::now();
+    let schedule = Schedule::new(now, Rate::new(100.0).unwrap(), Duration::ZERO, 1);
+    let first = schedule.next().unwrap();
+    scene.lane.follow(now, Some(Box::new(schedule)));
+    scene.start(0, 0, 1, Some(3));
+    scene.start(1, 0, 1, None);
+    scene.after(first - now).await;
+    assert_eq!(scene.acts(), [(0, 1)]);
+    scene.after(Duration::from_secs(1)).await;
+    assert_eq!(scene.acts(), [], "there is no decision for what is due");
+    (scene, now)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_no_answer_when_the_load_is_over_has_its_time() {
+    let (mut scene, began) = silent().await;
+    let (answered, mut all_answered) = tokio::sync::mpsc::channel(1);
+    scene.lane.rest(Instant::now(), answered);
+    assert!(all_answered.try_recv().unwrap_err() == tokio::sync::mpsc::error::TryRecvError::Empty);
+    // It hears what comes, and answers nothing.
+    scene.observe(0, 1, Some(1), 2, None);
+    scene.observe(1, 1, None, 2, Some(2));
+    scene.after(10 * MS).await;
+    assert_eq!(scene.acts(), []);
+    assert_eq!(all_answered.recv().await, None, "all that was sent has its answer");
+    let lasted = began.elapsed();
+    let totals = scene.outcome().totals();
+    let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| totals.counts().of(count));
+    assert_eq!(offered, unanswered, "nothing was answered in time");
+    assert!((70..130).contains(&offered), "{offered} in {lasted:?}");
+    let times = totals.latencies(Measure::ActionToReceipt).unwrap();
+    assert_eq!(times.len(), unanswered + 1, "and the receipt that came after the end");
+    assert!(times.max() >= Duration::from_secs(1) && times.quantile(0.5) > 300 * MS, "{times:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_schedule_has_left_has_its_time_too() {
+    let (mut scene, _) = silent().await;
+    scene.lane.follow(Instant::now(), None);
+    let totals = scene.outcome().totals();
+    let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| totals.counts().of(count));
+    assert_eq!(unanswered, offered - 1, "the answer that was sent may come yet");
+    assert_eq!(totals.latencies(Measure::ActionToReceipt).unwrap().len(), unanswered);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_come_though_nothing_was_cut_is_a_fault() {
+    let ended = HashSet::from([MATCH.to_owned()]);
+    let check = |scene: Scene, expected: &[&str]| {
+        scene.lane.tell_missing(Instant::now(), &ended);
+        let outcome = scene.outcome();
+        let found: Vec<&str> = outcome.faults().first().iter().map(|fault| fault.text.as_str()).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert!(found.contains(expected), "{found}");
+        }
+    };
+    let no_end = "its result has come, and the seat was not told";
+    let mut scene = Scene::acted().await;
+    scene.after(Duration::from_secs(12)).await;
+    check(scene, &["nothing has come to the answer to decision 1 for 12 s", no_end, no_end]);
+    // It was refused for now, or cut: then nothing is due.
+    let mut scene = Scene::acted().await;
+    scene.refuse(1, R::Overloaded);
+    scene.after(AGAIN_AFTER).await;
+    check(scene, &[no_end, no_end]);
+    let mut scene = Scene::acted().await;
+    scene.lane.cut(Instant::now());
+    scene.after(Duration::from_secs(12)).await;
+    check(scene, &[]);
 }
