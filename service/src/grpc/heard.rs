@@ -201,6 +201,14 @@ impl<T: Send + 'static> Following<T> {
         stream::poll_fn(move |context| self.poll_next(context)).boxed()
     }
 
+    /// Has the task of this context woken for what comes next, if it is known that nothing is there now.
+    pub(super) fn sleeps(&mut self, context: &Context<'_>) -> bool {
+        match &mut self.doing {
+            Doing::Listens(subscription) => subscription.sleeps(context),
+            Doing::Waits(_) | Doing::Ended => false,
+        }
+    }
+
     /// The next thing that is heard; `None` after the last. What is live is looked at as it is.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard<T>>> {
         loop {

@@ -46,6 +46,14 @@ impl Live {
             Self::LookedOn(reader) => reader.poll_next(context),
         }
     }
+
+    /// Has the task of this context woken for what comes next, if it is known that nothing is there now.
+    pub(super) fn sleeps(&self, context: &Context<'_>) -> bool {
+        match self {
+            Self::Played(queue) => queue.sleeps(context),
+            Self::LookedOn(_) => false,
+        }
+    }
 }
 
 /// The reader's side of a player's own queue. What is in it comes before the end.
@@ -83,6 +91,12 @@ impl Line {
 }
 
 impl Waiting {
+    /// Its reader waits until there is something.
+    fn sleep(&mut self, context: &Context<'_>) {
+        self.shown.shrink_to(limits::QUEUE_KEPT);
+        self.reader.sleep(context);
+    }
+
     fn is_read(&self) -> bool {
         !self.reader.is_gone()
     }
@@ -100,9 +114,18 @@ impl Queue {
         if let Some(end) = &waiting.end {
             return Poll::Ready(Err(end.clone()));
         }
-        waiting.shown.shrink_to(limits::QUEUE_KEPT);
-        waiting.reader.sleep(context);
+        waiting.sleep(context);
         Poll::Pending
+    }
+
+    /// Has the task of this context woken for what comes next, if nothing is there now.
+    fn sleeps(&self, context: &Context<'_>) -> bool {
+        let mut waiting = self.0.lock();
+        let is_empty = waiting.shown.is_empty() && waiting.end.is_none();
+        if is_empty {
+            waiting.sleep(context);
+        }
+        is_empty
     }
 }
 

@@ -227,6 +227,14 @@ impl Subscription {
         Some(polled.map(|step| self.took(step)))
     }
 
+    /// Has the task of this context woken for what comes next, if it is known that nothing is there now.
+    pub(crate) fn sleeps(&mut self, context: &Context<'_>) -> bool {
+        match &mut self.feed {
+            Feed::Live(live) => live.sleeps(context),
+            Feed::Past(_) | Feed::Ended(_) => false,
+        }
+    }
+
     fn took(&mut self, step: Result<Arc<Shown>, End>) -> Next {
         match step {
             Ok(shown) => {

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use rustc_hash::FxHashMap;
 use tokio::sync::Mutex;
 use zetema_proto::{Wire, v1};
 use zetema_rules::Seat;
@@ -21,7 +22,8 @@ pub(super) type SeatKey = (MatchId, Seat);
 /// meet the wrong match.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
-    held: HashMap<u32, Held>,
+    /// The server gives the handles: nobody can choose some that fall together.
+    held: FxHashMap<u32, Held>,
     of_seat: HashMap<SeatKey, u32>,
     /// Seats that are being joined.
     joining: HashMap<SeatKey, Joining>,

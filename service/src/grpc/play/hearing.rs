@@ -3,13 +3,14 @@
 //! Who has heard something is on a list, so that a stream of a thousand seats looks at those alone that were told something.
 
 use std::{
-    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Wake, Waker},
 };
+
+use rustc_hash::FxHashMap;
 
 use crate::{
     admission::Room,
@@ -20,7 +21,8 @@ use crate::{
 /// The seats that are listened to.
 #[derive(Default)]
 pub(super) struct Hearing {
-    listeners: HashMap<u32, Listener>,
+    /// The server gives the handles: nobody can choose some that fall together.
+    listeners: FxHashMap<u32, Listener>,
     /// The handles of those who may have something to tell.
     called: Arc<Mailbox<u32>>,
 }
@@ -80,11 +82,14 @@ impl Hearing {
             let Some(listener) = self.listeners.get_mut(&handle) else { continue };
             // Before it is looked, so that what comes after the look calls again.
             listener.call.is_listed.store(false, Ordering::Release);
-            match listener.following.poll_next(&mut Context::from_waker(&listener.waker)) {
+            let call = &mut Context::from_waker(&listener.waker);
+            match listener.following.poll_next(call) {
                 Poll::Pending => {}
                 Poll::Ready(Some(heard @ Heard::Observation(_))) => {
-                    // There may be more.
-                    listener.waker.wake_by_ref();
+                    // While it is at hand: a later look would have to fetch it again.
+                    if !listener.following.sleeps(call) {
+                        listener.waker.wake_by_ref();
+                    }
                     return Poll::Ready((handle, heard));
                 }
                 Poll::Ready(Some(end)) => {
