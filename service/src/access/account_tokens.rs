@@ -56,7 +56,7 @@ impl Tokens {
             rotated.map(|scope| self.not_revoked(&scope)).unwrap_or_default();
         let voided = current.into_iter().chain(playing_on).chain(playing_on_before);
         let mut revoked: Vec<_> = voided.chain(before).collect();
-        if !self.may_play_on() {
+        if !self.may_play_on(now) {
             revoked.append(&mut rotated);
         }
         let mut change = TokenChange { revoked, rotated, ..TokenChange::at(now) };

@@ -402,6 +402,20 @@ async fn a_token_is_replaced_also_when_no_other_is_void() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn void_tokens_take_no_place_from_one_that_plays_on_but_the_last_of_a_name() {
+    let check = async |scope: fn(u64) -> Scope, plays_on| {
+        let journal = full(scope, |number| number > 1).await;
+        let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
+        let rotated = AccountTokens::Rotated(bot("rex"));
+        // The last of the void ones of a name can't make room: whoever needs it has the old token void.
+        let made = tokens.change_account(&store, an_account(), rotated, None).await;
+        assert_eq!(made.is_ok() && tokens.scope(&id(1)).is_some(), plays_on);
+    };
+    check(|number| if number == 1 { bot("rex") } else { bot("hare") }, true).await;
+    check(|number| if number == 1 { bot("rex") } else { bot(&format!("hare-{number}")) }, false).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_token_plays_on_whoever_else_needs_a_place_for_theirs() {
     let scope = |number| match number {
         1 => bot("rex"),

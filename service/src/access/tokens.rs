@@ -307,10 +307,18 @@ impl Tokens {
         }
     }
 
-    /// Whether there is room for a token that only plays on: not in the last places, which are for tokens that do more.
-    pub(super) fn may_play_on(&self) -> bool {
+    /// Whether there is room for a token that only plays on: not in the last places, which are for tokens that do more. Void ones that
+    /// may be forgotten for it take none.
+    pub(super) fn may_play_on(&self, now: UnixMillis) -> bool {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.len() < limits::MAX_TOKENS - limits::TOKENS_LEFT_BY_ROTATIONS
+        let mut held: HashMap<&Scope, usize> = HashMap::new();
+        for Known { token, .. } in known.values() {
+            *held.entry(&token.scope).or_default() += usize::from(!token.is_void(now));
+        }
+        // The last one of a name stays, void or not.
+        let stay = |(scope, held): (&Scope, usize)| if *scope == Scope::Admin { held } else { held.max(1) };
+        let taken: usize = held.into_iter().map(stay).sum();
+        taken < limits::MAX_TOKENS - limits::TOKENS_LEFT_BY_ROTATIONS
     }
 
     /// The number of the next token, which is for `scope`, and the void tokens that make room for it: the oldest, when there are as

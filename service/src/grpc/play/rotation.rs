@@ -3,6 +3,7 @@
 use std::{future, mem};
 
 use futures::{FutureExt, StreamExt, stream};
+use tokio::time::sleep;
 use zetema_proto::v1::{self, play_response::Kind};
 
 use super::{
@@ -27,15 +28,20 @@ impl Session {
             && let Some(presence) = &mut self.presence
         {
             let left = presence.wait_on(Waits::default());
-            // Ladders that stand still make no match either.
-            self.asked.push(left.map(move |_| Answer::rotated(rotation)).boxed());
+            // Ladders that stand still make no match either. A challenge that was let in before is a match by then.
+            let settled = left.then(|_| sleep(limits::ROTATION_SETTLES));
+            self.asked.push(settled.map(move |()| Answer::rotated(rotation)).boxed());
         }
     }
 
     /// The bot has left what it waited for by the stream. What is assigned from now on is the new token's.
     pub(super) fn settled(&mut self, rotation: Rotation) -> v1::PlayResponse {
         self.presence = None;
-        let made_by = rotation.last_match_at;
+        // Until now it got seats by this stream, however long its ladders took to let it go.
+        let made_by = rotation.last_match_at.max(self.backend.matches.wall());
+        if let Opener::Bot(BotOpener { token, .. }) = &mut self.opener {
+            token.rotation = Some(Rotation { last_match_at: made_by, ..rotation });
+        }
         let assigned = mem::replace(&mut self.assigned, stream::pending().boxed());
         self.assigned = assigned.filter(move |seat| future::ready(seat.created_at <= made_by)).boxed();
         rotated_to_wire(rotation)

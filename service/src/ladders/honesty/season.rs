@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::{Instant, timeout};
 use zetema_ladder::{
     Ending, Entry, Finding, FinishedError, FinishedMatch, FinishedSeat, HonestySettings, Ladder, LadderError,
     Played, PlayedError, ResultNumber as Number, SeatsError, Significance, Tally, finished_seats, suspicions,
@@ -22,6 +24,11 @@ use crate::ladders::results::LoggedResult;
 use crate::ladders::spec::LadderSpec;
 use crate::limits;
 use crate::table::Rejection;
+
+/// How long records that can't be read are waited for in a season, all together.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long one is waited for at least.
+const LEAST_PATIENCE: Duration = Duration::from_millis(500);
 
 /// What was looked at, and what is suspected.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +119,7 @@ pub(super) async fn look(
     let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
     let RatedResults { mut results, mut left_out_to } = archive.rated_of(span, bounds.results).await?;
     let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
-    let mut looked_at = 0;
+    let (mut looked_at, mut patience_left) = (0, PATIENCE);
     for result in &results {
         if bytes >= bounds.bytes {
             left_out_to = Some(result.number);
@@ -120,10 +127,15 @@ pub(super) async fn look(
         }
         looked_at += 1;
         calm(pressure).await;
-        let file = match patience::record(result.match_id, matches).await {
+        let asked = Instant::now();
+        // Each is asked for more than once, however long others were waited for.
+        let within = patience_left.max(LEAST_PATIENCE);
+        let asking = timeout(within, patience::record(result.match_id, matches));
+        let file = match asking.await.unwrap_or(Err(Rejection::OutcomeUnknown)) {
             Ok(file) => file,
             Err(Rejection::Stopping) => return Err(SeasonError::Stopping),
             Err(error) => {
+                patience_left = patience_left.saturating_sub(asked.elapsed());
                 tracing::warn!(match_id = %result.match_id, %error, "a match is left out of a season");
                 unread += 1;
                 continue;

@@ -182,6 +182,19 @@ async fn no_season_is_looked_at_while_the_server_is_late_and_a_record_that_is_da
 }
 
 #[tokio::test(start_paused = true)]
+async fn records_that_stay_out_of_reach_are_left_out_of_a_season_before_long() {
+    let scene = patient().await;
+    let bots = ["ann", "bob"];
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    play(&scene, &bots, 4, |_, times| times % 2).await;
+    [1, 3].map(ResultNumber::new).iter().for_each(|number| scene.journal.hide_record(*number));
+    let began = tokio::time::Instant::now();
+    let season = season(&scene).await;
+    assert_eq!((season.matches, season.unread), (2, 2));
+    assert!(began.elapsed() < Duration::from_secs(32), "all together: {:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_ladder_without_results_has_nothing_that_is_suspected() {
     let scene = Scene::new().await;
     let season = season(&scene).await;

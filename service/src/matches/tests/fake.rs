@@ -45,6 +45,8 @@ struct Inner {
     page_delay: Option<std::time::Duration>,
     result_pages: usize,
     lost: Vec<ResultNumber>,
+    /// What of matches that are over can't be read now.
+    hidden: Vec<MatchId>,
     ladders: HashMap<LadderName, StoredLadder>,
     /// How many changes of ladders fail.
     ladders_fail: usize,
@@ -124,6 +126,14 @@ impl FakeJournal {
         let mut inner = self.inner.lock().unwrap();
         let damaged = inner.finished.iter_mut().find(|finished| finished.result.number == number).unwrap();
         damaged.record = RecordBytes::new(vec![0xff; 3]).unwrap();
+    }
+
+    /// From now on what is stored of the match of this result can't be read, and may be later.
+    pub(crate) fn hide_record(&self, number: ResultNumber) {
+        let mut inner = self.inner.lock().unwrap();
+        let hidden = inner.finished.iter().find(|finished| finished.result.number == number).unwrap();
+        let hidden = hidden.result.match_id;
+        inner.hidden.push(hidden);
     }
 
     /// This result is not there any more.
@@ -303,6 +313,9 @@ impl Journal for FakeJournal {
             return Err(ReadError::Unavailable(Cause::new("as told")));
         }
         inner.reads += 1;
+        if inner.hidden.contains(&match_id) {
+            return Err(ReadError::Unavailable(Cause::new("as told")));
+        }
         if let Some(finished) = inner.finished.iter().find(|finished| finished.result.match_id == match_id) {
             return Ok(Some(StoredMatch::Finished(Box::new(finished.clone()))));
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
 
-use super::progress::{Progress, unreadable};
+use super::progress::{Lacks, Progress, unreadable};
 use crate::failure::Usage;
 use crate::output;
 
@@ -28,18 +28,18 @@ impl Destination {
     /// Opens stdout. `header` is what comes before all rows.
     pub(super) fn stdout(header: &[u8]) -> Result<Self> {
         let mut stdout = Self::Stdout;
-        stdout.write(header, "", 0)?;
+        stdout.write(header, "", Lacks::default())?;
         Ok(stdout)
     }
 
-    /// Writes a page, what comes after it, and how many records it lacks.
-    pub(super) fn write(&mut self, page: &[u8], cursor: &str, left_out: usize) -> Result<()> {
+    /// Writes a page, what comes after it, and what it lacks.
+    pub(super) fn write(&mut self, page: &[u8], cursor: &str, lacks: Lacks) -> Result<()> {
         match self {
             Self::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(page).and_then(|()| stdout.flush()).context("stdout can't be written")
             }
-            Self::File(lines) => lines.write(page, cursor, left_out),
+            Self::File(lines) => lines.write(page, cursor, lacks),
         }
     }
 }
@@ -71,7 +71,7 @@ impl Lines {
         if begins {
             lines.sync_name()?;
             let cursor = lines.progress.cursor.clone();
-            lines.write(header, &cursor, 0)?;
+            lines.write(header, &cursor, Lacks::default())?;
         }
         Ok(lines)
     }
@@ -123,7 +123,7 @@ impl Lines {
         Ok(first)
     }
 
-    fn write(&mut self, page: &[u8], cursor: &str, left_out: usize) -> Result<()> {
+    fn write(&mut self, page: &[u8], cursor: &str, lacks: Lacks) -> Result<()> {
         if page.is_empty() && cursor == self.progress.cursor {
             return Ok(());
         }
@@ -139,8 +139,8 @@ impl Lines {
             });
         }
         let bytes = self.progress.bytes + u64::try_from(page.len())?;
-        let left_out = self.progress.left_out + left_out;
-        let progress = Progress { cursor: cursor.to_owned(), bytes, left_out, ..self.progress.clone() };
+        let lacks = self.progress.lacks.with(lacks);
+        let progress = Progress { cursor: cursor.to_owned(), bytes, lacks, ..self.progress.clone() };
         progress.keep(&self.path)?;
         self.progress = progress;
         Ok(())
@@ -165,7 +165,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Lines, Progress};
+    use super::{Lacks, Lines, Progress};
     use crate::commands::ladder::export::progress::Subject;
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             };
             let mut lines = Lines::open(&file, first.clone(), header, line).unwrap();
             refused(second, beside);
-            lines.write(page, "r-1", 0).unwrap();
+            lines.write(page, "r-1", Lacks::default()).unwrap();
             refused(third, "was gone on with meanwhile: call it again");
             drop(lines);
             refused(last, "was gone on with meanwhile: call it again");

@@ -21,7 +21,7 @@ use zetema_service::server::Terminations;
 
 use self::basis::Basis;
 use self::item::{ExportedRecord, Item};
-use self::progress::{Progress, Subject};
+use self::progress::{Lacks, Progress, Subject};
 use self::sink::{Place, Sink};
 use super::filter::FilterArgs;
 use crate::args::AddressArgs;
@@ -143,15 +143,15 @@ struct Exporting<'a> {
     /// After what was written.
     cursor: Option<String>,
     matches: usize,
-    /// Records that the server could not give: of this run, or of the whole file that goes on.
-    left_out: usize,
+    /// What the server could not give: to this run, or of the whole file that goes on.
+    lacks: Lacks,
 }
 
 /// What is written at once.
 struct Page {
     items: Vec<Item>,
-    /// Records that are not among them, as the server can't give them.
-    left_out: usize,
+    /// What is not among them, as the server can't give it.
+    lacks: Lacks,
     /// After it.
     cursor: String,
     rest: Rest,
@@ -177,17 +177,19 @@ impl<'a> Exporting<'a> {
         let basis = basis(export, client).await?;
         let (ladder, filter) = (ladder.clone(), filter.to_json());
         let subject = Subject { what: *what, ladder, format: *format, filter, basis };
-        let (place, after, left_out) = match output {
-            None => (Place::Stdout, after.clone(), 0),
-            Some(path) if *format == Form::Parquet => (Place::Whole(path.clone()), after.clone(), 0),
+        let (place, after, lacks) = match output {
+            None => (Place::Stdout, after.clone(), Lacks::default()),
+            Some(path) if *format == Form::Parquet => {
+                (Place::Whole(path.clone()), after.clone(), Lacks::default())
+            }
             Some(path) => {
                 let progress = Progress::of(path, subject.clone(), after.clone())?;
                 let after = Some(progress.cursor.clone()).filter(|cursor| !cursor.is_empty());
-                let left_out = progress.left_out;
-                (Place::Onward(path.clone(), Box::new(progress)), after, left_out)
+                let lacks = progress.lacks;
+                (Place::Onward(path.clone(), Box::new(progress)), after, lacks)
             }
         };
-        Ok(Self { export, client, subject, place, sink: None, after, cursor: None, matches: 0, left_out })
+        Ok(Self { export, client, subject, place, sink: None, after, cursor: None, matches: 0, lacks })
     }
 
     /// Writes all that there is now, page by page. It ends between two pages.
@@ -236,17 +238,18 @@ impl<'a> Exporting<'a> {
         if let Some(changed) = self.subject.basis.changed(&basis(self.export, self.client).await?) {
             bail!("what was written so far has {changed}: begin anew, in another file");
         }
-        let (items, left_out) = match what {
+        let (items, records) = match what {
             What::Results => (results.into_iter().map(Item::Result).collect(), 0),
             What::Records => self.records(results).await?,
         };
         let rest = if next_page_token.is_empty() { Rest::Nothing } else { Rest::Some };
-        Ok(Page { items, left_out, cursor, rest })
+        let lacks = Lacks { records, results_to: left_out_to };
+        Ok(Page { items, lacks, cursor, rest })
     }
 
     /// Writes a page, whole, whatever comes.
     async fn write(&mut self, page: Page, signals: &mut Terminations) -> Result<Told> {
-        let Page { items, left_out, cursor, rest: _ } = page;
+        let Page { items, lacks, cursor, rest: _ } = page;
         let (matches, after) = (items.len(), cursor.clone());
         let (sink, subject, place) = (self.sink.take(), self.subject.clone(), self.place.clone());
         let work = move || {
@@ -256,7 +259,7 @@ impl<'a> Exporting<'a> {
             };
             match opened {
                 Ok(mut sink) => {
-                    let done = sink.write(&subject.ladder, &items, &cursor, left_out);
+                    let done = sink.write(&subject.ladder, &items, &cursor, lacks);
                     (Some(sink), done)
                 }
                 Err(error) => (None, Err(error)),
@@ -266,7 +269,7 @@ impl<'a> Exporting<'a> {
         self.sink = sink;
         done?;
         self.matches += matches;
-        self.left_out += left_out;
+        self.lacks = self.lacks.with(lacks);
         (self.after, self.cursor) = (Some(after.clone()), Some(after));
         Ok(told)
     }
@@ -306,7 +309,7 @@ impl<'a> Exporting<'a> {
 
     /// Closes what was written, and says where to go on.
     async fn end(self, done: Result<()>, signals: &mut Terminations) -> Result<()> {
-        let Self { export, sink, mut cursor, mut matches, left_out, place, .. } = self;
+        let Self { export, sink, mut cursor, mut matches, lacks, place, .. } = self;
         let was_open = sink.is_some();
         let closed = apart(signals, || sink.map_or(Ok(()), Sink::close)).await;
         let closed = closed.and_then(|(closed, _)| closed);
@@ -322,15 +325,15 @@ impl<'a> Exporting<'a> {
             Some(_) => error.context("the export was cut short"),
             None => error,
         })?;
-        let records = counted(left_out, "record");
+        let lacks = lacks.told();
         match place {
-            _ if left_out == 0 => Ok(()),
+            _ if lacks.is_empty() => Ok(()),
             Place::Onward(path, _) => bail!(
-                "{} lacks {records}, which the server could not give when it came to them: `zetema ladder audit` names what is \
+                "{} lacks {lacks}, which the server could not give when it came to them: `zetema ladder audit` names what is \
                  damaged now. Once the server can, export to another file",
                 path.display()
             ),
-            Place::Stdout | Place::Whole(_) => bail!("{records} left out, as said above"),
+            Place::Stdout | Place::Whole(_) => bail!("{lacks} left out, as said above"),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::beside::beside;
 use super::{Form, What};
 use crate::commands::ladder::filter::FilterJson;
 use crate::failure::Usage;
+use crate::render::counted;
 
 /// What is exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +41,40 @@ pub(super) struct Progress {
     pub(super) cursor: String,
     /// So many bytes of it are of whole pages up to that cursor, and on the disk.
     pub(super) bytes: u64,
-    /// So many records up to that cursor are not in it, as the server could not give them.
-    #[serde(default)]
-    pub(super) left_out: usize,
+    /// What of all up to that cursor is not in it.
+    #[serde(flatten)]
+    pub(super) lacks: Lacks,
+}
+
+/// What an export lacks, as the server could not give it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Lacks {
+    /// So many records.
+    #[serde(default, rename = "left_out")]
+    pub(super) records: usize,
+    /// Results up to the one with this number. 0: none.
+    #[serde(default, rename = "left_out_to", skip_serializing_if = "is_none")]
+    pub(super) results_to: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_none(results_to: &u64) -> bool {
+    *results_to == 0
+}
+
+impl Lacks {
+    /// All that two parts lack.
+    pub(super) const fn with(self, other: Self) -> Self {
+        let results_to = if self.results_to > other.results_to { self.results_to } else { other.results_to };
+        Self { records: self.records + other.records, results_to }
+    }
+
+    /// In words, for each kind. Empty: nothing.
+    pub(super) fn told(self) -> String {
+        let results = (self.results_to > 0).then(|| format!("results up to {}", self.results_to));
+        let records = (self.records > 0).then(|| counted(self.records, "record"));
+        results.into_iter().chain(records).collect::<Vec<_>>().join(" and ")
+    }
 }
 
 impl fmt::Display for Subject {
@@ -74,7 +106,13 @@ impl Progress {
                 )));
             }
             let began_after = after.unwrap_or_default();
-            return Ok(Self { subject, cursor: began_after.clone(), began_after, bytes: 0, left_out: 0 });
+            return Ok(Self {
+                subject,
+                cursor: began_after.clone(),
+                began_after,
+                bytes: 0,
+                lacks: Lacks::default(),
+            });
         };
         let kept = kept.with_basis(&subject.basis);
         if !kept.subject.is_as(&subject) {
@@ -213,10 +251,30 @@ mod tests {
             began_after: String::new(),
             cursor: "r-1".to_owned(),
             bytes: 4,
-            left_out: 0,
+            lacks: Lacks::default(),
         };
         progress.keep(&file).unwrap();
         file
+    }
+
+    #[test]
+    fn what_a_file_lacks_is_kept_beside_it_and_an_earlier_version_kept_the_records_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = begun(folder.path(), &json!({"rating": "mu 25", "rates": "rated", "lost_results": 3}));
+        let kept = Progress::read(&file).unwrap().unwrap();
+        assert_eq!(kept.lacks.told(), "");
+        let lacks = kept.lacks.with(Lacks { records: 2, results_to: 0 });
+        assert_eq!(lacks.told(), "2 records");
+        let lacks =
+            lacks.with(Lacks { records: 0, results_to: 70 }).with(Lacks { records: 1, results_to: 7 });
+        Progress { lacks, ..kept }.keep(&file).unwrap();
+        let read = Progress::read(&file).unwrap().unwrap();
+        assert_eq!((read.lacks, read.lacks.told().as_str()), (lacks, "results up to 70 and 3 records"));
+        let beside = Progress::path(&file);
+        let mut kept: Value = serde_json::from_str(&fs::read_to_string(&beside).unwrap()).unwrap();
+        kept.as_object_mut().unwrap().remove("left_out_to");
+        fs::write(&beside, kept.to_string()).unwrap();
+        assert_eq!(Progress::read(&file).unwrap().unwrap().lacks, Lacks { records: 3, results_to: 0 });
     }
 
     #[test]

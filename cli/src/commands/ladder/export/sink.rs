@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use super::destination::{Destination, Lines};
 use super::item::{Item, RECORDS, RESULTS};
 use super::parquet_file::ParquetFile;
-use super::progress::{Progress, Subject};
+use super::progress::{Lacks, Progress, Subject};
 use super::table::{Cell, Column};
 use super::{Form, What};
 
@@ -59,8 +59,8 @@ impl Sink {
         })
     }
 
-    /// Takes a page, whole or not at all, where it ends, and how many records it lacks.
-    pub(super) fn write(&mut self, ladder: &str, page: &[Item], cursor: &str, left_out: usize) -> Result<()> {
+    /// Takes a page, whole or not at all, where it ends, and what it lacks.
+    pub(super) fn write(&mut self, ladder: &str, page: &[Item], cursor: &str, lacks: Lacks) -> Result<()> {
         match self {
             Self::Csv(to) => {
                 let mut text = csv::Writer::from_writer(Vec::new());
@@ -69,7 +69,7 @@ impl Sink {
                         text.write_record(row.iter().map(Cell::text))?;
                     }
                 }
-                to.write(&text.into_inner()?, cursor, left_out)
+                to.write(&text.into_inner()?, cursor, lacks)
             }
             Self::JsonLines(to) => {
                 let mut text = String::new();
@@ -77,7 +77,7 @@ impl Sink {
                     text.push_str(&line?);
                     text.push('\n');
                 }
-                to.write(text.as_bytes(), cursor, left_out)
+                to.write(text.as_bytes(), cursor, lacks)
             }
             Self::Parquet(file) => {
                 let rows = page.iter().map(|item| item.rows(ladder)).collect::<Result<Vec<_>>>()?;
