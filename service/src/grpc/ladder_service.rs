@@ -112,7 +112,6 @@ impl LadderService for LadderAdapter {
         };
         let most = usize::from(lists::page_size(*page_size)?.get());
         let turn = lists::turn(&request).await?;
-        self.caught_up().await?;
         let (certain, luck) = (|rating| self.rating(ladder, rating), self.luck(ladder)?);
         let shown = |items: &[Arc<LoggedResult>]| {
             items.iter().map(|result| result_to_wire(result, &certain, &luck)).collect()
@@ -150,7 +149,6 @@ impl LadderService for LadderAdapter {
         self.picture(ladder)?;
         let (bot, of) = (bot("bot_name", bot_name)?, numbered(*page_size, page_token)?);
         let turn = lists::turn(&request).await?;
-        self.caught_up().await?;
         let page = self.backend.ladders.history(ladder, &bot, &of).await;
         let Page { items, next } = page.map_err(Fault::from)?;
         let point = |RatingAt { number, match_id, ended_at, rating }: &RatingAt| v1::RatingPoint {
@@ -182,9 +180,8 @@ impl LadderService for LadderAdapter {
         };
         let most = usize::from(lists::page_size(*page_size)?.get());
         let turn = lists::turn(&request).await?;
-        self.caught_up().await?;
         let of = PageFrom { after, most };
-        let page = self.backend.ladders.head_to_head(ladder, &own, only.as_ref(), &of);
+        let page = self.backend.ladders.head_to_head(ladder, &own, only.as_ref(), &of).await;
         let Page { items, next } = page.map_err(Fault::from)?;
         let answer = v1::GetHeadToHeadResponse {
             opponents: items.iter().map(met_to_wire).collect(),
@@ -254,7 +251,7 @@ impl LadderService for LadderAdapter {
 }
 
 impl LadderAdapter {
-    /// What is read is of all results that were there at the start.
+    /// What is shown is of all results that were there at the start. What is read of the results themselves waits by itself.
     async fn caught_up(&self) -> Result<(), Fault> {
         Ok(self.backend.ladders.caught_up().await?)
     }

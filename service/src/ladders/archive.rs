@@ -61,6 +61,8 @@ struct Kept {
 pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
     limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders)
 }
+    /// How often they were counted anew.
+    count: u64,
 
 /// Some of the results, the oldest first, and whether there may be any before them.
 struct Part {
@@ -90,7 +92,13 @@ impl Archive {
 
     /// All results are counted anew.
     pub(super) fn clear(&self) {
-        *self.kept_mut() = Kept::default();
+        let mut kept = self.kept_mut();
+        *kept = Kept { count: kept.count + 1, ..Kept::default() };
+    }
+
+    /// Which count of the results it is of: another one after each [`Self::clear`].
+    pub(super) fn count(&self) -> u64 {
+        self.kept().count
     }
 
     /// A match was rated.

@@ -16,6 +16,7 @@ mod accounts;
 mod archive;
 mod capacity;
 mod catching_up;
+mod counting;
 mod ended;
 mod honesty;
 mod idle_thread;
@@ -48,7 +49,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_ladder::conduct::ReinstateError;
@@ -76,6 +76,7 @@ use crate::limits;
 use crate::matches::{Clock, Matches};
 use archive::{Archive, Room};
 use capacity::{Capacities, WithinCapacity};
+use counting::Counting;
 use honesty::{Bounds, Honesty, Sources};
 use keeper::{Before, Keeper, ToKeep};
 use task::{Command, Shown, Task};
@@ -215,6 +216,7 @@ impl Ladders {
         tasks.spawn(keeper.run(stop.clone()));
         let capacities = Arc::<Capacities>::default();
         let accounts = WithinCapacity { accounts: config.accounts, capacities: Arc::clone(&capacities) };
+            counting: Counting::new(wishes.phase()),
         let config = Config { accounts: Arc::new(accounts), ..config };
         let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {
@@ -272,12 +274,11 @@ impl Ladders {
     /// # Errors
     /// [`NotNow::CatchingUp`] if that takes longer.
     pub async fn caught_up(&self) -> Result<(), NotNow> {
-        let mut phase = self.0.wishes.phase();
-        let caught_up = phase.wait_for(|phase| *phase != Phase::Not(NotNow::CatchingUp));
-        match timeout(limits::CATCHING_UP_WAITED_FOR, caught_up).await {
-            Ok(_) => Ok(()),
-            Err(_elapsed) => Err(NotNow::CatchingUp),
-        }
+        self.counting().is_over().await
+    }
+
+    fn counting(&self) -> Counting {
+        Counting::new(self.0.wishes.phase())
     }
 
     /// Lets a bot onto these ladders, or says which of them it may not wait on.
@@ -311,15 +312,16 @@ impl Ladders {
     /// How a bot did against those that it met, or against this one alone, by their names.
     ///
     /// # Errors
-    /// [`LadderFault::NoLadder`], [`LadderFault::NoBot`].
-    pub fn head_to_head(
+    /// [`LadderFault::NoLadder`], [`LadderFault::NoBot`], and [`NotNow::CatchingUp`] as long as the results are counted.
+    pub async fn head_to_head(
         &self,
         ladder: &str,
         bot: &BotName,
         only: Option<&BotName>,
         of: &PageFrom<BotName>,
     ) -> Result<Page<Met>, LadderFault> {
-        self.readable(ladder)?.archive.met(bot, only, of)
+        let archive = &self.readable(ladder)?.archive;
+        self.counting().read(archive, async { archive.met(bot, only, of) }).await
     }
 
     /// How the rating of a bot went, the latest first, before a result's number. There may be fewer than a page, and none, even if more
@@ -333,20 +335,22 @@ impl Ladders {
         bot: &BotName,
         of: &PageFrom<u64>,
     ) -> Result<Page<RatingAt>, LadderFault> {
-        self.readable(ladder)?.archive.history(bot, of).await
+        let archive = &self.readable(ladder)?.archive;
+        self.counting().read(archive, archive.history(bot, of)).await
     }
 
     /// The results of a ladder that a filter wants, the latest first, before a result's number. As above there may be fewer than a page.
     ///
     /// # Errors
-    /// [`LadderFault::NoLadder`], [`LadderFault::Unread`].
+    /// [`LadderFault::NoLadder`], [`LadderFault::Unread`], and [`NotNow::CatchingUp`] as above.
     pub async fn results(
         &self,
         ladder: &str,
         filter: &ResultsFilter,
         of: &PageFrom<u64>,
     ) -> Result<Page<Arc<LoggedResult>>, LadderFault> {
-        self.readable(ladder)?.archive.results(filter, of).await
+        let archive = &self.readable(ladder)?.archive;
+        self.counting().read(archive, archive.results(filter, of)).await
     }
 
     /// The results of a ladder that a filter wants, the oldest first, after a result's number.
@@ -360,13 +364,15 @@ impl Ladders {
         after: ResultNumber,
         most: usize,
     ) -> Result<ResultsOnward, LadderFault> {
-        self.readable(ladder)?.archive.results_after(filter, after, most).await
+        let archive = &self.readable(ladder)?.archive;
+        self.counting().read(archive, archive.results_after(filter, after, most)).await
     }
 
     /// What is suspected by the latest results of a ladder, of those of this span. It was looked at at most [`limits::SEASON_KEPT`] ago.
     ///
     /// # Errors
-    /// [`LadderFault::NoLadder`], [`LadderFault::NoSeason`] while it is looked at, [`LadderFault::NotNow`] when the server stops.
+    /// [`LadderFault::NoLadder`], [`LadderFault::NoSeason`] while it is looked at, [`LadderFault::NotNow`] when the server stops, and as
+    /// long as the results are counted.
     pub async fn season(&self, ladder: &str, span: SeasonSpan) -> Result<Arc<Season>, LadderFault> {
         let readable = self.readable(ladder)?;
         let honesty = self.0.honesty.as_ref().ok_or(NotNow::Stopping)?;

@@ -19,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::time::timeout;
 use zetema_ladder::quota::Quota;
 use zetema_rules::Preset;
 
@@ -276,7 +277,7 @@ async fn two_who_wait_play_are_rated_and_wait_again() {
     assert!(after.mu < before.mu);
     let history = scene.ladders.history(LADDER, &bot("bob"), &first(10)).await.unwrap();
     assert_eq!(history.items[0].rating, after);
-    let met = scene.ladders.head_to_head(LADDER, &bot("bob"), None, &first(10)).unwrap();
+    let met = scene.ladders.head_to_head(LADDER, &bot("bob"), None, &first(10)).await.unwrap();
     assert_eq!((met.items[0].opponent.as_str(), met.items[0].between.behind), ("ann", 1));
 }
 

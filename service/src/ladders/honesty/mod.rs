@@ -19,6 +19,7 @@ pub use season::{Season, Suspected};
 
 use super::accounts::Accounts;
 use super::archive::Archive;
+use super::counting::Counting;
 use super::query::SeasonSpan;
 use super::spec::LadderSpec;
 use super::task::said;
@@ -52,6 +53,7 @@ pub(super) struct Sources {
     pub(super) pressure: Arc<Pressure>,
     pub(super) stop: CancellationToken,
     pub(super) bounds: Bounds,
+    pub(super) counting: Counting,
 }
 
 /// The seasons that were looked at or are, the latest of each ladder and span.
@@ -170,6 +172,7 @@ impl Honesty {
             let looked = AssertUnwindSafe(looked).catch_unwind();
             let ended = match sources.stop.run_until_cancelled(looked).await {
                 None | Some(Ok(Err(SeasonError::Stopping))) => State::Not(NotNow::Stopping.into()),
+                Some(Ok(Err(SeasonError::Results(not_now @ LadderFault::NotNow(_))))) => State::Not(not_now),
                 Some(Ok(Ok(season))) => State::Found { season: Arc::new(season), at: Instant::now() },
                 Some(Ok(Err(error))) => failed(&error),
                 Some(Err(panic)) => failed(&format!("a panic: {}", said(&*panic))),

@@ -116,8 +116,10 @@ pub(super) async fn look(
     span: SeasonSpan,
     sources: &Sources,
 ) -> Result<Season, SeasonError> {
-    let Sources { matches, accounts, house_bots, pressure, stop: _, bounds } = sources;
-    let RatedResults { mut results, mut left_out_to } = archive.rated_of(span, bounds.results).await?;
+    let Sources { matches, accounts, house_bots, pressure, stop: _, bounds, counting } = sources;
+    // Here, and not by who asks: the turn may come when the ladders count anew.
+    let rated = counting.read(archive, archive.rated_of(span, bounds.results)).await?;
+    let RatedResults { mut results, mut left_out_to } = rated;
     let (mut finished, mut bytes, mut unread) = (Vec::new(), 0, 0);
     let (mut looked_at, mut patience_left) = (0, PATIENCE);
     for result in &results {

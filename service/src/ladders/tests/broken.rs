@@ -105,6 +105,49 @@ async fn after_a_panic_the_ladders_count_anew_and_who_waits_waits_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_season_and_a_list_that_are_read_while_the_ladders_count_anew_are_of_all_results() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    for (winner, loser) in [("ann", "bob"), ("bob", "ann")] {
+        scene.play(winner, loser).await;
+    }
+    scene.shows(|picture| picture.rated_matches == 2).await;
+    // It takes a while to count after it has panicked.
+    let mut phase = scene.ladders.0.wishes.phase();
+    scene.journal.blind_to_ladders(5);
+    scene.accounts.panic_once();
+    phase.wait_for(|phase| *phase == Phase::Not(NotNow::CatchingUp)).await.unwrap();
+    let archive = &scene.ladders.readable(LADDER).unwrap().archive;
+    assert!(archive.results(&ResultsFilter::default(), &first(10)).await.unwrap().items.is_empty());
+    let looked = scene.ladders.season(LADDER, SeasonSpan::default()).await.unwrap();
+    assert_eq!((looked.first, looked.last), (ResultNumber::new(1), ResultNumber::new(2)));
+    scene.journal.blind_to_ladders(5);
+    scene.accounts.panic_once();
+    phase.wait_for(|phase| *phase == Phase::Not(NotNow::CatchingUp)).await.unwrap();
+    let listed = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
+    assert_eq!((listed.items.len(), listed.next), (2, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_read_in_steps_between_which_the_ladders_count_anew_is_not_told_as_the_whole() {
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    let archive = Arc::clone(&scene.ladders.readable(LADDER).unwrap().archive);
+    let span = SeasonSpan::default();
+    let counting = scene.ladders.counting();
+    let cut = counting.read(&archive, async {
+        let latest = archive.rated_of(span, 1).await?;
+        archive.clear();
+        let before = SeasonSpan { before: latest.results.last().map(|result| result.number), ..span };
+        archive.rated_of(before, 1).await
+    });
+    assert_eq!(cut.await.map(|read| read.results), Err(NotNow::CatchingUp.into()));
+    assert!(counting.read(&archive, archive.rated_of(span, 1)).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn until_the_results_are_counted_nobody_waits_and_nobody_is_told_what_is_not_so() {
     let scene = Scene::new().await;
     let waiting = (scene.comes("ann").await, scene.comes("bob").await);

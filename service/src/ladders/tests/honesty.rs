@@ -284,6 +284,7 @@ fn honesty(scene: &Scene, bounds: Bounds) -> Honesty {
         pressure: Arc::clone(&scene.pressure),
         stop: scene.stop.clone(),
         bounds,
+        counting: scene.ladders.counting(),
     })
 }
 
