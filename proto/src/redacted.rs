@@ -61,7 +61,7 @@ redact! {
     v1::RegisterBotResponse { bot } hides { secret }
     v1::RegisterOwnerResponse { owner } hides { secret }
     v1::ResignRequest { panic, assigned } hides { seat_token }
-    v1::RotateTokenResponse { bot } hides { secret }
+    v1::RotateTokenResponse { bot, old_tokens, void_time } hides { secret }
     v1::SeatToken { seat } hides { token }
     v1::SendNonceRequest { assigned } hides { seat_token, nonce }
     v1::UpdateBotRequest { name, description, version } hides { fault_contact }

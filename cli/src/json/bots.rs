@@ -34,6 +34,23 @@ impl std::fmt::Debug for RegisteredBotJson {
     }
 }
 
+/// A bot with another token.
+#[derive(Clone, Serialize)]
+pub(crate) struct RotatedBotJson {
+    pub(crate) bot: BotJson,
+    pub(crate) secret: String,
+    /// Of the tokens that it had: `play_on`, `void`, or `unspecified` by a server that doesn't say.
+    pub(crate) old_tokens: &'static str,
+    /// From when on the last of them is void, where they play on.
+    pub(crate) void_time: Option<String>,
+}
+
+impl std::fmt::Debug for RotatedBotJson {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RotatedBotJson({})", self.bot.name)
+    }
+}
+
 /// An owner with its token.
 #[derive(Clone, Serialize)]
 pub(crate) struct RegisteredOwnerJson {

@@ -25,7 +25,7 @@ mod webhooks;
 
 pub(crate) use action::ActionJson;
 pub(crate) use backup::{BackupJson, RestoredJson};
-pub(crate) use bots::{BotJson, RegisteredBotJson, RegisteredOwnerJson};
+pub(crate) use bots::{BotJson, RegisteredBotJson, RegisteredOwnerJson, RotatedBotJson};
 pub(crate) use bytes::{bytes_from_hex, hex};
 pub(crate) use clock::{ClockJson, TimeControlJson};
 pub(crate) use event::EventJson;

@@ -79,6 +79,11 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     let rotated = as_owner(&["bot", "rotate", "rex"]);
     let second = text(&rotated.stdout).trim().to_owned();
     assert!(rotated.status.success() && second != first, "{}", text(&rotated.stderr));
+    assert!(
+        text(&rotated.stderr).contains("plays the seats of before until 20"),
+        "{}",
+        text(&rotated.stderr)
+    );
     let mut other = start(&server, tom["secret"].as_str().unwrap());
     let ended = before.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(4), "its token was rotated: {}", text(&ended.stderr));
@@ -93,6 +98,7 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     while show(&server, other_id)["seats"][0]["state"] != "joined" {}
     let rotated = as_owner(&["bot", "rotate", "rex", "--now"]);
     assert!(rotated.status.success(), "{}", text(&rotated.stderr));
+    assert!(text(&rotated.stderr).contains("is void already"), "{}", text(&rotated.stderr));
     let ended = before.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(4), "its token is void: {}", text(&ended.stderr));
     let mut rex = start(&server, text(&rotated.stdout).trim());

@@ -4,6 +4,7 @@ use super::tokens::Tokens;
 use super::{AccessError, BearerToken, TokenError};
 use crate::journal::{
     Account, AccountChange, AccountStore, Request, RequestKey, Response, Scope, StoredToken, TokenChange,
+    UnixMillis,
 };
 
 /// What becomes of the tokens of an account.
@@ -19,6 +20,15 @@ pub(crate) enum AccountTokens {
     Rotated(Scope),
     /// All that it had are void.
     Voided(Scope),
+}
+
+/// What a change of an account has made.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    /// The token that it got, if it got one.
+    pub(crate) secret: Option<BearerToken>,
+    /// From when on the last of its tokens that were rotated by this is void. `None`: none plays on.
+    pub(crate) plays_on_until: Option<UnixMillis>,
 }
 
 impl AccountTokens {
@@ -43,7 +53,7 @@ impl Tokens {
         account: Account,
         tokens: AccountTokens,
         request: Option<RequestKey>,
-    ) -> Result<Option<BearerToken>, TokenError> {
+    ) -> Result<Changed, TokenError> {
         let mut memory = self.turn().await?;
         let now = self.wall();
         let before = match &request {
@@ -82,7 +92,8 @@ impl Tokens {
             secret = Some(token);
         }
         let outcome = store.change_account(AccountChange { account, tokens: change.clone() }).await;
+        let rotated = change.rotated.clone();
         self.settle(&mut memory, change, outcome).await?;
-        Ok(secret)
+        Ok(Changed { secret, plays_on_until: self.play_on_until(&rotated) })
     }
 }

@@ -21,7 +21,7 @@ mod tests;
 mod tokens;
 mod webhook_secret;
 
-pub(crate) use account_tokens::AccountTokens;
+pub(crate) use account_tokens::{AccountTokens, Changed};
 pub use admin_token::{ADMIN_TOKEN_FILE, AdminToken};
 pub use bearer::Bearer;
 pub use bearer_token::BearerToken;

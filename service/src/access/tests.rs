@@ -215,7 +215,7 @@ async fn a_rotated_token_plays_on_for_a_day_and_not_a_moment_longer() {
     let journal = FakeJournal::new();
     let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
     let change = async |of_account| {
-        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().secret.unwrap()
     };
     let first = change(AccountTokens::Given(bot("rex"))).await;
     let pass = tokens.pass(first.expose()).unwrap();
@@ -264,7 +264,7 @@ async fn what_a_bot_gets_while_its_rotation_is_on_its_way_to_the_disk_is_the_old
     let slow = Duration::from_secs(3);
     let (tokens, store) = (open(&journal).await, Slow(TokensOfAccounts(journal.clone()), slow));
     let change = async |of_account| {
-        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().secret.unwrap()
     };
     let first = change(AccountTokens::Given(bot("rex"))).await;
     change(AccountTokens::Rotated(bot("rex"))).await;
@@ -390,7 +390,7 @@ async fn a_token_is_replaced_also_when_no_other_is_void() {
     assert!(tokens.scope(&id(2)).is_none());
     let store = TokensOfAccounts(journal.clone());
     let changed = async |of_account| {
-        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().unwrap()
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().secret.unwrap()
     };
     let first = changed(AccountTokens::Renewed(bot("rex"))).await;
     let pass = tokens.pass(first.expose()).unwrap();
@@ -408,8 +408,8 @@ async fn void_tokens_take_no_place_from_one_that_plays_on_but_the_last_of_a_name
         let (tokens, store) = (open(&journal).await, TokensOfAccounts(journal.clone()));
         let rotated = AccountTokens::Rotated(bot("rex"));
         // The last of the void ones of a name can't make room: whoever needs it has the old token void.
-        let made = tokens.change_account(&store, an_account(), rotated, None).await;
-        assert_eq!(made.is_ok() && tokens.scope(&id(1)).is_some(), plays_on);
+        let changed = tokens.change_account(&store, an_account(), rotated, None).await.unwrap();
+        assert_eq!((tokens.scope(&id(1)).is_some(), changed.plays_on_until.is_some()), (plays_on, plays_on));
     };
     check(|number| if number == 1 { bot("rex") } else { bot("hare") }, true).await;
     check(|number| if number == 1 { bot("rex") } else { bot(&format!("hare-{number}")) }, false).await;

@@ -321,6 +321,14 @@ impl Tokens {
         taken < limits::MAX_TOKENS - limits::TOKENS_LEFT_BY_ROTATIONS
     }
 
+    /// From when on the last of these is void that were rotated and play on. `None`: none does.
+    pub(super) fn play_on_until(&self, rotated: &[TokenId]) -> Option<UnixMillis> {
+        let now = self.clock.wall();
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let tokens = rotated.iter().filter_map(|id| known.get(id)).map(|known| &known.token);
+        tokens.filter(|token| !token.is_void(now)).filter_map(StoredToken::void_from).max()
+    }
+
     /// The number of the next token, which is for `scope`, and the void tokens that make room for it: the oldest, when there are as
     /// many as may be. Those that are revoked for it are void too. The last token of an owner or a bot stays: while it is known,
     /// nobody else registers by the name.

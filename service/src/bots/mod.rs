@@ -22,10 +22,10 @@ use zetema_ladder::quota::Quota;
 pub(crate) use account::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, Said};
 pub(crate) use error::BotError;
 
-use crate::access::{Access, AccountTokens, BearerToken, TokenError, TokenSpec};
+use crate::access::{Access, AccountTokens, BearerToken, Changed, TokenError, TokenSpec};
 use crate::config::OpenRegistration;
 use crate::journal::{
-    Account, AccountStore, BotName, Owner, ReadError, RequestKey, Scope, StoredBot, StoredToken,
+    Account, AccountStore, BotName, Owner, ReadError, RequestKey, Scope, StoredBot, StoredToken, UnixMillis,
 };
 use crate::matches::Clock;
 use crate::own_task::to_its_end;
@@ -71,6 +71,17 @@ pub(crate) enum OldTokens {
     PlayOn,
     /// All of them are void at once.
     Void,
+}
+
+/// A bot that got another token.
+#[derive(Debug)]
+pub(crate) struct Rotated {
+    /// The bot.
+    pub(crate) bot: Arc<BotAccount>,
+    /// Its token from now on.
+    pub(crate) secret: BearerToken,
+    /// From when on the last of those that it had is void. `None`: they are void already.
+    pub(crate) plays_on_until: Option<UnixMillis>,
 }
 
 /// Whether memory has what the journal has.
@@ -136,7 +147,7 @@ impl Bots {
         .await
     }
 
-    /// Gives a bot another token.
+    /// Gives a bot another token, and says what has become of those that it had: there may be no place for any to play on.
     ///
     /// # Errors
     /// [`BotError`] says why not.
@@ -145,7 +156,7 @@ impl Bots {
         caller: Option<&Owner>,
         name: &BotName,
         old: OldTokens,
-    ) -> Result<(Arc<BotAccount>, BearerToken), BotError> {
+    ) -> Result<Rotated, BotError> {
         let (mut memory, bot) = self.active(caller, name).await?;
         let bots = self.clone();
         to_its_end(async move {
@@ -154,9 +165,11 @@ impl Bots {
                 OldTokens::PlayOn => AccountTokens::Rotated(scope),
                 OldTokens::Void => AccountTokens::Renewed(scope),
             };
-            let (bot, secret) = bots.change(&mut memory, bot.stored(), tokens, None).await?;
-            tracing::info!(bot = %bot.name, ?old, "a bot has another token");
-            Ok((bot, secret.ok_or(BotError::NoSecret)?))
+            let (bot, changed) = bots.change(&mut memory, bot.stored(), tokens, None).await?;
+            let Changed { secret, plays_on_until } = changed;
+            let until = plays_on_until.map(UnixMillis::get);
+            tracing::info!(bot = %bot.name, ?old, plays_on_until_ms = until, "a bot has another token");
+            Ok(Rotated { bot, secret: secret.ok_or(BotError::NoSecret)?, plays_on_until })
         })
         .await
     }
@@ -235,11 +248,11 @@ impl Bots {
         bot: StoredBot,
         tokens: AccountTokens,
         request: Option<RequestKey>,
-    ) -> Result<(Arc<BotAccount>, Option<BearerToken>), BotError> {
-        let secret = self.store(memory, Account::Bot(bot.clone()), tokens, request).await?;
+    ) -> Result<(Arc<BotAccount>, Changed), BotError> {
+        let changed = self.store(memory, Account::Bot(bot.clone()), tokens, request).await?;
         let account = Arc::new(BotAccount::new(bot, self.shared.settings.quota));
         self.shared.known.write().unwrap_or_else(PoisonError::into_inner).put_bot(Arc::clone(&account));
-        Ok((account, secret))
+        Ok((account, changed))
     }
 
     async fn store(
@@ -248,7 +261,7 @@ impl Bots {
         account: Account,
         tokens: AccountTokens,
         request: Option<RequestKey>,
-    ) -> Result<Option<BearerToken>, BotError> {
+    ) -> Result<Changed, BotError> {
         let Shared { store, access, .. } = &*self.shared;
         let stored = access.tokens().change_account(&**store, account, tokens, request).await;
         if let Err(error) = &stored

@@ -44,9 +44,9 @@ impl Bots {
         let bots = self.clone();
         to_its_end(async move {
             let tokens = AccountTokens::Given(Scope::Bot(bot.name.clone()));
-            let (bot, secret) = bots.change(&mut memory, bot, tokens, request).await?;
+            let (bot, changed) = bots.change(&mut memory, bot, tokens, request).await?;
             tracing::info!(bot = %bot.name, owner = %bot.owner, "a bot was registered");
-            Ok((bot, secret.ok_or(BotError::NoSecret)?))
+            Ok((bot, changed.secret.ok_or(BotError::NoSecret)?))
         })
         .await
     }
@@ -76,10 +76,10 @@ impl Bots {
         let bots = self.clone();
         to_its_end(async move {
             let tokens = AccountTokens::Given(Scope::Owner(name.clone()));
-            let secret = bots.store(&mut memory, Account::Owner(owner), tokens, None).await?;
+            let changed = bots.store(&mut memory, Account::Owner(owner), tokens, None).await?;
             tracing::info!(owner = %name, "an owner has registered");
             bots.shared.known.write().unwrap_or_else(PoisonError::into_inner).put_owner(name);
-            secret.ok_or(BotError::NoSecret)
+            changed.secret.ok_or(BotError::NoSecret)
         })
         .await
     }

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use zetema_ladder::quota::Quota;
 
 use super::{
-    BotAccount, BotChanges, BotError, BotFilter, BotSpec, BotState, Bots, ListedState, OldTokens, Said,
-    Settings,
+    BotAccount, BotChanges, BotError, BotFilter, BotSpec, BotState, Bots, ListedState, OldTokens, Rotated,
+    Said, Settings,
 };
 use crate::access::{
     Access, AccessError, Bearer, BearerToken, Pass, TokenError, TokenFilter, TokenSpec, VoidTokens,
@@ -236,13 +236,27 @@ async fn a_bot_is_changed_by_its_owner_and_the_admin_alone() {
 }
 
 #[tokio::test]
+async fn a_rotation_says_until_when_the_old_token_plays_on_and_that_it_does_not() {
+    let world = World::new().await;
+    let (rex, owner) = (name("rex"), named("kennel"));
+    let (_, first) = world.register("kennel", "rex").await.unwrap();
+    let until =
+        |world: &World, token| world.pass(token).unwrap().bot_token().unwrap().rotation.unwrap().until;
+    let rotated = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
+    assert_eq!(rotated.plays_on_until, Some(until(&world, &first)));
+    let voided = world.bots.rotate(Some(&owner), &rex, OldTokens::Void).await.unwrap();
+    assert_eq!(voided.plays_on_until, None);
+}
+
+#[tokio::test]
 async fn a_rotation_can_void_every_token_of_the_bot_at_once_and_no_other() {
     let world = World::new().await;
     let (_, first) = world.register("kennel", "rex").await.unwrap();
     let (_, other) = world.register("kennel", "fido").await.unwrap();
     let second = world.token(Scope::Bot(name("rex"))).await.unwrap();
     let passes = [world.pass(&first).unwrap(), world.pass(&second).unwrap()];
-    let (_, third) = world.bots.rotate(Some(&named("kennel")), &name("rex"), OldTokens::Void).await.unwrap();
+    let Rotated { secret: third, .. } =
+        world.bots.rotate(Some(&named("kennel")), &name("rex"), OldTokens::Void).await.unwrap();
     assert!(passes.iter().all(is_cut));
     assert!(world.pass(&first).is_err() && world.pass(&second).is_err());
     let world = world.restart().await;
@@ -255,7 +269,8 @@ async fn a_rotated_token_plays_on_after_a_restart_too_until_the_next_rotation_or
     let (rex, owner) = (name("rex"), named("kennel"));
     let (_, first) = world.register("kennel", "rex").await.unwrap();
     let (_, other) = world.register("kennel", "fido").await.unwrap();
-    let (_, second) = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
+    let Rotated { secret: second, .. } =
+        world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
     let rotation = |world: &World, token| {
         let rotation = world.pass(token).unwrap().bot_token().unwrap().rotation;
         rotation.map(|Rotation { at, until, last_match_at: _ }| (at, until))
@@ -266,7 +281,8 @@ async fn a_rotated_token_plays_on_after_a_restart_too_until_the_next_rotation_or
     assert_eq!([rotation(&world, &second), rotation(&world, &other)], [None; 2]);
 
     let passes = [world.pass(&first).unwrap(), world.pass(&second).unwrap()];
-    let (_, third) = world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
+    let Rotated { secret: third, .. } =
+        world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
     assert!(is_cut(&passes[0]) && world.pass(&first).is_err(), "it played on by the rotation before");
     assert!(!is_cut(&passes[1]) && rotation(&world, &second).is_some());
 
@@ -462,7 +478,8 @@ async fn a_registration_that_comes_again_after_its_token_is_void_makes_no_other(
     let owner = named("kennel");
     let register = |bot, body| world.register_by(Some(&owner), spec(bot), Some(key(body)));
     register("rex", 1).await.unwrap();
-    let (_, rotated) = world.bots.rotate(Some(&owner), &name("rex"), OldTokens::Void).await.unwrap();
+    let Rotated { secret: rotated, .. } =
+        world.bots.rotate(Some(&owner), &name("rex"), OldTokens::Void).await.unwrap();
     let held = world.held();
     let again = register("rex", 1).await;
     assert!(is_taken(&again), "{again:?}");

@@ -10,7 +10,7 @@ use zetema_proto::{
 
 use super::{backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, wire};
 use crate::{
-    bots::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, OldTokens, Said},
+    bots::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, OldTokens, Rotated, Said},
     journal::{BotName, JournalValueError, Owner},
 };
 
@@ -132,9 +132,14 @@ impl BotService for BotAdapter {
         let v1::RotateTokenRequest { name, old_tokens } = request.get_ref();
         let (name, old) = (bot_name(name)?, old_tokens_of(*old_tokens).map_err(Fault::from)?);
         let rotated = self.backend.bots.rotate(caller.creator()?, &name, old).await;
-        let (bot, secret) = rotated.map_err(Fault::from)?;
-        let secret = secret.expose().to_owned();
-        Ok(Response::new(v1::RotateTokenResponse { bot: Some(message(&caller, &bot)), secret }))
+        let Rotated { bot, secret, plays_on_until } = rotated.map_err(Fault::from)?;
+        let old = if plays_on_until.is_some() { v1::OldTokens::PlayOn } else { v1::OldTokens::Void };
+        Ok(Response::new(v1::RotateTokenResponse {
+            bot: Some(message(&caller, &bot)),
+            secret: secret.expose().to_owned(),
+            old_tokens: old.into(),
+            void_time: plays_on_until.map(wire::timestamp),
+        }))
     }
 
     async fn retire_bot(
