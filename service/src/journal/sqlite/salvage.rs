@@ -13,7 +13,7 @@ use super::seal::{
     DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
     ROTATED_TOKENS, Sealed, TOKENS, WEBHOOKS,
 };
-use super::{Quarantine, bots, ladders, limits, records, schema, segments, webhooks};
+use super::{Quarantine, bots, ladders, limits, records, schema, segments, tokens, webhooks};
 use crate::journal::row;
 use crate::journal::{MatchId, Version};
 
@@ -26,8 +26,12 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
         small_table(from, &tx, sealed, &mut lost)?;
     }
     if from.schema >= ROTATED {
+        let lost_before = lost.len();
         small_table(from, &tx, ROTATED_TOKENS, &mut lost)?;
         tx.execute("DELETE FROM rotated_tokens WHERE token_id NOT IN (SELECT token_id FROM tokens)", [])?;
+        if lost.len() > lost_before {
+            lost.extend(tokens::take_for_rotated(&tx)?);
+        }
     }
     if from.schema >= HOOKED {
         for sealed in [WEBHOOKS, DEAD_LETTERS] {
@@ -194,7 +198,9 @@ fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
             ": the owner's tokens hold, and it does not count any more among those that registered themselves"
         }
         (ROTATED_TOKENS, _) => {
-            ": an old token of a bot, which only played on after a rotation, holds again. Rotate the bot's token again, or revoke the old one"
+            ": which token of a bot was rotated can't be told, so each of a bot that has a later one is taken for it, as named below. A \
+             program that is meant to play by one of those needs another. Where the later one is lost too, the old one holds again: \
+             revoke it"
         }
         (LADDERS | LADDER_RATINGS, _) => {
             ": ratings follow from the results, and the next start stores what they say"

@@ -73,6 +73,29 @@ pub(super) fn rotate(conn: &Connection, id: TokenId, now: UnixMillis) -> rusqlit
     Ok(())
 }
 
+/// Takes every token of a bot that has a later one, and was neither revoked nor rotated, for one that was rotated when that was made, as
+/// a rotation makes the new token in the moment in which it rotates the old one. The answer is which those are, in words.
+pub(super) fn take_for_rotated(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = format!(
+        "SELECT old.token_id, old.account, later.created_ms, min(later.token_number) FROM tokens AS old \
+         JOIN tokens AS later ON later.scope = old.scope AND later.account = old.account \
+         AND later.token_number > old.token_number \
+         WHERE old.scope = {BOT} AND old.revoked_ms IS NULL AND old.token_id NOT IN (SELECT token_id FROM rotated_tokens) \
+         GROUP BY old.token_number"
+    );
+    let row =
+        |row: &Row<'_>| Ok((TokenId::from_bytes(row.get(0)?), row.get::<_, String>(1)?, millis(row.get(2)?)));
+    let taken: Vec<_> = conn.prepare(&sql)?.query_map([], row)?.collect::<rusqlite::Result<_>>()?;
+    let mut told = Vec::with_capacity(taken.len());
+    for (id, bot, rotated_at) in taken {
+        rotate(conn, id, rotated_at)?;
+        told.push(format!(
+            "token {id} of the bot {bot} holds no more as it did: it is taken for rotated when the bot's next token was made"
+        ));
+    }
+    Ok(told)
+}
+
 pub(super) fn revoke(conn: &Connection, id: TokenId, now: UnixMillis) -> rusqlite::Result<()> {
     let sql = "UPDATE tokens SET revoked_ms = ?2 WHERE token_id = ?1 AND revoked_ms IS NULL";
     conn.prepare_cached(sql)?.execute(params![id.as_bytes(), clamp(now.get())])?;

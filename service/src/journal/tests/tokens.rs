@@ -151,3 +151,47 @@ async fn a_value_of_the_small_store_can_be_replaced() {
     let f = f.reopen().await;
     assert_eq!(f.journal.meta(key).await.unwrap(), Some(value("second")));
 }
+
+#[tokio::test]
+async fn when_a_rotation_is_lost_the_older_tokens_of_each_bot_are_taken_for_rotated_by_a_repair() {
+    for damage in ["rotated_ms = rotated_ms + 1", "seal = zeroblob(16)"] {
+        let f = Fixture::new().await;
+        let bot = |name: &str| Scope::Bot(BotName::new(name).unwrap());
+        let shop = Scope::Owner(Owner::new("shop").unwrap());
+        let made = [
+            token(1, bot("rex")),
+            token(2, bot("rex")),
+            token(3, bot("fido")),
+            token(4, bot("hare")),
+            token(5, bot("hare")),
+            token(6, bot("hare")),
+            token(7, shop.clone()),
+            token(8, shop),
+        ];
+        for made in &made {
+            assert_eq!(f.journal.change_tokens(change(0, Some(made))).await, Outcome::Done(()));
+        }
+        for (rotated, now) in [(0, 2_000), (4, 6_000)] {
+            let rotated = TokenChange { rotated: vec![made[rotated].id], ..change(now, None) };
+            assert_eq!(f.journal.change_tokens(rotated).await, Outcome::Done(()));
+        }
+        let revoked = TokenChange { revoked: vec![made[3].id], ..change(5_000, None) };
+        assert_eq!(f.journal.change_tokens(revoked).await, Outcome::Done(()));
+        f.journal.close().await;
+        let sql = format!("UPDATE rotated_tokens SET {damage} WHERE rotated_ms = 2000");
+        assert_eq!(f.database().execute(&sql, []).unwrap(), 1);
+        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let told = |text: &str| repaired.lost.iter().filter(|lost| lost.contains(text)).count();
+        assert_eq!((told("of the bot rex"), told("of the bot")), (1, 1), "{:?}", repaired.lost);
+        let (journal, _) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
+        let rotated: Vec<_> = journal
+            .tokens()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|token| token.rotated_at.map(UnixMillis::get))
+            .collect();
+        assert_eq!(rotated, [Some(2_000), None, None, None, Some(6_000), None, None, None]);
+        journal.close().await;
+    }
+}
