@@ -5,6 +5,7 @@
 //! writes what is not there as it should be.
 
 mod block;
+mod files_read;
 mod room;
 
 use std::collections::VecDeque;
@@ -22,6 +23,7 @@ use super::results::{LoggedResult, RatingAt};
 use crate::journal::{BotName, ResultNumber, UnixMillis};
 use crate::limits;
 use block::Block;
+pub(super) use files_read::FilesRead;
 pub(super) use room::Room;
 
 /// One ladder's.
@@ -31,38 +33,43 @@ pub(super) struct Archive {
     room: Room,
     /// Of the files.
     folder: PathBuf,
+    /// Those of them that are in memory.
+    files_read: Arc<FilesRead>,
     /// One file is written at a time.
     writing: Mutex<()>,
 }
 
-/// What was read of a file.
-#[derive(Debug)]
-struct LastRead {
-    block: Block,
-    results: Vec<Arc<LoggedResult>>,
+/// Results that can't be looked up: they are in no file, and nor is what was before them.
+#[derive(Clone, Copy, Debug)]
+struct Dropped {
+    /// The last of them.
+    last: ResultNumber,
+    /// When the one ended that ended last: by a clock that may have been set back, so not always the last.
+    ended_by: UnixMillis,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     /// The latest ones, the oldest first.
     results: VecDeque<Arc<LoggedResult>>,
-    /// The files of those before them, the oldest first, without a gap.
+    /// The files of those before them, the oldest first, without a gap. The last one may be on its way to the disk.
     blocks: Vec<Block>,
-    /// The last one before them, which is in no file.
-    dropped: Option<ResultNumber>,
+    /// What is in that one meanwhile.
+    on_its_way: Option<Arc<[Arc<LoggedResult>]>>,
+    /// Those before all of these.
+    dropped: Option<Dropped>,
     /// After a file could not be written: how many results come before it is tried again.
     pause: usize,
-    /// Whoever reads page by page asks for the same file again and again.
-    last_read: Option<LastRead>,
     met: HeadToHeads<BotName>,
-}
-
-/// How many results are kept in memory of one of so many ladders.
-pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
-    limits::MAX_LADDER_RESULTS.min(limits::MAX_RESULTS_OF_ALL_LADDERS / ladders)
-}
     /// How often they were counted anew.
     count: u64,
+}
+
+/// How many results are kept in memory of one of so many ladders: an equal part of what the files that were read leave.
+pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
+    let of_files_read = limits::LADDER_BLOCKS_READ * limits::LADDER_BLOCK_RESULTS;
+    limits::MAX_LADDER_RESULTS.min((limits::MAX_RESULTS_OF_ALL_LADDERS - of_files_read) / ladders)
+}
 
 /// Some of the results, the oldest first, and whether there may be any before them.
 struct Part {
@@ -84,10 +91,39 @@ pub(super) struct RatedResults {
     pub(super) left_out_to: Option<ResultNumber>,
 }
 
+impl Kept {
+    /// How many results are in memory, but for those of files that were read.
+    fn held(&self) -> usize {
+        self.results.len() + self.on_its_way.as_ref().map_or(0, |results| results.len())
+    }
+
+    /// Whether there are as many results as there is room for and a file has, and a file is to be tried.
+    fn is_full(&self, room: Room) -> bool {
+        self.pause == 0 && self.results.len() >= room.memory.saturating_add(room.block)
+    }
+
+    /// There is no room for so many of the oldest results in memory: they can't be looked up any more, nor can what is before them. As many
+    /// as a file has, so that what is written later is in the files in which the next start has it too.
+    fn drop_oldest(&mut self, count: usize) {
+        let oldest: Vec<_> = self.results.drain(..count.min(self.results.len())).collect();
+        if let Some(last) = Block::of(&oldest) {
+            // Those in files are before a gap now.
+            self.drop_blocks(self.blocks.len(), last);
+        }
+    }
+
+    /// So many of the oldest files can't be looked up any more, up to the end of this one.
+    fn drop_blocks(&mut self, count: usize, last: Block) {
+        let ended_by = self.blocks.drain(..count).chain([last]).map(|block| block.ended_by);
+        let ended_by = ended_by.chain(self.dropped.map(|dropped| dropped.ended_by)).max();
+        self.dropped = ended_by.map(|ended_by| Dropped { last: last.last, ended_by });
+    }
+}
+
 impl Archive {
-    /// An empty one with this room, and this folder for its files.
-    pub(super) fn new(room: Room, folder: PathBuf) -> Self {
-        Self { kept: RwLock::default(), room, folder, writing: Mutex::default() }
+    /// An empty one with this room, and this folder for its files, of which those in memory are among these of all ladders.
+    pub(super) fn new(room: Room, folder: PathBuf, files_read: Arc<FilesRead>) -> Self {
+        Self { kept: RwLock::default(), room, folder, files_read, writing: Mutex::default() }
     }
 
     /// All results are counted anew.
@@ -110,12 +146,8 @@ impl Archive {
     pub(super) fn keep(&self, result: LoggedResult) {
         let mut kept = self.kept_mut();
         kept.pause = kept.pause.saturating_sub(1);
-        if kept.results.len() >= self.room.most()
-            && let Some(oldest) = kept.results.pop_front()
-        {
-            // Those in files are before a gap now.
-            kept.blocks.clear();
-            kept.dropped = Some(oldest.number);
+        if kept.held() >= self.room.most() {
+            kept.drop_oldest(self.room.block.max(1));
         }
         kept.results.push_back(Arc::new(result));
     }
@@ -203,11 +235,12 @@ impl Archive {
             }
         }
         let next = (more || rest.next().is_some()).then_some(looked_to);
-        Ok(ResultsOnward { items, looked_to, next, left_out_to: dropped.filter(|&dropped| dropped > after) })
+        let left_out_to = dropped.map(|dropped| dropped.last).filter(|&last| last > after);
+        Ok(ResultsOnward { items, looked_to, next, left_out_to })
     }
 
-    /// Where the results after a number begin that may have ended then or later, and the last one that can't be looked up.
-    fn place_after(&self, after: ResultNumber, since: Option<UnixMillis>) -> (Place, Option<ResultNumber>) {
+    /// Where the results after a number begin that may have ended then or later, and which can't be looked up.
+    fn place_after(&self, after: ResultNumber, since: Option<UnixMillis>) -> (Place, Option<Dropped>) {
         let kept = self.kept();
         if let Some(&block) = kept.blocks.iter().find(|block| block.last > after && block.has_since(since)) {
             return (Place::InFile { block, more: true }, kept.dropped);
@@ -243,12 +276,9 @@ impl Archive {
 
     /// The last result of a span that can't be looked up.
     fn left_out_of(&self, span: SeasonSpan) -> Option<ResultNumber> {
-        let kept = self.kept();
-        let oldest = kept.results.front().map(|oldest| oldest.ended_at);
-        let oldest = kept.blocks.first().map(|oldest| oldest.begins_at).or(oldest);
-        // What was dropped ended before the oldest that was not.
-        let may_be_since = span.since.is_none_or(|since| oldest.is_none_or(|oldest| oldest >= since));
-        kept.dropped.filter(|_| may_be_since).and_then(|dropped| span.up_to(dropped))
+        let dropped = self.kept().dropped?;
+        let is_since = span.since.is_none_or(|since| dropped.ended_by >= since);
+        span.up_to(dropped.last).filter(|_| is_since)
     }
 
     /// As many results as are looked at at once, the oldest first: the latest of a span, among which may be some that ended before it.

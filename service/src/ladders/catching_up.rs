@@ -82,6 +82,8 @@ impl Task {
         self.show();
         for run in self.ladders.values() {
             run.may_be_stored();
+            let archive = Arc::clone(run.state.archive());
+            tokio::spawn(async move { archive.tidy().await });
         }
         Ok(results)
     }

@@ -74,7 +74,7 @@ use crate::incident::Incident;
 use crate::journal::{BotName, LadderName, LadderStore, ResultNumber};
 use crate::limits;
 use crate::matches::{Clock, Matches};
-use archive::{Archive, Room};
+use archive::{Archive, FilesRead, Room};
 use capacity::{Capacities, WithinCapacity};
 use counting::Counting;
 use honesty::{Bounds, Honesty, Sources};
@@ -185,9 +185,11 @@ impl Ladders {
         let mut to_keep = Vec::new();
         let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
         let mut lucky = BTreeMap::new();
+        let files_read = Arc::<FilesRead>::default();
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
-            let archive = Arc::new(Archive::new(room, files_of(&spec.name, &config.results)));
+            let files = files_of(&spec.name, &config.results);
+            let archive = Arc::new(Archive::new(room, files, Arc::clone(&files_read)));
             let (before, compared) = watch::channel(Before::NotCompared);
             shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
             to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });

@@ -18,8 +18,12 @@ pub const LADDER_BLOCK_RESULTS: usize = 4_096;
 /// More results of one ladder in memory while others are written to a file, or can't be. Of more, the oldest can't be looked up until the next start.
 pub const UNWRITTEN_LADDER_RESULTS: usize = 4 * LADDER_BLOCK_RESULTS;
 
-/// Those of all ladders of a server together, in equal parts: 1 KiB each where six play.
+/// Files of older results that are in memory, of all ladders together: those that were read last.
+pub const LADDER_BLOCKS_READ: usize = 16;
+
+/// Those of all ladders of a server together: of [`LADDER_BLOCKS_READ`], and the latest of each ladder in equal parts. 1 KiB each where six play.
 pub const MAX_RESULTS_OF_ALL_LADDERS: usize = 400_000;
+
 /// The latest results of a server, when it starts, of which the luck of the cards is known or computed. What is known is on the disk, in
 /// files of [`LUCK_BLOCK_RESULTS`], of 130 bytes each result: 136 MB at most.
 pub const LUCK_RESULTS: u64 = 256 * LUCK_BLOCK_RESULTS;

@@ -10,7 +10,9 @@
 //! A file is written whole and then takes its name. It is not synced: what a loss of power leaves of it is found by the checksum, and
 //! the next start writes it anew.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +27,9 @@ use crate::ladders::results::{LoggedResult, LoggedSeat, SeatEnd};
 
 /// What a file begins with. Another form has another number.
 const BEGINS: &[u8] = b"zetema results 1\n";
+
+/// What their names end with.
+const RESULTS: &str = "results";
 
 /// Bytes of a result at most.
 const RESULT_BYTES: usize = 8 + 16 + 8 + 2 + Seat::MAX * (1 + BotName::MAX_CHARS + 8 + 4 * 8);
@@ -57,7 +62,7 @@ impl Block {
 
     /// Where it is.
     pub(super) fn file(self, folder: &Path) -> PathBuf {
-        folder.join(format!("{:016}.results", self.first.get()))
+        folder.join(format!("{:016}.{RESULTS}", self.first.get()))
     }
 }
 
@@ -93,6 +98,22 @@ pub(super) fn read(path: &Path, most: usize) -> Result<Vec<Arc<LoggedResult>>, B
         return Err(BlockError::Damaged("its checksum is another"));
     }
     decode(kept).ok_or(BlockError::Damaged("it is of another form"))
+}
+
+/// Removes all files of results in a folder that are none of these.
+pub(super) fn remove_all_but(folder: &Path, wanted: &HashSet<PathBuf>) -> io::Result<()> {
+    let files = match fs::read_dir(folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for file in files {
+        let path = file?.path();
+        if path.extension() == Some(OsStr::new(RESULTS)) && !wanted.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// A file, of which no more than one byte over this is read.

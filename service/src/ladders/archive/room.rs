@@ -1,13 +1,15 @@
 //! How many results there is room for in memory, and how room is made: the oldest are written to files.
 
+use std::collections::HashSet;
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
 use super::block::{self, Block, BlockError};
-use super::{Archive, LastRead, results_of_one_of};
+use super::{Archive, Kept, results_of_one_of};
 use crate::incident::Incident;
 use crate::journal::make_folder;
 use crate::ladders::LadderFault;
@@ -29,10 +31,8 @@ impl Room {
     /// That of one of so many ladders, which share the memory for results.
     pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize) -> Self {
         let block = limits::LADDER_BLOCK_RESULTS;
-        // Beside those that stay there are those that are not enough for a file yet, and where there is room those of the file that was
-        // read last.
-        let all = results_of_one_of(ladders);
-        let memory = all.checked_sub(2 * block).unwrap_or_else(|| all.saturating_sub(block));
+        // Beside those that stay there are those that are not enough for a file yet.
+        let memory = results_of_one_of(ladders).saturating_sub(block);
         Self { memory, block, unwritten: limits::UNWRITTEN_LADDER_RESULTS }
     }
 
@@ -42,24 +42,53 @@ impl Room {
     }
 }
 
+impl Kept {
+    /// The oldest results in memory are to be those of a file. They can be looked up as such from now on.
+    fn begin_file(&mut self, results: usize) -> Option<(Block, Arc<[Arc<LoggedResult>]>)> {
+        let oldest: Arc<[_]> = self.results.iter().take(results).cloned().collect();
+        let block = Block::of(&oldest)?;
+        self.results.drain(..oldest.len());
+        self.blocks.push(block);
+        self.on_its_way = Some(Arc::clone(&oldest));
+        Some((block, oldest))
+    }
+
+    /// A file that was begun could not be written: its results are in memory again, unless there is a gap after them by now.
+    fn give_up_file(&mut self, block: Block, results: &[Arc<LoggedResult>]) {
+        if self.blocks.pop_if(|last| *last == block).is_some() {
+            for result in results.iter().rev() {
+                self.results.push_front(Arc::clone(result));
+            }
+        }
+    }
+}
+
 impl Archive {
     /// Whether there are as many results for which there is no room as a file has, and a file is to be tried.
     pub(in crate::ladders) fn is_full(&self) -> bool {
-        let kept = self.kept();
-        kept.pause == 0 && kept.results.len() >= self.room.memory.saturating_add(self.room.block)
+        self.kept().is_full(self.room)
     }
 
     /// Writes the oldest results in memory to files, until there is room. When a file can't be written its results stay in memory, and it
     /// is tried again when as many more have come as a file has.
     pub(in crate::ladders) async fn make_room(&self) {
         let _writing = self.writing.lock().await;
-        while self.is_full() {
-            let oldest: Vec<_> = self.kept().results.iter().take(self.room.block).cloned().collect();
-            let Some((block, first)) = Block::of(&oldest).zip(oldest.first().cloned()) else { return };
-            let count = oldest.len();
-            let written = self.write(block, oldest).await;
+        loop {
+            let (begun, count) = {
+                let mut kept = self.kept_mut();
+                let full = kept.is_full(self.room).then_some(self.room.block);
+                (full.and_then(|results| kept.begin_file(results)), kept.count)
+            };
+            let Some((block, results)) = begun else { return };
+            let written = self.write(block, Arc::clone(&results)).await;
             let mut kept = self.kept_mut();
+            if kept.count != count {
+                // They are counted anew, and come again.
+                continue;
+            }
+            kept.on_its_way = None;
             if let Err(error) = written {
+                kept.give_up_file(block, &results);
                 kept.pause = self.room.block;
                 let (folder, in_memory, room) = (self.folder.display(), kept.results.len(), self.room.most());
                 tracing::warn!(
@@ -69,12 +98,6 @@ impl Archive {
                 );
                 return;
             }
-            if !kept.results.front().is_some_and(|front| Arc::ptr_eq(front, &first)) {
-                // They are counted anew, or some had to be dropped: it is not this file that is missing.
-                continue;
-            }
-            kept.results.drain(..count);
-            kept.blocks.push(block);
         }
     }
 
@@ -86,7 +109,25 @@ impl Archive {
         }
     }
 
-    async fn write(&self, block: Block, results: Vec<Arc<LoggedResult>>) -> io::Result<()> {
+    /// Removes the files that are none of these: what was written before results were lost to a repair, and by an earlier release. All
+    /// results are counted. Where some can't be looked up, their files stay for the next start.
+    pub(in crate::ladders) async fn tidy(&self) {
+        let _writing = self.writing.lock().await;
+        let (folder, wanted): (_, HashSet<PathBuf>) = {
+            let kept = self.kept();
+            if kept.dropped.is_some() {
+                return;
+            }
+            (self.folder.clone(), kept.blocks.iter().map(|block| block.file(&self.folder)).collect())
+        };
+        let removed = spawn_blocking(move || block::remove_all_but(&folder, &wanted)).await;
+        if let Err(error) = removed.map_err(io::Error::other).flatten() {
+            let folder = self.folder.display();
+            tracing::warn!(%folder, %error, "files of older results that nothing uses can't be removed: remove them by hand");
+        }
+    }
+
+    async fn write(&self, block: Block, results: Arc<[Arc<LoggedResult>]>) -> io::Result<()> {
         let (folder, file) = (self.folder.clone(), block.file(&self.folder));
         let write = move || {
             make_folder(&folder)?;
@@ -97,17 +138,15 @@ impl Archive {
 
     /// The results of a file. `None`: it is damaged, and is not among the files any more, nor are those before it.
     pub(super) async fn read(&self, block: Block) -> Result<Option<Vec<Arc<LoggedResult>>>, LadderFault> {
-        if let Some(results) = self.read_last(block) {
-            return Ok(Some(results));
+        if let Some(results) = self.on_its_way(block).or_else(|| self.files_read.get(&self.folder, block)) {
+            return Ok(Some(results.to_vec()));
         }
         let (file, most) = (block.file(&self.folder), self.room.block);
         let name = file.display().to_string();
         let read = spawn_blocking(move || block::read(&file, most)).await.map_err(io::Error::other);
         let error = match read.map_err(BlockError::Io).flatten() {
             Ok(results) if Block::of(&results) == Some(block) => {
-                if self.room.memory >= self.room.block {
-                    self.kept_mut().last_read = Some(LastRead { block, results: results.clone() });
-                }
+                self.files_read.put(&self.folder, block, results.as_slice().into());
                 return Ok(Some(results));
             }
             Ok(_) => BlockError::Damaged("it has other results"),
@@ -118,21 +157,20 @@ impl Archive {
             Err(damaged) => damaged,
         };
         let mut kept = self.kept_mut();
-        if kept.blocks.contains(&block) {
+        if let Some(at) = kept.blocks.iter().position(|other| *other == block) {
             let last = block.last;
             tracing::warn!(
                 file = name, %last, %error,
                 "results of a ladder can't be read: up to the last of them they can't be looked up until the next start"
             );
-            kept.blocks.retain(|other| other.first > last);
-            kept.dropped = Some(last);
+            kept.drop_blocks(at + 1, block);
         }
         Ok(None)
     }
 
-    /// The results of the file that was read last, if it is this one.
-    fn read_last(&self, block: Block) -> Option<Vec<Arc<LoggedResult>>> {
+    /// The results of a file that is on its way to the disk, if it is this one.
+    fn on_its_way(&self, block: Block) -> Option<Arc<[Arc<LoggedResult>]>> {
         let kept = self.kept();
-        kept.last_read.as_ref().filter(|last| last.block == block).map(|last| last.results.clone())
+        kept.on_its_way.clone().filter(|_| kept.blocks.last() == Some(&block))
     }
 }

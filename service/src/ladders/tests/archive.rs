@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::pin::pin;
 
+use futures::poll;
 use zetema_ladder::{Mu, Rating, Sigma};
 
 use super::*;
-use crate::ladders::archive::RatedResults;
+use crate::ladders::archive::{FilesRead, RatedResults};
 use crate::ladders::query::Reason;
 
 const COUNT: u64 = 100;
@@ -39,7 +41,12 @@ fn result(number: u64) -> LoggedResult {
 
 /// All results, of which 10 to 16 are in memory.
 async fn in_files(folder: &Path) -> Archive {
-    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 0 }, folder.to_owned());
+    in_files_of(folder, Arc::default()).await
+}
+
+/// The same, with these files in memory.
+async fn in_files_of(folder: &Path, files_read: Arc<FilesRead>) -> Archive {
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 0 }, folder.to_owned(), files_read);
     fill(&archive).await;
     archive
 }
@@ -188,12 +195,12 @@ async fn the_oldest_of_results_that_cannot_be_written_are_left_out_when_there_is
     fs::write(&taken, b"no folder").unwrap();
     let archive = in_files(&taken).await;
     let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
-    assert_eq!((onward.len(), left_out_to), (17, Some(830)));
+    assert_eq!((onward.len(), left_out_to), (16, Some(840)), "as many as a file has go together");
     // Nor where nobody makes room.
-    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 3 }, taken);
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 3 }, taken, Arc::default());
     (1..=COUNT).for_each(|number| archive.keep(result(number)));
     let (onward, left_out_to) = oldest_first(&archive, &ResultsFilter::default(), 0, 10).await;
-    assert_eq!((onward.len(), left_out_to), (20, Some(800)));
+    assert_eq!((onward.len(), left_out_to), (16, Some(840)));
 }
 
 #[tokio::test]
@@ -201,7 +208,7 @@ async fn results_that_could_not_be_written_for_a_while_are_written_later_and_non
     let folder = tempfile::tempdir().unwrap();
     let taken = folder.path().join("taken");
     fs::write(&taken, b"no folder").unwrap();
-    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 50 }, taken.clone());
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 50 }, taken.clone(), Arc::default());
     let all = ResultsFilter::default();
     for number in 1..=COUNT {
         if number == 40 {
@@ -220,7 +227,7 @@ async fn results_that_could_not_be_written_for_a_while_are_written_later_and_non
 #[tokio::test]
 async fn a_file_is_read_once_for_all_of_its_pages() {
     let folder = tempfile::tempdir().unwrap();
-    let archive = in_files(folder.path()).await;
+    let archive = in_files_of(folder.path(), Arc::new(FilesRead::of(1))).await;
     let before = async |number| {
         let of = PageFrom { after: Some(number), most: 2 };
         numbers(&archive.results(&ResultsFilter::default(), &of).await.unwrap().items)
@@ -233,6 +240,91 @@ async fn a_file_is_read_once_for_all_of_its_pages() {
     // When another was read it is seen that it is gone.
     assert_eq!(before(430).await, [420, 410]);
     assert_eq!(before(340).await, [0_u64; 0]);
+}
+
+#[tokio::test]
+async fn who_goes_through_all_of_a_ladder_takes_no_file_from_memory_that_another_ladder_is_read_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let files_read = Arc::new(FilesRead::of(3));
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    let archives = [
+        in_files_of(&one, Arc::clone(&files_read)).await,
+        in_files_of(&other, Arc::clone(&files_read)).await,
+    ];
+    let before = async |archive: &Archive, number| {
+        let of = PageFrom { after: Some(number), most: 2 };
+        numbers(&archive.results(&ResultsFilter::default(), &of).await.unwrap().items)
+    };
+    // They have the results 29 to 35 of the one, and 1 to 14 of the other.
+    assert_eq!(before(&archives[0], 351).await, [350, 340]);
+    assert_eq!(latest_first(&archives[1], &ResultsFilter::default(), 3).await.len(), 100);
+    for path in [&files(&one)[4], &files(&other)[0], &files(&other)[1]] {
+        fs::remove_file(path).unwrap();
+    }
+    // By turns, as two who read page by page.
+    for (of_one, of_other) in [(340, 141), (320, 71), (310, 120), (351, 51)] {
+        assert_eq!(before(&archives[0], of_one).await.len(), 2);
+        assert_eq!(before(&archives[1], of_other).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_out_while_a_file_is_written_leaves_no_file_that_the_next_start_does_not_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let [right, at] = ["right", "at"].map(|name| folder.path().join(name));
+    in_files(&right).await;
+    let archive = Archive::new(Room { memory: 10, block: 7, unwritten: 3 }, at.clone(), Arc::default());
+    let all = ResultsFilter::default();
+    (1..=17).for_each(|number| archive.keep(result(number)));
+    let mut writing = pin!(archive.make_room());
+    let _ = poll!(&mut writing);
+    assert_eq!(latest_first(&archive, &all, 5).await.len(), 17, "those that are on their way too");
+    (18..=30).for_each(|number| archive.keep(result(number)));
+    writing.await;
+    for number in 31..=COUNT {
+        archive.keep(result(number));
+        archive.make_room().await;
+    }
+    let names =
+        |folder| files(folder).iter().map(|path| path.file_name().unwrap().to_owned()).collect::<Vec<_>>();
+    let (written, wanted) = (names(&at), names(&right));
+    assert!(written.iter().all(|name| wanted.contains(name)), "{written:?}");
+    let (onward, left_out_to) = oldest_first(&archive, &all, 0, 10).await;
+    let first = onward[0].number.get();
+    assert_eq!((onward.len() as u64, left_out_to), ((1_010 - first) / 10, Some(first - 10)));
+}
+
+#[tokio::test]
+async fn files_of_results_that_nothing_uses_are_removed_once_all_results_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    let before = files(folder.path());
+    let stray = [folder.path().join("0000000000000015.results"), folder.path().join("notes")];
+    for path in &stray {
+        fs::write(path, b"of another time").unwrap();
+    }
+    archive.tidy().await;
+    assert!(!stray[0].exists() && stray[1].exists());
+    fs::remove_file(&stray[1]).unwrap();
+    assert_eq!(files(folder.path()), before);
+    // Where some can't be looked up the next start finds what it can.
+    fs::remove_file(&before[4]).unwrap();
+    latest_first(&archive, &ResultsFilter::default(), 10).await;
+    archive.tidy().await;
+    assert_eq!(files(folder.path()).len(), before.len() - 1);
+}
+
+#[tokio::test]
+async fn what_is_left_out_of_a_time_is_said_also_where_the_clock_was_set_back_since() {
+    let archive = in_memory(37);
+    (1..=COUNT).for_each(|number| archive.keep(result(number)));
+    // Up to result 60 it went on to 60 seconds, and result 64, the first that is left, ended after 44.
+    let left_out_to = async |since| {
+        let span = SeasonSpan { since: Some(UnixMillis::new(since)), before: None };
+        archive.rated_of(span, 1_000).await.unwrap().left_out_to
+    };
+    assert_eq!(left_out_to(60_000).await, Some(ResultNumber::new(630)));
+    assert_eq!(left_out_to(60_001).await, None);
 }
 
 #[tokio::test(start_paused = true)]

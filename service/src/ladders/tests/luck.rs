@@ -9,6 +9,7 @@ use zetema_rules::{Outcome, Side};
 use super::*;
 use crate::encoding::decode_record;
 use crate::journal::ResultNumber;
+use crate::ladders::archive::results_of_one_of;
 
 const LATE: Duration = Duration::from_secs(1);
 
@@ -147,7 +148,7 @@ async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
 #[test]
 fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     let ladders = NonZeroUsize::new(64).unwrap();
-    let (luck, most) = (Luck::of_one_of(ladders), limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64);
+    let (luck, most) = (Luck::of_one_of(ladders), results_of_one_of(ladders) as u64);
     let scores: Arc<[AdjustedScore]> = Arc::new([]);
     let times = MatchTimes { created_ms: 0, ended_ms: 1 };
     for result in 1..=most + 2 {
