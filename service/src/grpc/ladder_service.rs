@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::{StreamExt, stream, stream::BoxStream};
 use tokio::sync::watch;
 use tonic::{Request, Response, Status, async_trait};
-use zetema_ladder::{Certainty, Entry, HeadToHead, Rating, Tally, pairing::SameOwner};
+use zetema_ladder::{AdjustedScore, Certainty, Entry, HeadToHead, Rating, Tally, pairing::SameOwner};
 use zetema_proto::{
     FieldError, Wire,
     v1::{self, ErrorReason, ladder_service_server::LadderService},
@@ -113,15 +113,20 @@ impl LadderService for LadderAdapter {
         let most = usize::from(lists::page_size(*page_size)?.get());
         let turn = lists::turn(&request).await?;
         let (certain, luck) = (|rating| self.rating(ladder, rating), self.luck(ladder)?);
-        let shown = |items: &[Arc<LoggedResult>]| {
-            items.iter().map(|result| result_to_wire(result, &certain, &luck)).collect()
+        let shown = async |items: &[Arc<LoggedResult>]| {
+            let mut shown = Vec::with_capacity(items.len());
+            for result in items {
+                let scores = luck.scores(result).await;
+                shown.push(result_to_wire(result, &certain, scores.as_deref()));
+            }
+            shown
         };
         let answer = match order {
             Order::LatestFirst(of) => {
                 let page = self.backend.ladders.results(ladder, &filter, &of).await;
                 let Page { items, next } = page.map_err(Fault::from)?;
                 v1::ListResultsResponse {
-                    results: shown(&items),
+                    results: shown(&items).await,
                     next_page_token: next.unwrap_or_default(),
                     ..v1::ListResultsResponse::default()
                 }
@@ -131,7 +136,7 @@ impl LadderService for LadderAdapter {
                 let ResultsOnward { items, looked_to, next, left_out_to } = onward.map_err(Fault::from)?;
                 let cursor = |number| self.backend.matches.result_cursor(number).to_string();
                 v1::ListResultsResponse {
-                    results: shown(&items),
+                    results: shown(&items).await,
                     next_page_token: next.map(cursor).unwrap_or_default(),
                     cursor: cursor(looked_to),
                     left_out_to: left_out_to.map_or(0, ResultNumber::get),
@@ -436,10 +441,9 @@ fn met_to_wire(met: &Met) -> v1::HeadToHead {
 fn result_to_wire(
     result: &LoggedResult,
     rating: &impl Fn(Rating) -> v1::Rating,
-    luck: &Luck,
+    scores: Option<&[AdjustedScore]>,
 ) -> v1::LadderResult {
     let LoggedResult { number, match_id, ended_at, reason, seats } = result;
-    let scores = luck.scores(*number);
     let seat = |seat: &LoggedSeat| {
         let LoggedSeat { bot, side, rank, total, end, rating: moved } = seat;
         v1::LadderSeat {
@@ -455,7 +459,7 @@ fn result_to_wire(
             .into(),
             before: moved.map(|(before, _)| rating(before)),
             after: moved.map(|(_, after)| rating(after)),
-            adjusted_score: scores.as_ref().and_then(|of| of.get(side.index())).copied().map(score_to_wire),
+            adjusted_score: scores.and_then(|of| of.get(side.index())).copied().map(score_to_wire),
         }
     };
     v1::LadderResult {

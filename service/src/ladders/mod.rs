@@ -79,6 +79,7 @@ use capacity::{Capacities, WithinCapacity};
 use counting::Counting;
 use honesty::{Bounds, Honesty, Sources};
 use keeper::{Before, Keeper, ToKeep};
+use luck::OlderLuck;
 use task::{Command, Shown, Task};
 use wishes::{Phase, Wishes};
 
@@ -186,6 +187,7 @@ impl Ladders {
         let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
         let mut lucky = BTreeMap::new();
         let files_read = Arc::<FilesRead>::default();
+        let older_luck = Arc::new(OlderLuck::new(config.luck.clone()));
         for spec in config.specs.iter() {
             let (show, picture) = watch::channel(Arc::new(Picture::default()));
             let files = files_of(&spec.name, &config.results);
@@ -193,7 +195,7 @@ impl Ladders {
             let (before, compared) = watch::channel(Before::NotCompared);
             shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
             to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });
-            let luck = Arc::new(Luck::of_one_of(count));
+            let luck = Arc::new(Luck::of_one_of(count, Arc::clone(&older_luck)));
             lucky.insert(spec.name.clone(), (Arc::clone(spec), Arc::clone(&luck)));
             let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
             ladders.insert(spec.name.clone(), Readable { spec, picture, archive, luck, accounts });
@@ -203,6 +205,7 @@ impl Ladders {
             matches: config.matches.clone(),
             pressure: Arc::clone(&config.pressure),
             folder: config.luck.clone(),
+            older: older_luck,
             phase: wishes.phase(),
         };
         luck::open(lucky, tasks, stop.clone());
@@ -213,12 +216,12 @@ impl Ladders {
             pressure: Arc::clone(&config.pressure),
             stop: stop.clone(),
             bounds: Bounds::USUAL,
+            counting: Counting::new(wishes.phase()),
         };
         let keeper = Keeper::new(Arc::clone(&config.store), config.stored_every, to_keep);
         tasks.spawn(keeper.run(stop.clone()));
         let capacities = Arc::<Capacities>::default();
         let accounts = WithinCapacity { accounts: config.accounts, capacities: Arc::clone(&capacities) };
-            counting: Counting::new(wishes.phase()),
         let config = Config { accounts: Arc::new(accounts), ..config };
         let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {

@@ -31,6 +31,10 @@ pub const LUCK_RESULTS: u64 = 256 * LUCK_BLOCK_RESULTS;
 /// Results of the server whose luck is in one file, and in memory while it is written.
 pub const LUCK_BLOCK_RESULTS: u64 = 4_096;
 
+/// Files of luck that are in memory, of all ladders together: those that were read last for results that are older than those in memory. Some 400 kB
+/// each, of six players 600.
+pub const LUCK_BLOCKS_READ: usize = 16;
+
 /// Results whose luck was computed and is not on the disk yet: after a crash it is computed anew, some 30 milliseconds each.
 pub const LUCK_UNSAVED_RESULTS: usize = 256;
 

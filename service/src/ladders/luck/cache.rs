@@ -16,12 +16,15 @@ use zetema_ladder::{AdjustedScore, Baseline, Reference};
 
 use super::entry::{self, Found, KnownBaseline, ResultLuck, Stored};
 use super::key::LuckKey;
+use super::older::OlderLuck;
 use crate::journal::{ResultNumber, make_folder};
 use crate::limits;
 
 /// The folder, with the block of results that is at hand.
 pub(super) struct Cache {
     folder: PathBuf,
+    /// Told with which files this is done.
+    older: Arc<OlderLuck>,
     baselines: Vec<KnownBaseline>,
     block: Block,
 }
@@ -42,8 +45,13 @@ const BASELINES: &str = "places";
 const RESULTS: &str = "luck";
 
 /// Which block the luck of a result is in.
-const fn block_of(result: ResultNumber) -> u64 {
+pub(super) const fn block_of(result: ResultNumber) -> u64 {
     result.get() / limits::LUCK_BLOCK_RESULTS
+}
+
+/// The file of a block.
+pub(super) fn file_of(folder: &Path, block: u64) -> PathBuf {
+    folder.join(format!("{block:016}.{RESULTS}"))
 }
 
 /// Which results are looked at, if the latest is this: the first of them.
@@ -55,9 +63,10 @@ pub(super) fn first_result(latest: ResultNumber) -> ResultNumber {
 
 impl Cache {
     /// What is there, of which what was kept of results before the first one is removed.
-    pub(super) async fn open(folder: PathBuf, first: ResultNumber) -> Self {
+    pub(super) async fn open(folder: PathBuf, first: ResultNumber, older: Arc<OlderLuck>) -> Self {
         let block = block_of(first);
-        let mut cache = Self { folder, baselines: Vec::new(), block: Block::empty(block) };
+        older.begin(block);
+        let mut cache = Self { folder, older, baselines: Vec::new(), block: Block::empty(block) };
         let at = cache.folder.clone();
         let made = cache.on_disk("make the folder of", move || {
             make_folder(&at)?;
@@ -97,8 +106,14 @@ impl Cache {
             self.save().await;
             self.load(block_of(result)).await;
         }
-        let known = self.block.entries.get(&result).filter(|known| known.key == key);
-        known.map(|known| Arc::clone(&known.scores))
+        let known = self.block.entries.get(&result)?;
+        if known.key == key {
+            return Some(Arc::clone(&known.scores));
+        }
+        // It is another match's: nobody is to read it back as this one's, whatever comes of that.
+        self.block.entries.remove(&result);
+        self.block.unsaved += 1;
+        None
     }
 
     /// Keeps the scores of the result that was asked for last.
@@ -138,10 +153,11 @@ impl Cache {
             let first = (latest + 1).saturating_sub(limits::LUCK_RESULTS / limits::LUCK_BLOCK_RESULTS);
             self.on_disk("remove the oldest of", move || remove_before(&folder, first)).await;
         }
+        self.older.done_before(number);
     }
 
     fn file(&self, block: u64) -> PathBuf {
-        self.folder.join(format!("{block:016}.{RESULTS}"))
+        file_of(&self.folder, block)
     }
 
     async fn read<T: Stored + Send + 'static>(&self, path: PathBuf, most: usize) -> Vec<T> {

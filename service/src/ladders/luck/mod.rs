@@ -8,6 +8,7 @@ mod cache;
 mod compute;
 mod entry;
 mod key;
+mod older;
 mod shown;
 mod task;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub(super) use older::OlderLuck;
 pub use shown::{Luck, LuckChange};
 
 use super::spec::LadderSpec;
@@ -40,6 +42,8 @@ pub(super) struct Config {
     pub(super) pressure: Arc<Pressure>,
     /// Where it is kept.
     pub(super) folder: PathBuf,
+    /// Who reads it back from there.
+    pub(super) older: Arc<OlderLuck>,
     /// Whether the ladders run: they have counted what was there first.
     pub(super) phase: watch::Receiver<Phase>,
 }

@@ -8,8 +8,10 @@ use tokio::sync::watch;
 use zetema_ladder::{AdjustedScore, MatchTimes, PointsPerMatch};
 use zetema_rules::Side;
 
+use super::older::OlderLuck;
 use crate::journal::{BotName, ResultNumber};
 use crate::ladders::archive;
+use crate::ladders::results::LoggedResult;
 
 /// The luck of the cards in one ladder's results, as far as it is computed.
 #[derive(Debug)]
@@ -17,8 +19,10 @@ pub struct Luck {
     kept: RwLock<Kept>,
     /// The latest change of any bot's points.
     latest: watch::Sender<LuckChange>,
-    /// Of how many results: of as many as can be looked up.
+    /// Of how many results: of as many as can be looked up in memory.
     most: usize,
+    /// That of those before them.
+    older: Arc<OlderLuck>,
 }
 
 /// A change of what bots score a match: the later one is the greater one, also where all was counted anew in between.
@@ -56,12 +60,13 @@ impl Kept {
 
 impl Luck {
     /// That of one of so many ladders, which share the memory for results.
-    pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize) -> Self {
+    pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize, older: Arc<OlderLuck>) -> Self {
         let cleared = LuckChange::default();
         Self {
             kept: RwLock::new(Kept::since(cleared)),
             latest: watch::Sender::new(cleared),
             most: archive::results_of_one_of(ladders),
+            older,
         }
     }
 
@@ -72,9 +77,20 @@ impl Luck {
         *kept = Kept::since(cleared);
     }
 
-    /// What the sides of a match scored with luck and without, side 0 first; `None` if that is not computed, or the match is not
-    /// rated.
-    pub fn scores(&self, result: ResultNumber) -> Option<Arc<[AdjustedScore]>> {
+    /// What the sides of a match scored with luck and without, side 0 first; `None` if the match is not rated, or that is not computed, not
+    /// kept any more or can't be read.
+    pub async fn scores(&self, result: &LoggedResult) -> Option<Arc<[AdjustedScore]>> {
+        if !result.is_rated() {
+            return None;
+        }
+        match self.in_memory(result.number) {
+            Some(scores) => Some(scores),
+            None => self.older.scores(result.number).await,
+        }
+    }
+
+    /// The same, of those that are in memory.
+    pub(in crate::ladders) fn in_memory(&self, result: ResultNumber) -> Option<Arc<[AdjustedScore]>> {
         let kept = self.kept();
         let at = kept.scores.binary_search_by_key(&result, |(number, _)| *number).ok()?;
         kept.scores.get(at).map(|(_, scores)| Arc::clone(scores))

@@ -75,17 +75,18 @@ impl Task {
     }
 
     async fn serve(&self, stop: &CancellationToken) {
-        let Config { ladders, matches, pressure, folder, phase } = &self.0;
+        let Config { ladders, matches, pressure, folder, older, phase } = &self.0;
         let mut phase = phase.clone();
         for (_, luck) in ladders.values() {
             luck.clear();
         }
+        older.begin(0);
         let begun = async {
             // First the ladders themselves, for which others wait.
             let caught_up = phase.wait_for(|phase| *phase != Phase::Not(NotNow::CatchingUp));
             caught_up.await.ok()?;
             let (results, first) = follow(matches).await;
-            Some((results, Cache::open(folder.clone(), first).await))
+            Some((results, Cache::open(folder.clone(), first, Arc::clone(older)).await))
         };
         let Some(Some((mut results, cache))) = stop.run_until_cancelled(begun).await else { return };
         let mut worker = Worker { ladders, matches, pressure, cache };

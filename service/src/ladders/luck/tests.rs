@@ -1,18 +1,24 @@
 //! What is kept on the disk.
 
 use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
-use zetema_ladder::{AdjustedScore, Baseline, Reference, ReferenceVersion};
-use zetema_rules::Preset;
+use zetema_ladder::{AdjustedScore, Baseline, RatingSettings, Reference, ReferenceVersion};
 use zetema_rules::fair::{MatchSeed, ServerSeed};
+use zetema_rules::{Preset, Side};
 
 use super::cache::{Cache, first_result};
 use super::compute::finish;
 use super::entry::{KnownBaseline, ResultLuck, read, write};
 use super::key::LuckKey;
+use super::{Luck, OlderLuck};
 use crate::admission::Pressure;
-use crate::journal::ResultNumber;
+use crate::journal::{BotName, MatchId, ResultNumber, UnixMillis};
+use crate::ladders::query::Reason;
+use crate::ladders::results::{LoggedResult, LoggedSeat, SeatEnd};
 use crate::limits;
 
 fn luck(number: u64, sides: u8) -> ResultLuck {
@@ -21,6 +27,10 @@ fn luck(number: u64, sides: u8) -> ResultLuck {
     let scores: Vec<AdjustedScore> = (0..sides).map(score).collect();
     let [.., last] = number.to_be_bytes();
     ResultLuck { number: ResultNumber::new(number), key: LuckKey([last; 16]), scores: scores.into() }
+}
+
+async fn open(at: &Path, first: ResultNumber) -> Cache {
+    Cache::open(at.to_owned(), first, Arc::new(OlderLuck::new(at.to_owned()))).await
 }
 
 #[test]
@@ -65,7 +75,7 @@ async fn a_block_is_written_when_it_is_left_and_the_oldest_goes() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("luck");
     let blocks = limits::LUCK_RESULTS / limits::LUCK_BLOCK_RESULTS;
-    let mut cache = Cache::open(at.clone(), ResultNumber::new(1)).await;
+    let mut cache = open(&at, ResultNumber::new(1)).await;
     let numbers: Vec<u64> = (0..blocks + 2).map(|block| block * limits::LUCK_BLOCK_RESULTS + 5).collect();
     for &number in &numbers {
         let luck = luck(number, 2);
@@ -77,7 +87,7 @@ async fn a_block_is_written_when_it_is_left_and_the_oldest_goes() {
     // At a start nothing is looked up that is not kept any more.
     let first = first_result(ResultNumber::new(*numbers.last().unwrap()));
     assert_eq!(first.get(), 2 * limits::LUCK_BLOCK_RESULTS);
-    let mut cache = Cache::open(at, first).await;
+    let mut cache = open(&at, first).await;
     for &number in &numbers[2..] {
         let luck = luck(number, 2);
         assert_eq!(cache.scores(luck.number, luck.key).await, Some(luck.scores));
@@ -96,7 +106,7 @@ async fn what_is_kept_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("luck");
-    let mut cache = Cache::open(at.clone(), ResultNumber::new(1)).await;
+    let mut cache = open(&at, ResultNumber::new(1)).await;
     // What a write that was cut short has left is not added to, and gets no other mode by it.
     let file = at.join("0000000000000000.luck");
     let part = file.with_extension("part");
@@ -118,10 +128,10 @@ async fn a_baseline_that_was_computed_is_known_again() {
     let of = |preset: Preset| Reference::new(&preset.rules(2, None).unwrap(), ReferenceVersion::CURRENT);
     // Sums that could be: to compute them takes a while.
     let baseline = Baseline::from_sums(of(Preset::Victorian), &[5_000_000, 4_000_000]).unwrap();
-    let mut cache = Cache::open(at.clone(), ResultNumber::new(1)).await;
+    let mut cache = open(&at, ResultNumber::new(1)).await;
     assert_eq!(cache.baseline(of(Preset::Victorian)), None);
     cache.keep_baseline(&baseline).await;
-    let cache = Cache::open(at, ResultNumber::new(1)).await;
+    let cache = open(&at, ResultNumber::new(1)).await;
     assert_eq!(cache.baseline(of(Preset::Victorian)), Some(baseline));
     assert_eq!(cache.baseline(of(Preset::Fosdick)), None);
 }
@@ -153,9 +163,82 @@ async fn where_nothing_can_be_kept_all_is_computed() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("luck");
     fs::write(&at, "a file, where the folder should be").unwrap();
-    let mut cache = Cache::open(at, ResultNumber::new(1)).await;
+    let mut cache = open(&at, ResultNumber::new(1)).await;
     let luck = luck(1, 2);
     cache.keep_scores(luck.clone()).await;
     cache.save().await;
     assert_eq!(cache.scores(luck.number, luck.key).await, Some(luck.scores));
+}
+
+/// A rated match of two.
+fn rated(number: u64) -> LoggedResult {
+    let rating = RatingSettings::default().first();
+    let seat = |at| LoggedSeat {
+        bot: BotName::new("ann").unwrap(),
+        side: Side::new(at).unwrap(),
+        rank: 1,
+        total: 0,
+        end: SeatEnd::Played,
+        rating: Some((rating, rating)),
+    };
+    LoggedResult {
+        number: ResultNumber::new(number),
+        match_id: MatchId::from_bytes([0; 16]),
+        ended_at: UnixMillis::new(number),
+        reason: Reason::Target,
+        seats: vec![seat(0), seat(1)],
+    }
+}
+
+#[tokio::test]
+async fn the_luck_of_results_that_are_not_in_memory_is_read_back_from_the_files_that_are_done_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("luck");
+    let older = Arc::new(OlderLuck::new(at.clone()));
+    let shown = Luck::of_one_of(NonZeroUsize::MIN, Arc::clone(&older));
+    let mut cache = Cache::open(at.clone(), ResultNumber::new(1), Arc::clone(&older)).await;
+    let [first, another, next] = [7, 8, limits::LUCK_BLOCK_RESULTS + 7].map(|number| luck(number, 2));
+    for luck in [&first, &another] {
+        assert_eq!(cache.scores(luck.number, luck.key).await, None);
+        cache.keep_scores(luck.clone()).await;
+    }
+    cache.save().await;
+    assert_eq!(shown.scores(&rated(7)).await, None, "more may come into that file");
+    // In the place of the other there is another match now, of which nothing can be computed.
+    assert_eq!(cache.scores(another.number, LuckKey([0xff; 16])).await, None);
+    assert_eq!(cache.scores(next.number, next.key).await, None);
+    assert_eq!(shown.scores(&rated(7)).await, Some(Arc::clone(&first.scores)));
+    assert_eq!(shown.scores(&rated(8)).await, None);
+    assert_eq!(shown.scores(&rated(next.number.get())).await, None);
+    let aborted = LoggedResult { seats: Vec::new(), ..rated(7) };
+    assert_eq!(shown.scores(&aborted).await, None);
+    // A task that begins anew looks at all of it again first.
+    let mut cache = Cache::open(at, ResultNumber::new(1), older).await;
+    assert_eq!(shown.scores(&rated(7)).await, None);
+    cache.scores(next.number, next.key).await;
+    assert_eq!(shown.scores(&rated(7)).await, Some(first.scores));
+}
+
+#[tokio::test]
+async fn a_bounded_number_of_files_of_luck_is_in_memory_those_that_were_read_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("luck");
+    let older = Arc::new(OlderLuck::new(at.clone()));
+    let mut cache = Cache::open(at.clone(), ResultNumber::new(1), Arc::clone(&older)).await;
+    let count = limits::LUCK_BLOCKS_READ as u64 + 2;
+    let numbers: Vec<u64> = (0..count).map(|block| block * limits::LUCK_BLOCK_RESULTS + 5).collect();
+    for &number in &numbers {
+        let luck = luck(number, 2);
+        assert_eq!(cache.scores(luck.number, luck.key).await, None);
+        cache.keep_scores(luck).await;
+    }
+    let done = &numbers[..numbers.len() - 1];
+    for &number in done {
+        assert_eq!(older.scores(ResultNumber::new(number)).await, Some(luck(number, 2).scores));
+    }
+    fs::remove_dir_all(&at).unwrap();
+    for &number in done.iter().rev() {
+        let read = older.scores(ResultNumber::new(number)).await;
+        assert_eq!(read.is_some(), number != done[0], "{number}");
+    }
 }

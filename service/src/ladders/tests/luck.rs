@@ -34,7 +34,7 @@ impl Scene {
     }
 
     fn scores(&self, result: u64) -> Vec<AdjustedScore> {
-        self.luck().scores(number(result)).expect("it is known").to_vec()
+        self.luck().in_memory(number(result)).expect("it is known").to_vec()
     }
 
     /// What the definition gives for the record of a match.
@@ -52,6 +52,10 @@ impl Scene {
         let files = fs::read_dir(self.folder.path().join("luck")).unwrap();
         files.map(|file| file.unwrap().path()).collect()
     }
+}
+
+fn of_one_of(ladders: NonZeroUsize) -> Luck {
+    Luck::of_one_of(ladders, Arc::new(OlderLuck::new(PathBuf::new())))
 }
 
 /// Two bots that wait, and the matches that they play, in which the second resigns.
@@ -78,7 +82,7 @@ async fn luck_is_what_the_record_gives_and_is_known_no_sooner_than_the_match_is_
     // It is dealt, and goes on.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let luck = scene.luck();
-    assert_eq!((luck.scores(number(1)), luck.points(&bot("ann"))), (None, None));
+    assert_eq!((luck.in_memory(number(1)), luck.points(&bot("ann"))), (None, None));
     assert_eq!(
         fs::read_dir(scene.folder.path().join("luck")).unwrap().count(),
         0,
@@ -106,7 +110,7 @@ async fn a_match_that_was_aborted_has_no_luck_and_holds_up_none() {
     scene.join("ann", seat).await;
     // Bob does not come, and cools down; then both play.
     scene.computed(1).await;
-    assert_eq!((scene.luck().scores(number(1)), scene.luck().points(&bot("ann"))), (None, None));
+    assert_eq!((scene.luck().in_memory(number(1)), scene.luck().points(&bot("ann"))), (None, None));
     scene.play("ann", "bob").await;
     scene.computed(2).await;
     assert_eq!(scene.luck().points(&bot("ann")).map(|points| points.matches()), Some(1));
@@ -124,7 +128,7 @@ async fn no_luck_is_computed_while_the_server_is_late_and_bots_are_rated_all_the
     scene.resign("bob", seats[1]).await;
     scene.shows(|picture| picture.rated_matches == 1).await;
     tokio::time::sleep(Duration::from_mins(10)).await;
-    assert_eq!(scene.luck().scores(number(1)), None);
+    assert_eq!(scene.luck().in_memory(number(1)), None);
     assert_eq!(scene.luck().result_number(), number(0));
     scene.pressure.pretend(Duration::ZERO);
     scene.computed(1).await;
@@ -148,19 +152,19 @@ async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
 #[test]
 fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     let ladders = NonZeroUsize::new(64).unwrap();
-    let (luck, most) = (Luck::of_one_of(ladders), results_of_one_of(ladders) as u64);
+    let (luck, most) = (of_one_of(ladders), results_of_one_of(ladders) as u64);
     let scores: Arc<[AdjustedScore]> = Arc::new([]);
     let times = MatchTimes { created_ms: 0, ended_ms: 1 };
     for result in 1..=most + 2 {
         luck.count(number(result), times, std::iter::empty(), Arc::clone(&scores));
     }
-    let kept = |result| luck.scores(number(result)).is_some();
+    let kept = |result| luck.in_memory(number(result)).is_some();
     assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);
 }
 
 #[test]
 fn whose_points_have_changed_is_told_bot_by_bot_also_when_all_is_counted_anew() {
-    let luck = Luck::of_one_of(NonZeroUsize::MIN);
+    let luck = of_one_of(NonZeroUsize::MIN);
     let bots = ["ann", "bob", "cyd"].map(bot);
     let latest = || *luck.changes().borrow();
     let told = |since| {
