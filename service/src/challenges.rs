@@ -5,11 +5,12 @@ mod idle;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 use zetema_ladder::quota::{Quota, Usage};
 
-use crate::journal::{BotName, Owner, UnixMillis};
+use crate::journal::{BotName, Owner};
 use crate::tally::Tally;
 use idle::IdleOwners;
 
@@ -77,7 +78,7 @@ pub struct Taken {
     challenges: Arc<Challenges>,
     challenger: Owner,
     seats: Vec<(BotName, u32)>,
-    at: UnixMillis,
+    at: Duration,
     since: Instant,
     stage: Stage,
 }
@@ -114,7 +115,8 @@ impl Challenges {
         }
     }
 
-    /// Takes the seats that an owner's matches have for these bots, match by match: all or none.
+    /// Takes the seats that an owner's matches have for these bots, match by match: all or none. It is so long after the server's monotonic
+    /// clock began: what a bot plays in a day is counted by that, so that a clock that is set moves no quota.
     ///
     /// What the bots play is asked for with the lock held, and a match is counted there before it is not counted here any more: so of
     /// two that ask at once, none overlooks the other.
@@ -125,7 +127,7 @@ impl Challenges {
         self: &Arc<Self>,
         challenger: &Owner,
         wanted: &[BTreeMap<BotName, Challenge>],
-        now: UnixMillis,
+        now: Duration,
         playing: impl Fn(&BotName) -> Playing,
     ) -> Result<Vec<Taken>, BotName> {
         let mut of_all: BTreeMap<&BotName, Challenge> = BTreeMap::new();
@@ -144,7 +146,7 @@ impl Challenges {
             for (bot, challenge) in bots {
                 let given = all.given.entry(bot.clone()).or_default();
                 for _ in 0..challenge.seats {
-                    given.usage.resume(now.get());
+                    given.usage.resume(ms(now));
                     given.creating.add(Some(challenger.clone()));
                 }
             }
@@ -165,6 +167,10 @@ impl Challenges {
     }
 }
 
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 impl All {
     /// How many seats more a bot accepts of this owner, who has half of its places at most: so one alone can't keep the others out.
     fn room(
@@ -173,7 +179,7 @@ impl All {
         challenger: &Owner,
         quota: Option<Quota>,
         playing: Playing,
-        now: UnixMillis,
+        now: Duration,
     ) -> u32 {
         let Some(ways) = self.open.get(bot) else { return 0 };
         let places: u32 = ways.values().map(|places| u32::from(places.get())).sum();
@@ -183,7 +189,7 @@ impl All {
                 return 0;
             }
             creating = Playing { all: given.creating.all(), of_challenger: given.creating.of(challenger) };
-            today = given.usage.today(now.get());
+            today = given.usage.today(ms(now));
         }
         let (at_once, a_day) =
             quota.map_or((u32::MAX, u32::MAX), |quota| (quota.matches_at_once(), quota.matches_a_day()));
@@ -246,7 +252,7 @@ impl Drop for Taken {
             for _ in 0..*seats {
                 let counted = match self.stage {
                     Stage::Running => given.usage.end(),
-                    Stage::Creating | Stage::NeverDealt => given.usage.take_back(self.at.get()),
+                    Stage::Creating | Stage::NeverDealt => given.usage.take_back(ms(self.at)),
                 };
                 if let Err(error) = counted {
                     tracing::error!(%bot, %error, "a challenge is not known that was accepted");

@@ -90,7 +90,7 @@ impl Standing {
         }
     }
 
-    const fn rotation(self) -> Option<Rotation> {
+    pub(super) const fn rotation(self) -> Option<Rotation> {
         match self {
             Self::Rotated(rotation) => Some(rotation),
             Self::Holds(_) | Self::Void => None,
@@ -116,10 +116,12 @@ impl Until {
                 Standing::Rotated(rotation) => Some(rotation.until),
                 Standing::Void => return,
             };
+            let void_from_steady = now.rotation().and_then(|rotation| rotation.void_from());
             tokio::select! {
                 // What is forgotten was void.
                 changed = standing.changed() => if changed.is_err() { return },
                 () = passed(&*clock, void_from) => return,
+                () = passed_steady(&*clock, void_from_steady) => return,
             }
         }
     }
@@ -141,6 +143,17 @@ async fn passed(clock: &dyn Clock, void_from: Option<UnixMillis>) {
         match void_from.get().saturating_sub(clock.wall().get()) {
             0 => return,
             left => tokio::time::sleep(Duration::from_millis(left).min(LOOK_AGAIN)).await,
+        }
+    }
+}
+
+/// The same by the monotonic clock, which is not set.
+async fn passed_steady(clock: &dyn Clock, void_from: Option<Duration>) {
+    let Some(void_from) = void_from else { return std::future::pending().await };
+    loop {
+        match void_from.saturating_sub(clock.since_start()) {
+            Duration::ZERO => return,
+            left => tokio::time::sleep(left).await,
         }
     }
 }

@@ -235,6 +235,41 @@ async fn a_rotated_token_plays_on_for_a_day_and_not_a_moment_longer() {
     assert!(tokens.pass(first.expose()).is_none() && tokens.pass(second.expose()).is_some());
 }
 
+/// The clocks of a machine, of which the wall clock is set back by so many milliseconds.
+struct SetBack(Instant, AtomicU64);
+
+impl Clock for SetBack {
+    fn now(&self) -> Moment {
+        Moment::since_start(self.0.elapsed())
+    }
+
+    fn wall(&self) -> UnixMillis {
+        let shown = BEGIN + u64::try_from(self.0.elapsed().as_millis()).unwrap();
+        UnixMillis::new(shown - self.1.load(Ordering::SeqCst))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rotated_token_is_void_after_a_day_also_where_the_clock_was_set_back() {
+    let (journal, clock) = (FakeJournal::new(), Arc::new(SetBack(Instant::now(), AtomicU64::new(0))));
+    let tokens = Tokens::open(Arc::new(journal.clone()), Arc::<SetBack>::clone(&clock)).await.unwrap();
+    let store = TokensOfAccounts(journal.clone());
+    let change = async |of_account| {
+        tokens.change_account(&store, an_account(), of_account, None).await.unwrap().secret.unwrap()
+    };
+    tokio::time::advance(Duration::from_mins(5)).await;
+    let first = change(AccountTokens::Given(bot("rex"))).await;
+    let pass = tokens.pass(first.expose()).unwrap();
+    change(AccountTokens::Rotated(bot("rex"))).await;
+    clock.1.store(3_600_000, Ordering::SeqCst);
+    let begun = Instant::now();
+    tokio::time::advance(limits::ROTATED_TOKEN_PLAYS_ON.saturating_sub(Duration::from_millis(1))).await;
+    assert!(!is_cut(&pass) && tokens.pass(first.expose()).is_some());
+    pass.voided().await;
+    assert_eq!(begun.elapsed(), limits::ROTATED_TOKEN_PLAYS_ON);
+    assert!(tokens.pass(first.expose()).is_none());
+}
+
 /// The same, and each change takes its time.
 struct Slow(TokensOfAccounts, Duration);
 

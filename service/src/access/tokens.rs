@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
@@ -85,11 +86,11 @@ impl Known {
     }
 
     /// Tells how the token stands, now.
-    fn tell(&self, now: UnixMillis) {
+    fn tell(&self, wall: UnixMillis, steady: Duration) {
         let told = *self.standing.borrow();
         self.standing.send_replace(match (told, Standing::of(&self.token)) {
             (Standing::Rotated(_), Standing::Rotated(_)) => told,
-            (_, Standing::Rotated(rotation)) => Standing::Rotated(rotation.told(now)),
+            (_, Standing::Rotated(rotation)) => Standing::Rotated(rotation.told(wall, steady)),
             (_, stands) => stands,
         });
     }
@@ -119,7 +120,10 @@ impl Tokens {
     pub(super) fn pass(&self, text: &str) -> Option<Pass> {
         let id = id_of(text)?;
         let Known { token, standing } = self.known(&id)?;
-        if !is_of(&token.hash, text) || token.is_void(self.clock.wall()) {
+        let rotated_out = standing.borrow().rotation().and_then(|rotation| rotation.void_from());
+        let is_void = token.is_void(self.clock.wall())
+            || rotated_out.is_some_and(|void_from| void_from <= self.clock.since_start());
+        if is_void || !is_of(&token.hash, text) {
             return None;
         }
         let (number, clock) = (token.number, Arc::clone(&self.clock));
@@ -408,18 +412,18 @@ impl Tokens {
 
     fn apply(&self, change: TokenChange) {
         let TokenChange { now, made, revoked, rotated, forgotten, request: _ } = change;
-        let told_at = self.clock.wall();
+        let (wall, steady) = (self.clock.wall(), self.clock.since_start());
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         for id in revoked {
             if let Some(known) = known.get_mut(&id) {
                 known.token.revoked_at.get_or_insert(now);
-                known.tell(told_at);
+                known.tell(wall, steady);
             }
         }
         for id in rotated {
             if let Some(known) = known.get_mut(&id) {
                 known.token.rotated_at.get_or_insert(now);
-                known.tell(told_at);
+                known.tell(wall, steady);
             }
         }
         for id in forgotten {
@@ -447,14 +451,14 @@ impl Tokens {
     async fn read(&self) -> Result<(), AccessError> {
         let stored = self.journal.tokens().await?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let told_at = self.clock.wall();
+        let (wall, steady) = (self.clock.wall(), self.clock.since_start());
         let mut before = std::mem::take(&mut *known);
         for token in stored {
             let now = match before.remove(&token.id) {
                 Some(known) => Known { token, ..known },
                 None => Known::new(token),
             };
-            now.tell(told_at);
+            now.tell(wall, steady);
             known.insert(now.token.id, now);
         }
         for gone in before.into_values() {

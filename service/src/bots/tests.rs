@@ -273,7 +273,7 @@ async fn a_rotated_token_plays_on_after_a_restart_too_until_the_next_rotation_or
         world.bots.rotate(Some(&owner), &rex, OldTokens::PlayOn).await.unwrap();
     let rotation = |world: &World, token| {
         let rotation = world.pass(token).unwrap().bot_token().unwrap().rotation;
-        rotation.map(|Rotation { at, until, last_match_at: _ }| (at, until))
+        rotation.map(|Rotation { at, until, .. }| (at, until))
     };
     let told = rotation(&world, &first).unwrap();
     let world = world.restart().await;

@@ -1,12 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::time::Duration;
-
 use super::*;
 use crate::ladders::tests::bot;
 use crate::limits;
 
-const NOW: UnixMillis = UnixMillis::new(1_700_000_000_000);
+const NOW: Duration = Duration::from_secs(100_000);
 
 fn accepting(ways: &[(u64, u16)]) -> Arc<Challenges> {
     let challenges = Arc::<Challenges>::default();

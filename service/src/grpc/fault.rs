@@ -245,7 +245,7 @@ impl Fault {
 }
 
 /// What becomes of a token that was rotated, for people.
-pub(crate) fn rotated(Rotation { at, until, last_match_at: _ }: Rotation) -> String {
+pub(crate) fn rotated(Rotation { at, until, last_match_at: _, last_match: _ }: Rotation) -> String {
     let (at, until) = (timestamp(at), timestamp(until));
     format!(
         "this token was rotated at {at}: send the bot's new one; until {until} the old one plays the seats of matches that were \

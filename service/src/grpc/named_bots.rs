@@ -62,7 +62,7 @@ pub(super) fn take(
     // The admin challenges nobody.
     let Some(owner) = owner.filter(|_| !first.is_empty()) else { return Ok(Vec::new()) };
     let playing = |bot: &BotName| backend.matches.seats_of_no_ladder(bot, owner);
-    let now = backend.matches.wall();
+    let now = backend.matches.since_start();
     backend.ladders.challenges().take(owner, &challenged, now, playing).map_err(|bot| {
         let (at, seat) = first.get(&bot).copied().unwrap_or_default();
         refused(&bot, field(at, seat))

@@ -81,7 +81,7 @@ pub use store::{
     Visibility,
 };
 pub use token::{
-    BotToken, NoTokenId, Rotation, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber,
+    BotToken, Made, NoTokenId, Rotation, Scope, SecretHash, StoredToken, TokenChange, TokenId, TokenNumber,
 };
 pub use values::{
     BodyHash, BotDescription, BotName, BotVersion, Caller, ClientReference, FaultContact, JournalValueError,

@@ -104,22 +104,60 @@ pub struct StoredToken {
 }
 
 /// That a bot got another token: the old one plays on the seats that the bot had.
+///
+/// Which those are, and for how long, is decided by the monotonic clock where the rotation and the match are of this run of the server, so
+/// that the wall clock may be set meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
     /// When.
     pub at: UnixMillis,
     /// From when on the old token is void.
     pub until: UnixMillis,
-    /// Until when a match has to be made for the old token to play it.
+    /// Until when a match has to be made for the old token to play it, if no other clock tells.
     pub last_match_at: UnixMillis,
+    /// The same since the server's monotonic clock began. `None`: the rotation was before.
+    pub last_match: Option<Duration>,
+}
+
+/// By which run of the server a match was made that is not over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// By an earlier one.
+    Earlier,
+    /// By this one, so long after its monotonic clock began.
+    Now(Duration),
 }
 
 impl Rotation {
-    /// The same, if the bot hears of it now: until then it got seats by the old token, however long the rotation was on its way to
-    /// the disk.
+    /// The same, if the bot hears of it now, by the wall clock and since the monotonic one began: until then it got seats by the old token,
+    /// however long the rotation was on its way to the disk.
     #[must_use]
-    pub fn told(self, now: UnixMillis) -> Self {
-        Self { last_match_at: self.last_match_at.max(after(now, limits::ROTATION_SETTLES)), ..self }
+    pub fn told(self, wall: UnixMillis, steady: Duration) -> Self {
+        self.settled(after(wall, limits::ROTATION_SETTLES), steady.saturating_add(limits::ROTATION_SETTLES))
+    }
+
+    /// The same, if the bot got seats by the old token until then, by the two clocks.
+    #[must_use]
+    pub fn settled(self, wall: UnixMillis, steady: Duration) -> Self {
+        let (last_match_at, last_match) = (self.last_match_at.max(wall), self.last_match.max(Some(steady)));
+        Self { last_match_at, last_match, ..self }
+    }
+
+    /// Whether the old token plays a match that was created at this time, and made by this run of the server or an earlier one. `None`: it
+    /// is over, or was never here.
+    pub fn has(&self, created_at: UnixMillis, made: Option<Made>) -> bool {
+        match (made, self.last_match) {
+            (Some(Made::Now(made)), Some(last)) => made <= last,
+            (Some(Made::Now(_)), None) => false,
+            (Some(Made::Earlier), Some(_)) => true,
+            (Some(Made::Earlier), None) | (None, _) => created_at <= self.last_match_at,
+        }
+    }
+
+    /// How long after the monotonic clock began the old token is void, whatever the wall clock says. `None`: that clock does not tell.
+    pub fn void_from(&self) -> Option<Duration> {
+        let heard = self.last_match?.saturating_sub(limits::ROTATION_SETTLES);
+        Some(heard.saturating_add(limits::ROTATED_TOKEN_PLAYS_ON))
     }
 }
 
@@ -154,7 +192,7 @@ impl StoredToken {
         let at = self.rotated_at?;
         let until = after(at, limits::ROTATED_TOKEN_PLAYS_ON);
         let until = self.expires_at.map_or(until, |expires_at| expires_at.min(until));
-        Some(Rotation { at, until, last_match_at: after(at, limits::ROTATION_SETTLES) })
+        Some(Rotation { at, until, last_match_at: after(at, limits::ROTATION_SETTLES), last_match: None })
     }
 }
 

@@ -6,14 +6,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use tokio::sync::watch;
 use zetema_rules::Seat;
 
-use super::Matches;
+use super::{Clock, Matches};
 use crate::challenges::Playing;
-use crate::journal::{BotName, BotToken, LadderName, MatchId, Owner, TokenNumber, UnixMillis};
+use crate::journal::{
+    BotName, BotToken, LadderName, Made, MatchId, Owner, Rotation, TokenNumber, UnixMillis,
+};
 use crate::table::{MatchInfo, MatchStage, Rejection, SeatAccess, SeatState};
 use crate::tally::Tally;
 
@@ -26,6 +28,8 @@ pub struct LiveSeat {
     pub seat: Seat,
     /// When the match was made.
     pub created_at: UnixMillis,
+    /// By which run of the server. `None`: it is over by now.
+    pub made: Option<Made>,
     /// Where the match stands.
     pub stage: MatchStage,
     /// Whether the seat has joined.
@@ -93,8 +97,8 @@ pub struct Assignments {
     /// The number of the last one that was told.
     told: u64,
     last: watch::Receiver<u64>,
-    /// Those of matches that were made later are left out.
-    made_by: Option<UnixMillis>,
+    /// Those that are not the old token's are left out.
+    rotation: Option<Rotation>,
 }
 
 impl Assignments {
@@ -108,7 +112,7 @@ impl Assignments {
                 Some((match_id, seat)) => {
                     let live = self.matches.live_seat(match_id, seat);
                     if let Some(live) = live
-                        && self.made_by.is_none_or(|made_by| live.created_at <= made_by)
+                        && self.rotation.is_none_or(|rotation| rotation.has(live.created_at, live.made))
                     {
                         return live;
                     }
@@ -127,6 +131,8 @@ impl Assignments {
 #[derive(Default)]
 pub(super) struct AllBotSeats {
     by_bot: RwLock<HashMap<BotName, SeatsOfBot>>,
+    /// Given when all matches that earlier runs of the server have made are there.
+    clock: OnceLock<Arc<dyn Clock>>,
 }
 
 /// The seats of one bot in matches that are not over, by age, and by the number that each got when it came.
@@ -138,9 +144,11 @@ struct SeatsOfBot {
     last: watch::Sender<u64>,
 }
 
-/// The number of a seat among all of its bot, and the latest of the bot's tokens that has joined it since the server began.
+/// The number of a seat among all of its bot, who made its match, and the latest of the bot's tokens that has joined it since the server
+/// began.
 struct Place {
     number: u64,
+    made: Made,
     joined_by: Option<TokenNumber>,
 }
 
@@ -159,13 +167,22 @@ impl SeatsOfBot {
 }
 
 impl AllBotSeats {
+    /// What comes from now on is of this run of the server.
+    pub(super) fn began(&self, clock: &Arc<dyn Clock>) {
+        let _ = self.clock.set(Arc::clone(clock));
+    }
+
     /// Takes in the seats of a match that begins.
     pub(super) fn add(&self, info: &MatchInfo) {
+        let made = match self.clock.get() {
+            Some(clock) => Made::Now(clock.since_start()),
+            None => Made::Earlier,
+        };
         for (bot, place) in places(info) {
             let mut by_bot = self.by_bot.write().unwrap_or_else(PoisonError::into_inner);
             let seats = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
             let number = *seats.last.borrow() + 1;
-            seats.by_age.insert(place, Place { number, joined_by: None });
+            seats.by_age.insert(place, Place { number, made, joined_by: None });
             seats.by_number.insert(number, (place.match_id, place.seat));
             if info.ladder.is_none() {
                 seats.of_no_ladder.add(info.owner.clone());
@@ -211,6 +228,13 @@ impl AllBotSeats {
         let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
         let place = place_of(info, seat).and_then(|(bot, place)| by_bot.get(bot)?.by_age.get(&place));
         place.is_some_and(|place| place.is_lost_to(token))
+    }
+
+    /// Who made the match of a seat, if it is not over.
+    fn made(&self, info: &MatchInfo, seat: Seat) -> Option<Made> {
+        let by_bot = self.by_bot.read().unwrap_or_else(PoisonError::into_inner);
+        let place = place_of(info, seat).and_then(|(bot, place)| by_bot.get(bot)?.by_age.get(&place));
+        place.map(|place| place.made)
     }
 
     /// How many seats a bot has.
@@ -265,24 +289,26 @@ impl Matches {
         let mut by_bot = self.shared.bot_seats.by_bot.write().unwrap_or_else(PoisonError::into_inner);
         let of_bot = by_bot.entry(bot.clone()).or_insert_with(SeatsOfBot::new);
         let last = of_bot.last.subscribe();
-        let made_by = token.rotation.map(|rotation| rotation.last_match_at);
+        let rotation = token.rotation;
+        let has = move |at: &SeatPlace, place: &Place| {
+            rotation.is_none_or(|rotation| rotation.has(at.created_at, Some(place.made)))
+                && !place.is_lost_to(token)
+        };
         let playable = |after| {
             let places = of_bot.by_age.range((after, Unbounded));
-            let places = places
-                .take_while(move |(place, _)| made_by.is_none_or(|made_by| place.created_at <= made_by));
-            places.filter(move |(_, place)| !place.is_lost_to(token)).map(|(place, _)| *place)
+            places.filter(move |(at, place)| has(at, place)).map(|(at, _)| *at)
         };
         let mut places = playable(after.map_or(Unbounded, Excluded));
         let listed: Vec<SeatPlace> = places.by_ref().take(most).collect();
         let next = listed.last().copied().filter(|_| places.next().is_some());
-        let count = match made_by {
+        let count = match rotation {
             None => of_bot.by_age.len(),
             Some(_) => playable(Unbounded).count(),
         };
         let told = *last.borrow();
         drop(by_bot);
         let seats = listed.iter().filter_map(|place| self.live_seat(place.match_id, place.seat)).collect();
-        let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last, made_by };
+        let assignments = Assignments { matches: self.clone(), bot: bot.clone(), told, last, rotation };
         BotSeats { seats, next, count, assignments }
     }
 
@@ -297,7 +323,8 @@ impl Matches {
         let info = handle.info.borrow();
         let state = info.seats.get(seat.index())?.state;
         let (created_at, ladder) = (info.created_at, info.ladder.clone());
-        Some(LiveSeat { match_id, seat, created_at, stage: info.stage, state, ladder })
+        let made = self.shared.bot_seats.made(&info, seat);
+        Some(LiveSeat { match_id, seat, created_at, made, stage: info.stage, state, ladder })
     }
 
     /// The seat that a token is of, if it is that token still and the match is not over.
@@ -306,8 +333,8 @@ impl Matches {
         let info = handle.info.borrow();
         let seat = info.seats.get(access.seat.index()).filter(|seat| seat.generation == access.generation)?;
         let (seat, state, created_at) = (seat.seat, seat.state, info.created_at);
-        let ladder = info.ladder.clone();
-        Some(LiveSeat { match_id, seat, created_at, stage: info.stage, state, ladder })
+        let (made, ladder) = (self.shared.bot_seats.made(&info, seat), info.ladder.clone());
+        Some(LiveSeat { match_id, seat, created_at, made, stage: info.stage, state, ladder })
     }
 
     /// How a bot plays a seat of its own by this token, in a match that runs or is over.
@@ -326,7 +353,7 @@ impl Matches {
         let own = info.seats.get(seat.index()).filter(|info| info.bot.as_ref() == Some(bot));
         let generation = own.ok_or(Rejection::NotFound)?.generation;
         if let Some(rotation) = token.rotation {
-            if info.created_at > rotation.last_match_at {
+            if !rotation.has(info.created_at, self.shared.bot_seats.made(&info, seat)) {
                 return Err(Rejection::MadeAfterRotation(rotation));
             }
             if self.shared.bot_seats.is_lost_to(&info, seat, token) {

@@ -12,6 +12,11 @@ pub trait Clock: Send + Sync + 'static {
 
     /// By the wall clock, for people and records.
     fn wall(&self) -> UnixMillis;
+
+    /// How long ago the monotonic clock began.
+    fn since_start(&self) -> Duration {
+        self.now().since(Moment::since_start(Duration::ZERO))
+    }
 }
 
 /// The clocks of the machine. A server has [`ServerClock`](super::ServerClock), which knows of its stalls.

@@ -54,6 +54,7 @@ pub(crate) mod tests;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::sync::CancellationToken;
@@ -225,6 +226,7 @@ impl Matches {
             }),
         };
         let recovered = matches.recover().await?;
+        matches.shared.bot_seats.began(&matches.shared.config.clock);
         matches.shared.faults.settle(|match_id| matches.runs(match_id));
         if let Some(keeper) = &matches.shared.fault_keeper {
             keeper.start();
@@ -350,6 +352,11 @@ impl Matches {
             let open = |info: &SeatInfo| info.seat == seat && info.state == SeatState::Open;
             !last && info.stage == MatchStage::WaitingForSeats && info.seats.iter().any(open)
         })
+    }
+
+    /// How long ago the server's clock began.
+    pub(crate) fn since_start(&self) -> Duration {
+        self.shared.config.clock.since_start()
     }
 
     /// The time by the wall clock.

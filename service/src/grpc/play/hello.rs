@@ -120,7 +120,7 @@ struct Listed {
 
 /// A live seat as the client is told of it.
 pub(super) fn live_seat_to_wire(live: &LiveSeat) -> v1::LiveSeat {
-    let LiveSeat { match_id, seat, created_at: _, stage, state, ladder } = live;
+    let LiveSeat { match_id, seat, created_at: _, made: _, stage, state, ladder } = live;
     v1::LiveSeat {
         match_id: match_id.to_string(),
         seat: seat.to_wire(),

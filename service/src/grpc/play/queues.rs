@@ -300,7 +300,7 @@ mod tests {
             let one = BTreeMap::from([(bot("ann"), Challenge { seats: 1, quota: None })]);
             let bob = Owner::new("bob").unwrap();
             let playing = |_: &BotName| Playing::default();
-            scene.ladders.challenges().take(&bob, &[one], UnixMillis::new(1), playing).is_ok()
+            scene.ladders.challenges().take(&bob, &[one], Duration::ZERO, playing).is_ok()
         };
         let challenges = Waits { challenges: NonZeroU16::new(1), ..Waits::default() };
         assert!(!accepts());

@@ -17,6 +17,7 @@ use crate::{
     journal::Rotation,
     ladders::Waits,
     limits,
+    matches::LiveSeat,
 };
 
 impl Session {
@@ -38,12 +39,13 @@ impl Session {
     pub(super) fn settled(&mut self, rotation: Rotation) -> v1::PlayResponse {
         self.presence = None;
         // Until now it got seats by this stream, however long its ladders took to let it go.
-        let made_by = rotation.last_match_at.max(self.backend.matches.wall());
+        let settled = rotation.settled(self.backend.matches.wall(), self.backend.matches.since_start());
         if let Opener::Bot(BotOpener { token, .. }) = &mut self.opener {
-            token.rotation = Some(Rotation { last_match_at: made_by, ..rotation });
+            token.rotation = Some(settled);
         }
         let assigned = mem::replace(&mut self.assigned, stream::pending().boxed());
-        self.assigned = assigned.filter(move |seat| future::ready(seat.created_at <= made_by)).boxed();
+        let own = move |seat: &LiveSeat| future::ready(settled.has(seat.created_at, seat.made));
+        self.assigned = assigned.filter(own).boxed();
         rotated_to_wire(rotation)
     }
 
@@ -59,7 +61,7 @@ impl Session {
 
 /// What the client is told of it.
 pub(super) fn rotated_to_wire(rotation: Rotation) -> v1::PlayResponse {
-    let Rotation { at, until, last_match_at: _ } = rotation;
+    let Rotation { at, until, last_match_at: _, last_match: _ } = rotation;
     let rotated = v1::TokenRotated {
         rotate_time: Some(wire::timestamp(at)),
         void_time: Some(wire::timestamp(until)),

@@ -1,11 +1,15 @@
 //! Seats that matches have for bots.
 
+use std::time::Duration;
+
+use futures::FutureExt;
 use zetema_rules::Preset;
 
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::encoding::decode_record;
-use crate::journal::{BotName, BotToken, Owner, Rotation, TokenNumber, UnixMillis};
+use crate::journal::{BotName, BotToken, Made, Owner, Rotation, TokenNumber, UnixMillis};
+use crate::limits;
 use crate::matches::{InLiveMatches, JoinSeat, LiveSeat, Matches};
 use crate::table::{DealSpec, MatchInfo, MatchSpec, Rejection, SeatSpec};
 
@@ -103,7 +107,12 @@ async fn a_rotated_token_takes_no_seat_back_from_a_later_one_and_plays_those_tha
     let made = [create_one(&matches, spec_for("ann")).await, create_one(&matches, spec_for("ann")).await];
     let ids = made.map(|info| info.match_id);
     let token = |number, last_match_at| {
-        let rotation = |at| Rotation { at, until: UnixMillis::new(u64::MAX), last_match_at: at };
+        let rotation = |at: UnixMillis| Rotation {
+            at,
+            until: UnixMillis::new(u64::MAX),
+            last_match_at: at,
+            last_match: Some(Duration::from_millis(at.get())),
+        };
         BotToken { number: TokenNumber::new(number), rotation: Option::map(last_match_at, rotation) }
     };
     let ever = Some(UnixMillis::new(u64::MAX - 1));
@@ -138,6 +147,44 @@ async fn a_rotated_token_takes_no_seat_back_from_a_later_one_and_plays_those_tha
     let refused = matches.bot_access(ids[1], seat(1), &ann, early).await;
     assert_eq!(refused, Err(Rejection::MadeAfterRotation(early.rotation.unwrap())));
     assert_eq!(listed(early), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn which_matches_are_of_before_a_rotation_is_told_without_the_wall_clock_within_a_run_of_the_server() {
+    // The wall clock stands still here, as one that is set back all the time.
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let ann = bot("ann");
+    let at = matches.wall();
+    let stored = Rotation { at, until: UnixMillis::new(u64::MAX), last_match_at: at, last_match: None };
+    let token = |rotation| BotToken { number: TokenNumber::new(7), rotation: Some(rotation) };
+    let plays = async |matches: &Matches, info: &MatchInfo, rotation| {
+        matches.bot_access(info.match_id, seat(1), &ann, token(rotation)).await.is_ok()
+    };
+    let before = create_one(&matches, spec_for("ann")).await;
+    let told = stored.told(at, matches.since_start());
+    let mut assigned = matches.bot_seats(&ann, token(told), None, 100).assignments;
+    let meanwhile = create_one(&matches, spec_for("ann")).await;
+    tokio::time::advance(limits::ROTATION_SETTLES + Duration::from_millis(1)).await;
+    let after = create_one(&matches, spec_for("ann")).await;
+    assert_eq!([before.created_at, after.created_at], [at; 2]);
+    for (info, own) in [(&before, true), (&meanwhile, true), (&after, false)] {
+        assert_eq!(plays(&matches, info, told).await, own);
+    }
+    let listed = matches.bot_seats(&ann, token(told), None, 100);
+    assert_eq!((listed.count, listed.seats.len()), (2, 2));
+    assert_eq!(assigned.next().now_or_never().map(|seat| seat.match_id), Some(meanwhile.match_id));
+    assert_eq!(assigned.next().now_or_never(), None);
+
+    // What an earlier run has made is of before each rotation of this one, and else goes by the time of its creation.
+    matches.stop().await;
+    let matches = open(&journal).await;
+    let earlier = Rotation { last_match_at: UnixMillis::new(0), ..stored };
+    let told = earlier.told(UnixMillis::new(0), matches.since_start());
+    assert!(plays(&matches, &before, stored).await && plays(&matches, &before, told).await);
+    assert!(!plays(&matches, &before, earlier).await);
+    // And what this one makes is after each rotation of an earlier one.
+    assert!(!stored.has(at, Some(Made::Now(matches.since_start()))));
 }
 
 #[tokio::test]

@@ -55,7 +55,8 @@ impl Scene {
         let spec = MatchSpec { seats, owner: Some(shop()), ..spec(Preset::Sackson, 2, DealSpec::Joint) };
         let take = |_: &[MatchSpec]| {
             let wanted = [BTreeMap::from([(ann(), Challenge { seats: 1, quota: Some(self.quota) })])];
-            let taken = self.challenges.take(&shop(), &wanted, self.matches.wall(), |_| self.playing());
+            let taken =
+                self.challenges.take(&shop(), &wanted, self.matches.since_start(), |_| self.playing());
             taken.map_err(|_| Refused::Bot)
         };
         self.matches.create_taking(vec![spec], request, take).await.map(|mut created| created.remove(0))
