@@ -219,13 +219,16 @@ impl Ladders {
             counting: Counting::new(wishes.phase()),
         };
         let keeper = Keeper::new(Arc::clone(&config.store), config.stored_every, to_keep);
-        tasks.spawn(keeper.run(stop.clone()));
+        // It stores once more when the ladders have shown what they counted last.
+        let counted = CancellationToken::new();
+        tasks.spawn(keeper.run(counted.clone()));
         let capacities = Arc::<Capacities>::default();
         let accounts = WithinCapacity { accounts: config.accounts, capacities: Arc::clone(&capacities) };
         let config = Config { accounts: Arc::new(accounts), ..config };
         let task = Task::new(config, shown, Arc::clone(&wishes), received);
         tasks.spawn(async move {
-            stop.run_until_cancelled(task.run()).await;
+            let _counted = counted.drop_guard();
+            task.run_until(stop).await;
         });
         Self::with(ladders, wishes, capacities, commands, Some(Honesty::new(sources)))
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use zetema_ladder::conduct::Status;
 use zetema_ladder::pairing::Hold;
@@ -24,7 +25,7 @@ use super::reinstated::{NotStored, Reinstatement, Reinstatements};
 use super::state::{Kept, State, Told, Usages};
 use super::stored::Awaiting;
 use super::time::{LadderClock, Now};
-use super::wishes::{Asked, NotNow, Wanted, Wishes};
+use super::wishes::{Asked, NotNow, Phase, Wanted, Wishes};
 use super::words::Words;
 use super::{Config, LadderFault, NoLadder};
 use crate::admission::Work;
@@ -121,8 +122,17 @@ impl Task {
         }
     }
 
+    /// Runs the ladders until `stop`. What was counted until then is shown, as it is stored once more.
+    pub(super) async fn run_until(mut self, stop: CancellationToken) {
+        stop.run_until_cancelled(self.run()).await;
+        // Not what is only counted in part.
+        if self.wishes.now() == Phase::Running {
+            self.show();
+        }
+    }
+
     /// Runs the ladders. What breaks is told in the log, and they begin anew by the results.
-    pub(super) async fn run(mut self) {
+    async fn run(&mut self) {
         if self.ladders.is_empty() {
             return;
         }
@@ -188,7 +198,7 @@ impl Task {
 
     /// Nothing is counted on what is not whole, and what is not counted is not played: so nobody is paired any more. What was counted
     /// is shown.
-    async fn stand_still(mut self, what: &str) {
+    async fn stand_still(&mut self, what: &str) {
         self.show();
         let incident = Incident::new();
         tracing::error!(

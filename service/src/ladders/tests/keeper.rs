@@ -90,6 +90,25 @@ async fn ratings_are_stored_as_they_change_and_once_more_at_a_stop() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_counted_and_is_not_shown_yet_is_stored_at_a_stop() {
+    let scene = played().await;
+    let _waiting = (scene.waits("ann", 1).await, scene.waits("bob", 1).await);
+    scene.play("bob", "ann").await;
+    let counted = async || {
+        let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await;
+        results.unwrap().items.len()
+    };
+    while counted().await < 3 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(scene.shows(|_| true).await.rated_matches, 2, "it is shown within a second");
+    let scene = scene.restart().await;
+    let stored = stored(&scene).unwrap();
+    let picture = scene.shows(|picture| picture.rated_matches == 3).await;
+    assert!(is_shown(&stored, &picture), "{stored:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_ladder_without_matches_is_not_stored() {
     let scene = Scene::new().await;
     let _ann = scene.comes("ann").await;
