@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tonic::{Request, Status};
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::{FieldError, Wire, v1};
-use zetema_rules::Seat;
+use zetema_rules::{AbortReason, Seat};
 
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::Tls;
@@ -60,6 +60,11 @@ pub enum ReportedKind {
     Panicked {
         /// What it panicked with, at most 256 bytes.
         message: String,
+    },
+    /// The match was aborted before its deal, as the seat was not there in time.
+    NoShow {
+        /// [`AbortReason::NoShow`]: it had not joined. [`AbortReason::NonceMissing`]: it had not sent its nonce.
+        reason: AbortReason,
     },
     /// What this version of the crate does not know.
     Other,
@@ -167,6 +172,9 @@ impl ReportedFault {
                 Some(Kind::Panicked(v1::BotPanic { message })) => {
                     ReportedKind::Panicked { message: message.clone() }
                 }
+                Some(Kind::NoShow(v1::NoShow { reason })) => ReportedKind::NoShow {
+                    reason: AbortReason::from_wire(reason).map_err(|error| error.within("no_show.reason"))?,
+                },
                 None => ReportedKind::Other,
             },
         })
@@ -184,6 +192,12 @@ impl fmt::Display for ReportedKind {
             }
             Self::Panicked { message } => {
                 write!(f, "the bot panicked, and its seat was forfeited: {message}")
+            }
+            Self::NoShow { reason: AbortReason::NonceMissing } => {
+                f.write_str("no-show: the nonce was not sent in time, and the match was aborted")
+            }
+            Self::NoShow { .. } => {
+                f.write_str("no-show: the seat was not joined in time, and the match was aborted")
             }
             Self::Other => f.write_str("something that this version does not know"),
         }

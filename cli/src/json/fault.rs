@@ -13,7 +13,7 @@ pub(crate) struct FaultJson {
     count: u32,
     match_id: String,
     seat: usize,
-    /// `rejected`, `cut`, `lost`, `timed-out`, `panicked` or `other`.
+    /// `rejected`, `cut`, `lost`, `timed-out`, `panicked`, `no-show` or `other`.
     kind: &'static str,
     reason: Option<&'static str>,
     message: Option<String>,
@@ -52,6 +52,9 @@ impl FaultJson {
             }
             ReportedKind::Panicked { message } => {
                 Self { kind: "panicked", message: Some(message.clone()), ..plain }
+            }
+            ReportedKind::NoShow { .. } => {
+                Self { kind: "no-show", message: Some(fault.kind.to_string()), ..plain }
             }
             _ => plain,
         }

@@ -35,8 +35,8 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
-    Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess, Table,
-    TableEvent,
+    Abort, Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
+    Table, TableEvent,
 };
 use crate::traces;
 
@@ -288,7 +288,7 @@ impl RunningTable {
                 self.info.send_replace(Arc::new(self.table.info()));
             }
             self.subscribers.publish(&self.table, &effect);
-            self.note_timeouts(&effect, entry.at);
+            self.note_faults(&effect, entry.at);
             if let Some(seat) = rotated {
                 self.subscribers.replace_token(seat);
             }
@@ -326,16 +326,32 @@ impl RunningTable {
         }
     }
 
-    /// Notes what was not decided in time, for the author of the seat.
-    fn note_timeouts(&self, effect: &Effect, at: UnixMillis) {
+    /// Notes what was not decided in time, and who was not there in time, for the authors of the seats.
+    fn note_faults(&self, effect: &Effect, at: UnixMillis) {
         for event in effect.table_events() {
-            let &TableEvent::TimedOut { seat, decision, strikes } = event else { continue };
-            let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
-            let kind = player_fault::Kind::TimedOut(timed_out);
-            let fault = PlayerFault { at, count: 1, match_id: self.table.match_id(), seat, kind };
-            // It runs as long as this does.
-            self.faults.note(&self.info.borrow().clone(), fault, || true);
+            match event {
+                &TableEvent::TimedOut { seat, decision, strikes } => {
+                    let timed_out = v1::TimedOut { seat: seat.to_wire(), decision_number: decision, strikes };
+                    self.note_fault(seat, player_fault::Kind::TimedOut(timed_out), at);
+                }
+                TableEvent::Aborted(Abort {
+                    reason: reason @ (AbortReason::NoShow | AbortReason::NonceMissing),
+                    seats,
+                }) => {
+                    for seat in seats {
+                        let no_show = v1::NoShow { reason: reason.to_wire() };
+                        self.note_fault(*seat, player_fault::Kind::NoShow(no_show), at);
+                    }
+                }
+                _ => {}
+            }
         }
+    }
+
+    fn note_fault(&self, seat: Seat, kind: player_fault::Kind, at: UnixMillis) {
+        let fault = PlayerFault { at, count: 1, match_id: self.table.match_id(), seat, kind };
+        // It runs as long as this does.
+        self.faults.note(&self.info.borrow().clone(), fault, || true);
     }
 
     /// A join that does not bring the hash again comes from someone who can't send the nonce: it must not take the seat

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use zetema_proto::v1::{self, player_fault::Kind};
-use zetema_rules::{Preset, TimeControl};
+use zetema_rules::fair::Nonce;
+use zetema_rules::{NamedTimeControl, Outcome, Preset, TimeControl};
 
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::journal::{BotName, MatchId, Owner};
-use crate::matches::{FaultLimits, FaultPage, FaultsOf, Limits, Matches, PlayerFault};
+use crate::matches::{End, FaultLimits, FaultPage, FaultsOf, Limits, Matches, PlayerFault};
 use crate::table::{DealSpec, MatchSpec, SeatSpec};
 
 fn ann() -> BotName {
@@ -212,5 +213,29 @@ async fn an_owner_whose_bots_have_many_faults_has_its_own_forgotten_and_nobody_e
     for (age, &match_id) in greedy.iter().rev().enumerate() {
         let expected: &[&str] = if age < 3 { &["b"] } else { &[] };
         check(&matches, &FaultsOf::Seat(match_id, seat(0)), None, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_not_there_in_time_is_told_with_the_match_and_nobody_else_is() {
+    let control = TimeControl::new(1_000, NamedTimeControl::None.decisions()).unwrap();
+    let spec = MatchSpec { time_control: control, ..spec_of_ann() };
+    let matches = open_small(3, 10).await;
+    let created = matches.create(vec![spec; 2], None).await.unwrap();
+    let [absent, silent] = [created[0].match_id, created[1].match_id];
+    // One seat never joins, one never sends its nonce.
+    matches.join(absent, access(0), None).await.unwrap();
+    let nonce = Nonce::new(b"never sent").unwrap();
+    matches.join(silent, access(0), Some(nonce.hash())).await.unwrap();
+    matches.join(silent, access(1), None).await.unwrap();
+    for (match_id, gone, reason) in
+        [(absent, 1, v1::AbortReason::NoShow), (silent, 0, v1::AbortReason::NonceMissing)]
+    {
+        let (_, end) = drain(&mut observe(&matches, match_id, 0, Some(0)).await).await;
+        assert!(matches!(end, End::Over(Outcome::Aborted { .. })), "{end:?}");
+        let page = matches.faults(&FaultsOf::Bot(ann()), Some(match_id), None, 10);
+        let no_show = Kind::NoShow(v1::NoShow { reason: reason.into() });
+        let told: Vec<_> = page.faults.into_iter().map(|fault| (fault.seat, fault.kind)).collect();
+        assert_eq!(told, [(seat(gone), no_show)], "{reason:?}");
     }
 }
