@@ -183,6 +183,12 @@ fn an_owner_and_the_admin_list_what_went_wrong_for_a_bot_that_is_retired_too_and
 }
 
 #[test]
+fn the_help_of_rotate_says_that_the_old_token_plays_on() {
+    let help = text(&zetema().args(["bot", "--help"]).output().unwrap().stdout);
+    assert!(help.contains("24 hours") && !help.contains("void all that it had"), "{help}");
+}
+
+#[test]
 fn nobody_registers_as_an_owner_unless_the_server_lets_everybody() {
     let server = Served::start();
     let mut register = zetema();

@@ -45,7 +45,7 @@ enum AccountCommand {
     Show(show::Show),
     /// Change what is said of a bot
     Update(update::Update),
-    /// Give a bot another token and void all that it had; its matches go on
+    /// Give a bot another token; the old one plays its matches to the end, for 24 hours at most, unless --now voids it
     Rotate(rotate::Rotate),
     /// Show an owner, or the admin, what went wrong for a bot, retired or not
     Faults(faults::Faults),
