@@ -129,6 +129,13 @@ fn bots_play_day_and_night_and_a_kill_of_the_server_changes_no_rating() {
         "bob and cyd are of one owner"
     );
 
+    // Of bots that are not there is no list that is empty.
+    let refused = server.output(&["ladder", "head-to-head", LADDER, "--bot", "ann", "--opponent", "nobody"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("--opponent nobody: "), "{}", text(&refused.stderr));
+    let met = server.output(&["ladder", "head-to-head", LADDER, "--bot", "bob", "--opponent", "cyd"]);
+    assert_eq!((met.status.code(), text(&met.stderr).trim()), (Some(0), "no result meets the filter"));
+
     let counted = ladder(&server)["rated_matches"].clone();
     let season = server.json(&["ladder", "suspicions", LADDER]);
     assert_eq!((&season["matches"], &season["suspicion_count"]), (&counted, &0.into()), "{season}");

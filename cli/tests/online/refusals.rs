@@ -28,6 +28,41 @@ fn refusals_say_what_to_do() {
 }
 
 #[test]
+fn a_bot_that_is_not_there_is_an_error_and_an_empty_list_is_said_to_be_one() {
+    let server = Served::start();
+    for bot in ["rex", "tom"] {
+        assert!(server.output(&["bot", "register", bot, "--owner", "kennel"]).status.success());
+    }
+    for (args, named) in [
+        (&["ladder", "results", "quick-2", "--bot", "nobody"][..], "--bot nobody: "),
+        (
+            &["ladder", "results", "quick-2", "--bot", "rex", "--opponent", "nobody", "--format", "json"],
+            "--opponent nobody: ",
+        ),
+        (&["ladder", "head-to-head", "quick-2", "--bot", "nobody"], "zetema ladder standings"),
+        (&["ladder", "history", "quick-2", "--bot", "nobody"], "zetema ladder standings"),
+    ] {
+        let refused = server.output(args);
+        let stderr = text(&refused.stderr);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(1), 0), "{args:?}: {stderr}");
+        assert!(stderr.contains(named) && stderr.contains("NOT_FOUND"), "{args:?}: {stderr}");
+    }
+    let spans = [["2026-11-22", "2026-11-21"], ["2026-11-22", "2026-11-22"]];
+    for ([since, before], command) in spans.into_iter().zip([
+        &["ladder", "results", "quick-2"][..],
+        &["ladder", "export", "results", "quick-2", "--format", "csv"],
+    ]) {
+        let refused = server.output(&[command, &["--since", since, "--before", before]].concat());
+        let stderr = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("--since 2026-11-22") && stderr.contains("--before 2026-11-2"), "{stderr}");
+    }
+    let nothing = server.output(&["ladder", "results", "quick-2", "--bot", "rex", "--format", "json"]);
+    assert_eq!((nothing.status.code(), text(&nothing.stdout).trim()), (Some(0), "[]"));
+    assert_eq!(text(&nothing.stderr).trim(), "no result meets the filter");
+}
+
+#[test]
 fn what_others_wrote_gives_a_terminal_no_orders() {
     let server = Served::start();
     let (orders, shown) = ("a\u{1b}[2J\nb", "a\\u{1b}[2J\\nb");

@@ -4,6 +4,7 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
+use super::{NOTHING, check_bots};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::HeadToHeadJson;
@@ -41,12 +42,11 @@ pub(crate) struct HeadToHead {
 impl HeadToHead {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let opponent = self.opponent.unwrap_or_default();
         let page = async |page_size, page_token| {
             let request = v1::GetHeadToHeadRequest {
                 ladder: self.ladder.clone(),
                 bot_name: self.bot.clone(),
-                opponent_name: opponent.clone(),
+                opponent_name: self.opponent.clone().unwrap_or_default(),
                 page_size,
                 page_token,
             };
@@ -54,6 +54,11 @@ impl HeadToHead {
             Ok((answer.opponents, answer.next_page_token))
         };
         let (met, more) = pages(self.limit, page).await?;
+        if met.is_empty() {
+            let opponent = self.opponent.as_deref().map(|opponent| ("--opponent", opponent));
+            check_bots(&client, opponent.into_iter()).await?;
+            output::note(NOTHING);
+        }
         let met: Vec<_> = met.iter().map(HeadToHeadJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&met)?,

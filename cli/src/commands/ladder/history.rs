@@ -4,7 +4,7 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
-use super::rating;
+use super::{NOTHING, rating};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::RatingPointJson;
@@ -45,6 +45,9 @@ impl History {
             Ok((answer.points, answer.next_page_token))
         };
         let (points, more) = pages(self.limit, page).await?;
+        if points.is_empty() {
+            output::note(NOTHING);
+        }
         let points: Vec<_> = points.iter().map(RatingPointJson::new).collect::<Result<_>>()?;
         match self.format.format {
             Format::Json => output::print_json(&points)?,

@@ -6,6 +6,7 @@ use zetema_proto::v1;
 
 use super::filter::FilterArgs;
 use super::standings::Columns;
+use super::{NOTHING, check_bots};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson, ScoredSeatJson};
@@ -46,6 +47,7 @@ pub(crate) struct Results {
 
 impl Results {
     pub(super) async fn run(self) -> Result<()> {
+        self.filter.check()?;
         let client = Client::connect_as_anyone(&self.address).await?;
         let filter = self.filter.to_wire();
         let page = async |page_size, page_token| {
@@ -56,6 +58,10 @@ impl Results {
             Ok((answer.results, answer.next_page_token))
         };
         let (results, more) = pages(self.limit, page).await?;
+        if results.is_empty() {
+            check_bots(&client, self.filter.bots()).await?;
+            output::note(NOTHING);
+        }
         let results: Vec<LadderResultJson> = results.iter().map(LadderResultJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&results)?,
