@@ -22,6 +22,14 @@ fn refusals_say_what_to_do() {
     let bot = server.output(&["bot", "greedy", "--token", "nonsense"]);
     assert_eq!(bot.status.code(), Some(4));
     assert!(text(&bot.stdout).contains("UNAUTHENTICATED"), "{}", text(&bot.stdout));
+    // What a server says by its RPCs, it says for every client: here their commands follow.
+    check(&["ladder", "standings", "nowhere"], "ListLadders names those that there are");
+    check(&["ladder", "standings", "nowhere"], "`zetema ladder list`");
+    check(&["match", "results", "--after", "x"], "(here WatchResults is `zetema match results`)");
+    let owner = text(&server.output(&["token", "create", "--owner", "kennel"]).stdout);
+    let owner = ["ladder", "suspicions", "quick-2", "--token", owner.trim()];
+    check(&owner, "suspicions are for the admin alone, and the token is not the admin's: ");
+    check(&[&owner[..], &["--all"]].concat(), "suspicions are for the admin alone");
     let created = server.json(&["match", "create"]);
     let id = created["match"]["match_id"].as_str().unwrap();
     check(&["record", "verify", id], "NOT_REVEALED");
