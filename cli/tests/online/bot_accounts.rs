@@ -150,6 +150,10 @@ fn an_owner_and_the_admin_list_what_went_wrong_for_a_bot_that_is_retired_too_and
     token(&["bot", "register", "tom", "--owner", "kennel"]);
     let match_id = &create(&server, ["rex", "tom"]).unwrap();
     acts_too_early(&server, &rex, match_id);
+    let seats = &show(&server, match_id)["seats"];
+    assert_eq!([&seats[0]["bot"], &seats[1]["bot"]], ["rex", "tom"], "{seats}");
+    let table = text(&server.output(&["match", "show", match_id]).stdout);
+    assert!(table.contains("0 joined (rex), 1 open (tom)"), "{table}");
     let by = |token: &str, args: &[&str]| server.command(args).env("ZETEMA_TOKEN", token).output().unwrap();
     let json = ["bot", "faults", "rex", "--format", "json"];
 
