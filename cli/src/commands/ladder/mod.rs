@@ -13,6 +13,7 @@ pub(crate) mod standings;
 mod suspicions;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
