@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use zetema_service::server::StartError;
 
 use crate::cli::Cli;
+use crate::rpcs::with_commands;
 
 /// A command line that the parser takes and the program can't: exit code 2, as for the parser's own.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
     } else {
         let mark = console::style("error:").for_stderr().red().bold();
-        let _ = writeln!(io::stderr(), "{mark} {}", chain(error));
+        let _ = writeln!(io::stderr(), "{mark} {}", with_commands(&chain(error)));
     }
     code(error)
 }

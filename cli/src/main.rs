@@ -19,6 +19,7 @@ mod output;
 mod own_process;
 mod pages;
 mod render;
+mod rpcs;
 mod scrape;
 mod screen;
 mod supervisor;

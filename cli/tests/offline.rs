@@ -85,7 +85,9 @@ fn a_wrong_call_exits_with_2_and_says_what_to_give() {
     check(&["rules", "show", "quick", "--set", "players=3"], "", 2, "", "give --players 3");
     check(&["demo", "--bots", "gready"], "", 2, "", "possible values: random, greedy");
     check(&["demo", "--bots", "greedy,greedy,random"], "", 2, "", "3 bots for 2 players");
-    check(&["demo", "--matches", "0"], "", 2, "", "--matches");
+    check(&["demo", "--matches", "0"], "", 2, "", "give at least 1");
+    check(&["demo", "--ladder", "--matches", "0"], "", 2, "", "give at least 1");
+    check(&["demo", "--matches", "few"], "", 2, "", "give a number from 1 to ");
     for flags in [
         &["--preset", "quick"][..],
         &["--players", "3"],

@@ -69,6 +69,9 @@ pub enum Error {
     /// The bot's token can't be sent.
     #[error("the bot's token has characters that no token has: copy it again")]
     BotToken,
+    /// The token of a bot's owner, or of the admin, can't be sent.
+    #[error("the owner's token has characters that no token has: copy it again")]
+    OwnerToken,
     /// A text is no [`LadderQueue`](crate::LadderQueue).
     #[error(
         "{text:?} is no queue of a ladder: give its name, or NAME:MATCHES with at least one match at once"

@@ -64,7 +64,7 @@ pub use fault::Fault;
 pub use ladder::{Conduct, LadderNotice, LadderQueue, QueueState, SessionEvent};
 pub use nonce_secret::NonceSecret;
 pub use outcome::Outcome;
-pub use reported::{ReportedFault, ReportedKind, list_faults};
+pub use reported::{ReportedFault, ReportedKind, list_faults, list_faults_of_bot};
 pub use run::run;
 pub use session::Records;
 pub use simulate::{Simulated, numbered_seed, simulate};

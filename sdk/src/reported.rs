@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
 
+use tonic::metadata::{Ascii, MetadataValue};
 use tonic::{Request, Status};
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::{FieldError, Wire, v1};
@@ -97,11 +98,62 @@ pub async fn list_faults(
     match_id: Option<&str>,
     most: usize,
 ) -> Result<Vec<ReportedFault>, Error> {
-    let mut client = PlayServiceClient::new(endpoint(server, tls)?.connect_lazy());
-    let (seat_token, bot) = match token {
-        PlayerToken::Seat(token) => (token.reveal(), None),
-        PlayerToken::Bot(token) => ("", Some(bearer(token.reveal()).map_err(|_| Error::BotToken)?)),
+    let whose = match token {
+        PlayerToken::Seat(token) => Whose { seat_token: token.reveal(), bot: "", caller: None },
+        PlayerToken::Bot(token) => Whose {
+            seat_token: "",
+            bot: "",
+            caller: Some(bearer(token.reveal()).map_err(|_| Error::BotToken)?),
+        },
     };
+    list(server, tls, &whose, match_id, most).await
+}
+
+/// Asks the server what went wrong for this bot, as [`list_faults`] does, with the token of the bot's owner or of the
+/// admin. The bot may be retired.
+///
+/// ```no_run
+/// # use zetema_sdk::{Error, Tls, list_faults_of_bot};
+/// # async fn show(owner: &str) -> Result<(), Error> {
+/// for fault in list_faults_of_bot("http://127.0.0.1:4680", &Tls::default(), owner, "rex", None, 100).await? {
+///     println!("match {} seat {}: {}", fault.match_id, fault.seat, fault.kind);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As those of [`list_faults`]; [`Error::OwnerToken`] if the token can't be sent.
+pub async fn list_faults_of_bot(
+    server: &str,
+    tls: &Tls,
+    owner_token: &str,
+    bot: &str,
+    match_id: Option<&str>,
+    most: usize,
+) -> Result<Vec<ReportedFault>, Error> {
+    let caller = Some(bearer(owner_token).map_err(|_| Error::OwnerToken)?);
+    list(server, tls, &Whose { seat_token: "", bot, caller }, match_id, most).await
+}
+
+/// Whose faults are asked for, and by whom.
+struct Whose<'a> {
+    /// Empty: those of a bot.
+    seat_token: &'a str,
+    /// Empty: that of the caller.
+    bot: &'a str,
+    /// What goes into the metadata.
+    caller: Option<MetadataValue<Ascii>>,
+}
+
+async fn list(
+    server: &str,
+    tls: &Tls,
+    whose: &Whose<'_>,
+    match_id: Option<&str>,
+    most: usize,
+) -> Result<Vec<ReportedFault>, Error> {
+    let mut client = PlayServiceClient::new(endpoint(server, tls)?.connect_lazy());
     let mut faults = Vec::new();
     let mut page_token = String::new();
     loop {
@@ -110,15 +162,15 @@ pub async fn list_faults(
             return Ok(faults);
         }
         let mut request = Request::new(v1::ListFaultsRequest {
-            seat_token: seat_token.to_owned(),
+            seat_token: whose.seat_token.to_owned(),
             match_id: match_id.unwrap_or_default().to_owned(),
             page_size: u32::try_from(left.min(PAGE)).unwrap_or(u32::MAX),
             page_token,
-            bot: String::new(),
+            bot: whose.bot.to_owned(),
         });
         request.set_timeout(WITHIN);
-        if let Some(bot) = &bot {
-            request.metadata_mut().insert(AUTHORIZATION, bot.clone());
+        if let Some(caller) = &whose.caller {
+            request.metadata_mut().insert(AUTHORIZATION, caller.clone());
         }
         let begun = Instant::now();
         let answer = client.list_faults(request).await;

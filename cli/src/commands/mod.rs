@@ -3,6 +3,7 @@
 pub(crate) mod backup;
 pub(crate) mod bot;
 pub(crate) mod demo;
+mod faults;
 pub(crate) mod journal;
 pub(crate) mod ladder;
 pub(crate) mod load;

@@ -31,13 +31,15 @@ pub(crate) struct MatchJson {
     outcome: Option<OutcomeJson>,
 }
 
-/// Whether a seat has joined.
+/// Whether a seat has joined, and who plays it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SeatJson {
     pub(crate) seat: u32,
     side: u32,
     /// `open`, `joined` or `forfeited`.
     pub(crate) state: &'static str,
+    /// The bot that plays it. `null`: it is played by token, or not told yet.
+    pub(crate) bot: Option<String>,
 }
 
 /// A match that was created, with the tokens that its seats are played by.
@@ -153,6 +155,7 @@ impl SeatJson {
                 v1::SeatState::Forfeited => "forfeited",
                 v1::SeatState::Unspecified => UNKNOWN,
             },
+            bot: Some(message.bot_name.clone()).filter(|bot| !bot.is_empty()),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Accounts of bots: registered, listed, played with, given another token and retired.
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 use tonic::{Request, Status};
 use zetema_proto::v1;
 use zetema_proto::v1::match_service_client::MatchServiceClient;
+use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::seat_spec::Kind;
 
 use crate::server::{Served, parse, text, zetema};
@@ -115,6 +116,80 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     assert_eq!(server.json(&["bot", "show", "rex"]), retired);
     assert_eq!(server.json(&["bot", "list", "--state", "active"])[0]["name"], "tom");
     assert_eq!(show(&server, match_id)["state"], "finished");
+}
+
+/// Has the bot act in its match before it is dealt, which is refused, and waits until the server has noted it.
+#[tokio::main(flavor = "current_thread")]
+async fn acts_too_early(server: &Served, bot: &str, match_id: &str) {
+    let mut client = PlayServiceClient::connect(server.url.clone()).await.unwrap();
+    let assigned = Some(v1::AssignedSeat { match_id: match_id.to_owned(), seat: 0 });
+    let bearer = |metadata: &mut tonic::metadata::MetadataMap| {
+        metadata.insert("authorization", format!("Bearer {bot}").parse().unwrap());
+    };
+    let join = v1::JoinSeatRequest { assigned: assigned.clone(), ..v1::JoinSeatRequest::default() };
+    let mut join = Request::new(join);
+    bearer(join.metadata_mut());
+    client.join_seat(join).await.unwrap();
+    let act = Some(v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) });
+    let mut act = Request::new(v1::ActRequest { act, assigned, ..v1::ActRequest::default() });
+    bearer(act.metadata_mut());
+    client.act(act).await.unwrap_err();
+}
+
+#[test]
+fn an_owner_and_the_admin_list_what_went_wrong_for_a_bot_that_is_retired_too_and_nobody_else() {
+    let server = Served::start();
+    let token = |args: &[&str]| {
+        let made = server.output(args);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        text(&made.stdout).trim().to_owned()
+    };
+    let kennel = token(&["token", "create", "--owner", "kennel"]);
+    let shop = token(&["token", "create", "--owner", "shop"]);
+    let rex = token(&["bot", "register", "rex", "--owner", "kennel"]);
+    token(&["bot", "register", "tom", "--owner", "kennel"]);
+    let match_id = &create(&server, ["rex", "tom"]).unwrap();
+    acts_too_early(&server, &rex, match_id);
+    let seats = &show(&server, match_id)["seats"];
+    assert_eq!([&seats[0]["bot"], &seats[1]["bot"]], ["rex", "tom"], "{seats}");
+    let table = text(&server.output(&["match", "show", match_id]).stdout);
+    assert!(table.contains("0 joined (rex), 1 open (tom)"), "{table}");
+    let by = |token: &str, args: &[&str]| server.command(args).env("ZETEMA_TOKEN", token).output().unwrap();
+    let json = ["bot", "faults", "rex", "--format", "json"];
+
+    let told = parse(&by(&kennel, &json));
+    assert_eq!(
+        (told.as_array().unwrap().len(), &told[0]["match_id"], &told[0]["reason"]),
+        (1, &match_id.as_str().into(), &"MATCH_NOT_STARTED".into()),
+        "{told}"
+    );
+    assert_eq!(parse(&by(&rex, &["match", "faults", "--format", "json"])), told, "as by the bot's own token");
+    assert_eq!(server.json(&["bot", "faults", "rex", "--match", match_id]), told, "by the admin's");
+    let other = &create(&server, ["rex", "tom"]).unwrap();
+    assert_eq!(server.json(&["bot", "faults", "rex", "--match", other]), json!([]));
+    let table = by(&kennel, &["bot", "faults", "rex"]);
+    assert!(text(&table.stdout).contains("MATCH_NOT_STARTED"), "{}", text(&table.stdout));
+
+    let says = |output: &Output, code: i32, part: &str| {
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(stderr.contains(part) && output.stdout.is_empty(), "{part}: {stderr}");
+    };
+    says(&by(&shop, &["bot", "faults", "rex"]), 1, "`zetema bot list` shows all bots, and whose they are");
+    says(&server.output(&["bot", "faults", "nobody"]), 1, "`zetema bot list` shows all bots");
+    says(&by(&rex, &["bot", "faults", "rex"]), 1, "for the bot's own there is `zetema match faults`");
+    says(&by(&kennel, &["match", "faults"]), 2, "`zetema bot faults NAME`");
+    let admin = std::fs::read_to_string(server.data.path().join("admin-token")).unwrap();
+    says(&by(admin.trim(), &["match", "faults"]), 2, "`zetema bot faults NAME`");
+
+    assert!(by(&kennel, &["bot", "retire", "rex"]).status.success());
+    assert_eq!(parse(&by(&kennel, &json)), told, "of one that is retired too");
+}
+
+#[test]
+fn the_help_of_rotate_says_that_the_old_token_plays_on() {
+    let help = text(&zetema().args(["bot", "--help"]).output().unwrap().stdout);
+    assert!(help.contains("24 hours") && !help.contains("void all that it had"), "{help}");
 }
 
 #[test]

@@ -117,6 +117,23 @@ fn bots_play_day_and_night_and_a_kill_of_the_server_changes_no_rating() {
     watch.kill().unwrap();
     watch.wait().unwrap();
 
+    // And the lists, of which ann is in every match.
+    until(&server, |ladder| ladder["rated_matches"].as_u64().unwrap() >= 1);
+    for list in [
+        &["results", LADDER][..],
+        &["history", LADDER, "--bot", "ann"],
+        &["head-to-head", LADDER, "--bot", "ann"],
+    ] {
+        let args = [&["ladder"], list, &["--watch", "--format", "json"]].concat();
+        let mut watch = server.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+        let told: Vec<Value> =
+            lines.take(2).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        assert!(told.iter().all(|list| list[0].is_object()) && told[0] != told[1], "{list:?}: {told:?}");
+        watch.kill().unwrap();
+        watch.wait().unwrap();
+    }
+
     until(&server, |ladder| ladder["rated_matches"].as_u64().unwrap() >= 12);
     quiet(&server, bots);
     let before = agreed(&server);
@@ -128,6 +145,13 @@ fn bots_play_day_and_night_and_a_kill_of_the_server_changes_no_rating() {
         before.1.as_array().unwrap().iter().all(|result| owners(result) == 1),
         "bob and cyd are of one owner"
     );
+
+    // Of bots that are not there is no list that is empty.
+    let refused = server.output(&["ladder", "head-to-head", LADDER, "--bot", "ann", "--opponent", "nobody"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("--opponent nobody: "), "{}", text(&refused.stderr));
+    let met = server.output(&["ladder", "head-to-head", LADDER, "--bot", "bob", "--opponent", "cyd"]);
+    assert_eq!((met.status.code(), text(&met.stderr).trim()), (Some(0), "no result meets the filter"));
 
     let counted = ladder(&server)["rated_matches"].clone();
     let season = server.json(&["ladder", "suspicions", LADDER]);

@@ -40,6 +40,7 @@ fn a_match_is_created_played_listed_watched_and_verified() {
     assert_eq!(created["match"]["time_control"], control);
     let id = created["match"]["match_id"].as_str().unwrap();
     assert_eq!(created["match"]["state"], "waiting-for-seats");
+    assert_eq!(created["match"]["seats"][3]["bot"], Value::Null, "it is played by token");
     assert_eq!(created["match"]["rules"]["teams"], "pairs");
     let tokens = tokens(&created);
     assert_eq!(tokens.len(), 4);

@@ -1,5 +1,6 @@
 //! `zetema bot`: house bots that play on a server, and the accounts of bots.
 
+mod faults;
 mod house;
 mod list;
 mod register;
@@ -44,8 +45,10 @@ enum AccountCommand {
     Show(show::Show),
     /// Change what is said of a bot
     Update(update::Update),
-    /// Give a bot another token and void all that it had; its matches go on
+    /// Give a bot another token; the old one plays its matches to the end, for 24 hours at most, unless --now voids it
     Rotate(rotate::Rotate),
+    /// Show an owner, or the admin, what went wrong for a bot, retired or not
+    Faults(faults::Faults),
     /// End a bot: its tokens are void, its history stays, and nobody else gets its name
     Retire(retire::Retire),
 }
@@ -60,6 +63,7 @@ impl Bot {
             Some(AccountCommand::Show(show)) => show.run().await,
             Some(AccountCommand::Update(update)) => update.run().await,
             Some(AccountCommand::Rotate(rotate)) => rotate.run().await,
+            Some(AccountCommand::Faults(faults)) => faults.run().await,
             Some(AccountCommand::Retire(retire)) => retire.run().await,
         }
     }

@@ -70,7 +70,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// How many matches to play: unless given one, which is shown as it is played, and with --ladder until Ctrl-C
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = matches)]
     matches: Option<NonZeroU64>,
     /// Keep the server's data in this folder; unless given, they are removed
     #[arg(long, value_name = "DIR")]
@@ -82,6 +82,14 @@ pub(crate) struct Demo {
     format: FormatArgs,
     #[command(flatten)]
     time: TimeControlArgs,
+}
+
+/// A number of matches.
+fn matches(text: &str) -> Result<NonZeroU64, String> {
+    match text.parse::<u64>() {
+        Ok(number) => NonZeroU64::new(number).ok_or_else(|| "give at least 1".to_owned()),
+        Err(_) => Err(format!("give a number from 1 to {}", u64::MAX)),
+    }
 }
 
 impl Demo {

@@ -5,6 +5,8 @@ use prost_types::Timestamp;
 use serde::{Deserialize, Serialize};
 use zetema_proto::v1;
 
+use crate::failure::Usage;
+
 /// Which results of a ladder are wanted: those that meet every condition given.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct FilterArgs {
@@ -66,6 +68,24 @@ pub(super) struct FilterJson {
 }
 
 impl FilterArgs {
+    /// Refuses a span in which nothing can have ended: an empty list would look like an answer.
+    pub(super) fn check(&self) -> Result<(), Usage> {
+        let moment = |time: &Timestamp| (time.seconds, time.nanos);
+        match (&self.since, &self.before) {
+            (Some(since), Some(before)) if moment(since) >= moment(before) => Err(Usage::new(format!(
+                "nothing ends from --since {since} on and before --before {before}: give a --before that is later than \
+                 --since"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The bots that are named, each with its flag.
+    pub(super) fn bots(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = [("--bot", &self.bot), ("--opponent", &self.opponent)];
+        named.into_iter().filter_map(|(flag, bot)| Some((flag, bot.as_deref()?)))
+    }
+
     /// As it is kept.
     pub(super) fn to_json(&self) -> FilterJson {
         let Self { bot, opponent, since, before, reason } = self;
@@ -91,6 +111,33 @@ impl FilterArgs {
             since: *since,
             before: *before,
             reasons: reason.iter().map(|reason| reason.to_wire().into()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        filter: FilterArgs,
+    }
+
+    #[test]
+    fn a_span_in_which_nothing_can_have_ended_is_refused_by_the_names_of_both_flags() {
+        let refused = |since: &str, before: &str| {
+            let line = Line::try_parse_from(["results", "--since", since, "--before", before]).unwrap();
+            line.filter.check().err().map(|usage| usage.to_string())
+        };
+        assert_eq!(refused("2026-11-21", "2026-11-21T00:00:00.001Z"), None);
+        for since in ["2026-11-22", "2026-11-23"] {
+            let told = refused(since, "2026-11-22").unwrap();
+            let flags = format!("--since {since}T00:00:00Z on and before --before 2026-11-22T00:00:00Z");
+            assert!(told.contains(&flags) && told.contains("give a --before that is later"), "{told}");
         }
     }
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
+use super::{NOTHING, check_bots, watch};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::HeadToHeadJson;
@@ -16,9 +17,13 @@ use crate::pages::pages;
 No token is needed. The JSON is a list of objects: opponent, matches (those in which both were on different sides),
 ahead, level, behind, margin (points, summed; not rated).
 
+With --watch the list is asked for and shown again when the standings change, until Ctrl-C. With --format json each line
+is the whole list then.
+
 Examples:
   zetema ladder head-to-head sackson-2 --bot greedy
-  zetema ladder head-to-head sackson-2 --bot greedy --opponent random")]
+  zetema ladder head-to-head sackson-2 --bot greedy --opponent random
+  zetema ladder head-to-head sackson-2 --bot greedy --watch")]
 pub(crate) struct HeadToHead {
     /// The ladder's name
     #[arg(value_name = "LADDER")]
@@ -32,6 +37,9 @@ pub(crate) struct HeadToHead {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
+    /// Go on and show it again when it changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -41,21 +49,16 @@ pub(crate) struct HeadToHead {
 impl HeadToHead {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let opponent = self.opponent.unwrap_or_default();
-        let page = async |page_size, page_token| {
-            let request = v1::GetHeadToHeadRequest {
-                ladder: self.ladder.clone(),
-                bot_name: self.bot.clone(),
-                opponent_name: opponent.clone(),
-                page_size,
-                page_token,
-            };
-            let answer = client.get_head_to_head(request).await?;
-            Ok((answer.opponents, answer.next_page_token))
-        };
-        let (met, more) = pages(self.limit, page).await?;
-        let met: Vec<_> = met.iter().map(HeadToHeadJson::new).collect();
-        match self.format.format {
+        let format = self.format.format;
+        if self.watch {
+            let ask = async || Ok(self.ask(&client).await?.0);
+            return watch::list(&client, &self.ladder, format, ask, table).await;
+        }
+        let (met, more) = self.ask(&client).await?;
+        if met.is_empty() {
+            output::note(NOTHING);
+        }
+        match format {
             Format::Json => output::print_json(&met)?,
             Format::Table => output::print(table(&met))?,
         }
@@ -63,6 +66,27 @@ impl HeadToHead {
             output::note(format!("there are more: give a --limit over {}", self.limit));
         }
         Ok(())
+    }
+
+    /// What there is now, and whether there is more.
+    async fn ask(&self, client: &Client) -> Result<(Vec<HeadToHeadJson>, bool)> {
+        let page = async |page_size, page_token| {
+            let request = v1::GetHeadToHeadRequest {
+                ladder: self.ladder.clone(),
+                bot_name: self.bot.clone(),
+                opponent_name: self.opponent.clone().unwrap_or_default(),
+                page_size,
+                page_token,
+            };
+            let answer = client.get_head_to_head(request).await?;
+            Ok((answer.opponents, answer.next_page_token))
+        };
+        let (met, more) = pages(self.limit, page).await?;
+        if met.is_empty() {
+            let opponent = self.opponent.as_deref().map(|opponent| ("--opponent", opponent));
+            check_bots(client, opponent.into_iter()).await?;
+        }
+        Ok((met.iter().map(HeadToHeadJson::new).collect(), more))
     }
 }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
-use super::rating;
+use super::{NOTHING, rating, watch};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::RatingPointJson;
@@ -17,7 +17,11 @@ use crate::pages::pages;
 No token is needed. The JSON is a list of objects: result_number, match_id, time, rating (mu, sigma, shown,
 provisional): the rating after that match.
 
-Example:
+With --watch the list is asked for and shown again when the standings change, until Ctrl-C. With --format json each line
+is the whole list then.
+
+Examples:
+  zetema ladder history sackson-2 --bot greedy --watch
   zetema ladder history sackson-2 --bot greedy --limit 1000 --format json")]
 pub(crate) struct History {
     /// The ladder's name
@@ -29,6 +33,9 @@ pub(crate) struct History {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
+    /// Go on and show it again when it changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -38,15 +45,16 @@ pub(crate) struct History {
 impl History {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let page = async |page_size, page_token| {
-            let (ladder, bot_name) = (self.ladder.clone(), self.bot.clone());
-            let request = v1::GetRatingHistoryRequest { ladder, bot_name, page_size, page_token };
-            let answer = client.get_rating_history(request).await?;
-            Ok((answer.points, answer.next_page_token))
-        };
-        let (points, more) = pages(self.limit, page).await?;
-        let points: Vec<_> = points.iter().map(RatingPointJson::new).collect::<Result<_>>()?;
-        match self.format.format {
+        let format = self.format.format;
+        if self.watch {
+            let ask = async || Ok(self.ask(&client).await?.0);
+            return watch::list(&client, &self.ladder, format, ask, table).await;
+        }
+        let (points, more) = self.ask(&client).await?;
+        if points.is_empty() {
+            output::note(NOTHING);
+        }
+        match format {
             Format::Json => output::print_json(&points)?,
             Format::Table => output::print(table(&points))?,
         }
@@ -54,6 +62,18 @@ impl History {
             output::note(format!("there are more: give a --limit over {}", self.limit));
         }
         Ok(())
+    }
+
+    /// What there is now, and whether there is more.
+    async fn ask(&self, client: &Client) -> Result<(Vec<RatingPointJson>, bool)> {
+        let page = async |page_size, page_token| {
+            let (ladder, bot_name) = (self.ladder.clone(), self.bot.clone());
+            let request = v1::GetRatingHistoryRequest { ladder, bot_name, page_size, page_token };
+            let answer = client.get_rating_history(request).await?;
+            Ok((answer.points, answer.next_page_token))
+        };
+        let (points, more) = pages(self.limit, page).await?;
+        Ok((points.iter().map(RatingPointJson::new).collect::<Result<_>>()?, more))
     }
 }
 

@@ -13,10 +13,13 @@ pub(crate) mod standings;
 mod suspicions;
 #[cfg(test)]
 mod tests;
+mod watch;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
+use zetema_proto::v1;
 
+use crate::client::Client;
 use crate::json::{ConductJson, RatingJson};
 
 /// What to do with ladders.
@@ -58,6 +61,18 @@ pub(super) async fn run(command: LadderCommand) -> Result<()> {
         LadderCommand::Recompute(recompute) => recompute.run().await,
     }
 }
+
+/// Refuses bots, each with its flag, that the server does not have: of them too it gives lists, which are empty.
+async fn check_bots<'a>(client: &Client, named: impl Iterator<Item = (&'static str, &'a str)>) -> Result<()> {
+    for (flag, bot) in named {
+        let request = v1::GetBotRequest { name: bot.to_owned() };
+        client.get_bot(request).await.with_context(|| format!("{flag} {bot}"))?;
+    }
+    Ok(())
+}
+
+/// What people are told of a list without a result.
+const NOTHING: &str = "no result meets the filter";
 
 /// A rating for people: what the standings go by, and how unsure it is. One that says little yet has a question mark.
 fn rating(rating: &RatingJson) -> String {

@@ -6,6 +6,7 @@ use zetema_proto::v1;
 
 use super::filter::FilterArgs;
 use super::standings::Columns;
+use super::{NOTHING, check_bots, watch};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::Client;
 use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson, ScoredSeatJson};
@@ -23,9 +24,13 @@ adjusted: points of the side less the mean of the others', what of it was the lu
 until it is computed, in the background, of a match that is not rated, and of results older than the latest 200000 of
 the ladder (fewer where there are more than two ladders). --luck shows it in the table.
 
+With --watch the list is asked for and shown again when the standings change, until Ctrl-C: a match that is not rated, as
+one that was aborted, comes with the next that is. With --format json each line is the whole list then.
+
 Examples:
   zetema ladder results sackson-2 --bot greedy --opponent random
-  zetema ladder results sackson-2 --since 2026-11-21 --reason forfeit --reason aborted --format json")]
+  zetema ladder results sackson-2 --since 2026-11-21 --reason forfeit --reason aborted --format json
+  zetema ladder results sackson-2 --limit 20 --watch")]
 pub(crate) struct Results {
     /// The ladder's name
     #[arg(value_name = "LADDER")]
@@ -38,6 +43,9 @@ pub(crate) struct Results {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
+    /// Go on and show it again when it changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -46,7 +54,30 @@ pub(crate) struct Results {
 
 impl Results {
     pub(super) async fn run(self) -> Result<()> {
+        self.filter.check()?;
         let client = Client::connect_as_anyone(&self.address).await?;
+        let format = self.format.format;
+        if self.watch {
+            let ask = async || Ok(self.ask(&client).await?.0);
+            let table = |results: &[_]| table(results, self.columns());
+            return watch::list(&client, &self.ladder, format, ask, table).await;
+        }
+        let (results, more) = self.ask(&client).await?;
+        if results.is_empty() {
+            output::note(NOTHING);
+        }
+        match format {
+            Format::Json => output::print_json(&results)?,
+            Format::Table => output::print(table(&results, self.columns()))?,
+        }
+        if more {
+            output::note(format!("there are more: give a --limit over {}", self.limit));
+        }
+        Ok(())
+    }
+
+    /// What there is now, and whether there is more.
+    async fn ask(&self, client: &Client) -> Result<(Vec<LadderResultJson>, bool)> {
         let filter = self.filter.to_wire();
         let page = async |page_size, page_token| {
             let (ladder, filter) = (self.ladder.clone(), Some(filter.clone()));
@@ -56,18 +87,14 @@ impl Results {
             Ok((answer.results, answer.next_page_token))
         };
         let (results, more) = pages(self.limit, page).await?;
-        let results: Vec<LadderResultJson> = results.iter().map(LadderResultJson::new).collect();
-        match self.format.format {
-            Format::Json => output::print_json(&results)?,
-            Format::Table => {
-                let columns = if self.luck { Columns::WithLuck } else { Columns::Usual };
-                output::print(table(&results, columns))?;
-            }
+        if results.is_empty() {
+            check_bots(client, self.filter.bots()).await?;
         }
-        if more {
-            output::note(format!("there are more: give a --limit over {}", self.limit));
-        }
-        Ok(())
+        Ok((results.iter().map(LadderResultJson::new).collect(), more))
+    }
+
+    const fn columns(&self) -> Columns {
+        if self.luck { Columns::WithLuck } else { Columns::Usual }
     }
 }
 

@@ -10,6 +10,7 @@ use zetema_proto::v1;
 use zetema_proto::v1::watch_standings_response::Kind;
 use zetema_service::server::termination;
 
+use super::watch::Pictures;
 use super::{conduct, rating};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::{Client, explain};
@@ -17,7 +18,6 @@ use crate::failure::Usage;
 use crate::json::{EstimateJson, IntervalJson, StandingJson, StandingsJson};
 use crate::output::{self, Format};
 use crate::pages::pages;
-use crate::screen::Screen;
 
 /// How many standings are shown, unless it is said.
 const USUAL_LIMIT: u32 = 100;
@@ -111,9 +111,7 @@ impl Standings {
 
     async fn follow(&self, mut stream: Following) -> Result<()> {
         let limit = usize::try_from(self.limit.unwrap_or(USUAL_LIMIT)).unwrap_or(usize::MAX);
-        // One line less would have no bot.
-        let mut screen = Screen::with_room_for(4).filter(|_| self.format.format == Format::Table);
-        let (mut latest, mut shown) = (Latest::default(), None);
+        let (mut latest, mut pictures) = (Latest::default(), Pictures::new(self.format.format));
         loop {
             let standings = stream.next().await?;
             if self.format.format == Format::Json {
@@ -121,16 +119,7 @@ impl Standings {
                 continue;
             }
             latest.take(standings);
-            let picture = table(&latest.best(limit), self.columns()).to_string();
-            // What changed may be in none of its columns.
-            if shown.as_ref() == Some(&picture) {
-                continue;
-            }
-            match &mut screen {
-                Some(screen) => screen.draw(&picture)?,
-                None => output::print(&picture)?,
-            }
-            shown = Some(picture);
+            pictures.show(table(&latest.best(limit), self.columns()).to_string())?;
         }
     }
 }

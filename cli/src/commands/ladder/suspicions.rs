@@ -7,7 +7,7 @@ use zetema_proto::v1;
 
 use super::filter::time;
 use crate::args::{FormatArgs, ServerArgs};
-use crate::client::{Client, patiently};
+use crate::client::{Client, patiently, reason_of};
 use crate::json::SuspicionsJson;
 use crate::output::{self, Format};
 
@@ -63,7 +63,8 @@ impl Suspicions {
         let client = Client::connect(&self.server).await?;
         let mut before = self.before;
         if !self.all {
-            let season = SuspicionsJson::new(&client.list_suspicions(self.request(before)).await?);
+            let answer = client.list_suspicions(self.request(before)).await;
+            let season = SuspicionsJson::new(&answer.map_err(for_the_admin)?);
             if self.format.format == Format::Json {
                 output::print_json(&season)?;
             }
@@ -72,7 +73,8 @@ impl Suspicions {
         loop {
             let request = self.request(before);
             let answer = patiently(async || client.list_suspicions(request.clone()).await).await;
-            let season = SuspicionsJson::new(&answer.with_context(|| stopped(before))?);
+            let season =
+                SuspicionsJson::new(&answer.map_err(for_the_admin).with_context(|| stopped(before))?);
             if self.format.format == Format::Json {
                 output::print_json_line(&season)?;
             }
@@ -126,6 +128,14 @@ fn stopped(before: Option<u64>) -> String {
         }
         None => "the latest season can't be shown".to_owned(),
     }
+}
+
+/// The error, and whose token is needed where the one that was sent is not: the server takes it for none.
+fn for_the_admin(error: anyhow::Error) -> anyhow::Error {
+    if reason_of(&error) == Some(v1::ErrorReason::Unauthenticated) {
+        return error.context("suspicions are for the admin alone, and the token is not the admin's");
+    }
+    error
 }
 
 /// Suspicions for people.

@@ -25,7 +25,7 @@ pub(crate) enum MatchCommand {
     Show(show::Show),
     /// Watch a match as a spectator until it is over
     Watch(watch::Watch),
-    /// Show what went wrong for the player of a seat, or for a bot
+    /// Show what went wrong for the player of a seat, or for a bot, by its own token
     Faults(faults::Faults),
     /// Read the results of matches that are over, in the order in which they ended
     Results(results::Results),

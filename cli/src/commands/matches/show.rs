@@ -14,7 +14,8 @@ use crate::render::{self, Names};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The JSON is one object: match_id, state, rules, rules_revision, time_control (join_timeout_ms,
-idle_timeout_ms, clock), seats (seat, side, state), deals, commitment, visibility, client_reference, ladder (or null),
+idle_timeout_ms, clock), seats (seat, side, state, bot, or null where it is played by token,
+or is neither dealt nor over and not yours), deals, commitment, visibility, client_reference, ladder (or null),
 create_time, end_time and outcome, which is null, or has the key result (reason, sides) or aborted (reason, seats).")]
 pub(crate) struct Show {
     /// The match's id
@@ -49,7 +50,7 @@ fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
     let rules = matches::rules(message)?;
     let names = Names::numbers(rules);
     let outcome = matches::outcome(message)?.map(|outcome| plain(&render::outcome(&outcome, &names)));
-    let seats: Vec<String> = json.seats.iter().map(|seat| format!("{} {}", seat.seat, seat.state)).collect();
+    let seats: Vec<String> = json.seats.iter().map(seat).collect();
     let mut table = output::table(["match", &json.match_id]);
     for (name, value) in [
         ("state", json.state.to_owned()),
@@ -70,6 +71,14 @@ fn whole(message: &v1::Match) -> Result<comfy_table::Table> {
         }
     }
     Ok(table)
+}
+
+/// A seat, and the bot that plays it.
+fn seat(matches::SeatJson { seat, state, bot, .. }: &matches::SeatJson) -> String {
+    match bot {
+        Some(bot) => format!("{seat} {state} ({})", output::plain(bot)),
+        None => format!("{seat} {state}"),
+    }
 }
 
 fn plain(styled: &str) -> String {

@@ -122,6 +122,7 @@ impl Form {
 
 impl Export {
     pub(super) async fn run(self) -> Result<()> {
+        self.filter.check()?;
         let mut signals = Terminations::listen().context("signals can't be had")?;
         let client = Client::connect_as_anyone(&self.address).await?;
         let mut exporting = Exporting::new(&self, &client).await?;
