@@ -29,6 +29,13 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
         let lost_before = lost.len();
         small_table(from, &tx, ROTATED_TOKENS, &mut lost)?;
         tx.execute("DELETE FROM rotated_tokens WHERE token_id NOT IN (SELECT token_id FROM tokens)", [])?;
+        if lost.len() == lost_before && !hangs_together(&from.conn, ROTATED_TOKENS) {
+            let Sealed { table, .. } = ROTATED_TOKENS;
+            lost.push(format!(
+                "rows of the table {table} may be missing{}",
+                what_follows(ROTATED_TOKENS, None)
+            ));
+        }
         if lost.len() > lost_before {
             lost.extend(tokens::take_for_rotated(&tx)?);
         }
@@ -90,6 +97,12 @@ fn readable(conn: &Connection, sql: &str, params: impl Params) -> (Vec<Vec<Value
     };
     let error = read().err();
     (taken, error)
+}
+
+/// Whether the pages of a table are as SQLite makes them: else a row may be missing that nothing else tells of.
+fn hangs_together(conn: &Connection, sealed: Sealed) -> bool {
+    let (found, error) = readable(conn, &format!("PRAGMA integrity_check({})", sealed.table), []);
+    error.is_none() && matches!(&found[..], [row] if matches!(&row[..], [Value::Text(ok)] if ok == "ok"))
 }
 
 /// The numbers of the rows of a table whose key is a number, as far as they can be read: from the first on, from the last
