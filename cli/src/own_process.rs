@@ -10,7 +10,9 @@ use crate::args::{AddressArgs, ServerArgs};
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at ";
-/// A server in a process of its own, with its data in a temporary folder. It is killed when this is dropped.
+
+/// A server in a process of its own, with its data in a temporary folder. It is killed when this is dropped, and stops by itself when this
+/// program is gone. Ctrl-C in a terminal reaches this program alone: what is measured must not stop before it.
 pub(crate) struct OwnProcess {
     child: Child,
     url: String,
@@ -22,11 +24,24 @@ impl OwnProcess {
     pub(crate) fn start() -> Result<Self> {
         let folder = TempDir::with_prefix("zetema-load-").context("no temporary folder can be made")?;
         let program = std::env::current_exe().context("the system does not know where this program is")?;
-        let child = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--log-format", "text", "--data"])
+        let mut command = Command::new(program);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--log",
+                "error",
+                "--log-format",
+                "text",
+                "--until-stdin-ends",
+                "--data",
+            ])
             .arg(folder.path())
             .args(zetema_load::SERVER_FLAGS)
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

@@ -16,8 +16,8 @@ pub use honesty::{
 };
 pub use luck::{
     AdjustError, AdjustedScore, Baseline, BaselineComputation, BaselineKey, DealComputation, DealKey,
-    DealValues, Estimate, Interval, MatchTimes, PointsPerMatch, Reference, ReferenceVersion, Step, SumsError,
-    UnknownReferenceVersion,
+    DealValues, Estimate, Interval, MatchTimes, PointsPerMatch, Reference, ReferenceVersion, ScoresMissing,
+    Step, SumsError, UnknownReferenceVersion,
 };
 pub use ratings::{
     Certainty, Counted, Deviation, Difference, Entry, HeadToHead, HeadToHeads, Ladder, LadderError,

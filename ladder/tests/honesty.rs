@@ -27,7 +27,7 @@ use zetema_ladder::{Cause, Departure, Ending, Finding, FinishedSeat, Suspicion};
 use zetema_rules::Teams;
 
 use bot::{Bot, Character, Name, Way};
-use season::{listed, season};
+use season::{Finished, listed, paired_season, season};
 
 const HONEST: usize = 50;
 
@@ -247,5 +247,36 @@ fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
                 assert!(level > 0 || found == seasons.len(), "{}: found in {found}", cheat.name);
             }
         }
+    }
+}
+
+/// As many results as a server looks at in one season.
+const SEASON_RESULTS: usize = 30_000;
+
+/// Equals meet more often than others do where the ladder pairs them, but what each meeting tells is least.
+#[test]
+fn of_two_equals_that_the_ladder_pairs_who_always_loses_on_purpose_is_found_and_nobody_else() {
+    let cheat = (HONEST, HONEST + 1);
+    for share in [1.0, 0.75, 0.5] {
+        let mut found = 0;
+        for seed in 1..=SEASONS {
+            let mut bots = honest(seed, Teams::Individual);
+            for character in [Character::LosesTo(cheat.1, share, Way::PlaysBadly), Character::Plain] {
+                bots.push(Bot { strength: 0.0, owner: bots.len(), character });
+            }
+            let results = paired_season(seed, &bots, SEASON_RESULTS);
+            let is_meeting =
+                |one: &&Finished| [cheat.0, cheat.1].iter().all(|name| one.played().bots().contains(name));
+            let meetings = results.iter().filter(is_meeting).count();
+            let suspicions = listed(&results);
+            println!("equals, {share}: {meetings} meetings\n{}", lines(&suspicions));
+            for suspicion in &suspicions {
+                assert!(named(suspicion).iter().all(|&name| name >= HONEST), "an honest bot: {suspicion}");
+            }
+            let is_cheat = |one: &Suspicion<Name>| matches!(one.finding, Finding::LosesTo { loser, winner, .. } if (loser, winner) == cheat);
+            found += u64::from(suspicions.iter().any(is_cheat));
+        }
+        println!("equals, {share}: found in {found} of {SEASONS} seasons");
+        assert!(share < 1.0 || found == SEASONS, "found in {found}");
     }
 }

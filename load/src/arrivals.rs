@@ -9,6 +9,15 @@ use tokio::time::Instant;
 
 use crate::plan::Rate;
 
+/// Why something is done when it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A schedule said so.
+    Schedule,
+    /// Who does it had thought, or had a place for it.
+    Thought,
+}
+
 /// Moments at which something is due, at random and so many a second on average, as if very many clients asked who know nothing of
 /// each other (a Poisson process). Nothing holds it up: latencies that are counted from these moments have no coordinated omission.
 ///

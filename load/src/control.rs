@@ -16,11 +16,11 @@ use tokio::time::{
 use tonic::Status;
 use zetema_proto::v1;
 
-use crate::arrivals::{Schedule, live_after};
-use crate::check::{Ending, Results};
+use crate::arrivals::{Origin, Schedule, live_after};
+use crate::check::Results;
 use crate::divide::Share;
 use crate::fault::{Fault, Wrong};
-use crate::finished::Finished;
+use crate::finished::{Finished, Why};
 use crate::lanes::{Lanes, Pace};
 use crate::lean::Created;
 use crate::onlookers::Onlookers;
@@ -34,7 +34,9 @@ mod settle;
 
 /// Matches that are being created at once in a closed loop: more than a server works on for one connection.
 const CREATED_AT_ONCE: usize = 128;
-/// How often it is looked whether more matches are due in a ramp, and to whom a schedule falls.
+/// Calls for matches that are open at once, at most, whatever is due: what is beyond is counted and waits here.
+const CALLS_AT_ONCE: usize = 10_000;
+/// How often it is looked whether more matches are due in a ramp, what a schedule has offered, and to whom it falls.
 const RAMP_STEP: Duration = Duration::from_millis(20);
 /// How long to wait until a match is asked for again, where the server does not say.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -62,7 +64,7 @@ struct State {
     /// Matches that were asked for.
     asked: u64,
     creating: FuturesUnordered<BoxFuture<'static, Option<(Kind, Created)>>>,
-    /// When those were asked for, or were to be, that have no answer, by their numbers.
+    /// Those that were not created, by their numbers.
     asking: Asking,
     /// The matches that are played, with their lanes and how many play.
     live: HashMap<String, (usize, usize)>,
@@ -70,14 +72,29 @@ struct State {
     sample: Sample,
     /// Begins anew with each load.
     load: Option<(Load, Duration)>,
-    arrivals: Option<Schedule>,
+    arrivals: Option<Arrivals>,
     began: Instant,
     /// Ends when all that was sent has its answer. `None` before the load is over.
     answered: Option<Receiver<()>>,
 }
 
-/// When matches were asked for that have no answer, by their numbers.
-type Asking = Arc<Mutex<HashMap<u64, Instant>>>;
+/// When matches were asked for that have no answer, or were to be, and why, by their numbers.
+type Asking = Arc<Mutex<HashMap<u64, (Instant, Origin)>>>;
+
+/// When matches are due.
+struct Arrivals {
+    /// Those that were not asked for.
+    due: Schedule,
+    /// The same, as far as it was counted.
+    counted: Schedule,
+}
+
+impl Arrivals {
+    /// How many have become due since this was last asked.
+    fn take_offered(&mut self, now: Instant) -> u64 {
+        std::iter::from_fn(|| self.counted.due(now)).fold(0, |count, _| count + 1)
+    }
+}
 
 impl Control {
     #[expect(clippy::too_many_arguments, reason = "it is made in one place")]
@@ -139,8 +156,10 @@ impl Control {
                 return;
             }
             self.ask_for_due(stage, now);
+            let may_ask = self.state.creating.len() < CALLS_AT_ONCE;
             let next =
-                self.state.arrivals.as_ref().and_then(Schedule::next).map_or(until, |next| next.min(until));
+                self.state.arrivals.as_ref().filter(|_| may_ask).and_then(|arrivals| arrivals.due.next());
+            let next = next.map_or(until, |next| next.min(until));
             tokio::select! {
                 () = &mut over => return,
                 finished = self.finished.recv() => self.over(finished),
@@ -150,7 +169,7 @@ impl Control {
                 () = tick(&mut drops) => self.lanes.drop_one(&mut self.state.random),
                 () = tick(&mut rejoins) => self.lanes.rejoin_one(&mut self.state.random),
                 ended = self.onlookers.ended() => self.watched(ended),
-                _ = steps.tick(), if self.state.arrivals.is_none() => self.lanes.divide(),
+                _ = steps.tick() => self.lanes.divide(),
             }
         }
     }
@@ -167,11 +186,15 @@ impl Control {
         if self.state.load.is_some_and(|(load, _)| load == stage.load) {
             return;
         }
+        self.end_arrivals(now);
         self.state.load = Some((stage.load, stage.ramp));
         self.state.began = now;
         let seed = self.state.random.random();
         self.state.arrivals = match stage.load {
-            Load::Matches(rate) => Some(Schedule::new(now, rate, stage.ramp, seed)),
+            Load::Matches(rate) => {
+                let [due, counted] = [(), ()].map(|()| Schedule::new(now, rate, stage.ramp, seed));
+                Some(Arrivals { due, counted })
+            }
             Load::Closed(_) | Load::Actions(..) => None,
         };
         let pace = match stage.load {
@@ -187,10 +210,10 @@ impl Control {
     pub(crate) async fn rest(&mut self) {
         self.onlookers.set(0, 0);
         let now = Instant::now();
-        let is_on_schedule = self.state.arrivals.take().is_some();
-        for asked in lock(&self.state.asking).values() {
+        self.end_arrivals(now);
+        for (asked, origin) in lock(&self.state.asking).values() {
             self.recorder.took(Measure::CreateToDecision, now.saturating_duration_since(*asked));
-            if is_on_schedule {
+            if *origin == Origin::Schedule {
                 self.recorder.count(Count::Unanswered);
             }
         }
@@ -200,11 +223,30 @@ impl Control {
         let _ = timeout(TOLD_WITHIN, all_noted.recv()).await;
     }
 
+    /// The schedule of matches is over. What was not asked for has waited so long at least.
+    fn end_arrivals(&mut self, now: Instant) {
+        self.count_offered(now);
+        let Some(Arrivals { mut due, .. }) = self.state.arrivals.take() else { return };
+        while let Some(due) = due.due(now) {
+            self.recorder.took(Measure::CreateToDecision, now.saturating_duration_since(due));
+            self.recorder.count(Count::Unanswered);
+        }
+    }
+
+    /// Counts what has been due by the schedule, whether it was asked for or not.
+    fn count_offered(&mut self, now: Instant) {
+        if let Some(arrivals) = &mut self.state.arrivals {
+            self.recorder.count_many(Count::Offered, arrivals.take_offered(now));
+        }
+    }
+
     /// Asks for the matches that are due.
     fn ask_for_due(&mut self, stage: &Stage, now: Instant) {
-        while let Some(due) = self.state.arrivals.as_mut().and_then(|arrivals| arrivals.due(now)) {
-            self.recorder.count(Count::Offered);
-            self.ask(stage, due, None);
+        self.count_offered(now);
+        while self.state.creating.len() < CALLS_AT_ONCE
+            && let Some(due) = self.state.arrivals.as_mut().and_then(|arrivals| arrivals.due.due(now))
+        {
+            self.ask(stage, due, Origin::Schedule);
         }
         let Some(live) = stage.load.live().map(|live| usize::try_from(live).unwrap_or(usize::MAX)) else {
             return;
@@ -214,18 +256,18 @@ impl Control {
         while self.state.creating.len() < CREATED_AT_ONCE
             && self.state.live.len() + self.state.creating.len() < wanted
         {
-            self.ask(stage, now, Some(AGAIN_AFTER));
+            self.ask(stage, now, Origin::Thought);
         }
     }
 
     /// Asks for one match. Who is refused goes away; in a closed loop, after a while.
-    fn ask(&mut self, stage: &Stage, asked: Instant, again_after: Option<Duration>) {
+    fn ask(&mut self, stage: &Stage, asked: Instant, origin: Origin) {
         let Some(kind) = pick(&stage.kinds, &mut self.state.random) else { return };
         let kind = kind.clone();
         let number = self.state.asked;
         let seed = self.seed.wrapping_add(number);
         self.state.asked += 1;
-        lock(&self.state.asking).insert(number, asked);
+        lock(&self.state.asking).insert(number, (asked, origin));
         let asking = Arc::clone(&self.state.asking);
         let request =
             v1::CreateMatchRequest { request_id: String::new(), r#match: Some(kind.spec(&self.reference)) };
@@ -248,8 +290,10 @@ impl Control {
                 Err(status) => status,
             };
             recorder.failed(Failure::of(&status), status.message());
-            if let Some(after) = again_after {
-                sleep(retry_after(&status).unwrap_or(after)).await;
+            match origin {
+                // A refusal is no answer to who wanted a match.
+                Origin::Schedule => recorder.count(Count::Unanswered),
+                Origin::Thought => sleep(retry_after(&status).unwrap_or(AGAIN_AFTER)).await,
             }
             None
         };
@@ -265,16 +309,17 @@ impl Control {
     }
 
     fn over(&mut self, finished: Option<Finished>) {
-        let Some(Finished { match_id, ending, bot: _ }) = finished else { return };
+        let Some(Finished { match_id, why, bot: _ }) = finished else { return };
         if let Some((lane, players)) = self.state.live.remove(&match_id) {
             self.lanes.over(lane, players);
-            self.onlookers.over(&match_id);
+            self.onlookers.over(&match_id, &why);
         }
-        let is_result = ending.as_ref().is_some_and(Ending::is_result);
+        let is_result = matches!(&why, Why::Told(ending) if ending.is_result());
         self.recorder.count(if is_result { Count::MatchFinished } else { Count::MatchBrokenOff });
-        let Some(ending) = ending else {
-            self.state.check.given_up(&match_id);
-            return;
+        let ending = match why {
+            Why::Told(ending) => ending,
+            Why::GivenUp => return self.state.check.given_up(&match_id),
+            Why::Unknown { said } => return self.state.check.unknown(&match_id, said),
         };
         if is_result {
             self.state.sample.offer(&match_id, &ending, &mut self.state.random);

@@ -59,6 +59,8 @@ impl Wrong {
             | Self::Unfinished { .. } => Check::Tally,
             Self::MissingResult { .. }
             | Self::NoEnd
+            | Self::SpectatorNotTold { .. }
+            | Self::Lost { .. }
             | Self::ResultTwice { .. }
             | Self::ResultOrder { .. }
             | Self::NotRetired { .. }
@@ -126,6 +128,18 @@ pub(crate) enum Wrong {
     /// A match is over by its result, and a seat was not told.
     #[error("its result has come, and the seat was not told that it is over")]
     NoEnd,
+    /// A match is over, and a spectator is still not told.
+    #[error("it has been over for {waited_s} s, and a spectator was not told")]
+    SpectatorNotTold {
+        /// How long it has been over, in seconds.
+        waited_s: u64,
+    },
+    /// The server does not know a match that it has created, and has told no result of it.
+    #[error("it was created, has no result, and the server does not know it: {said}")]
+    Lost {
+        /// What the server says.
+        said: String,
+    },
     /// Two say differently how a match ended.
     #[error("it ended with {told} by {first}, and with {found} by {other}")]
     Outcome {

@@ -49,7 +49,10 @@ impl fmt::Display for Resolution {
     }
 }
 
-/// Which rate is tried next: from the first one it is doubled until a rate is not kept, or halved until one is, and then the gap between
+/// Actions or matches that a rate must come to in the time in which it is tried, or nothing is known of it.
+const LEAST_DUE: f64 = 10.0;
+
+/// Which rate is tried next: from the first one it is doubled until a rate is not kept, or halved until one is or too little would be due to tell, and then the gap between
 /// the two is halved (as a ratio) until it is as small as the resolution.
 #[derive(Debug)]
 struct Bisection {
@@ -59,12 +62,14 @@ struct Bisection {
     missed: Option<Rate>,
     next: Option<Rate>,
     resolution: Resolution,
+    /// Below it none is tried but the first.
+    least: f64,
     tried: usize,
 }
 
 impl Bisection {
-    const fn new(first: Rate, resolution: Resolution) -> Self {
-        Self { kept: None, missed: None, next: Some(first), resolution, tried: 0 }
+    const fn new(first: Rate, resolution: Resolution, least: f64) -> Self {
+        Self { kept: None, missed: None, next: Some(first), resolution, least, tried: 0 }
     }
 
     /// What is to be tried. `None` when the search is over.
@@ -91,7 +96,7 @@ impl Bisection {
             }
             (None, None) => None,
         };
-        self.next = next.filter(|_| self.tried < MOST_STEPS);
+        self.next = next.filter(|next| self.tried < MOST_STEPS && next.per_second() >= self.least);
     }
 }
 
@@ -111,7 +116,8 @@ pub async fn find_limit(
     mut told: impl FnMut(Rate, Duration, &Second, Option<&Reading>),
 ) -> Result<Report, FindError> {
     let first = plan.stages().first().and_then(|stage| stage.load.rate()).ok_or(FindError::Closed)?;
-    let mut bisection = Bisection::new(first, resolution);
+    let lasts: Duration = plan.stages().iter().map(|stage| stage.duration).sum();
+    let mut bisection = Bisection::new(first, resolution, LEAST_DUE / lasts.as_secs_f64());
     let mut search = Search::default();
     let mut best: Option<Outcome> = None;
     let mut last: Option<Outcome> = None;
@@ -168,7 +174,7 @@ mod tests {
 
     /// The limit that is found from this first rate, and how many rates were tried.
     fn search(first: f64, limit: f64, resolution: &str) -> (Option<f64>, bool, usize) {
-        let mut bisection = Bisection::new(Rate::new(first).unwrap(), resolution.parse().unwrap());
+        let mut bisection = Bisection::new(Rate::new(first).unwrap(), resolution.parse().unwrap(), 1.0);
         while let Some(rate) = bisection.next() {
             bisection.tried(rate, rate.per_second() <= limit);
         }
@@ -195,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_search_ends_where_nothing_is_kept_or_all_is() {
-        assert_eq!(search(1000.0, 0.0, "5%"), (None, false, MOST_STEPS));
+        assert_eq!(search(1000.0, 0.0, "5%"), (None, false, 10), "to 1.95 a second");
+        assert_eq!(search(0.5, 0.0, "5%"), (None, false, 1), "what was asked for is tried");
         let (found, is_found, _) = search(1000.0, f64::INFINITY, "5%");
         assert!(found.unwrap() > Rate::MOST / 2.0 && !is_found, "what is not kept is not known");
     }

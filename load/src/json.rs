@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::compare::Comparison;
-use crate::outcome::{Count, Counts, Failures, Latencies, Measure, Outcome, Totals};
+use crate::outcome::{Count, Counts, Damage, Failures, Latencies, Measure, Outcome, Totals};
 use crate::report::{Report, Search};
 use crate::slo::Verdict;
 use crate::table::OfLadder;
@@ -36,6 +37,8 @@ struct Written<'a> {
 /// What is read.
 #[derive(Deserialize)]
 struct Read {
+    #[serde(default)]
+    summary: Value,
     verdict: Option<Verdict>,
     search: Option<Search>,
     outcome: Outcome,
@@ -112,6 +115,9 @@ pub enum NoReport {
         /// The version.
         found: u32,
     },
+    /// What stands in it was not measured by any run.
+    #[error("it is damaged: {0}: take another copy of it, or measure again")]
+    Damaged(#[from] Damage),
 }
 
 /// Writes a report.
@@ -152,8 +158,35 @@ pub fn read(text: &str) -> Result<Report, NoReport> {
     if schema != SCHEMA {
         return Err(NoReport::Schema { found: schema });
     }
-    let Read { verdict, search, outcome } = serde_json::from_str(text)?;
+    let Read { summary, verdict, search, outcome } = serde_json::from_str(text)?;
+    outcome.check()?;
+    search.as_ref().map_or(Ok(()), Search::check)?;
+    let computed = serde_json::to_value(Summary::of(&outcome, &outcome.totals()))?;
+    same("summary", &summary, &computed)?;
     Ok(Report { outcome, verdict, search, comparison: None })
+}
+
+/// What follows from the seconds is what stands in the report beside them, as far as this program knows both: what is damaged in the one is
+/// not in the other.
+fn same(field: &str, written: &Value, computed: &Value) -> Result<(), Damage> {
+    match (written, computed) {
+        (Value::Object(written), Value::Object(computed)) => {
+            let both = computed.iter().filter_map(|(name, of)| Some((name, written.get(name)?, of)));
+            both.into_iter().try_for_each(|(name, one, other)| same(&format!("{field}.{name}"), one, other))
+        }
+        // Its field was not there yet when it was written.
+        (Value::Null, _) => Ok(()),
+        (one, other) if is_near(one, other) => Ok(()),
+        (one, other) => Err(Damage::new(field, one, format!("what it follows from gives {other}"))),
+    }
+}
+
+/// Numbers that are the same but for how they were added up.
+fn is_near(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * one.abs().max(other.abs()),
+        _ => one == other,
+    }
 }
 
 impl Summary {
@@ -207,94 +240,4 @@ impl Times {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-    use crate::outcome::sample;
-    use crate::report::Step;
-    use crate::slo::Slo;
-
-    fn sample() -> Report {
-        let slo: Slo = "p99<20ms,errors<0.1%,reconnect.max<1s".parse().unwrap();
-        let outcome = sample::with_faults(sample::run(2, 1_500.0));
-        let step = Step::new(2_000.0, &outcome, &slo);
-        Report::new(outcome, Some(&slo)).with_search(Search {
-            steps: vec![step],
-            limit: None,
-            is_found: false,
-        })
-    }
-
-    /// How a histogram is deflated is up to the library.
-    fn without_histograms(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                for (name, field) in fields {
-                    if name == "hdr" { *field = "…".into() } else { without_histograms(field) }
-                }
-            }
-            Value::Array(values) => values.iter_mut().for_each(without_histograms),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn a_report_is_written_as_the_schema_says() {
-        let mut value: Value = serde_json::from_str(&write(&sample()).unwrap()).unwrap();
-        without_histograms(&mut value);
-        insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
-    }
-
-    #[test]
-    fn the_memory_of_a_run_on_a_ladder_is_told_of_the_whole_run_and_of_its_last_third() {
-        let report = Report::new(sample::on_ladder(sample::run(10, 1_500.0)), None);
-        let value: Value = serde_json::from_str(&write(&report).unwrap()).unwrap();
-        let memory = &value["summary"]["ladder"]["server_memory"];
-        assert_eq!(memory["first_bytes"], 80_000_000);
-        assert_eq!(memory["last_bytes"], 10_000_000);
-        assert_eq!(memory["most_bytes"], 82_000_000);
-        assert!(memory["growth_bytes_per_minute"].as_f64().unwrap() < -7e7, "{memory}");
-        assert_eq!(memory["late_growth_bytes_per_minute"], 0.0);
-    }
-
-    #[test]
-    fn a_report_is_read_again() {
-        let report = sample();
-        assert_eq!(read(&write(&report).unwrap()).unwrap(), report);
-    }
-
-    /// Without the condition that nobody has given.
-    fn without_unanswered(value: &mut Value) {
-        match value {
-            Value::Object(fields) => fields.values_mut().for_each(without_unanswered),
-            Value::Array(values) => {
-                values.retain(|value| value["condition"] != "unanswered<5%");
-                values.iter_mut().for_each(without_unanswered);
-            }
-            _ => {}
-        }
-    }
-
-    /// A file that the first version wrote. It stays as it is.
-    #[test]
-    fn reports_of_earlier_versions_are_read() {
-        let mut now: Value = serde_json::from_str(&write(&sample()).unwrap()).unwrap();
-        without_unanswered(&mut now);
-        let expected = read(&now.to_string()).unwrap();
-        assert_eq!(read(include_str!("../golden/report-1.json")).unwrap(), expected);
-    }
-
-    #[test]
-    fn what_is_no_report_is_said_so() {
-        let check = |text: &str, expected: &str| {
-            let error = read(text).unwrap_err().to_string();
-            assert!(error.contains(expected), "{text}: {error}");
-        };
-        check("", "it is no report of a load run: EOF");
-        check("[]", "it is no report of a load run: invalid");
-        check("{}", "missing field `schema`");
-        check("{\"schema\":1}", "missing field `outcome`");
-        check("{\"schema\":2}", "its schema is version 2, and this program reads version 1");
-    }
-}
+mod tests;

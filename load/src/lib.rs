@@ -53,6 +53,7 @@ pub mod live;
 mod onlookers;
 mod order;
 pub mod outcome;
+mod owed;
 mod pacer;
 mod plan;
 mod records;

@@ -1,11 +1,13 @@
-//! One line of how a run goes on.
+//! How a run goes on, in a few lines.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::amount;
 use crate::outcome::{Count, Measure, Packed, Reading, Second};
 
-/// How a second was: throughput, errors, latency, and what the server tells of itself, where it can be read.
+/// How a second was: throughput, errors and what the server tells of itself, where it can be read, in a line, and another for each
+/// latency that was measured.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,12 +22,13 @@ use crate::outcome::{Count, Measure, Packed, Reading, Second};
 /// tokio::time::advance(Duration::from_secs(1)).await;
 /// let second = recorder.tick().expect("a second is over");
 /// assert_eq!(
-///     live::line("steady", recorder.elapsed(), &second, None),
-///     "    1 s  steady  12,000/s actions  0.00/s matches  no errors  receipt p50 1.30 ms p99 1.30 ms"
+///     live::lines("steady", recorder.elapsed(), &second, None),
+///     "    1 s  steady  12,000/s actions  0.00/s matches  no errors\n\
+///      \x20        receipt      p50 1.30 ms  p90 1.30 ms  p99 1.30 ms  p99.9 1.30 ms  max 1.30 ms"
 /// );
 /// # }
 /// ```
-pub fn line(phase: &str, elapsed: Duration, second: &Second, server: Option<&Reading>) -> String {
+pub fn lines(phase: &str, elapsed: Duration, second: &Second, server: Option<&Reading>) -> String {
     let rate = |count| {
         let lasted = second.lasted().as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a rate is shown to a few digits")]
@@ -39,18 +42,23 @@ pub fn line(phase: &str, elapsed: Duration, second: &Second, server: Option<&Rea
         format!("{} matches", rate(Count::MatchFinished)),
         errors(second),
     ];
-    for measure in Measure::ALL {
-        let Some(latencies) = second.latencies(measure).map(Packed::unpack) else { continue };
-        let [p50, p99] = [0.5, 0.99].map(|wanted| amount::time(latencies.quantile(wanted)));
-        parts.push(format!("{} p50 {p50} p99 {p99}", measure.name()));
-    }
     if let Some(bytes) = server.and_then(|reading| reading.memory_bytes) {
         parts.push(format!("server {}", amount::bytes(bytes)));
     }
     if let Some(us) = server.and_then(|reading| reading.journal_lag_us) {
         parts.push(format!("journal lag {}", amount::time(Duration::from_micros(us))));
     }
-    parts.join("  ")
+    let mut lines = parts.join("  ");
+    for measure in Measure::ALL {
+        let Some(latencies) = second.latencies(measure).map(Packed::unpack) else { continue };
+        let [p50, p90, p99, p99_9] =
+            [0.5, 0.9, 0.99, 0.999].map(|wanted| amount::time(latencies.quantile(wanted)));
+        let (name, max) = (measure.name(), amount::time(latencies.max()));
+        // Nothing can go wrong with a text in memory.
+        let _ =
+            write!(lines, "\n         {name:<11}  p50 {p50}  p90 {p90}  p99 {p99}  p99.9 {p99_9}  max {max}");
+    }
+    lines
 }
 
 fn errors(second: &Second) -> String {
@@ -71,7 +79,7 @@ mod tests {
     use crate::outcome::{Description, Phase, Recorder};
 
     #[tokio::test(start_paused = true)]
-    async fn a_second_is_told_in_a_line() {
+    async fn a_second_is_told_in_a_line_and_one_for_each_latency() {
         let recorder = Recorder::start(Description::default(), Phase::measured("steady"));
         for ms in 1..=100 {
             recorder.took(Measure::ActionToReceipt, Duration::from_millis(ms));
@@ -88,9 +96,11 @@ mod tests {
         let reading =
             Reading { memory_bytes: Some(310_000_000), journal_lag_us: Some(1_200), ..Reading::default() };
         assert_eq!(
-            line("peak", Duration::from_secs(1), &second, Some(&reading)),
+            lines("peak", Duration::from_secs(1), &second, Some(&reading)),
             "    1 s  peak  1,234/s actions  17.0/s matches  errors: OVERLOADED 3, transport UNAVAILABLE 1  \
-             receipt p50 50.0 ms p99 99.0 ms  create p50 100 ms p99 198 ms  server 310 MB  journal lag 1.20 ms"
+             server 310 MB  journal lag 1.20 ms\n\
+             \x20        receipt      p50 50.0 ms  p90 90.0 ms  p99 99.0 ms  p99.9 100 ms  max 100 ms\n\
+             \x20        create       p50 100 ms  p90 180 ms  p99 198 ms  p99.9 200 ms  max 200 ms"
         );
     }
 }

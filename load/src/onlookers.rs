@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::time::sleep;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::task::AbortOnDropHandle;
 use tonic::Status;
 use zetema_proto::v1;
@@ -16,6 +16,7 @@ use zetema_proto::v1::watch_match_response::Kind;
 use crate::backoff::Backoff;
 use crate::check::SeatCheck;
 use crate::fault::{Fault, Wrong};
+use crate::finished::Why;
 use crate::outcome::{Count, Failure, Recorder};
 use crate::target::{Matches, Target};
 
@@ -23,6 +24,10 @@ use crate::target::{Matches, Target};
 const PER_CONNECTION: usize = 200;
 /// How long a slow reader waits before it reads the next message.
 const SLOW: Duration = Duration::from_secs(1);
+/// How long after a match is over a spectator may still not be told.
+const TOLD_WITHIN: Duration = Duration::from_secs(10);
+/// How often it is looked whether it is over.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long one waits who finds no match.
 const NO_MATCH: Duration = Duration::from_millis(200);
 
@@ -81,18 +86,21 @@ impl Onlookers {
     /// A match has begun.
     pub(crate) fn begun(&self, match_id: &str) {
         let mut live = self.live.lock();
-        let place = live.ids.len();
-        live.ids.push(match_id.to_owned());
+        let place = live.played.len();
+        live.played.push(match_id.to_owned());
         live.places.insert(match_id.to_owned(), place);
     }
 
-    /// A match is over.
-    pub(crate) fn over(&self, match_id: &str) {
+    /// A match is played no more.
+    pub(crate) fn over(&self, match_id: &str, why: &Why) {
         let mut live = self.live.lock();
         let Some(place) = live.places.remove(match_id) else { return };
-        live.ids.swap_remove(place);
-        if let Some(moved) = live.ids.get(place).cloned() {
+        live.played.swap_remove(place);
+        if let Some(moved) = live.played.get(place).cloned() {
             live.places.insert(moved, place);
+        }
+        if let (Why::Told(_), Some(watched)) = (why, live.watched.get_mut(match_id)) {
+            watched.over.get_or_insert_with(Instant::now);
         }
     }
 
@@ -122,26 +130,71 @@ impl Onlookers {
 
 /// The matches that are played.
 #[derive(Clone, Debug, Default)]
-struct Live(Arc<Mutex<Ids>>);
+struct Live(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
-struct Ids {
-    ids: Vec<String>,
+struct Known {
+    played: Vec<String>,
     /// Where each is.
     places: HashMap<String, usize>,
+    /// Those that are looked on at, and those that were when they were over.
+    watched: HashMap<String, Watched>,
+}
+
+#[derive(Debug, Default)]
+struct Watched {
+    /// By so many.
+    by: usize,
+    /// Since when it is over.
+    over: Option<Instant>,
 }
 
 impl Live {
-    /// Any of them.
-    fn any(&self, random: &mut SmallRng) -> Option<String> {
-        let live = self.lock();
-        let place = random.random_range(0..live.ids.len().max(1));
-        live.ids.get(place).cloned()
+    /// Any of them, which is looked on at by one more.
+    fn any(&self, random: &mut SmallRng) -> Option<Seen> {
+        let mut live = self.lock();
+        let place = random.random_range(0..live.played.len().max(1));
+        let match_id = live.played.get(place).cloned()?;
+        live.watched.entry(match_id.clone()).or_default().by += 1;
+        Some(Seen { match_id, live: self.clone() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ids> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         // It is whole, whatever panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A match that one looks on at, as long as this is there.
+struct Seen {
+    match_id: String,
+    live: Live,
+}
+
+impl Seen {
+    /// How long it has been over, when that is longer than one may not be told.
+    async fn is_long_over(&self) -> Duration {
+        let mut looks = interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            let over = self.live.lock().watched.get(&self.match_id).and_then(|watched| watched.over);
+            let since = over.map(|over| over.elapsed());
+            if let Some(since) = since.filter(|since| *since > TOLD_WITHIN) {
+                return since;
+            }
+        }
+    }
+}
+
+impl Drop for Seen {
+    fn drop(&mut self) {
+        let mut live = self.live.lock();
+        let Some(watched) = live.watched.get_mut(&self.match_id) else { return };
+        watched.by -= 1;
+        if watched.by == 0 {
+            live.watched.remove(&self.match_id);
+        }
     }
 }
 
@@ -158,11 +211,11 @@ impl Onlooker {
     async fn look_on(mut self, live: Live, mut random: SmallRng) {
         let mut backoff = Backoff::default();
         loop {
-            let Some(match_id) = live.any(&mut random) else {
+            let Some(seen) = live.any(&mut random) else {
                 sleep(NO_MATCH).await;
                 continue;
             };
-            match self.watch(&match_id).await {
+            match self.watch_to_the_end(&seen).await {
                 Ok(()) => backoff = Backoff::default(),
                 Err(status) => {
                     // A slow reader is cut for it: that is no error of the server.
@@ -171,6 +224,20 @@ impl Onlooker {
                     }
                     sleep(backoff.next()).await;
                 }
+            }
+        }
+    }
+
+    /// Looks on at one match, and no longer than it takes: a slow reader is told late by itself.
+    async fn watch_to_the_end(&mut self, seen: &Seen) -> Result<(), Status> {
+        let (recorder, pace) = (self.recorder.clone(), self.pace);
+        tokio::select! {
+            biased;
+            watched = self.watch(&seen.match_id) => watched,
+            since = seen.is_long_over(), if pace == Pace::Quick => {
+                let wrong = Wrong::SpectatorNotTold { waited_s: since.as_secs() };
+                Fault { match_id: seen.match_id.clone(), seat: None, wrong }.report(&recorder);
+                Ok(())
             }
         }
     }

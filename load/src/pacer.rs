@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::arrivals::Schedule;
+use crate::owed::Owed;
 
 /// Decides when a decision that is open is answered. `K` names a decision.
 ///
@@ -29,14 +30,14 @@ struct Paced<K> {
     schedule: Schedule,
     waiting: VecDeque<K>,
     /// Moments that no decision was there for, the oldest first.
-    owed: VecDeque<Instant>,
+    owed: Owed,
     /// Moments that were due since this was last asked.
     offered: u64,
 }
 
 /// Moments of a schedule that fell to those who have nothing to answer any more: whoever has gives them a decision. A clone is the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pooled(Arc<Mutex<VecDeque<Instant>>>);
+pub(crate) struct Pooled(Arc<Mutex<Owed>>);
 
 impl Pooled {
     /// Whether there is none.
@@ -44,7 +45,7 @@ impl Pooled {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Instant>> {
+    fn lock(&self) -> MutexGuard<'_, Owed> {
         // It is whole, whatever panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,7 +66,7 @@ impl<K> Pacer<K> {
     /// From here on decisions are answered by this schedule. What was [owed](Self::take_owed) by the one before is dropped with it.
     pub(crate) fn follow(&mut self, schedule: Schedule) {
         let waiting = self.paced.take().map_or_else(VecDeque::new, |paced| paced.waiting);
-        self.paced = Some(Paced { schedule, waiting, owed: VecDeque::new(), offered: 0 });
+        self.paced = Some(Paced { schedule, waiting, owed: Owed::default(), offered: 0 });
     }
 
     /// From here on decisions are answered when they were thought about. Those that wait are answered now.
@@ -91,10 +92,12 @@ impl<K> Pacer<K> {
     }
 
     /// The moments of the schedule until now that no decision was there for, here or with others.
-    pub(crate) fn take_owed(&mut self, now: Instant) -> Vec<Instant> {
-        let Some(paced) = &mut self.paced else { return Vec::new() };
+    pub(crate) fn take_owed(&mut self, now: Instant) -> Owed {
+        let Some(paced) = &mut self.paced else { return Owed::default() };
         paced.catch_up(now);
-        paced.owed.drain(..).chain(self.pooled.lock().drain(..)).collect()
+        let mut owed = std::mem::take(&mut paced.owed);
+        owed.append(&mut self.pooled.lock());
+        owed
     }
 
     /// Whether there is a schedule.
@@ -147,7 +150,7 @@ impl<K> Pacer<K> {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let timer = self.timers.peek().map(|Reverse(timer)| timer.at.0);
         let due = self.paced.as_ref().map(|paced| match paced.owed.front() {
-            Some(owed) if !paced.waiting.is_empty() => Some(*owed),
+            Some(owed) if !paced.waiting.is_empty() => Some(owed),
             // It is counted when it is due, though no decision may be there for it.
             _ => paced.schedule.next(),
         });
@@ -251,7 +254,7 @@ mod tests {
         assert!(!pooled.is_empty() && idle.deadline().is_none());
         busy.open(later, Duration::ZERO, "a");
         let (first, what) = busy.next(later).unwrap();
-        let left = busy.take_owed(later);
+        let left: Vec<Instant> = busy.take_owed(later).into_moments().collect();
         assert!(what == "a" && first < left[0], "the oldest moment first");
         assert_eq!(u64::try_from(left.len()).unwrap() + 1, idle.take_offered());
         assert!(pooled.is_empty() && left.is_sorted());

@@ -14,13 +14,16 @@ use crate::divide::Share;
 use crate::join::PlanText;
 use crate::outcome::{Arrivals, Client, Description, Via, Work};
 use crate::think::Think;
+use crate::time::LONGEST;
 
-/// So many a second: more than none, ten million at most.
+/// So many a second: one in a million seconds at least, ten million at most.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Rate(f64);
 
 impl Rate {
+    /// The lowest that is taken.
+    pub const LEAST: f64 = 1e-6;
     /// The highest that is taken.
     pub const MOST: f64 = 10_000_000.0;
 
@@ -29,7 +32,7 @@ impl Rate {
     /// # Errors
     /// If it is out of range.
     pub fn new(per_second: f64) -> Result<Self, PlanError> {
-        if per_second > 0.0 && per_second <= Self::MOST {
+        if (Self::LEAST..=Self::MOST).contains(&per_second) {
             Ok(Self(per_second))
         } else {
             Err(PlanError::Rate(per_second.to_string()))
@@ -219,7 +222,7 @@ pub struct Plan {
     /// From what everything follows that clients draw by lot: the same seed gives the same choices.
     pub seed: u64,
     /// What is run first and not measured. Its load is that of the first stage.
-    pub warm_up: Duration,
+    warm_up: Duration,
     /// What is run and measured, one stage at least.
     stages: Vec<Stage>,
     /// The file that it came from: its text.
@@ -229,27 +232,34 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan of these stages, with four connections, and without anything before it.
+    /// A plan of these stages, with four connections. Before it is measured the first of them is run for the time of the warm-up.
     ///
     /// # Errors
-    /// If there is no stage, or one that lasts no time, has no match, or a ramp that is longer than it, or what clients of
-    /// the SDK can't do.
-    pub fn new(stages: Vec<Stage>) -> Result<Self, PlanError> {
+    /// If there is no stage, or one that lasts no time, has no match, or a ramp that is longer than it (with the warm-up, of the first)
+    /// or begins no other load, or what clients of the SDK can't do.
+    pub fn new(warm_up: Duration, stages: Vec<Stage>) -> Result<Self, PlanError> {
         const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(3);
         if stages.is_empty() {
             return Err(PlanError::NoStage);
         }
+        let mut before: Option<&Stage> = None;
         for stage in &stages {
-            stage.check()?;
+            stage.check(warm_up, before)?;
+            before = Some(stage);
         }
         Ok(Self {
             connections: CONNECTIONS,
             seed: 0,
-            warm_up: Duration::ZERO,
+            warm_up,
             stages,
             scenario: None,
             share: Share::default(),
         })
+    }
+
+    /// What is run first and not measured.
+    pub const fn warm_up(&self) -> Duration {
+        self.warm_up
     }
 
     /// What is run and measured.
@@ -311,13 +321,24 @@ impl Plan {
 }
 
 impl Stage {
-    fn check(&self) -> Result<(), PlanError> {
+    /// Whether it can be run after the one before, or as the first after the warm-up.
+    fn check(&self, warm_up: Duration, before: Option<&Self>) -> Result<(), PlanError> {
         let wrong = |problem| Err(PlanError::Stage { name: self.name.clone(), problem });
         if self.duration.is_zero() {
             return wrong("it lasts no time: give it a duration, as in 30s");
         }
-        if self.ramp > self.duration {
-            return wrong("its ramp is longer than it lasts");
+        let times = [Some(warm_up), Some(self.duration), Some(self.ramp), self.drop_every, self.rejoin_every];
+        if times.into_iter().flatten().any(|time| time > LONGEST) {
+            return wrong("a time of it is longer than a year: give a shorter one");
+        }
+        let lasts = if before.is_none() { warm_up + self.duration } else { self.duration };
+        if self.ramp > lasts {
+            return wrong("its ramp is longer than it lasts: the whole load would never come");
+        }
+        if !self.ramp.is_zero() && before.is_some_and(|before| before.load == self.load) {
+            return wrong(
+                "its load is there from the phase before: leave out its ramp, or give another load",
+            );
         }
         if self.drop_every.is_some_and(|every| every.is_zero()) {
             return wrong(
@@ -357,7 +378,9 @@ impl Stage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A text or a number is no rate.
-    #[error("{0:?} is no rate: give so many a second, up to ten million, as in 50matches/s or 2000actions/s")]
+    #[error(
+        "{0:?} is no rate: give so many a second, from a millionth to ten million, as in 50matches/s or 2000actions/s"
+    )]
     Rate(String),
     /// Nothing is to be run.
     #[error("the plan has no phase: give one at least")]
@@ -399,9 +422,18 @@ mod tests {
         check("50matches/s", 50.0, Work::Matches);
         check("0.5 matches/s", 0.5, Work::Matches);
         check("20000actions/s", 20_000.0, Work::Actions);
-        for text in
-            ["", "50", "actions/s", "0actions/s", "-1matches/s", "1e9actions/s", "NaNactions/s", "5games/s"]
-        {
+        for text in [
+            "",
+            "50",
+            "actions/s",
+            "0actions/s",
+            "1e-300matches/s",
+            "1e-7actions/s",
+            "-1matches/s",
+            "1e9actions/s",
+            "NaNactions/s",
+            "5games/s",
+        ] {
             let error = text.parse::<OpenRate>().unwrap_err().to_string();
             assert!(error.contains(&format!("{text:?}")) && error.contains("2000actions/s"), "{error}");
         }

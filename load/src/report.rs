@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
-use crate::outcome::{Outcome, Second, Totals};
+use crate::outcome::{Damage, Outcome, Second, Totals, positive};
 use crate::slo::{Slo, Verdict};
 
 /// What a run has measured, and what was made of it: what tables, JSON and pages are made from.
@@ -104,6 +104,31 @@ pub struct Search {
     /// Whether that is the limit: a rate was missed that is as near to it as was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_found: bool,
+}
+
+impl Search {
+    /// Whether its parts go together.
+    ///
+    /// # Errors
+    /// The first [`Damage`]: which field, its value, and what it should be.
+    pub(crate) fn check(&self) -> Result<(), Damage> {
+        for (number, step) in self.steps.iter().enumerate() {
+            positive(&format!("search.steps[{number}].offered_per_second"), step.offered_per_second)?;
+            step.seen.check(&format!("search.steps[{number}].seen"))?;
+        }
+        // A rate that was tried, to the bit.
+        let is_tried = |limit: f64| {
+            self.steps
+                .iter()
+                .any(|step| step.offered_per_second.total_cmp(&limit).is_eq() && step.verdict.held())
+        };
+        match self.limit {
+            Some(limit) if !is_tried(limit) => {
+                Err(Damage::new("search.limit", limit, "no step of the search kept its SLO at that rate"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A rate that was tried.

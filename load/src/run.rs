@@ -177,11 +177,11 @@ impl Ready {
 async fn run_stages(control: &mut Control, plan: &Plan, recorder: &Recorder) {
     let mut until = Instant::now();
     let mut stages = plan.stages().iter();
-    if !plan.warm_up.is_zero()
+    if !plan.warm_up().is_zero()
         && let Some(first) = plan.stages().first()
     {
-        until += plan.warm_up;
-        let warm_up = Stage { duration: plan.warm_up, ..first.clone() };
+        until += plan.warm_up();
+        let warm_up = Stage { duration: plan.warm_up(), ..first.clone() };
         control.begin(&warm_up).await;
         control.run(&warm_up, until).await;
     }

@@ -127,8 +127,7 @@ pub enum ScenarioError {
 pub fn scenario(text: &str) -> Result<Plan, ScenarioError> {
     let File { warmup, connections, seed, phase } = toml::from_str(text).map_err(Box::new)?;
     let stages: Result<Vec<Stage>, ScenarioError> = phase.into_iter().map(stage).collect();
-    let mut plan = Plan::new(stages?)?;
-    plan.warm_up = time("", "warmup", &warmup)?;
+    let mut plan = Plan::new(time("", "warmup", &warmup)?, stages?)?;
     plan.connections = connections.unwrap_or(plan.connections);
     plan.seed = seed;
     plan.scenario = Some(text.to_owned());
@@ -246,7 +245,7 @@ mod tests {
              [[phase]]\nname = \"trouble\"\nduration = \"5s\"\nmatches = 10\ndrop_every = \"500ms\"\nrejoin_every = \"20ms\"\nspectators = 7\nslow_readers = 2\n",
         )
         .unwrap();
-        assert_eq!((plan.warm_up, plan.connections.get(), plan.seed), (Duration::from_secs(3), 8, 5));
+        assert_eq!((plan.warm_up(), plan.connections.get(), plan.seed), (Duration::from_secs(3), 8, 5));
         let [rise, trouble] = plan.stages() else { panic!("two phases") };
         assert_eq!((rise.ramp, rise.duration), (Duration::from_secs(20), Duration::from_mins(1)));
         assert!(
@@ -290,6 +289,13 @@ mod tests {
         check(&phase("rate = \"5matches/s\"\nmatches = 5"), &["leave one"]);
         check(&phase("matches = 5\nramp = \"5\""), &["\"p\": ramp", "500ms"]);
         check(&phase("matches = 5\nramp = \"11s\""), &["\"p\"", "ramp"]);
+        check(&phase("matches = 5\nramp = \"400d\""), &["\"p\": ramp", "a year at most"]);
+        check(
+            &phase("matches = 5\ndrop_every = \"9999999999999999999s\""),
+            &["drop_every", "a year at most"],
+        );
+        let again = "[[phase]]\nname = \"q\"\nduration = \"9s\"\nmatches = 5\nramp = \"1s\"";
+        check(&phase(&format!("matches = 5\n{again}")), &["\"q\"", "leave out its ramp"]);
         check(&phase("matches = 5\ndrop_every = \"0s\""), &["\"p\"", "cut"]);
         check(&phase("matches = 5\nrejoin_every = \"0s\""), &["\"p\"", "join again"]);
         check(

@@ -1,31 +1,29 @@
 //! Matches that are played by sessions of the SDK, as bots play them: with views, checks of the deals and of the records, and a thread for
 //! each bot that thinks.
 
-use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 use tonic::Code;
-use zetema_proto::{Wire, v1};
-use zetema_sdk::rules::Outcome as RulesOutcome;
+use zetema_proto::v1;
 use zetema_sdk::{
-    Action, Bot, Claim, DealCheck, Decision, Disconnect, End, Fault as SdkFault, MatchInfo, Outcome, Seat,
-    SeatEvent, Session, Settings,
+    Action, Bot, Decision, Disconnect, Fault as SdkFault, MatchInfo, Seat, SeatEvent, Session, Settings,
 };
 
-use crate::check::Ending;
 use crate::client_name::CLIENT_NAME;
-use crate::fault::{Fault, Source, Wrong};
-use crate::finished::Finished;
+use crate::fault::{Fault, Wrong};
+use crate::finished::{Finished, Why};
 use crate::lean::Created;
 use crate::order::Order;
 use crate::outcome::{Count, Failure, Measure, Recorder};
 use crate::target::Target;
 use crate::think::Think;
+use board::Board;
+
+mod board;
 
 /// Players that think at once on one connection, a thread each.
 const THINKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
@@ -65,17 +63,20 @@ pub(crate) async fn drive(
                     }
                 }
                 Some(Order::GiveUp { ended, noted }) => {
-                    board.tell_missing(&ended, &recorder);
+                    board.tell_missing(Instant::now(), &ended, &recorder);
                     drop(noted);
                 }
-                // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused. They answer
-                // as long as they are there.
+                // They answer as long as they are there.
+                Some(Order::Rest { noted, answered }) => {
+                    board.rest(Instant::now(), answered, &recorder);
+                    drop(noted);
+                }
+                // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused.
                 Some(
                     Order::Follow { .. }
                     | Order::Share(_)
                     | Order::Rejoin(_)
                     | Order::LeaveQueues(_)
-                    | Order::Rest { .. }
                     | Order::Drop,
                 ) => {}
                 None => return,
@@ -103,114 +104,8 @@ async fn play_none(
     while let Some(order) = orders.recv().await {
         if let Order::Begin(Created { match_id, .. }) = order {
             // As when a session plays.
-            let _ = finished.send(Finished { match_id, ending: None, bot: None });
+            let _ = finished.send(Finished { match_id, why: Why::GivenUp, bot: None });
         }
-    }
-}
-
-/// The matches that a session plays.
-#[derive(Clone, Debug, Default)]
-struct Board(Arc<Mutex<Matches>>);
-
-#[derive(Debug, Default)]
-struct Matches {
-    /// By their ids.
-    played: HashMap<String, Played>,
-    /// The match of each token.
-    of_token: HashMap<String, String>,
-}
-
-#[derive(Debug)]
-struct Played {
-    /// When it was asked for, until its first decision comes.
-    asked: Option<Instant>,
-    /// When the last decision was answered, until the next comes.
-    answered: Option<Instant>,
-    think: Think,
-    seed: u64,
-    seats_left: usize,
-    ending: Ending,
-    /// Whether a seat was not played to the end.
-    is_broken: bool,
-}
-
-impl Board {
-    /// Takes a match, and gives the tokens of its seats.
-    fn begin(&self, created: Created) -> Vec<String> {
-        let Created { match_id, tokens, asked, think, seed } = created;
-        let mut matches = self.lock();
-        matches.of_token.extend(tokens.iter().map(|token| (token.clone(), match_id.clone())));
-        let played = Played {
-            asked: Some(asked),
-            answered: None,
-            think,
-            seed,
-            seats_left: tokens.len(),
-            ending: Ending::default(),
-            is_broken: false,
-        };
-        matches.played.insert(match_id, played);
-        tokens
-    }
-
-    /// A seat is over. The match, if it was the last one.
-    fn over(&self, outcome: &Outcome, recorder: &Recorder) -> Option<Finished> {
-        let mut matches = self.lock();
-        let match_id = match &outcome.claim {
-            Claim::Token(token) => matches.of_token.remove(token.reveal())?,
-            Claim::Assigned { .. } => return None,
-        };
-        let seat = outcome.info.as_ref().map(|info| info.seat);
-        let number = seat.and_then(|seat| u8::try_from(seat.index()).ok());
-        let fault = |wrong| Fault { match_id: match_id.clone(), seat: number, wrong }.report(recorder);
-        let sdk = |problem: String| Wrong::Sdk { problem };
-        if let DealCheck::Failed(error) = &outcome.deal {
-            fault(sdk(error.to_string()));
-        }
-        for found in &outcome.faults {
-            match failure(found) {
-                Some(failure) => recorder.failed(failure, found),
-                None => fault(sdk(found.to_string())),
-            }
-        }
-        let played = matches.played.get_mut(&match_id)?;
-        played.seats_left -= 1;
-        let ended = match &outcome.end {
-            End::Result(result) => Some(RulesOutcome::Result(*result)),
-            End::Aborted { reason, seats } => {
-                Some(RulesOutcome::Aborted { reason: *reason, seats: seats.clone() })
-            }
-            End::Failed(error) => {
-                recorder.failed(Code::Unavailable, error);
-                None
-            }
-            _ => None,
-        };
-        match (ended, number) {
-            (Some(ended), Some(number)) => {
-                if let Err(wrong) = played.ending.told(Source::Seat(number), ended.to_wire()) {
-                    fault(wrong);
-                }
-            }
-            _ => played.is_broken = true,
-        }
-        if played.seats_left > 0 {
-            return None;
-        }
-        let (match_id, played) = matches.played.remove_entry(&match_id)?;
-        Some(Finished { match_id, ending: Some(played.ending).filter(|_| !played.is_broken), bot: None })
-    }
-
-    /// Says which of these matches, which are over by their results, were not ended for a seat.
-    fn tell_missing(&self, ended: &HashSet<String>, recorder: &Recorder) {
-        for match_id in self.lock().played.keys().filter(|match_id| ended.contains(*match_id)) {
-            Fault { match_id: match_id.clone(), seat: None, wrong: Wrong::NoEnd }.report(recorder);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Matches> {
-        // It is whole, whatever panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -238,14 +133,11 @@ struct Player {
     seat: Seat,
     think: Think,
     random: SmallRng,
-    /// When it has chosen, until it sees its own action.
-    chosen: Option<Instant>,
 }
 
 impl Player {
     fn new(info: &MatchInfo, board: &Board, recorder: &Recorder) -> Self {
-        let of = |played: &Played| (played.think, played.seed);
-        let (think, seed) = board.lock().played.get(&info.match_id).map(of).unwrap_or_default();
+        let (think, seed) = board.players_of(&info.match_id);
         let number = u64::try_from(info.seat.index()).unwrap_or_default();
         Self {
             board: board.clone(),
@@ -254,7 +146,6 @@ impl Player {
             seat: info.seat,
             think,
             random: SmallRng::seed_from_u64(seed.wrapping_mul(31).wrapping_add(number)),
-            chosen: None,
         }
     }
 }
@@ -262,15 +153,7 @@ impl Player {
 impl Bot for Player {
     fn choose(&mut self, decision: &Decision) -> Action {
         let now = Instant::now();
-        if let Some(played) = self.board.lock().played.get_mut(&self.match_id) {
-            let since = |begin: Instant| now.saturating_duration_since(begin);
-            if let Some(asked) = played.asked.take() {
-                self.recorder.took(Measure::CreateToDecision, since(asked));
-            }
-            if let Some(answered) = played.answered.take() {
-                self.recorder.took(Measure::ActionToObservation, since(answered));
-            }
-        }
+        self.board.asked(now, &self.match_id, &self.recorder);
         let think = self.think.sample(&mut self.random);
         let due = now + think;
         // A bot of the SDK thinks on a thread of its own.
@@ -282,10 +165,7 @@ impl Bot for Player {
             std::thread::park_timeout(left);
         }
         let index = self.random.random_range(0..decision.legal.len().max(1));
-        self.chosen = Some(due);
-        if let Some(played) = self.board.lock().played.get_mut(&self.match_id) {
-            played.answered = Some(due);
-        }
+        self.board.chose(due, &self.match_id, self.seat, decision.number());
         self.recorder.count(Count::ActionSent);
         decision.legal.get(index).unwrap_or(decision.first())
     }
@@ -299,7 +179,7 @@ impl Bot for Player {
         if by != self.seat {
             return;
         }
-        if let Some(chosen) = self.chosen.take() {
+        if let Some(chosen) = self.board.saw(&self.match_id, self.seat) {
             self.recorder.took(Measure::ActionToReceipt, chosen.elapsed());
             self.recorder.count(Count::ActionAcknowledged);
         }

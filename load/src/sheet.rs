@@ -90,7 +90,7 @@ impl Sheet {
 
     /// Two runs side by side.
     pub(crate) fn compared(comparison: &Comparison) -> Self {
-        let mut sheet = Self::new(["", "before", "now", "change", "with 99 % confidence", ""]);
+        let mut sheet = Self::new(["", "before", "now", "change", "with 99.8 % confidence", ""]);
         for row in &comparison.rows {
             sheet.rows.push(vec![
                 row.what.clone(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::amount;
-use crate::outcome::{Count, Measure, Outcome, Totals};
+use crate::outcome::{Count, LONGEST, Measure, Outcome, Totals};
 
 /// The share of what was due that may have no answer unless something else is said.
 const UNANSWERED: f64 = 0.05;
@@ -386,6 +386,9 @@ impl FromStr for Condition {
                 })?;
                 directed(true)?;
                 let below = time(bound).ok_or_else(|| no("time", "500us, 20ms or 1.5s"))?;
+                if below > LONGEST {
+                    return Err(no("time that is told apart, of ten minutes at most", "500us, 20ms or 1.5s"));
+                }
                 Ok(Self::Latency { measure, statistic, below })
             }
         }

@@ -222,7 +222,17 @@ pub(crate) fn limit(search: &Search) -> String {
 pub(crate) fn faults(outcome: &Outcome) -> Vec<String> {
     let faults = outcome.faults();
     if faults.all() == 0 {
-        return vec!["no fault was found in what was received".to_owned()];
+        let [replayed, finished] =
+            [Count::RecordReplayed, Count::MatchFinished].map(|count| outcome.in_all_phases(count));
+        let of_records = match replayed {
+            0 => String::new(),
+            some => format!(
+                ", and {} of {} records replay to it",
+                amount::count(some),
+                amount::count(finished.max(some))
+            ),
+        };
+        return vec![format!("no fault was found in what was received{of_records}")];
     }
     let told =
         faults.first().iter().map(|fault| format!("{}: {}", fault.check.title(), amount::plain(&fault.text)));
@@ -300,8 +310,8 @@ mod tests {
 
     #[test]
     fn two_runs_stand_side_by_side() {
-        let report = Report::new(sample::noisy(20, 1_800.0, 2), None)
-            .compared_with(&Report::new(sample::noisy(25, 1_500.0, 1), None));
+        let report = Report::new(sample::noisy(90, 1_800.0, 2), None)
+            .compared_with(&Report::new(sample::noisy(100, 1_500.0, 1), None));
         let comparison = report.comparison.as_ref().map(compared);
         assert!(text(&report).contains(comparison.as_deref().unwrap()));
         insta::assert_snapshot!(comparison.unwrap());

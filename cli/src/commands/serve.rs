@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 
 use anyhow::{Context, Result, anyhow};
+use tokio_util::sync::CancellationToken;
 use zetema_service::access::ADMIN_TOKEN_FILE;
 use zetema_service::config::{Config, ConfigError, Flags, LogFormat, Setting};
 use zetema_service::server::{Hangups, Server, Terminations};
@@ -24,7 +25,8 @@ Settings come from these flags, then from variables (ZETEMA_LISTEN, ZETEMA_DATA,
 file (listen = \"…\", data = \"…\", …). At the first start the admin token is made and written to the file
 admin-token in the data folder. On SIGHUP the files of TLS are read again: new connections are shown the new
 certificate, open ones go on. On SIGTERM or Ctrl-C the server creates no more matches, and stops when none runs or
-when drain_timeout_ms is over; what is not over goes on at the next start. A second one stops it at once.
+when drain_timeout_ms is over; what is not over goes on at the next start. A second one stops it at once, as does the end of
+stdin with --until-stdin-ends, for a program that starts a server and keeps its stdin open: the server goes with it.
 
 House bots play on the ladders from within the process, as bots of the owner `house`, against the bots of others, and accept
 everyone's challenges; --house-bots \"\" is for none. Where the server speaks TLS they check it by the variables ZETEMA_CA,
@@ -45,6 +47,9 @@ pub(crate) struct Serve {
     /// A TOML file with settings
     #[arg(long, env = "ZETEMA_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Stop at once when stdin ends, as it does when the program that has started the server is gone
+    #[arg(long)]
+    until_stdin_ends: bool,
     /// Print the settings that a server would start with, and don't start it
     #[arg(long)]
     check_config: bool,
@@ -61,7 +66,11 @@ impl Serve {
         let traces = config.otlp().map(|otlp| Traces::start(&otlp)).transpose()?;
         crate::log::start(&config.log, config.log_format, traces.as_ref())?;
         let format = config.log_format;
-        let served = serve(config, traces).await;
+        let parent_gone = CancellationToken::new();
+        if self.until_stdin_ends {
+            cancel_at_the_end_of_stdin(parent_gone.clone());
+        }
+        let served = serve(config, traces, &parent_gone).await;
         // For programs what went wrong is a line of the log, as all else is.
         match format {
             LogFormat::Json => served.map_err(failure::logged),
@@ -81,8 +90,17 @@ impl Serve {
     }
 }
 
-/// Serves until it is told to stop. The log has started.
-async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
+/// What comes on stdin says nothing. The thread ends with the process: a read that waits could not be ended.
+fn cancel_at_the_end_of_stdin(ended: CancellationToken) {
+    std::thread::spawn(move || {
+        // An error is an end too.
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        ended.cancel();
+    });
+}
+
+/// Serves until it is told to stop, or who has started it is gone. The log has started.
+async fn serve(config: Config, traces: Option<Traces>, parent_gone: &CancellationToken) -> Result<()> {
     // People are told beside the log, whatever that is of. Programs find the same in its events.
     let note: fn(String) = match config.log_format {
         LogFormat::Text => output::note,
@@ -105,6 +123,10 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         started = Server::start(config) => started?,
         () = terminations.next() => {
             tracing::info!("told to stop before it served");
+            return Ok(());
+        }
+        () = parent_gone.cancelled() => {
+            tracing::info!("stdin ended before it served");
             return Ok(());
         }
     };
@@ -137,6 +159,10 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         loop {
             tokio::select! {
                 () = terminations.next() => break,
+                () = parent_gone.cancelled() => {
+                    tracing::info!("stdin ended: who has started the server is gone, and it stops at once");
+                    break;
+                }
                 // The log says what came of it, and the server goes on either way.
                 () = hangups.next() => drop(server.reload().await),
                 () = &mut coming => {}
@@ -154,11 +180,15 @@ async fn serve(config: Config, traces: Option<Traces>) -> Result<()> {
         tokio::select! {
             () = house_bots.leave() => {}
             () = terminations.next() => at_once = true,
+            () = parent_gone.cancelled() => at_once = true,
         }
     }
     let told_again = async {
         if !at_once {
-            terminations.next().await;
+            tokio::select! {
+                () = terminations.next() => {}
+                () = parent_gone.cancelled() => {}
+            }
         }
     };
     server.shutdown_or_close(told_again).await;

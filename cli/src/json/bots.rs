@@ -3,6 +3,8 @@
 use serde::Serialize;
 use zetema_proto::v1;
 
+use super::BotOnLadderJson;
+
 /// A registered bot.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct BotJson {
@@ -19,6 +21,15 @@ pub(crate) struct BotJson {
     pub(crate) retire_time: Option<String>,
     pub(crate) matches_at_once: u32,
     pub(crate) matches_a_day: u32,
+}
+
+/// A bot, and how it behaves on ladders.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ShownBotJson {
+    #[serde(flatten)]
+    pub(crate) bot: BotJson,
+    /// `None` if the ladders don't say now.
+    pub(crate) on_ladders: Option<Vec<BotOnLadderJson>>,
 }
 
 /// A bot with its token.

@@ -5,10 +5,7 @@ use serde::Serialize;
 use zetema_proto::{Wire, v1};
 use zetema_rules::{Rules, TimeControl};
 
-use super::{RulesJson, TimeControlJson};
-
-/// What a server of a later version says and this program does not know.
-const UNKNOWN: &str = "unknown";
+use super::{ConductJson, RulesJson, TimeControlJson, UNKNOWN};
 
 /// A ladder.
 #[derive(Clone, Debug, Serialize)]
@@ -65,6 +62,16 @@ pub(crate) struct StandingJson {
     pub(crate) conduct: ConductJson,
     /// `None` until the luck of one of its matches is computed.
     pub(crate) points: Option<PointsJson>,
+    /// As points, and changed with them.
+    pub(crate) luck_adjusted_rating: Option<LuckAdjustedRatingJson>,
+}
+
+/// How strong a bot is by its luck-adjusted scores.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct LuckAdjustedRatingJson {
+    #[serde(flatten)]
+    pub(crate) rating: RatingJson,
+    matches: u64,
 }
 
 /// What a bot scores a match.
@@ -99,15 +106,6 @@ pub(crate) struct AdjustedScoreJson {
     pub(crate) score: f64,
     pub(crate) luck: f64,
     pub(crate) adjusted: f64,
-}
-
-/// Whether a bot is paired.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ConductJson {
-    /// `free`, `cooling-down`, `benched` or `out-of-quota`.
-    pub(crate) state: &'static str,
-    /// As in 2026-11-21T03:04:01.250Z.
-    pub(crate) until: Option<String>,
 }
 
 /// Standings that are followed: all of them, or those that changed.
@@ -242,7 +240,7 @@ impl RatingJson {
 impl StandingJson {
     /// The JSON form of a standing.
     pub(crate) fn new(message: &v1::Standing) -> Result<Self> {
-        let v1::Standing { rank, bot_name, rating, tally, conduct, points } = message;
+        let v1::Standing { rank, bot_name, rating, tally, conduct, points, luck_adjusted_rating } = message;
         let tally = tally.as_ref().context("the server sent a standing without its matches")?;
         let v1::Tally { matches, wins, draws, forfeits, sides_met, margin } = *tally;
         Ok(Self {
@@ -257,7 +255,18 @@ impl StandingJson {
             margin,
             conduct: ConductJson::new(conduct.as_ref()),
             points: points.as_ref().map(PointsJson::new).transpose()?,
+            luck_adjusted_rating: luck_adjusted_rating
+                .as_ref()
+                .map(LuckAdjustedRatingJson::new)
+                .transpose()?,
         })
+    }
+}
+
+impl LuckAdjustedRatingJson {
+    fn new(message: &v1::LuckAdjustedRating) -> Result<Self> {
+        let v1::LuckAdjustedRating { rating, matches } = message;
+        Ok(Self { rating: RatingJson::of(rating.as_ref())?, matches: *matches })
     }
 }
 
@@ -287,21 +296,6 @@ impl AdjustedScoreJson {
     const fn new(message: &v1::AdjustedScore) -> Self {
         let v1::AdjustedScore { score, luck, adjusted } = *message;
         Self { score, luck, adjusted }
-    }
-}
-
-impl ConductJson {
-    /// The JSON form of a bot's conduct.
-    pub(crate) fn new(message: Option<&v1::BotConduct>) -> Self {
-        use v1::bot_conduct::Kind;
-        let (state, until) = match message.and_then(|conduct| conduct.kind.as_ref()) {
-            Some(Kind::Free(v1::FreeToPlay {})) => ("free", None),
-            Some(Kind::CoolingDown(v1::CoolingDown { until })) => ("cooling-down", until.as_ref()),
-            Some(Kind::Benched(v1::Benched { until })) => ("benched", until.as_ref()),
-            Some(Kind::OutOfQuota(v1::OutOfQuota { until })) => ("out-of-quota", until.as_ref()),
-            None => (UNKNOWN, None),
-        };
-        Self { state, until: until.map(ToString::to_string) }
     }
 }
 

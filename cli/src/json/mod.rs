@@ -8,6 +8,7 @@ mod backup;
 mod bots;
 mod bytes;
 mod clock;
+mod conduct;
 pub(crate) mod demo;
 mod event;
 mod fault;
@@ -25,14 +26,15 @@ mod webhooks;
 
 pub(crate) use action::ActionJson;
 pub(crate) use backup::{BackupJson, RestoredJson};
-pub(crate) use bots::{BotJson, RegisteredBotJson, RegisteredOwnerJson, RotatedBotJson};
+pub(crate) use bots::{BotJson, RegisteredBotJson, RegisteredOwnerJson, RotatedBotJson, ShownBotJson};
 pub(crate) use bytes::{bytes_from_hex, hex};
 pub(crate) use clock::{ClockJson, TimeControlJson};
+pub(crate) use conduct::{BotOnLadderJson, ConductJson};
 pub(crate) use event::EventJson;
 pub(crate) use fault::FaultJson;
 pub(crate) use journal::{CheckedJson, RepairedJson};
 pub(crate) use ladders::{
-    AdjustedScoreJson, ConductJson, EstimateJson, HeadToHeadJson, IntervalJson, LadderJson, LadderResultJson,
+    AdjustedScoreJson, EstimateJson, HeadToHeadJson, IntervalJson, LadderJson, LadderResultJson,
     LadderSeatJson, RatingJson, RatingPointJson, ScoredSeatJson, StandingJson, StandingsJson,
 };
 pub(crate) use matches::{CreatedJson, MatchJson};
@@ -46,6 +48,9 @@ pub(crate) use view::ViewJson;
 pub(crate) use webhooks::{CreatedWebhookJson, DeadLetterJson, WebhookJson};
 
 use zetema_rules::{Cards, Ranks};
+
+/// What a server of a later version says and this program does not know.
+const UNKNOWN: &str = "unknown";
 
 /// The cards as texts.
 fn cards(cards: Cards) -> Vec<String> {

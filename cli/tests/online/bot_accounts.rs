@@ -9,7 +9,7 @@ use zetema_proto::v1::match_service_client::MatchServiceClient;
 use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::v1::seat_spec::Kind;
 
-use crate::server::{Served, parse, text, zetema};
+use crate::server::{Served, parse, text, with_ladders, zetema};
 
 /// A house bot that plays all seats of a bot.
 fn start(server: &Served, token: &str) -> Child {
@@ -72,6 +72,14 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     assert_eq!(names, ["tom", "rex"]);
     assert_eq!(anyone(&["bot", "show", "rex"])["fault_contact"], "");
     assert_eq!(server.json(&["bot", "show", "rex"])["fault_contact"], "rex@example.com");
+    // How it behaves on each ladder is for its owner as long as no standings show it, and it need not run for that.
+    assert_eq!(with_ladders(|| anyone(&["bot", "show", "rex"]))["on_ladders"], json!([]));
+    let shown = with_ladders(|| parse(&as_owner(&["bot", "show", "rex", "--format", "json"])));
+    let on = &shown["on_ladders"].as_array().unwrap()[0];
+    assert_eq!((&on["ladder"], &on["conduct"]["state"]), (&json!("quick-2"), &json!("free")));
+    assert_eq!((&on["counts"]["strikes"], &on["counts"]["forfeits_to_bench"]), (&json!(0), &json!(3)));
+    let shown = text(&as_owner(&["bot", "show", "rex"]).stdout);
+    assert!(shown.contains("sackson-2") && shown.contains("0 of the last 10"), "{shown}");
 
     // A match that is played with the first token is played to its end with it, whenever the second comes.
     let match_id = &create(&server, ["rex", "tom"]).unwrap();
@@ -113,7 +121,9 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     assert!(text(&refused.stderr).contains("retired"), "{}", text(&refused.stderr));
 
     let (server, _) = Served::on(server.stop());
-    assert_eq!(server.json(&["bot", "show", "rex"]), retired);
+    let mut shown = server.json(&["bot", "show", "rex"]);
+    assert!(shown.as_object_mut().unwrap().remove("on_ladders").is_some(), "its conduct is told as well");
+    assert_eq!(shown, retired);
     assert_eq!(server.json(&["bot", "list", "--state", "active"])[0]["name"], "tom");
     assert_eq!(show(&server, match_id)["state"], "finished");
 }

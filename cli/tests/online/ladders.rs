@@ -92,6 +92,10 @@ fn agreed(server: &Served) -> (Value, Value) {
         scores.for_each(|score| (count, sum) = (count + 1.0, sum + score));
         let mean = standing["points"]["scored"]["mean"].as_f64().unwrap();
         assert!((mean - sum / count).abs() < 1e-6, "{mean}, not {sum} / {count}");
+        let adjusted = &standing["luck_adjusted_rating"];
+        assert_eq!(adjusted["matches"], standing["points"]["matches"], "{standing}");
+        let shown = adjusted["mu"].as_f64().unwrap() - 3.0 * adjusted["sigma"].as_f64().unwrap();
+        assert!((adjusted["shown"].as_f64().unwrap() - shown).abs() < 1e-9, "{standing}");
     }
     for standing in standings.as_array_mut().unwrap() {
         standing.as_object_mut().unwrap().remove("conduct").expect("it is told how the bot behaves");

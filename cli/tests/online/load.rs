@@ -1,5 +1,9 @@
 //! `zetema load`.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::server::{Served, parse, text, zetema};
@@ -263,4 +267,60 @@ fn a_run_is_put_beside_one_before() {
         assert!(!output.status.success() && said.contains(name) && said.contains(expected), "{said}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn a_server_goes_with_who_keeps_its_stdin_open() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = zetema()
+        .args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--until-stdin-ends", "--data"])
+        .arg(data.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("zetema serves at")), "it serves");
+    drop(server.stdin.take());
+    let rest: Vec<String> = lines.collect();
+    assert!(server.wait().unwrap().success(), "{rest:?}");
+}
+
+/// Waits for what nobody tells.
+#[expect(clippy::disallowed_methods, reason = "files grow without a word")]
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_mins(2), "waited too long for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A terminal tells all programs that run in it.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_in_a_terminal_stops_the_load_and_not_the_server_before_it() {
+    use std::os::unix::process::CommandExt;
+    let folder = tempfile::tempdir().unwrap();
+    let load = zetema()
+        .args(["load", "--matches", "20", "--warmup", "0s", "--duration", "5m", "--format", "json"])
+        .env("TMPDIR", folder.path())
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Matches are played, as the journal says: its files are there before, empty.
+    let journal = || {
+        let data = std::fs::read_dir(folder.path()).ok()?.next()?.ok()?.path();
+        let files = std::fs::read_dir(data).ok()?.filter_map(|file| std::fs::read(file.ok()?.path()).ok());
+        Some(files.flatten().filter(|byte| *byte != 0).count())
+    };
+    until("matches to be played", || journal().is_some_and(|bytes| bytes > 200_000));
+    let group = format!("-{}", load.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+    let output = load.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "it was stopped before its time");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["outcome"]["faults"]["all"], 0, "{report}");
+    assert_eq!((&report["passed"], &report["outcome"]["is_stopped"]), (&false.into(), &true.into()));
 }

@@ -18,4 +18,5 @@ mod refusals;
 mod server;
 mod status;
 mod tokens;
+mod unrated;
 mod webhooks;

@@ -49,6 +49,22 @@ fn a_bot_that_is_not_there_is_an_error_and_an_empty_list_is_said_to_be_one() {
         ),
         (&["ladder", "head-to-head", "quick-2", "--bot", "nobody"], "zetema ladder standings"),
         (&["ladder", "history", "quick-2", "--bot", "nobody"], "zetema ladder standings"),
+        (&["ladder", "export", "results", "quick-2", "--bot", "nobody"], "--bot nobody: "),
+        (
+            &[
+                "ladder",
+                "export",
+                "records",
+                "quick-2",
+                "--format",
+                "jsonl",
+                "--bot",
+                "rex",
+                "--opponent",
+                "nobody",
+            ],
+            "--opponent nobody: ",
+        ),
     ] {
         let refused = server.output(args);
         let stderr = text(&refused.stderr);

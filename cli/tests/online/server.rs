@@ -124,6 +124,16 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// What `bot show` shows once the ladders have said how the bot behaves: the server waits two seconds for them, and then shows the rest.
+pub(crate) fn with_ladders(show: impl Fn() -> Value) -> Value {
+    loop {
+        let shown = show();
+        if !shown["on_ladders"].is_null() {
+            return shown;
+        }
+    }
+}
+
 /// The JSON on the stdout of a command that succeeded.
 pub(crate) fn parse(output: &Output) -> Value {
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -48,12 +48,22 @@ pub enum Until {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
     strikes: u32,
-    came_in_a_row: u32,
+    came: Came,
+    /// Matches that it was lost to with the last strike, beside the one that was the strike.
+    missed: u32,
     last_strike: Option<Strike>,
     /// A bit for each of the last matches, the newest lowest: set if it was forfeited.
     forfeited: u64,
     benches: u32,
     last_bench: Option<Bench>,
+}
+
+/// Matches that were made after the last strike, and to which the bot came: of those that count, how many, and when the last of them was
+/// made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Came {
+    matches: u32,
+    paired_ms: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,11 +97,48 @@ impl Conduct {
     /// How many strikes the bot has.
     pub fn strikes(&self, settings: &ConductSettings, now_ms: u64) -> u32 {
         match self.last_strike {
-            Some(Strike { at_ms, .. }) if now_ms.saturating_sub(at_ms) < settings.strikes_last_ms => {
+            Some(Strike { at_ms, .. })
+                if now_ms.saturating_sub(at_ms) < settings.strikes_last_ms
+                    && self.came.matches < self.matches_needed(settings) =>
+            {
                 self.strikes
             }
             _ => 0,
         }
+    }
+
+    /// How many strikes it has for a match that was made at `paired_ms`, and to which it did not come. Matches in a row have cleared the
+    /// earlier ones only if all of them were made before that one: a bot with many places comes to five of them while it is waited for at
+    /// a sixth.
+    fn strikes_before(&self, settings: &ConductSettings, paired_ms: u64, now_ms: u64) -> u32 {
+        if paired_ms > self.came.paired_ms {
+            return self.strikes(settings, now_ms);
+        }
+        Self { came: Came::default(), ..*self }.strikes(settings, now_ms)
+    }
+
+    /// Until when the bot cools down, benched or not, in milliseconds; `None` if it does not.
+    pub fn cools_down_until(&self, now_ms: u64) -> Option<u64> {
+        self.last_strike.map(|strike| strike.until_ms).filter(|&until_ms| now_ms < until_ms)
+    }
+
+    /// In how many more matches in a row the bot has to come to be without strikes; 0 if it has none.
+    pub fn matches_to_clear(&self, settings: &ConductSettings, now_ms: u64) -> u32 {
+        match self.strikes(settings, now_ms) {
+            0 => 0,
+            _ => self.matches_needed(settings).saturating_sub(self.came.matches),
+        }
+    }
+
+    /// How many matches in a row clear its strikes: one more for each that it was lost to with the last one. Who comes to five of twenty at
+    /// once and to no other each time would else never have a second strike.
+    fn matches_needed(&self, settings: &ConductSettings) -> u32 {
+        settings.matches_to_clear.saturating_add(self.missed)
+    }
+
+    /// How many of the bot's last matches it forfeited, those before its last bench left out.
+    pub fn forfeits(&self, settings: &ConductSettings) -> u32 {
+        (self.forfeited & (u64::MAX >> (64 - settings.of_last_matches))).count_ones()
     }
 
     /// How often the bot was benched, as far as that still counts.
@@ -106,17 +153,18 @@ impl Conduct {
         }
     }
 
-    /// The bot was lost before the deal of a match that was made at `paired_ms`. Nothing comes of matches that were made before the
-    /// last strike: a bot that goes away once is lost to all its matches at once.
+    /// The bot was lost before the deal of a match that was made at `paired_ms`. Matches that were made before the last strike add none, as
+    /// a bot that goes away once is lost to all its matches at once; but it has to come to one more in a row for each.
     pub fn no_show(&mut self, settings: &ConductSettings, paired_ms: u64, now_ms: u64) -> Option<Notice> {
         if self.last_strike.is_some_and(|strike| paired_ms <= strike.at_ms) {
+            self.missed = self.missed.saturating_add(1);
             return None;
         }
-        let strikes = self.strikes(settings, now_ms).saturating_add(1);
+        let strikes = self.strikes_before(settings, paired_ms, now_ms).saturating_add(1);
         let cool_down_ms = settings.cool_down_ms(strikes);
         let until_ms = now_ms.saturating_add(cool_down_ms);
         self.strikes = strikes;
-        self.came_in_a_row = 0;
+        (self.came, self.missed) = (Came::default(), 0);
         self.last_strike = Some(Strike { at_ms: now_ms, until_ms });
         Some(Notice::NoShow { strikes, cool_down_ms, until_ms })
     }
@@ -132,11 +180,12 @@ impl Conduct {
         })
     }
 
-    /// The bot came to a match, which was dealt.
-    pub fn came(&mut self, settings: &ConductSettings) {
-        self.came_in_a_row = self.came_in_a_row.saturating_add(1);
-        if self.came_in_a_row >= settings.matches_to_clear {
-            self.strikes = 0;
+    /// The bot came to a match, which was made at `paired_ms` and dealt. One that was made before the last strike clears none.
+    pub fn came(&mut self, settings: &ConductSettings, paired_ms: u64) {
+        let since = self.last_strike.is_none_or(|strike| paired_ms > strike.at_ms);
+        if since && self.came.matches < self.matches_needed(settings) {
+            let last = self.came.paired_ms.max(paired_ms);
+            self.came = Came { matches: self.came.matches.saturating_add(1), paired_ms: last };
         }
     }
 
@@ -152,8 +201,7 @@ impl Conduct {
             return None;
         }
         self.forfeited = self.forfeited << 1 | 1;
-        let of_last = settings.of_last_matches;
-        let forfeits = (self.forfeited & (u64::MAX >> (64 - of_last))).count_ones();
+        let (of_last, forfeits) = (settings.of_last_matches, self.forfeits(settings));
         if forfeits < settings.forfeits_to_bench {
             return Some(Notice::Forfeit { forfeits, of_last, benched_with: settings.forfeits_to_bench });
         }

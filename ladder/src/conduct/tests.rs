@@ -26,7 +26,7 @@ fn after(settings: &ConductSettings, all: &[Then]) -> (Conduct, Vec<Notice>, u64
         match then {
             NoShow => notices.extend(conduct.no_show(settings, now - 1, now)),
             NoNonce => notices.extend(conduct.no_nonce(settings, now - 1, now)),
-            Came => conduct.came(settings),
+            Came => conduct.came(settings, now - 1),
             Finished => conduct.finished(),
             Forfeited => notices.extend(conduct.forfeited(settings, now - 1, now)),
             Wait(ms) => now += ms,
@@ -85,6 +85,69 @@ fn a_bot_that_goes_away_once_has_one_strike_for_all_its_matches() {
     assert_eq!(conduct.strikes(&settings, 600_000), 1);
     assert!(conduct.no_show(&settings, 60_001, 600_000).is_some());
     assert_eq!(conduct.strikes(&settings, 600_000), 2);
+}
+
+/// Match `paired` is made then; the bot comes to it, or does not and is waited for until `ended`.
+enum Made {
+    Came { paired: u64 },
+    NoShow { paired: u64, ended: u64 },
+}
+
+/// How many strikes there are in the end.
+fn check_strikes(expected: u32, all: &[Made]) {
+    let settings = ConductSettings::default();
+    let mut conduct = Conduct::default();
+    for made in all {
+        match *made {
+            Made::Came { paired } => conduct.came(&settings, paired),
+            Made::NoShow { paired, ended } => drop(conduct.no_show(&settings, paired, ended)),
+        }
+    }
+    assert_eq!(conduct.strikes(&settings, HOUR), expected);
+}
+
+#[test]
+fn matches_clear_no_strike_for_one_that_was_made_before_them() {
+    let came = |from: u64, to: u64| (from..to).map(|paired| Made::Came { paired });
+    let with = |all: [Vec<Made>; 4]| all.into_iter().flatten().collect::<Vec<_>>();
+    let strike = |paired, ended| vec![Made::NoShow { paired, ended }];
+    let none = Vec::new;
+    // It is waited for at 100 while it comes to five that were made later, again and again.
+    let twice = with([strike(100, 120), came(201, 206).collect(), strike(200, 220), none()]);
+    check_strikes(2, &twice);
+    let thrice = with([twice, came(301, 350).collect(), strike(300, 360), none()]);
+    check_strikes(3, &thrice);
+    // Made at the same time.
+    check_strikes(2, &with([strike(100, 120), came(200, 205).collect(), strike(204, 220), none()]));
+    // Five were made before the one it does not come to.
+    check_strikes(1, &with([strike(100, 120), came(200, 205).collect(), strike(205, 225), none()]));
+    // What was made before the strike ends after it.
+    check_strikes(1, &with([strike(100, 120), came(101, 111).collect(), none(), none()]));
+    let before_and_after =
+        with([strike(100, 120), came(101, 111).collect(), came(121, 125).collect(), none()]);
+    check_strikes(1, &before_and_after);
+    check_strikes(0, &with([before_and_after, came(125, 126).collect(), none(), none()]));
+    // It was lost at once to what it had then: that breaks no row of later ones, which has to be longer by that.
+    let lost = with([strike(100, 120), came(200, 203).collect(), strike(110, 230), came(203, 205).collect()]);
+    check_strikes(1, &lost);
+    check_strikes(0, &with([lost, came(205, 206).collect(), none(), none()]));
+}
+
+#[test]
+fn who_comes_to_five_of_ten_at_once_each_time_has_a_strike_more_each_time() {
+    let mut all = Vec::new();
+    for (wave, strikes) in (1..=4_u32).map(|wave| (u64::from(wave) * 1_000, wave)) {
+        all.extend((0..5).map(|match_of| Made::Came { paired: wave + match_of }));
+        all.extend(
+            (5..10).map(|match_of| Made::NoShow { paired: wave + match_of, ended: wave + 500 + match_of }),
+        );
+        check_strikes(strikes, &all);
+    }
+    // Four more than usual, as it was lost to four beside the one that was the last strike.
+    all.extend((0..8).map(|match_of| Made::Came { paired: 9_000 + match_of }));
+    check_strikes(4, &all);
+    all.push(Made::Came { paired: 9_008 });
+    check_strikes(0, &all);
 }
 
 #[test]
@@ -193,6 +256,21 @@ fn each_number_out_of_its_range_is_named() {
         assert_eq!(ConductSettings::new(options).unwrap_err().field(), field);
     }
     assert_eq!(ConductSettings::new(usual), Ok(ConductSettings::default()));
+}
+
+#[test]
+fn a_bot_that_is_looked_at_has_what_its_next_cool_down_and_bench_come_of() {
+    let settings = ConductSettings::default();
+    let (conduct, _, now) = after(&settings, &[NoShow, Came, Came]);
+    assert_eq!((conduct.strikes(&settings, now), conduct.matches_to_clear(&settings, now)), (1, 3));
+    let (conduct, _, now) = after(&settings, &[NoShow, Came, Came, Came, Came, Came]);
+    assert_eq!((conduct.strikes(&settings, now), conduct.matches_to_clear(&settings, now)), (0, 0));
+    let (conduct, _, now) = after(&settings, &[Forfeited, Finished, Forfeited]);
+    assert_eq!((conduct.forfeits(&settings), conduct.cools_down_until(now)), (2, None));
+    // Benched and cooling down: the bench is what is told, and the cool-down runs beside it.
+    let (conduct, _, now) = after(&settings, &[Forfeited, Forfeited, Forfeited, NoShow]);
+    assert!(matches!(conduct.status(now), Status::Benched(_)));
+    assert_eq!((conduct.forfeits(&settings), conduct.cools_down_until(now)), (0, Some(now + 30_000)));
 }
 
 fn anything() -> impl Strategy<Value = Then> {

@@ -18,18 +18,19 @@ pub(super) struct Encounters {
     pub(super) followed: u32,
 }
 
-/// One other member of a match.
+/// One other member of a match. Twice as many matches are kept as count, of each bot on each ladder, so it is small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Met {
     bot: BotId,
-    encounters: Encounters,
+    partnered: bool,
+    followed: bool,
 }
 
 /// With whom a bot played its last matches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     /// The oldest first. Those that count are behind those that did before, which count again when newer ones are taken back.
-    matches: VecDeque<Vec<Met>>,
+    matches: VecDeque<Box<[Met]>>,
     counted: usize,
     counts: BTreeMap<BotId, Encounters>,
 }
@@ -80,20 +81,20 @@ impl History {
     }
 
     fn count(&mut self, others: &[Met]) {
-        for Met { bot, encounters } in others {
+        for Met { bot, partnered, followed } in others {
             let count = self.counts.entry(*bot).or_default();
-            count.met += encounters.met;
-            count.partnered += encounters.partnered;
-            count.followed += encounters.followed;
+            count.met += 1;
+            count.partnered += u32::from(*partnered);
+            count.followed += u32::from(*followed);
         }
     }
 
     fn discount(&mut self, others: &[Met]) {
-        for Met { bot, encounters } in others {
+        for Met { bot, partnered, followed } in others {
             if let Some(count) = self.counts.get_mut(bot) {
-                count.met -= encounters.met;
-                count.partnered -= encounters.partnered;
-                count.followed -= encounters.followed;
+                count.met -= 1;
+                count.partnered -= u32::from(*partnered);
+                count.followed -= u32::from(*followed);
                 if count.met == 0 {
                     self.counts.remove(bot);
                 }
@@ -103,7 +104,7 @@ impl History {
 }
 
 /// The other members of a match, as the one in this seat meets them.
-fn others(pairing: &Pairing, seat: Seat) -> Vec<Met> {
+fn others(pairing: &Pairing, seat: Seat) -> Box<[Met]> {
     let count = pairing.members().len();
     let mine = pairing.seats().find_map(|(at, side, _)| (at == seat).then_some(side));
     pairing
@@ -111,11 +112,8 @@ fn others(pairing: &Pairing, seat: Seat) -> Vec<Met> {
         .filter(|&(at, ..)| at != seat)
         .map(|(at, side, member)| Met {
             bot: member.bot,
-            encounters: Encounters {
-                met: 1,
-                partnered: u32::from(Some(side) == mine),
-                followed: u32::from(at.index() == (seat.index() + 1) % count),
-            },
+            partnered: Some(side) == mine,
+            followed: at.index() == (seat.index() + 1) % count,
         })
         .collect()
 }

@@ -145,6 +145,18 @@ impl<B> Played<B> {
         total(side) - total(other)
     }
 
+    pub(crate) const fn result(&self) -> &MatchResult {
+        &self.result
+    }
+
+    /// The same bots with another result, whose ranks are as ranks are.
+    pub(crate) fn with_result(&self, result: MatchResult) -> Self
+    where
+        B: Clone,
+    {
+        Self { bots: self.bots.clone(), result, ..*self }
+    }
+
     /// The seats that forfeited.
     pub fn forfeited(&self) -> Seats {
         self.forfeited

@@ -29,6 +29,12 @@ struct Decile {
     observed: f64,
 }
 
+impl Decile {
+    fn off(&self) -> f64 {
+        (self.predicted - self.observed).abs()
+    }
+}
+
 fn deciles(predictions: &[Prediction]) -> Vec<Decile> {
     let in_decile = |decile: usize| {
         let (least, most) = (whole(decile) / 10.0, whole(decile + 1) / 10.0);
@@ -46,7 +52,16 @@ fn deciles(predictions: &[Prediction]) -> Vec<Decile> {
 fn farthest_off(deciles: &[Decile]) -> f64 {
     let counted: Vec<&Decile> = deciles.iter().filter(|decile| decile.pairs >= 2_000).collect();
     assert!(!counted.is_empty(), "no tenth of the chances has 2,000 pairs");
-    counted.iter().map(|decile| (decile.predicted - decile.observed).abs()).fold(0.0, f64::max)
+    counted.iter().map(|decile| decile.off()).fold(0.0, f64::max)
+}
+
+/// The same of all deciles, beyond the three standard errors by which one of few pairs may be off by chance.
+fn farthest_beyond_chance(deciles: &[Decile]) -> f64 {
+    let beyond_chance = |decile: &Decile| {
+        let error = (decile.predicted * (1.0 - decile.predicted) / whole(decile.pairs)).sqrt();
+        decile.off() - 3.0 * error
+    };
+    deciles.iter().filter(|decile| decile.pairs > 0).map(beyond_chance).fold(0.0, f64::max)
 }
 
 /// By how much the log odds that are predicted would have to be multiplied to fit best what came: under 1 the ratings predict too much,
@@ -70,8 +85,10 @@ fn slope(predictions: &[Prediction]) -> f64 {
 struct Bounds {
     /// The least rank correlation of a season.
     correlation: f64,
-    /// The most that a decile is off.
+    /// The most that a decile of many pairs is off.
     off: f64,
+    /// The most that any decile is off beyond chance.
+    beyond_chance: f64,
     /// The slope over the whole season: at least and at most.
     slope: [f64; 2],
 }
@@ -88,9 +105,10 @@ fn check(name: &str, plan: &Plan, bounds: &Bounds) {
     let lowest = correlations.iter().copied().fold(1.0, f64::min);
     let mean = correlations.iter().sum::<f64>() / whole(correlations.len());
     let deciles = deciles(&established);
-    let (off, whole_season, last_third) = (farthest_off(&deciles), slope(&established), slope(&late));
+    let (off, beyond_chance) = (farthest_off(&deciles), farthest_beyond_chance(&deciles));
+    let (whole_season, last_third) = (slope(&established), slope(&late));
     println!(
-        "{name}, spread {}: rank correlation {lowest:.3} at least, {mean:.3} in the mean; at most {off:.3} off; slope {whole_season:.2}, in \
+        "{name}, spread {}: rank correlation {lowest:.3} at least, {mean:.3} in the mean; at most {off:.3} off, {beyond_chance:.3} beyond chance; slope {whole_season:.2}, in \
          the last third {last_third:.2}",
         plan.spread
     );
@@ -98,7 +116,13 @@ fn check(name: &str, plan: &Plan, bounds: &Bounds) {
         println!("    {pairs:6} pairs: predicted {predicted:.3}, observed {observed:.3}");
     }
     assert!(lowest >= bounds.correlation, "{name}, spread {}: rank correlation {lowest}", plan.spread);
+    assert!(mean >= 0.95, "{name}, spread {}: rank correlation {mean} in the mean", plan.spread);
     assert!(off <= bounds.off, "{name}, spread {}: {off} off", plan.spread);
+    assert!(
+        beyond_chance <= bounds.beyond_chance,
+        "{name}, spread {}: {beyond_chance} off beyond chance",
+        plan.spread
+    );
     let [from, to] = bounds.slope;
     assert!((from..=to).contains(&whole_season), "{name}, spread {}: slope {whole_season}", plan.spread);
 }
@@ -123,9 +147,9 @@ fn any_number_of_players_by_chance() {
         "two to four by chance",
         &Paired::ByChance(2..=4),
         [
-            (WINS_61, Bounds { correlation: 0.94, off: 0.075, slope: [0.70, 0.84] }),
-            (WINS_71, Bounds { correlation: 0.975, off: 0.04, slope: [0.84, 0.96] }),
-            (WINS_87, Bounds { correlation: 0.985, off: 0.025, slope: [1.00, 1.14] }),
+            (WINS_61, Bounds { correlation: 0.94, off: 0.075, beyond_chance: 0.055, slope: [0.70, 0.84] }),
+            (WINS_71, Bounds { correlation: 0.975, off: 0.04, beyond_chance: 0.03, slope: [0.84, 0.96] }),
+            (WINS_87, Bounds { correlation: 0.985, off: 0.025, beyond_chance: 0.02, slope: [1.00, 1.14] }),
         ],
     );
 }
@@ -136,9 +160,9 @@ fn two_players_as_the_ladder_pairs_them() {
         "two by the ladder",
         &Paired::ByTheLadder(2, Teams::Individual),
         [
-            (WINS_61, Bounds { correlation: 0.93, off: 0.06, slope: [0.60, 0.78] }),
-            (WINS_71, Bounds { correlation: 0.97, off: 0.02, slope: [0.87, 1.01] }),
-            (WINS_87, Bounds { correlation: 0.97, off: 0.075, slope: [1.30, 1.50] }),
+            (WINS_61, Bounds { correlation: 0.93, off: 0.06, beyond_chance: 0.06, slope: [0.60, 0.78] }),
+            (WINS_71, Bounds { correlation: 0.97, off: 0.02, beyond_chance: 0.01, slope: [0.87, 1.01] }),
+            (WINS_87, Bounds { correlation: 0.97, off: 0.075, beyond_chance: 0.06, slope: [1.30, 1.50] }),
         ],
     );
 }
@@ -149,9 +173,9 @@ fn pairs_as_the_ladder_pairs_them() {
         "two pairs by the ladder",
         &Paired::ByTheLadder(4, Teams::Pairs),
         [
-            (WINS_61, Bounds { correlation: 0.93, off: 0.08, slope: [0.47, 0.63] }),
-            (WINS_71, Bounds { correlation: 0.97, off: 0.055, slope: [0.77, 0.91] }),
-            (WINS_87, Bounds { correlation: 0.98, off: 0.065, slope: [1.17, 1.33] }),
+            (WINS_61, Bounds { correlation: 0.93, off: 0.08, beyond_chance: 0.14, slope: [0.47, 0.63] }),
+            (WINS_71, Bounds { correlation: 0.97, off: 0.055, beyond_chance: 0.03, slope: [0.77, 0.91] }),
+            (WINS_87, Bounds { correlation: 0.98, off: 0.065, beyond_chance: 0.045, slope: [1.17, 1.33] }),
         ],
     );
 }
@@ -162,9 +186,9 @@ fn four_players_as_the_ladder_pairs_them() {
         "four by the ladder",
         &Paired::ByTheLadder(4, Teams::Individual),
         [
-            (WINS_61, Bounds { correlation: 0.95, off: 0.10, slope: [0.60, 0.76] }),
-            (WINS_71, Bounds { correlation: 0.985, off: 0.04, slope: [0.82, 0.94] }),
-            (WINS_87, Bounds { correlation: 0.985, off: 0.03, slope: [1.02, 1.14] }),
+            (WINS_61, Bounds { correlation: 0.95, off: 0.10, beyond_chance: 0.08, slope: [0.60, 0.76] }),
+            (WINS_71, Bounds { correlation: 0.985, off: 0.04, beyond_chance: 0.03, slope: [0.82, 0.94] }),
+            (WINS_87, Bounds { correlation: 0.985, off: 0.03, beyond_chance: 0.02, slope: [1.02, 1.14] }),
         ],
     );
 }

@@ -6,6 +6,7 @@ mod places;
 mod planner;
 mod played;
 mod player;
+mod ranks;
 mod scores;
 mod sums;
 mod values;

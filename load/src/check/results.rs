@@ -20,6 +20,8 @@ pub(crate) struct Results {
     come: HashMap<String, Come>,
     /// What results say until the seats say it too, with when they came.
     untold: HashMap<String, (v1::Outcome, Instant)>,
+    /// Matches of which the server knows a seat no more, and whose result has not come, with what it said.
+    lost: HashMap<String, String>,
     /// What spectators were told of matches whose result has not come.
     watched: HashMap<String, v1::Outcome>,
     /// The number of the last one.
@@ -50,6 +52,14 @@ impl Results {
     /// A match is played no more: nobody will say how it ended.
     pub(crate) fn given_up(&mut self, match_id: &str) {
         self.untold.remove(match_id);
+    }
+
+    /// The server knows a seat of this match no more, and says so: without a result it has lost it.
+    pub(crate) fn unknown(&mut self, match_id: &str, said: String) {
+        self.given_up(match_id);
+        if !self.come.contains_key(match_id) {
+            self.lost.insert(match_id.to_owned(), said);
+        }
     }
 
     /// A spectator was told how a match ended.
@@ -98,6 +108,7 @@ impl Results {
             }
             Entry::Vacant(come) => come.insert(Come { number, hash: hash(&outcome) }),
         };
+        self.lost.remove(match_id);
         let watched = self.watched.remove(match_id).filter(|watched| *watched != outcome);
         if let Some((mut ending, _)) = self.awaited.remove(match_id) {
             ending.told(Source::Result, outcome).map_err(|wrong| of(match_id, wrong))?;
@@ -119,10 +130,16 @@ impl Results {
 
     /// What is not waited for any more.
     pub(crate) fn give_up(&mut self, now: Instant) -> impl Iterator<Item = Fault> + use<'_> {
-        self.awaited.drain().map(move |(match_id, (_, since))| {
+        let missing = self.awaited.drain().map(move |(match_id, (_, since))| {
             let waited_s = now.saturating_duration_since(since).as_secs();
             Fault { match_id, seat: None, wrong: Wrong::MissingResult { waited_s } }
-        })
+        });
+        let lost = self.lost.drain();
+        missing.chain(lost.map(|(match_id, said)| Fault {
+            match_id,
+            seat: None,
+            wrong: Wrong::Lost { said },
+        }))
     }
 }
 

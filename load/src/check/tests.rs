@@ -177,6 +177,20 @@ fn each_result_comes_once_and_says_what_the_seats_were_told() {
 }
 
 #[test]
+fn a_match_that_the_server_does_not_know_is_lost_unless_it_has_a_result() {
+    let now = Instant::now();
+    let mut results = Results::default();
+    results.came(now, 1, "before", outcome([1, 2])).unwrap();
+    for match_id in ["before", "after", "never"] {
+        results.unknown(match_id, "no such seat".to_owned());
+    }
+    results.came(now, 2, "after", outcome([1, 2])).unwrap();
+    let lost: Vec<String> = results.give_up(now).map(|fault| fault.to_string()).collect();
+    let said = "match never: it was created, has no result, and the server does not know it: no such seat";
+    assert_eq!(lost, [said]);
+}
+
+#[test]
 fn what_a_spectator_is_told_of_an_end_is_the_result_whichever_comes_first() {
     let now = Instant::now();
     let wrong = |result: Result<(), Fault>| result.unwrap_err().wrong;

@@ -1,6 +1,6 @@
 //! Two runs side by side.
 
-mod bootstrap;
+mod jackknife;
 #[cfg(test)]
 mod tests;
 
@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use crate::amount;
 use crate::outcome::{Description, Machine, Measure, Outcome};
-use bootstrap::{Run, Statistic};
+use jackknife::{Run, Statistic};
 
 /// Seconds that a run must have measured, or nothing is known of its noise.
-pub const LEAST_SECONDS: usize = 10;
+pub const LEAST_SECONDS: usize = 30;
 /// Times that must have been longer than a percentile, or nothing is known of its noise.
-pub const LEAST_BEYOND: f64 = 20.0;
+pub const LEAST_BEYOND: f64 = 50.0;
 /// Changes below this are within what three digits tell.
 const RESOLUTION: f64 = 0.002;
 /// What is longer than so many characters is not shown.
@@ -32,13 +32,14 @@ const LONG: usize = 200;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// How much a run would have come out otherwise by chance is estimated from itself, by a bootstrap of its seconds: they are
-/// drawn again a thousand times, in blocks, as what slows one second slows the next; of each draw percentiles are taken of the merged histograms. The interval
-/// holds 99 of 100 of the changes between draws of one run and draws of the other. What differs between days or machines is in neither run, and so not in
-/// the interval.
+/// How much a run would have come out otherwise by chance is estimated from itself, by a jackknife: every phase is cut into eight parts,
+/// and all is computed again without the first of each, without the second, and so on. From how much these differ follows the variance (of
+/// quotients on a scale of logarithms), and from both variances, by Student's t, an interval that holds the change 998 times of 1,000, as many rows are looked at at once. Parts of
+/// a phase are long, as what slows one second slows the next; where it slows so many that a run has less than 15 seconds' worth of
+/// news, nothing is told. What differs between days or machines is in neither run, and so not in the interval.
 ///
-/// *Künsch (1989), The jackknife and the bootstrap for general stationary observations*; blocks in a circle after *Politis and Romano
-/// (1992)*, of a length that grows as the cube root of the seconds.
+/// *Quenouille (1956) and Tukey (1958)*; for percentiles, leaving out much at once, *Shao and Wu (1989), A general theory for jackknife
+/// variance estimation*; degrees of freedom after *Welch (1947)*; the bias of an autocorrelation after *Kendall (1954)*.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// What is compared.
@@ -62,7 +63,7 @@ pub struct Row {
     pub finding: Finding,
 }
 
-/// By how much something has changed, and between what bounds it did with 99 % confidence. Absent bounds: there is too little to
+/// By how much something has changed, and between what bounds it did with 99.8 % confidence. Absent bounds: there is too little to
 /// tell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Change {
@@ -115,19 +116,13 @@ impl Finding {
 impl Comparison {
     /// Compares a run with one before.
     pub fn new(before: &Outcome, after: &Outcome) -> Self {
-        let [earlier, later] = [before, after].map(Run::of);
-        let statistics = statistics();
-        let draws = bootstrap::draws(&earlier, &later, &statistics);
-        let observed = [&earlier, &later].map(|run| run.observed(&statistics));
-        let long_enough = earlier.seconds() >= LEAST_SECONDS && later.seconds() >= LEAST_SECONDS;
-        let rows = statistics.iter().enumerate().filter_map(|(place, statistic)| {
-            let [before, after] = [&observed[0], &observed[1]].map(|values| values[place]);
+        let runs = [before, after].map(Run::of);
+        let rows = statistics().into_iter().filter_map(|statistic| {
+            let [earlier, later] = runs.each_ref().map(|run| run.estimate(statistic));
+            let [before, after] = [earlier, later].map(|estimate| estimate.map(|of| of.observed));
             // What was measured in neither is no row.
             before.or(after)?;
-            let enough = long_enough && earlier.is_enough(*statistic) && later.is_enough(*statistic);
-            let changes =
-                draws.iter().filter_map(|[one, other]| statistic.change(one[place]?, other[place]?));
-            let interval = enough.then(|| interval(changes.collect())).flatten();
+            let interval = earlier.zip(later).and_then(|(one, other)| statistic.interval(one, other));
             let measured = before.zip(after).and_then(|(before, after)| statistic.change(before, after));
             let change = measured.map(|measured| Change {
                 kind: statistic.kind(),
@@ -141,7 +136,7 @@ impl Comparison {
                 before: shown(before),
                 after: shown(after),
                 change,
-                finding: finding(*statistic, interval),
+                finding: finding(statistic, interval),
             })
         });
         Self { rows: rows.collect(), unlike: unlike(before, after) }
@@ -171,21 +166,10 @@ impl Row {
 
 /// What is compared, in this order.
 fn statistics() -> Vec<Statistic> {
-    let of = |measure| bootstrap::QUANTILES.map(|quantile| Statistic::Latency(measure, quantile));
+    let of = |measure| jackknife::QUANTILES.map(|quantile| Statistic::Latency(measure, quantile));
     let mut statistics = vec![Statistic::Throughput, Statistic::Matches, Statistic::Errors];
     statistics.extend(Measure::ALL.into_iter().flat_map(of));
     statistics
-}
-
-/// What 99 of 100 are between.
-fn interval(mut changes: Vec<f64>) -> Option<(f64, f64)> {
-    // A draw in which there was nothing to be compared says that there is too little.
-    if changes.len() < bootstrap::DRAWS {
-        return None;
-    }
-    changes.sort_by(f64::total_cmp);
-    let tail = changes.len() / 200;
-    Some((changes[tail], changes[changes.len() - 1 - tail]))
 }
 
 fn finding(statistic: Statistic, interval: Option<(f64, f64)>) -> Finding {

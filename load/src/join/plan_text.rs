@@ -28,7 +28,7 @@ impl From<&Plan> for PlanText {
         Self {
             connections: plan.connections,
             seed: plan.seed,
-            warm_up: plan.warm_up,
+            warm_up: plan.warm_up(),
             stages: plan.stages().to_vec(),
             scenario: plan.scenario.clone(),
             share: plan.share,
@@ -49,10 +49,9 @@ impl TryFrom<PlanText> for Plan {
 
     fn try_from(text: PlanText) -> Result<Self, PlanError> {
         let PlanText { connections, seed, warm_up, stages, scenario, share } = text;
-        let mut plan = Self::new(stages)?;
+        let mut plan = Self::new(warm_up, stages)?;
         plan.connections = connections;
         plan.seed = seed;
-        plan.warm_up = warm_up;
         plan.scenario = scenario;
         plan.share = share;
         Ok(plan)

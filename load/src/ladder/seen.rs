@@ -84,7 +84,8 @@ impl Seen {
     /// # Errors
     /// If it was told another end than others, or by its result did not play.
     pub(super) fn over(&mut self, now: Instant, bot: usize, finished: Finished) -> (Seat, Result<(), Fault>) {
-        let Finished { match_id, ending, bot: _ } = finished;
+        let Finished { match_id, why, bot: _ } = finished;
+        let ending = why.ending();
         if let Some(tally) = self.tallies.get_mut(bot) {
             match &ending {
                 Some(ending) => tally.seen += u64::from(ending.is_result()),
@@ -229,6 +230,7 @@ impl OfMatch {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::finished::Why;
 
     const LADDER: &str = "quick-2";
 
@@ -249,12 +251,12 @@ mod tests {
     }
 
     fn finished(match_id: &str, outcome: Option<v1::Outcome>) -> Finished {
-        let ending = outcome.map(|outcome| {
+        let why = outcome.map_or(Why::GivenUp, |outcome| {
             let mut ending = Ending::default();
             ending.told(Source::Seat(0), outcome).unwrap();
-            ending
+            Why::Told(ending)
         });
-        Finished { match_id: match_id.to_owned(), ending, bot: None }
+        Finished { match_id: match_id.to_owned(), why, bot: None }
     }
 
     fn result(number: u64, match_id: &str, bots: &[&str], outcome: v1::Outcome) -> MatchResult {

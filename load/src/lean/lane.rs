@@ -11,10 +11,10 @@ use zetema_proto::v1;
 use zetema_proto::v1::ErrorReason as R;
 
 use super::table::{Acted, Created, Open, Part, Pass, Seat, Table};
-use crate::arrivals::Schedule;
+use crate::arrivals::{Origin, Schedule};
 use crate::check::Ending;
 use crate::fault::{Fault, Source, Wrong};
-use crate::finished::Finished;
+use crate::finished::{Finished, Why};
 use crate::outcome::{Count, Failure, Measure, Recorder};
 use crate::pacer::{Pacer, Pooled};
 
@@ -75,6 +75,10 @@ pub(crate) struct Lane {
     /// The bot that gets its matches from a ladder.
     bot: Option<OfBot>,
     activity: Activity,
+    /// When that was sent to which the latest receipt came that was sent last.
+    last_answered: Option<Instant>,
+    /// When a receipt came.
+    last_heard: Option<Instant>,
 }
 
 /// Whether decisions are answered.
@@ -102,6 +106,8 @@ impl Lane {
             finished,
             bot: None,
             activity: Activity::Plays,
+            last_answered: None,
+            last_heard: None,
         }
     }
 
@@ -315,7 +321,7 @@ impl Lane {
         let may_pass =
             matches!(error.reason(), R::Overloaded | R::OutcomeUnknown | R::LimitExceeded | R::Superseded);
         if !may_pass {
-            self.give_up(key.table);
+            self.give_up_refused(key.table, error.reason().into(), &error.message);
             return;
         }
         self.recorder.count(Count::JoinRefused);
@@ -349,14 +355,16 @@ impl Lane {
             seat.note_sent(decision, None);
         } else {
             seat.check.refused(decision);
-            seat.settle(decision);
+            if seat.settle(decision).is_some_and(|acted| acted.origin == Origin::Schedule) {
+                self.recorder.count(Count::Unanswered);
+            }
         }
         self.recorder.failed(failure, text);
         if again {
             let after = error.map_or(AGAIN_AFTER, retry_after);
             self.pacer.at(now + after, Later::Again(key, decision));
         } else if !matches!(failure, Failure::Refused(R::DecisionOver | R::MatchOver | R::SeatForfeited)) {
-            self.give_up(key.table);
+            self.give_up_refused(key.table, failure, text);
         }
     }
 
@@ -376,22 +384,37 @@ impl Lane {
         if self.tables.get(&key.table).is_some_and(Table::is_over)
             && let Some(Table { match_id, ending, .. }) = self.tables.remove(&key.table)
         {
-            self.finish(match_id, Some(ending));
+            self.finish(match_id, Why::Told(ending));
         }
     }
 
     /// A match can't be played on.
     pub(super) fn give_up(&mut self, number: u32) {
+        self.leave(number, Why::GivenUp);
+    }
+
+    /// A match can't be played on, as this was refused for good.
+    pub(super) fn give_up_refused(&mut self, number: u32, failure: Failure, said: &str) {
+        self.leave(
+            number,
+            match failure {
+                Failure::Refused(R::NotFound | R::Unauthenticated) => Why::Unknown { said: said.to_owned() },
+                _ => Why::GivenUp,
+            },
+        );
+    }
+
+    fn leave(&mut self, number: u32, why: Why) {
         if let Some(Table { match_id, .. }) = self.tables.remove(&number) {
             self.outputs.push_back(Output::Leave(number));
-            self.finish(match_id, None);
+            self.finish(match_id, why);
         }
     }
 
-    fn finish(&self, match_id: String, ending: Option<Ending>) {
+    fn finish(&self, match_id: String, why: Why) {
         let bot = self.bot.as_ref().map(OfBot::number);
         // Without anybody who hears it the run is over.
-        let _ = self.finished.send(Finished { match_id, ending, bot });
+        let _ = self.finished.send(Finished { match_id, why, bot });
     }
 
     /// Something about a seat that no server may send.
@@ -431,7 +454,8 @@ impl Lane {
         let Some(table) = self.tables.get_mut(&key.table) else { return false };
         let is_open = |open: &mut Open| open.seat == key.seat && open.decision == decision;
         let Some(open) = table.open.take_if(is_open) else { return false };
-        let acted = table.choose(open, due);
+        let origin = if self.pacer.is_paced() { Origin::Schedule } else { Origin::Thought };
+        let acted = table.choose(open, due, origin);
         let Some(seat) = table.seats.get_mut(usize::from(key.seat)) else { return false };
         seat.acted.push(acted);
         // Of one seat it is not seen when the next player has its decision.
@@ -457,7 +481,9 @@ impl Lane {
 
     fn receipt(&mut self, now: Instant, key: SeatKey, decision: u32) {
         let Some(seat) = self.seat(key) else { return };
-        let Some(Acted { due, .. }) = seat.settle(decision) else { return };
+        let Some(Acted { due, sent, .. }) = seat.settle(decision) else { return };
+        self.last_answered = self.last_answered.max(sent);
+        self.last_heard = Some(now);
         self.recorder.took(Measure::ActionToReceipt, now.saturating_duration_since(due));
         self.recorder.count(Count::ActionAcknowledged);
     }

@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use tokio::time::Instant;
 use zetema_proto::v1;
 
+use crate::arrivals::Origin;
 use crate::check::{Ending, SeatCheck};
 use crate::think::Think;
 
@@ -87,6 +88,8 @@ pub(super) struct Acted {
     pub(super) index: u32,
     /// When it was due.
     pub(super) due: Instant,
+    /// By what.
+    pub(super) origin: Origin,
     /// When it was last sent, unless that was refused or its stream was cut since.
     pub(super) sent: Option<Instant>,
 }
@@ -167,8 +170,9 @@ impl Table {
     }
 
     /// Any legal action of the open decision.
-    pub(super) fn choose(&mut self, open: Open, due: Instant) -> Acted {
-        Acted { decision: open.decision, index: self.random.random_range(0..open.choices), due, sent: None }
+    pub(super) fn choose(&mut self, open: Open, due: Instant, origin: Origin) -> Acted {
+        let index = self.random.random_range(0..open.choices);
+        Acted { decision: open.decision, index, due, origin, sent: None }
     }
 
     /// Whether all seats that go on are taken: none waits for a snapshot.

@@ -254,7 +254,7 @@ fn broken(lane: &mut Lane, table: u32, status: &Status) {
         Failure::Refused(
             v1::ErrorReason::NotFound | v1::ErrorReason::Unauthenticated | v1::ErrorReason::InvalidField,
         ) => {
-            lane.give_up(table);
+            lane.give_up_refused(table, failure, status.message());
         }
         _ => lane.cut_table(Instant::now(), table),
     }

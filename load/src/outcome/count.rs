@@ -43,11 +43,13 @@ pub enum Count {
     RatedResult,
     /// What a ladder had to say to bots of the run: that they did not come, or forfeited.
     LadderNotice,
+    /// Records of matches that were replayed, and say what the seats were told.
+    RecordReplayed,
 }
 
 impl Count {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Offered,
         Self::Unanswered,
         Self::MatchAsked,
@@ -65,6 +67,7 @@ impl Count {
         Self::SeatAssigned,
         Self::RatedResult,
         Self::LadderNotice,
+        Self::RecordReplayed,
     ];
 
     /// What it is, for people.
@@ -87,6 +90,7 @@ impl Count {
             Self::SeatAssigned => "seats assigned",
             Self::RatedResult => "rated results",
             Self::LadderNotice => "notices of the ladder",
+            Self::RecordReplayed => "records replayed",
         }
     }
 }

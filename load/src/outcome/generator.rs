@@ -10,7 +10,7 @@ use super::{Outcome, Second, Totals};
 pub struct Generator {
     name: String,
     /// All that was measured, as of one long second.
-    seen: Second,
+    pub(super) seen: Second,
     faults: u64,
 }
 

@@ -163,6 +163,11 @@ impl Packed {
         self.values.iter().fold(0, |all, (_, count)| all.saturating_add(*count))
     }
 
+    /// Those that took longer than [`LONGEST`].
+    pub const fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

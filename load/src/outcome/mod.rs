@@ -1,6 +1,7 @@
 //! What a run has measured.
 
 mod count;
+mod damage;
 mod description;
 mod failure;
 mod fault;
@@ -21,6 +22,8 @@ mod tests;
 mod totals;
 
 pub use count::{Count, Counts};
+pub use damage::Damage;
+pub(crate) use damage::positive;
 pub(crate) use description::settings;
 pub use description::{Arrivals, Client, Description, Via, Work};
 pub use failure::{Failure, Failures, UnknownFailure};

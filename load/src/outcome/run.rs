@@ -98,9 +98,13 @@ impl Outcome {
     /// and nothing to hear.
     pub fn notices(&self) -> Option<u64> {
         self.description.ladder.as_ref()?;
-        let all = |count| self.seconds.iter().map(|second| second.counts.of(count)).sum::<u64>();
-        let notices = all(Count::LadderNotice);
-        (notices > 0 || all(Count::SeatAssigned) > 0).then_some(notices)
+        let notices = self.in_all_phases(Count::LadderNotice);
+        (notices > 0 || self.in_all_phases(Count::SeatAssigned) > 0).then_some(notices)
+    }
+
+    /// How many there were, whether it was measured or not.
+    pub(crate) fn in_all_phases(&self, count: Count) -> u64 {
+        self.seconds.iter().fold(0, |all, second| all.saturating_add(second.counts.of(count)))
     }
 
     /// What came of one phase, by its number.

@@ -157,6 +157,11 @@ fn spread(middle_us: f64, many: u32) -> Latencies {
 
 /// The same with seconds that differ by chance, each from the one before less than from others.
 pub(crate) fn noisy(seconds: u32, receipt_us: f64, seed: u64) -> Outcome {
+    drifting(seconds, receipt_us, 0.5, seed)
+}
+
+/// The same with seconds that differ by chance, each of which keeps so much of what the one before was off by: from 0 to 1.
+pub(crate) fn drifting(seconds: u32, receipt_us: f64, kept: f64, seed: u64) -> Outcome {
     use rand::{RngExt, SeedableRng};
 
     let mut random = rand::rngs::StdRng::seed_from_u64(seed);
@@ -164,8 +169,13 @@ pub(crate) fn noisy(seconds: u32, receipt_us: f64, seed: u64) -> Outcome {
     let mut outcome = run(seconds, receipt_us);
     let steady = outcome.seconds.iter_mut().filter(|second| second.phase == 1);
     for known in steady {
-        drift = 0.5 * drift + random.random_range(-0.1..0.1);
-        *known = second(1, known.number, receipt_us * (1.0 + drift));
+        drift = kept * drift + random.random_range(-0.05..0.05);
+        // A slow second takes less as well, and the wave of the others is not in it.
+        let wave = 1.0 + 0.15 * (f64::from(known.number) / 7.0 * TAU).sin();
+        *known = second(1, known.number, receipt_us * (1.0 + drift) / wave);
+        let actions = 1_000.0 * (1.0 - drift);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "about a thousand")]
+        known.counts.add(Count::ActionAcknowledged, actions as u64);
     }
     outcome
 }
@@ -175,4 +185,16 @@ pub(crate) fn without_errors(outcome: &mut Outcome) {
     for second in &mut outcome.seconds {
         second.failures = super::Failures::default();
     }
+}
+
+/// A run with another measured phase, that of another.
+pub(crate) fn then(mut first: Outcome, second: Outcome) -> Outcome {
+    let began_us =
+        first.phases.iter().map(|run| u64::try_from(run.lasted().as_micros()).unwrap_or_default()).sum();
+    let lasted_us =
+        second.phases.last().map_or(0, |run| u64::try_from(run.lasted().as_micros()).unwrap_or_default());
+    first.phases.push(PhaseRun::new(Phase::measured("then"), began_us, lasted_us));
+    let seconds = second.seconds.into_iter().filter(|second| second.phase == 1);
+    first.seconds.extend(seconds.map(|second| Second { phase: 2, ..second }));
+    first
 }

@@ -96,10 +96,11 @@ impl Server {
         (spread > 0.0).then(|| mean(&|point| (point.0 - at) * (point.1 - bytes)) / spread)
     }
 
-    /// Adds what another generator has read.
+    /// Takes what another generator has read where there is nothing yet: it may have read another server, and what two tell is no series.
     pub(super) fn merge(&mut self, other: Self) {
         self.version = self.version.take().or(other.version);
-        self.readings.extend(other.readings);
-        self.readings.sort_by_key(|reading| reading.at_us);
+        if self.readings.is_empty() {
+            self.readings = other.readings;
+        }
     }
 }

@@ -42,10 +42,12 @@ impl Totals {
     }
 
     /// What share of that which was due by a schedule had no answer when the schedule was over, from 0 to 1. `None` if nothing was due.
+    /// What was due before it was measured may be among that which has no answer.
     #[expect(clippy::cast_precision_loss, reason = "a share is shown to a few digits")]
     pub fn unanswered_share(&self) -> Option<f64> {
         let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| self.counts.of(count));
-        if offered == 0 { None } else { Some(unanswered as f64 / offered as f64) }
+        let due = offered.max(unanswered);
+        if due == 0 { None } else { Some(unanswered as f64 / due as f64) }
     }
 
     /// What share of all answers were errors, from 0 to 1: errors ÷ (errors + acknowledged actions + created matches). `None` of

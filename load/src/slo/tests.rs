@@ -212,5 +212,8 @@ async fn what_was_due_and_has_no_answer_is_held_to_a_bound_said_or_not() {
     check(&run(1_000, 1), "unanswered<0.1%", "unanswered<0.1%", false);
     // In a closed loop nothing is due.
     check(&run(0, 0), "errors<1%", "errors<1%", true);
+    // Of what was due before it was measured some may be left too.
+    let verdict = "errors<1%".parse::<Slo>().unwrap().judge(&run(100, 250));
+    assert_eq!(verdict.findings[1].value.as_deref(), Some("100 %"));
     check(&run(0, 0), "unanswered<100%", "unanswered<100%", false);
 }

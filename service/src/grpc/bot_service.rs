@@ -8,10 +8,14 @@ use zetema_proto::{
     v1::{self, bot_service_server::BotService},
 };
 
-use super::{backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, wire};
+use super::{
+    backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, play::conduct_to_wire,
+    wire,
+};
 use crate::{
     bots::{BotAccount, BotChanges, BotFilter, BotSpec, BotState, ListedState, OldTokens, Rotated, Said},
     journal::{BotName, JournalValueError, Owner},
+    ladders::{BotOnLadder, ConductCounts},
 };
 
 /// The adapter of `BotService`.
@@ -84,7 +88,16 @@ impl BotService for BotAdapter {
         let caller = self.caller(&request).await?;
         let bot = self.backend.bots.get(&bot_name(&request.get_ref().name)?);
         let bot = bot.ok_or_else(|| Fault::not_found("bot"))?;
-        Ok(Response::new(v1::GetBotResponse { bot: Some(message(&caller, &bot)) }))
+        let behaviour = self.backend.ladders.behaviour(bot.name.clone()).await;
+        let is_own = caller.keeps(&bot);
+        let on_ladders = behaviour.map(|ladders| v1::BotOnLadders {
+            ladders: ladders
+                .into_iter()
+                .filter(|on| is_own || on.in_standings)
+                .map(|on| on_ladder_to_wire(on, is_own))
+                .collect(),
+        });
+        Ok(Response::new(v1::GetBotResponse { bot: Some(message(&caller, &bot)), on_ladders }))
     }
 
     async fn list_bots(
@@ -228,5 +241,33 @@ fn message(caller: &Caller, bot: &BotAccount) -> v1::Bot {
             matches_at_once: quota.matches_at_once(),
             matches_a_day: quota.matches_a_day(),
         }),
+    }
+}
+
+/// How a bot behaves on a ladder, with what that comes of if it is the caller's own.
+fn on_ladder_to_wire(on: BotOnLadder, is_own: bool) -> v1::BotOnLadder {
+    let BotOnLadder { ladder, conduct, counts, in_standings: _ } = on;
+    let ConductCounts {
+        strikes,
+        cool_down_until,
+        matches_to_clear,
+        forfeits,
+        of_last_matches,
+        forfeits_to_bench,
+        benches,
+    } = counts;
+    let counts = v1::ConductCounts {
+        strikes,
+        cool_down_until: cool_down_until.map(wire::timestamp),
+        matches_to_clear,
+        forfeits,
+        of_last_matches,
+        forfeits_to_bench,
+        benches,
+    };
+    v1::BotOnLadder {
+        ladder: ladder.to_string(),
+        conduct: Some(conduct_to_wire(conduct)),
+        counts: is_own.then_some(counts),
     }
 }

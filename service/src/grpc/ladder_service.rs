@@ -416,13 +416,18 @@ fn rating_to_wire(rating: Rating, certainty: Certainty) -> v1::Rating {
 pub(super) fn standing_to_wire(row: &Row, luck: &Luck) -> v1::Standing {
     let Row { rank, bot, entry: Entry { rating, tally }, certainty, conduct } = row;
     let Tally { matches, wins, draws, forfeits, opponents, margin } = *tally;
+    let (points, adjusted_rating) = luck.of_bot(bot).map(|of| (of.points, of.adjusted_rating)).unzip();
     v1::Standing {
         rank: number(*rank),
         bot_name: bot.to_string(),
         rating: Some(rating_to_wire(*rating, *certainty)),
         tally: Some(v1::Tally { matches, wins, draws, forfeits, sides_met: opponents, margin }),
         conduct: Some(conduct_to_wire(*conduct)),
-        points: luck.points(bot).as_ref().map(points_to_wire),
+        points: points.as_ref().map(points_to_wire),
+        luck_adjusted_rating: adjusted_rating.flatten().map(|(Entry { rating, tally }, certainty)| {
+            let (rating, matches) = (Some(rating_to_wire(rating, certainty)), tally.matches);
+            v1::LuckAdjustedRating { rating, matches }
+        }),
     }
 }
 

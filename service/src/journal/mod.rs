@@ -49,6 +49,7 @@ mod ids;
 mod ladder;
 mod lists;
 mod outcome;
+pub(crate) mod pack;
 pub(crate) mod row;
 mod sqlite;
 mod store;

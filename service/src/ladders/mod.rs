@@ -14,6 +14,7 @@
 
 mod accounts;
 mod archive;
+mod behaviour;
 mod capacity;
 mod catching_up;
 mod counting;
@@ -55,9 +56,10 @@ use zetema_ladder::conduct::ReinstateError;
 
 pub use crate::challenges::{Challenge, ChallengeOver, Challenges, Playing, Taken};
 pub use accounts::{Account, Accounts, Standing as AccountStanding};
+pub use behaviour::{BotOnLadder, ConductCounts};
 pub use capacity::{Capacity, Occupied, SeatOf};
 pub use honesty::{NoSeason, Season, Suspected};
-pub use luck::{Luck, LuckChange};
+pub use luck::{Luck, LuckChange, LuckOfBot};
 pub use picture::{Picture, Row};
 pub use presence::{Presence, QueueRefused, Queued, Waits, Word};
 pub use query::{Met, Page, PageFrom, Reason, ResultsFilter, ResultsOnward, SeasonSpan};
@@ -195,7 +197,7 @@ impl Ladders {
             let (before, compared) = watch::channel(Before::NotCompared);
             shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
             to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });
-            let luck = Arc::new(Luck::of_one_of(count, Arc::clone(&older_luck)));
+            let luck = Arc::new(Luck::of_one_of(count, spec.rating, Arc::clone(&older_luck)));
             lucky.insert(spec.name.clone(), (Arc::clone(spec), Arc::clone(&luck)));
             let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
             ladders.insert(spec.name.clone(), Readable { spec, picture, archive, luck, accounts });

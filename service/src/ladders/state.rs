@@ -371,11 +371,11 @@ impl State {
                 SeatEnd::NoShow if no_nonce => conduct.no_nonce(settings, paired_ms, ended_ms),
                 SeatEnd::NoShow => conduct.no_show(settings, paired_ms, ended_ms),
                 SeatEnd::Forfeited => {
-                    conduct.came(settings);
+                    conduct.came(settings, paired_ms);
                     conduct.forfeited(settings, paired_ms, ended_ms)
                 }
                 SeatEnd::Played if is_result => {
-                    conduct.came(settings);
+                    conduct.came(settings, paired_ms);
                     conduct.finished();
                     None
                 }

@@ -16,6 +16,7 @@ use zetema_ladder::conduct::Status;
 use zetema_ladder::pairing::Hold;
 
 use super::archive::Archive;
+use super::behaviour::BotOnLadder;
 use super::catching_up::{Break, read_on};
 use super::keeper::{self, Before};
 use super::making::{self, Doubt};
@@ -38,6 +39,8 @@ use crate::matches::EndedMatch;
 pub(super) enum Command {
     /// The owner of a bot puts it back.
     Reinstate { ladder: LadderName, bot: BotName, reply: oneshot::Sender<Result<Status, LadderFault>> },
+    /// Somebody looks at a bot.
+    Behaviour { bot: BotName, reply: oneshot::Sender<Vec<BotOnLadder>> },
 }
 
 /// A ladder, and what is shown of it.
@@ -338,6 +341,11 @@ impl Task {
         match command {
             Command::Reinstate { ladder, bot, reply } => {
                 let _ = reply.send(self.reinstate(&ladder, &bot).await);
+            }
+            Command::Behaviour { bot, reply } => {
+                let now = self.now().wall;
+                let on = self.ladders.values().map(|run| BotOnLadder::of(&run.state, &bot, now));
+                let _ = reply.send(on.collect());
             }
         }
     }

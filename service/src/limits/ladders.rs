@@ -100,8 +100,11 @@ pub const LADDER_WORDS_UNREAD: Duration = Duration::from_mins(1);
 /// Results that wait for the task of the ladders to count them.
 pub const UNCOUNTED_RESULTS: usize = 64;
 
-/// What owners ask of the ladders and their task has not looked at. Whoever asks more waits.
+/// What is asked of the ladders and their task has not looked at. Whoever asks more waits.
 pub const LADDER_COMMANDS: usize = 64;
+
+/// How long whoever looks at a bot waits for what its conduct on the ladders is: then the answer leaves that out.
+pub const BEHAVIOUR_WAITED_FOR: Duration = Duration::from_secs(2);
 
 /// How often the ratings of ladders that have changed are stored, unless configured, in milliseconds.
 pub const DEFAULT_LADDER_RATINGS_STORED_EVERY_MS: u32 = 5_000;

@@ -129,9 +129,8 @@ fn plan(load: Load, warm_up: Duration, lasts: Duration) -> anyhow::Result<Plan> 
         spectators: 0,
         slow_readers: 0,
     };
-    let mut plan = Plan::new(vec![stage])?;
+    let mut plan = Plan::new(warm_up, vec![stage])?;
     plan.connections = CONNECTIONS;
-    plan.warm_up = warm_up;
     Ok(plan)
 }
 

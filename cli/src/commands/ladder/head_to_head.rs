@@ -4,11 +4,12 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
-use super::{NOTHING, check_bots, watch};
-use crate::args::{AddressArgs, FormatArgs};
+use super::check_bots;
+use super::listing::ListArgs;
+use crate::args::AddressArgs;
 use crate::client::Client;
 use crate::json::HeadToHeadJson;
-use crate::output::{self, Format};
+use crate::output;
 use crate::pages::pages;
 
 /// Show how a bot did against each that it met, by name.
@@ -34,14 +35,8 @@ pub(crate) struct HeadToHead {
     /// Only against this one
     #[arg(long, value_name = "NAME")]
     opponent: Option<String>,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: u32,
-    /// Go on and show it again when it changes, until Ctrl-C
-    #[arg(long)]
-    watch: bool,
     #[command(flatten)]
-    format: FormatArgs,
+    list: ListArgs,
     #[command(flatten)]
     address: AddressArgs,
 }
@@ -49,23 +44,8 @@ pub(crate) struct HeadToHead {
 impl HeadToHead {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let format = self.format.format;
-        if self.watch {
-            let ask = async || Ok(self.ask(&client).await?.0);
-            return watch::list(&client, &self.ladder, format, ask, table).await;
-        }
-        let (met, more) = self.ask(&client).await?;
-        if met.is_empty() {
-            output::note(NOTHING);
-        }
-        match format {
-            Format::Json => output::print_json(&met)?,
-            Format::Table => output::print(table(&met))?,
-        }
-        if more {
-            output::note(format!("there are more: give a --limit over {}", self.limit));
-        }
-        Ok(())
+        let ask = async || self.ask(&client).await;
+        self.list.show(&client, &self.ladder, ask, table).await
     }
 
     /// What there is now, and whether there is more.
@@ -81,7 +61,7 @@ impl HeadToHead {
             let answer = client.get_head_to_head(request).await?;
             Ok((answer.opponents, answer.next_page_token))
         };
-        let (met, more) = pages(self.limit, page).await?;
+        let (met, more) = pages(self.list.limit, page).await?;
         if met.is_empty() {
             let opponent = self.opponent.as_deref().map(|opponent| ("--opponent", opponent));
             check_bots(client, opponent.into_iter()).await?;

@@ -4,11 +4,12 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
-use super::{NOTHING, rating, watch};
-use crate::args::{AddressArgs, FormatArgs};
+use super::listing::ListArgs;
+use super::rating;
+use crate::args::AddressArgs;
 use crate::client::Client;
 use crate::json::RatingPointJson;
-use crate::output::{self, Format};
+use crate::output;
 use crate::pages::pages;
 
 /// Show how the rating of a bot went, the latest match first.
@@ -30,14 +31,8 @@ pub(crate) struct History {
     /// The bot's name
     #[arg(long, value_name = "NAME")]
     bot: String,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: u32,
-    /// Go on and show it again when it changes, until Ctrl-C
-    #[arg(long)]
-    watch: bool,
     #[command(flatten)]
-    format: FormatArgs,
+    list: ListArgs,
     #[command(flatten)]
     address: AddressArgs,
 }
@@ -45,23 +40,8 @@ pub(crate) struct History {
 impl History {
     pub(super) async fn run(self) -> Result<()> {
         let client = Client::connect_as_anyone(&self.address).await?;
-        let format = self.format.format;
-        if self.watch {
-            let ask = async || Ok(self.ask(&client).await?.0);
-            return watch::list(&client, &self.ladder, format, ask, table).await;
-        }
-        let (points, more) = self.ask(&client).await?;
-        if points.is_empty() {
-            output::note(NOTHING);
-        }
-        match format {
-            Format::Json => output::print_json(&points)?,
-            Format::Table => output::print(table(&points))?,
-        }
-        if more {
-            output::note(format!("there are more: give a --limit over {}", self.limit));
-        }
-        Ok(())
+        let ask = async || self.ask(&client).await;
+        self.list.show(&client, &self.ladder, ask, table).await
     }
 
     /// What there is now, and whether there is more.
@@ -72,7 +52,7 @@ impl History {
             let answer = client.get_rating_history(request).await?;
             Ok((answer.points, answer.next_page_token))
         };
-        let (points, more) = pages(self.limit, page).await?;
+        let (points, more) = pages(self.list.limit, page).await?;
         Ok((points.iter().map(RatingPointJson::new).collect::<Result<_>>()?, more))
     }
 }

@@ -6,6 +6,8 @@ mod filter;
 mod head_to_head;
 mod history;
 mod list;
+mod listing;
+mod pictures;
 mod recompute;
 mod reinstate;
 mod results;
@@ -13,7 +15,6 @@ pub(crate) mod standings;
 mod suspicions;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
@@ -71,9 +72,6 @@ async fn check_bots<'a>(client: &Client, named: impl Iterator<Item = (&'static s
     Ok(())
 }
 
-/// What people are told of a list without a result.
-const NOTHING: &str = "no result meets the filter";
-
 /// A rating for people: what the standings go by, and how unsure it is. One that says little yet has a question mark.
 fn rating(rating: &RatingJson) -> String {
     let mark = if rating.provisional { "?" } else { "" };
@@ -81,7 +79,7 @@ fn rating(rating: &RatingJson) -> String {
 }
 
 /// A bot's conduct for people; nothing if it is free to play.
-fn conduct(conduct: &ConductJson) -> String {
+pub(super) fn conduct(conduct: &ConductJson) -> String {
     match (conduct.state, &conduct.until) {
         ("free", _) => String::new(),
         ("cooling-down", Some(until)) => format!("cooling down until {until}"),

@@ -4,13 +4,14 @@ use anyhow::Result;
 use comfy_table::Table;
 use zetema_proto::v1;
 
+use super::check_bots;
 use super::filter::FilterArgs;
+use super::listing::ListArgs;
 use super::standings::Columns;
-use super::{NOTHING, check_bots, watch};
-use crate::args::{AddressArgs, FormatArgs};
+use crate::args::AddressArgs;
 use crate::client::Client;
 use crate::json::{AdjustedScoreJson, LadderResultJson, LadderSeatJson, ScoredSeatJson};
-use crate::output::{self, Format};
+use crate::output;
 use crate::pages::pages;
 
 /// List the results of a ladder, the latest first.
@@ -21,11 +22,11 @@ The JSON is a list of objects: result_number, match_id, time, reason, seats (bot
 forfeited or no-show, before, after, adjusted_score), where rank and total are null of a match that was aborted, and
 before and after, the ratings (mu, sigma, shown, provisional), of one that is not rated. adjusted_score (score, luck,
 adjusted: points of the side less the mean of the others', what of it was the luck of the cards, and the rest) is null
-until it is computed, in the background, of a match that is not rated, and of results older than the latest 200000 of
-the ladder (fewer where there are more than two ladders). --luck shows it in the table.
+until it is computed, in the background, of a match that is not rated, and of results older than the latest 1,048,576 of
+the server when it started. --luck shows it in the table.
 
-With --watch the list is asked for and shown again when the standings change, until Ctrl-C: a match that is not rated, as
-one that was aborted, comes with the next that is. With --format json each line is the whole list then.
+With --watch the list is shown again when there is a result more, until Ctrl-C, within a few seconds. With --format json
+each line is the whole list then.
 
 Examples:
   zetema ladder results sackson-2 --bot greedy --opponent random
@@ -40,14 +41,8 @@ pub(crate) struct Results {
     /// Show what each side scored without the luck of the cards too
     #[arg(long)]
     luck: bool,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: u32,
-    /// Go on and show it again when it changes, until Ctrl-C
-    #[arg(long)]
-    watch: bool,
     #[command(flatten)]
-    format: FormatArgs,
+    list: ListArgs,
     #[command(flatten)]
     address: AddressArgs,
 }
@@ -56,24 +51,8 @@ impl Results {
     pub(super) async fn run(self) -> Result<()> {
         self.filter.check()?;
         let client = Client::connect_as_anyone(&self.address).await?;
-        let format = self.format.format;
-        if self.watch {
-            let ask = async || Ok(self.ask(&client).await?.0);
-            let table = |results: &[_]| table(results, self.columns());
-            return watch::list(&client, &self.ladder, format, ask, table).await;
-        }
-        let (results, more) = self.ask(&client).await?;
-        if results.is_empty() {
-            output::note(NOTHING);
-        }
-        match format {
-            Format::Json => output::print_json(&results)?,
-            Format::Table => output::print(table(&results, self.columns()))?,
-        }
-        if more {
-            output::note(format!("there are more: give a --limit over {}", self.limit));
-        }
-        Ok(())
+        let ask = async || self.ask(&client).await;
+        self.list.show(&client, &self.ladder, ask, |results| table(results, self.columns())).await
     }
 
     /// What there is now, and whether there is more.
@@ -86,7 +65,7 @@ impl Results {
             let answer = client.list_results(request).await?;
             Ok((answer.results, answer.next_page_token))
         };
-        let (results, more) = pages(self.limit, page).await?;
+        let (results, more) = pages(self.list.limit, page).await?;
         if results.is_empty() {
             check_bots(client, self.filter.bots()).await?;
         }

@@ -10,7 +10,7 @@ use zetema_proto::v1;
 use zetema_proto::v1::watch_standings_response::Kind;
 use zetema_service::server::termination;
 
-use super::watch::Pictures;
+use super::pictures::Pictures;
 use super::{conduct, rating};
 use crate::args::{AddressArgs, FormatArgs};
 use crate::client::{Client, explain};
@@ -29,10 +29,13 @@ No token is needed. They go by mu − 3 sigma: a bot is very likely at least as 
 rating that says little yet. The JSON is a list of objects: rank, bot, rating (mu, sigma, shown, provisional), matches,
 wins, draws, forfeits, sides_met, margin, conduct (state: free, cooling-down or benched; until, or null), points
 (matches, scored and adjusted, each with mean, standard_error and interval from and to, luck_share, variance_ratio; or
-null as long as the luck of none of its matches is computed).
+null as long as the luck of none of its matches is computed), luck_adjusted_rating (mu, sigma, shown, provisional and
+matches, or null as points).
 
 With --luck there are the points a match, as scored and without the luck of the cards, each ± half the width of its 95 %
-interval (none under ten matches), and of how many matches. Nobody is rated by them.
+interval (none under ten matches), the rating without luck, and of how many matches all that is. The standings go by none
+of it. The rating without luck is of the same matches, each ranked by its scores less the luck of the cards: an estimate
+beside the rating, for which nothing is proved, as it is for the points.
 
 With --watch the table is drawn again when something that it shows changes, until Ctrl-C. A match is rated before its
 luck is computed, so a bot's points a match come about a second after that, also where nobody plays, as after a start.
@@ -53,7 +56,7 @@ pub(crate) struct Standings {
     /// Go on and show what changes, until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Show points a match too, as scored and without the luck of the cards
+    /// Show points a match too, as scored and without the luck of the cards, and the rating without it
     #[arg(long)]
     luck: bool,
     #[command(flatten)]
@@ -191,7 +194,7 @@ pub(crate) enum Columns {
 pub(crate) fn table(standings: &[StandingJson], columns: Columns) -> Table {
     let mut names = vec!["rank", "bot", "rating", "matches", "wins", "draws", "forfeits", "margin"];
     if columns == Columns::WithLuck {
-        names.extend(["points a match ± 95 %", "without luck ± 95 %", "of matches"]);
+        names.extend(["points a match ± 95 %", "without luck ± 95 %", "rating without luck", "of matches"]);
     }
     let right = (0..names.len()).filter(|&column| column != 1);
     names.push("conduct");
@@ -209,10 +212,16 @@ pub(crate) fn table(standings: &[StandingJson], columns: Columns) -> Table {
         ];
         if columns == Columns::WithLuck {
             row.extend(match &standing.points {
-                Some(points) => {
-                    [estimate(&points.scored), estimate(&points.adjusted), points.matches.to_string()]
-                }
-                None => ["–", "–", "0"].map(str::to_owned),
+                Some(points) => [
+                    estimate(&points.scored),
+                    estimate(&points.adjusted),
+                    standing
+                        .luck_adjusted_rating
+                        .as_ref()
+                        .map_or_else(|| "–".to_owned(), |of| rating(&of.rating)),
+                    points.matches.to_string(),
+                ],
+                None => ["–", "–", "–", "0"].map(str::to_owned),
             });
         }
         row.push(conduct(&standing.conduct));

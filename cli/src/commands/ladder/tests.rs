@@ -58,6 +58,7 @@ fn standing(rank: u32, bot: &str, rating: v1::Rating, margin: i64, conduct: v1::
         tally: Some(tally),
         conduct: Some(conduct),
         points: None,
+        luck_adjusted_rating: None,
     }
 }
 
@@ -207,6 +208,7 @@ fn standings_say_who_is_not_paired_and_what_says_little_yet() {
         "rank": 2, "bot": "greedy", "rating": rating, "matches": 120, "wins": 60, "draws": 2, "forfeits": 1,
         "sides_met": 130, "margin": -15,
         "conduct": { "state": "cooling-down", "until": "2026-11-21T03:04:01.250Z" }, "points": null,
+        "luck_adjusted_rating": null,
     });
     assert_eq!(serde_json::to_value(&standings[1]).unwrap(), greedy);
 }
@@ -234,20 +236,22 @@ fn points_a_match_are_shown_with_luck_and_without_where_they_are_known() {
     let mut standings = four_standings();
     standings.truncate(3);
     (standings[0].points, standings[1].points) = (Some(points), Some(first));
+    let adjusted = v1::LuckAdjustedRating { rating: Some(established(26.5)), matches: 118 };
+    standings[0].luck_adjusted_rating = Some(adjusted);
     let standings: Vec<_> = standings.iter().map(|one| StandingJson::new(one).unwrap()).collect();
     let table = standings::table(&standings, Columns::WithLuck);
     let columns = |row: &comfy_table::Row| {
         let cells: Vec<String> = row.cell_iter().map(comfy_table::Cell::content).collect();
-        cells[8..11].to_vec()
+        cells[8..12].to_vec()
     };
     let told: Vec<_> = table.header().into_iter().chain(table.row_iter()).map(columns).collect();
     assert_eq!(
         told,
         [
-            ["points a match ± 95 %", "without luck ± 95 %", "of matches"],
-            ["+4.2 ± 2.5", "-2.0 ± 1.2", "118"],
-            ["+65.0", "+65.0", "1"],
-            ["–", "–", "0"],
+            ["points a match ± 95 %", "without luck ± 95 %", "rating without luck", "of matches"],
+            ["+4.2 ± 2.5", "-2.0 ± 1.2", "22.00 ± 1.50", "118"],
+            ["+65.0", "+65.0", "–", "1"],
+            ["–", "–", "–", "0"],
         ]
     );
     let mean = |mean: f64, error: f64, half: f64| json!({ "mean": mean, "standard_error": error, "interval": { "from": mean - half, "to": mean + half } });
@@ -256,6 +260,8 @@ fn points_a_match_are_shown_with_luck_and_without_where_they_are_known() {
         "variance_ratio": 4.0,
     });
     assert_eq!(serde_json::to_value(&standings[0]).unwrap()["points"], expected);
+    let rated = json!({ "mu": 26.5, "sigma": 1.5, "shown": 22.0, "provisional": false, "matches": 118 });
+    assert_eq!(serde_json::to_value(&standings[0]).unwrap()["luck_adjusted_rating"], rated);
     assert_eq!(standings::luck_is_behind(480, 480), None);
     let behind = "the luck of results 471 to 480 is not computed yet";
     assert_eq!(standings::luck_is_behind(470, 480).as_deref(), Some(behind));

@@ -45,7 +45,7 @@ pub(super) async fn join(address: &str, target: &Target) -> Result<()> {
             ));
         }
         Progress::Second { elapsed, second, server } => {
-            live.show(&live::line("its part", elapsed, second, server));
+            live.show(&live::lines("its part", elapsed, second, server));
         }
     };
     let joined = until_stopped(&stop, zetema_load::join::join(address, target, stop.clone(), told)).await;

@@ -63,7 +63,7 @@ impl Load {
         let live = Live::new()?;
         let told = |elapsed: Duration, second: &Second, reading: Option<&Reading>| {
             let phase = if second.phase() == 0 { "warm-up" } else { plan.ladder.as_str() };
-            live.show(&live::line(phase, elapsed, second, reading));
+            live.show(&live::lines(phase, elapsed, second, reading));
         };
         let stop = CancellationToken::new();
         let running = run_ladder(target(&server)?, plan, name, stop.clone(), told);

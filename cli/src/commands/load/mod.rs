@@ -247,8 +247,13 @@ impl Load {
             Some(before) => report.compared_with(before),
             None => report,
         };
-        self.write(&report)?;
-        judge(&report)
+        let written = self.write(&report);
+        let judged = judge(&report);
+        match (written, judged) {
+            // Whoever asked for a file hears of it too, and what came of the run is the exit code either way.
+            (Err(unwritten), Err(judged)) => Err(judged.context(format!("{unwritten:#}"))),
+            (written, judged) => written.and(judged),
+        }
     }
 
     /// Runs the plan once, or at one rate after the other.
@@ -262,14 +267,14 @@ impl Load {
         let live = Live::new()?;
         let report = if let (true, Some(slo)) = (self.find_limit, &self.slo) {
             let told = |rate: Rate, elapsed: Duration, second: &Second, server: Option<&Reading>| {
-                live.show(&live::line(&format!("at {rate}/s"), elapsed, second, server));
+                live.show(&live::lines(&format!("at {rate}/s"), elapsed, second, server));
             };
             zetema_load::find_limit(generators, name, plan, slo, self.resolution, stop, told).await?
         } else {
             let told = |elapsed: Duration, second: &Second, server: Option<&Reading>| {
                 let phase = second.phase().checked_sub(1).and_then(|number| plan.stages().get(number));
                 let phase = phase.map_or("warm-up", |stage| stage.name.as_str());
-                live.show(&live::line(phase, elapsed, second, server));
+                live.show(&live::lines(phase, elapsed, second, server));
             };
             let outcome = generators.run(plan, name, stop, told).await?;
             Report::new(outcome, self.slo.as_ref())
@@ -283,20 +288,20 @@ impl Load {
         self.compare.as_deref().map(earlier).transpose()
     }
 
-    /// What was measured comes first: it is there whatever can't be written.
+    /// What was measured comes first: it is there whatever can't be written, as is each of the files.
     fn write(&self, report: &Report) -> Result<()> {
         match self.format.format {
             Format::Json => output::print(json::write(report)?)?,
             Format::Table => output::print(table::text(report).trim_end())?,
         }
-        if let Some(folder) = &self.hdr {
-            hdr::write(&report.outcome, folder).context("the histograms can't be written")?;
-        }
-        if let Some(file) = &self.html {
+        let histograms = self.hdr.as_ref().map_or(Ok(()), |folder| {
+            hdr::write(&report.outcome, folder).map(drop).context("the histograms can't be written")
+        });
+        let page = self.html.as_ref().map_or(Ok(()), |file| {
             let page = html::page(report).context("the page can't be made")?;
-            std::fs::write(file, page).with_context(|| format!("{} can't be written", file.display()))?;
-        }
-        Ok(())
+            std::fs::write(file, page).with_context(|| format!("{} can't be written", file.display()))
+        });
+        histograms.and(page)
     }
 
     /// The server that is started, if none is given, and how to reach the one that is loaded.
@@ -378,10 +383,9 @@ impl Load {
             spectators: self.spectators,
             slow_readers: self.slow_readers,
         };
-        let mut plan = Plan::new(vec![stage]).map_err(usage)?;
+        let mut plan = Plan::new(self.ramp.saturating_add(self.warmup), vec![stage]).map_err(usage)?;
         plan.connections = self.connections;
         plan.seed = self.seed;
-        plan.warm_up = self.ramp + self.warmup;
         Ok(plan)
     }
 }
@@ -414,7 +418,7 @@ fn judge(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// The line of what goes on, on stderr and only if that is a terminal.
+/// What goes on, on stderr and only if that is a terminal.
 struct Live(ProgressBar);
 
 impl Live {
@@ -424,8 +428,8 @@ impl Live {
         Ok(Self(bar))
     }
 
-    fn show(&self, line: &str) {
-        self.0.set_message(line.to_owned());
+    fn show(&self, lines: &str) {
+        self.0.set_message(lines.to_owned());
         self.0.tick();
     }
 

@@ -1,6 +1,8 @@
 //! The end of a load: what has no answer is measured as far as it has gone, and then it is waited for.
 
-use super::{Acted, Activity, Count, Duration, Fault, HashSet, Instant, Lane, Measure, Sender, Table, Wrong};
+use super::{
+    Acted, Activity, Count, Duration, Fault, HashSet, Instant, Lane, Measure, Origin, Sender, Table, Wrong,
+};
 
 /// How long nothing may come to an action on a connection that is up.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
@@ -8,7 +10,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 impl Lane {
     /// The schedule is over. What it has left has waited so long at least: left out, the longest times would be those that don't count.
     pub(super) fn end_owed(&mut self, now: Instant) {
-        for due in self.pacer.take_owed(now) {
+        for due in self.pacer.take_owed(now).into_moments() {
             self.unanswered(now, due);
         }
         self.count_offered();
@@ -17,17 +19,15 @@ impl Lane {
     /// No decision is answered any more. What has no answer has waited so long at least. `answered` is dropped when nothing is left that
     /// was sent.
     pub(in crate::lean) fn rest(&mut self, now: Instant, answered: Sender<()>) {
-        let is_on_schedule = self.pacer.is_paced();
         self.end_owed(now);
         self.pacer.follow_none(now);
         self.activity = Activity::Rests(Some(answered));
         let since = |begin: Instant| now.saturating_duration_since(begin);
         for Table { seats, asked, last, .. } in self.tables.values() {
-            for Acted { due, .. } in seats.iter().flat_map(|seat| &seat.acted) {
-                if is_on_schedule {
-                    self.unanswered(now, *due);
-                } else {
-                    self.recorder.took(Measure::ActionToReceipt, since(*due));
+            for Acted { due, origin, .. } in seats.iter().flat_map(|seat| &seat.acted) {
+                match origin {
+                    Origin::Schedule => self.unanswered(now, *due),
+                    Origin::Thought => self.recorder.took(Measure::ActionToReceipt, since(*due)),
                 }
             }
             if let Some(asked) = asked {
@@ -63,6 +63,14 @@ impl Lane {
         }
     }
 
+    /// Whether what was sent then may wait behind what was sent before: a server reads as slowly as it will, and answers in turn. Answers come, and
+    /// none to what was sent later.
+    fn is_queued(&self, now: Instant, sent: Instant) -> bool {
+        let hears =
+            self.last_heard.is_some_and(|heard| now.saturating_duration_since(heard) < ANSWERED_WITHIN);
+        hears && self.last_answered.is_none_or(|last| last < sent)
+    }
+
     /// Says what has not come, though it was not cut off: answers to what was sent, and the ends of matches that are over by their
     /// results.
     pub(in crate::lean) fn tell_missing(&self, now: Instant, ended: &HashSet<String>) {
@@ -75,8 +83,10 @@ impl Lane {
                     fault.report(&self.recorder);
                 };
                 let silent = |acted: &Acted| {
-                    let waited = now.saturating_duration_since(acted.sent?);
-                    (waited >= ANSWERED_WITHIN).then_some((acted.decision, waited.as_secs()))
+                    let sent = acted.sent?;
+                    let waited = now.saturating_duration_since(sent);
+                    let is_late = waited >= ANSWERED_WITHIN && !self.is_queued(now, sent);
+                    is_late.then_some((acted.decision, waited.as_secs()))
                 };
                 for (decision, waited_s) in seat.acted.iter().filter_map(silent) {
                     fault(Wrong::NoAnswer { decision, waited_s });

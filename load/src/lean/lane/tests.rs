@@ -223,7 +223,7 @@ async fn a_refusal_that_may_pass_is_tried_again_and_another_ends_the_match_or_th
     scene.refuse(1, R::Unauthenticated);
     assert!(matches!(scene.lane.output(), Some(Output::Leave(0))));
     let finished = scene.finished.try_recv().unwrap();
-    assert!(finished.match_id == MATCH && finished.ending.is_none());
+    assert!(finished.match_id == MATCH && matches!(finished.why, Why::Unknown { .. }));
 }
 
 #[tokio::test(start_paused = true)]
@@ -237,7 +237,7 @@ async fn a_seat_that_is_refused_for_now_is_taken_later() {
     assert!(matches!(scene.lane.output(), Some(Output::Join(key)) if key == seat(1)));
     scene.lane.join_refused(Instant::now(), seat(1), &refused(R::NotFound));
     assert!(matches!(scene.lane.output(), Some(Output::Leave(0))));
-    assert!(scene.finished.try_recv().unwrap().ending.is_none());
+    assert!(matches!(scene.finished.try_recv().unwrap().why, Why::Unknown { .. }));
     assert_eq!(scene.outcome().totals().counts().of(Count::JoinRefused), 1);
 }
 
@@ -256,8 +256,8 @@ async fn a_match_is_over_when_all_its_seats_were_told_the_same() {
         scene.lane.ended(seat(0), told(120));
         assert!(scene.finished.try_recv().is_err());
         scene.lane.ended(seat(1), told(other));
-        let Finished { ending, .. } = scene.finished.try_recv().unwrap();
-        assert!(ending.unwrap().is_result());
+        let finished = scene.finished.try_recv().unwrap();
+        assert!(finished.why.ending().unwrap().is_result());
         assert_eq!(scene.outcome().faults().all(), faults);
     }
 }
@@ -374,4 +374,50 @@ async fn what_does_not_come_though_nothing_was_cut_is_a_fault() {
     scene.lane.cut(Instant::now());
     scene.after(Duration::from_secs(12)).await;
     check(scene, &[]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_waits_behind_others_is_none_that_is_missing() {
+    let faults = |scene: &Scene| {
+        scene.lane.tell_missing(Instant::now(), &HashSet::new());
+        scene.recorder.clone().finish().faults().all()
+    };
+    // Of what was sent before it an answer comes now and then.
+    let mut scene = Scene::acted().await;
+    let sent = Instant::now();
+    scene.after(Duration::from_mins(1)).await;
+    (scene.lane.last_answered, scene.lane.last_heard) = (Some(sent - MS), Some(Instant::now()));
+    assert_eq!(faults(&scene), 0, "a server reads as slowly as it will");
+    // Of what was sent after it.
+    let mut scene = Scene::acted().await;
+    scene.after(Duration::from_mins(1)).await;
+    (scene.lane.last_answered, scene.lane.last_heard) = (Some(Instant::now()), Some(Instant::now()));
+    assert_eq!(faults(&scene), 1, "it was left out");
+    // Of none.
+    let mut scene = Scene::acted().await;
+    scene.after(Duration::from_mins(1)).await;
+    (scene.lane.last_answered, scene.lane.last_heard) = (Some(sent - MS), Some(sent));
+    assert_eq!(faults(&scene), 1, "nothing is answered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_due_by_a_schedule_and_is_refused_has_no_answer() {
+    for (reason, unanswered) in [(R::DecisionOver, 1), (R::Overloaded, 0)] {
+        let (mut scene, _) = silent().await;
+        scene.refuse(1, reason);
+        let totals = scene.outcome().totals();
+        assert_eq!(totals.counts().of(Count::Unanswered), unanswered, "{reason:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_schedule_before_has_sent_has_no_answer_at_the_end() {
+    let (mut scene, _) = silent().await;
+    scene.lane.follow(Instant::now(), None);
+    scene.after(Duration::from_secs(1)).await;
+    let (answered, _all_answered) = tokio::sync::mpsc::channel(1);
+    scene.lane.rest(Instant::now(), answered);
+    let totals = scene.outcome().totals();
+    let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| totals.counts().of(count));
+    assert_eq!(offered, unanswered, "the answer that was sent did not come");
 }

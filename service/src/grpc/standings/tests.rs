@@ -17,10 +17,12 @@ async fn told(watching: Watching) -> (u64, Kind, Watching) {
     (result_number, kind.unwrap(), watching)
 }
 
-/// The same without what a bot scores a match, and of how many matches that is.
+/// The same without what follows from luck, and of how many matches that is.
 fn apart(standings: Vec<v1::Standing>) -> (Vec<v1::Standing>, Vec<Option<u64>>) {
     let apart = |mut standing: v1::Standing| {
         let matches = standing.points.take().map(|points| points.matches);
+        let rated = standing.luck_adjusted_rating.take();
+        assert_eq!(rated.map(|rated| rated.matches), matches, "both are of the same matches");
         (standing, matches)
     };
     standings.into_iter().map(apart).unzip()

@@ -12,6 +12,8 @@ use crate::journal::{MatchId, Version};
 /// A row that was read, without its payload.
 pub(super) struct Seen {
     pub(super) position: Position,
+    /// Under which position it is written, alone or in a pack.
+    pub(super) key: Position,
     pub(super) segment: SegmentNumber,
     /// It says that it was written elsewhere.
     pub(super) misplaced: bool,

@@ -1,12 +1,12 @@
 //! Keeping the log short. A segment without a live row is dropped. When the log has more than twice its live rows, the
 //! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none.
 
-use super::commit::Commit;
 use super::live::{Live, Position, Segment, SegmentNumber};
 use super::recover::table;
 use super::request::Spoilt;
 use super::writer::Writer;
 use super::{limits, segments};
+use crate::journal::pack;
 use crate::journal::row::{self, Row, RowHeader};
 use crate::journal::{Cause, MatchId, Version};
 
@@ -98,28 +98,20 @@ impl Writer {
     fn copy(&mut self, number: SegmentNumber, from: Position) -> rusqlite::Result<Done> {
         let rows = self.rows_from(number, from)?;
         let next = rows.last().map(|(position, _)| (number, position + 1));
-        let mut copied = 0;
+        let mut commit = self.transaction();
         for (position, bytes) in rows {
-            let Some((match_id, version)) = live_row(&self.live, position, &bytes) else {
+            let Some((match_id, version)) = live_row(commit.live, position, &bytes) else {
                 continue;
             };
-            self.row.clear();
-            self.row.extend_from_slice(&bytes);
-            row::place(&mut self.row, self.live.next_position());
-            let mut commit = Commit {
-                conn: &self.conn,
-                live: &mut self.live,
-                segment_rows: self.options.segment_rows.into(),
-                row: &mut self.row,
-                rows_written: 0,
-                insert: None,
-                error: None,
-            };
+            commit.row.clear();
+            commit.row.extend_from_slice(&bytes);
+            row::place(commit.row, commit.live.next_position());
             commit.insert_row()?;
-            drop(commit);
-            self.live.moved(match_id, version);
-            copied += 1;
+            commit.live.moved(match_id, version);
         }
+        commit.flush()?;
+        let copied = commit.rows_written;
+        drop(commit);
         if copied > 0 {
             // That there are copies now.
             segments::write(&self.conn, self.live.segments())?;
@@ -136,9 +128,14 @@ impl Writer {
         let mut bytes = 0;
         while taken.len() < limits::COPIED_ROWS && bytes < limits::COPIED_BYTES {
             let Some(row) = rows.next()? else { break };
-            let row: (Position, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            bytes += row.1.len();
-            taken.push(row);
+            let last: Position = row.get(0)?;
+            let written = row.get_ref(1)?.as_blob()?;
+            bytes += written.len();
+            match pack::rows(last, written) {
+                Ok(rows) => taken.extend(rows.map(|(position, row)| (position, row.to_vec()))),
+                // Its rows can't be found, which is told when all was looked at.
+                Err(_) => taken.push((last, written.to_vec())),
+            }
         }
         Ok(taken)
     }

@@ -9,6 +9,7 @@ use super::request::{
     AccountOutcome, Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write,
 };
 use super::{bots, ladders, registered, schema, segments, tokens, webhooks};
+use crate::journal::pack::Pack;
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     AccountChange, Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch,
@@ -26,6 +27,8 @@ pub(super) struct Commit<'a> {
     pub(super) segment_rows: u64,
     /// Buffer of one row.
     pub(super) row: &'a mut Vec<u8>,
+    /// The last rows of the current segment, which are not written yet.
+    pub(super) pack: &'a mut Pack,
     pub(super) rows_written: u64,
     /// What adds a row to the segment that was written last.
     pub(super) insert: Option<(SegmentNumber, CachedStatement<'a>)>,
@@ -258,13 +261,33 @@ impl Commit<'_> {
         Ok(version)
     }
 
-    /// Adds the row in the buffer to the current segment. The map is told by the caller.
+    /// Adds the row in the buffer to the current segment. The map is told by the caller, before the next one.
     pub(super) fn insert_row(&mut self) -> rusqlite::Result<()> {
+        match self.live.current() {
+            Some(current) if current.rows < self.segment_rows => {
+                if !self.pack.has_room_for(self.row) {
+                    self.flush()?;
+                }
+            }
+            full => {
+                let number = full.map_or(1, |full| full.number + 1);
+                self.flush()?;
+                self.start_segment(number)?;
+            }
+        }
+        self.pack.push(self.row);
+        self.rows_written += 1;
+        Ok(())
+    }
+
+    /// Writes the rows that are not written yet.
+    pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
         let number = match self.live.current() {
-            Some(current) if current.rows < self.segment_rows => current.number,
-            full => self.start_segment(full.map_or(1, |full| full.number + 1))?,
+            Some(current) if !self.pack.is_empty() => current.number,
+            _ => return Ok(()),
         };
-        let row = params![self.live.next_position(), self.row.as_slice()];
+        // Under the position of the last: so the page that has a position is the one where SQLite looks for it.
+        let row = params![self.live.next_position() - 1, self.pack.encode()];
         match &mut self.insert {
             Some((of, insert)) if *of == number => insert.execute(row)?,
             other => {
@@ -272,8 +295,15 @@ impl Commit<'_> {
                 other.insert((number, self.conn.prepare_cached(&sql)?)).1.execute(row)?
             }
         };
-        self.rows_written += 1;
+        self.pack.clear();
         Ok(())
+    }
+
+    /// Writes what is not written yet, unless something has failed.
+    pub(super) fn complete(&mut self) {
+        if self.error.is_none() {
+            self.error = self.flush().err();
+        }
     }
 
     fn start_segment(&mut self, number: u32) -> rusqlite::Result<u32> {

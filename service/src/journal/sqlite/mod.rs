@@ -22,7 +22,9 @@ mod recover;
 mod registered;
 mod repair;
 mod request;
+mod row_reader;
 mod salvage;
+mod salvage_log;
 mod schema;
 mod seal;
 mod segments;
@@ -61,6 +63,7 @@ use super::{
     ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch, StoredRecord,
     StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange, WebhookStore,
 };
+use crate::journal::pack::Pack;
 use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
@@ -247,6 +250,7 @@ impl Opened {
             stats: stats.clone(),
             folder,
             row: Vec::new(),
+            pack: Pack::default(),
             wal: Wal::Clean,
             unseen: Unseen::default(),
             cleaning: Cleaning::default(),

@@ -1,12 +1,12 @@
 //! What is read from the database: running matches, and the small tables.
 
-use bytes::Bytes;
 use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::live::SegmentNumber;
 use super::recover::table;
 use super::request::Location;
+use super::row_reader::RowReader;
 use super::seal::{META, REQUESTS};
 use crate::journal::row::{ChainHash, Row};
 use crate::journal::{
@@ -28,6 +28,7 @@ pub(super) fn history(
     let mut chain = ChainHash::START;
     let mut version = Version::ZERO;
     let mut checked: Option<SegmentNumber> = None;
+    let mut rows = RowReader::of(&tx);
     for (segment, position) in &location.places {
         if checked != Some(*segment) {
             if !has_table(&tx, *segment).map_err(read_error)? {
@@ -35,16 +36,16 @@ pub(super) fn history(
             }
             checked = Some(*segment);
         }
-        let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*segment));
-        let mut statement = tx.prepare_cached(&sql).map_err(read_error)?;
-        let bytes: Option<Vec<u8>> =
-            statement.query_row([position], |row| row.get(0)).optional().map_err(read_error)?;
-        let Some(bytes) = bytes.map(Bytes::from) else {
-            return Ok(None);
-        };
         let damaged = |what: &str| {
             let place = format!("position {position} of {}", table(*segment));
             ReadError::Damaged(Cause::new(format!("match {match_id}: {what} at {place}")))
+        };
+        let read = rows.at(*segment, *position).map_err(|error| match &error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, what) => damaged(&what.to_string()),
+            _ => read_error(error),
+        });
+        let Some(bytes) = read? else {
+            return Ok(None);
         };
         let row = Row::decode(&bytes).map_err(|error| damaged(&error.to_string()))?;
         let follows = row.header.match_id == match_id && version.next() == Some(row.header.version);

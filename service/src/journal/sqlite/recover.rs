@@ -10,8 +10,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::account::{self, Gap};
 use super::chain::{Rows, Seen};
 use super::live::{Head, Live, LiveMatch, Position, Segment, SegmentNumber};
+use super::row_reader::RowReader;
 use super::seal::QUARANTINE;
 use super::{OpenError, Quarantine, Recovery, schema, segments};
+use crate::journal::pack;
 use crate::journal::row::{ChainHash, Row, RowError, RowHeader};
 use crate::journal::{MatchId, Version};
 
@@ -45,7 +47,7 @@ pub(super) fn scan(conn: &Connection, schema: u64) -> Result<(Live, Recovery), O
             log.scan_segment(conn, segment)?;
         }
     }
-    let Log { next_position, by_match, mut recovery, mut lost } = log;
+    let Log { next_position, by_match, mut recovery, mut lost, unread: _ } = log;
     let known = known_quarantine(conn, schema)?;
     let mut matches = HashMap::new();
     let mut ended: HashMap<MatchId, Rows> = HashMap::new();
@@ -122,6 +124,8 @@ pub(super) struct Log {
     recovery: Recovery,
     /// Positions that hold nothing that can be read.
     lost: Vec<Range<Position>>,
+    /// What is there instead, where something is.
+    pub(super) unread: Vec<String>,
 }
 
 fn unaccounted(rows: u64, recovery: &Recovery) -> OpenError {
@@ -191,16 +195,22 @@ impl Log {
         self.next_position = segment.first;
         let positions_end = segment.end.unwrap_or(POSITIONS_END).min(POSITIONS_END);
         while let Some(row) = rows.next()? {
-            self.recovery.rows_read += 1;
-            segment.rows += 1;
             let position: Position = row.get(0)?;
             // Every row is found by its position later, so positions that don't grow make the whole log unusable.
+            let misplaced =
+                |position| OpenError::Damaged { what: format!("{table} has a row at position {position}") };
             if position < self.next_position || position >= positions_end {
-                return Err(OpenError::Damaged { what: format!("{table} has a row at position {position}") });
+                return Err(misplaced(position));
             }
-            self.miss_until(position, &table);
+            let rows = self.see(segment.number, position, row.get_ref(1)?);
+            let first = (position + 1).saturating_sub_unsigned(rows);
+            if first < self.next_position {
+                return Err(misplaced(first));
+            }
+            self.miss_until(first, &table);
             self.next_position = position + 1;
-            self.see(segment.number, position, row.get_ref(1)?);
+            self.recovery.rows_read += rows;
+            segment.rows += rows;
         }
         if let Some(end) = segment.end {
             self.miss_until(end, &table);
@@ -219,35 +229,54 @@ impl Log {
         }
     }
 
-    pub(super) fn see(&mut self, segment: SegmentNumber, position: Position, value: ValueRef<'_>) {
-        let at = format_args!("at position {position} of log_{segment}").to_string();
+    /// Takes up what is written under a position; the answer is how many rows these are, up to there.
+    pub(super) fn see(&mut self, segment: SegmentNumber, key: Position, value: ValueRef<'_>) -> u64 {
         let damage = match value {
-            ValueRef::Blob(bytes) => match Row::decode(bytes) {
-                Ok(row) => {
-                    let misplaced = row.is_misplaced(position);
-                    if misplaced {
-                        self.recovery.stray.push(format!("a row that was written elsewhere is {at}"));
-                    }
-                    let Row { header, chain, .. } = row;
-                    let content = row.content();
-                    let seen = Seen { position, segment, misplaced, header, chain, content };
-                    self.by_match.entry(header.match_id).or_default().seen.push(seen);
-                    return;
+            ValueRef::Blob(bytes) => match pack::rows(key, bytes) {
+                Ok(rows) => {
+                    return rows.fold(0, |seen, (position, row)| {
+                        self.see_row(segment, (key, position), row);
+                        seen + 1
+                    });
                 }
-                Err(error @ RowError::Unknown { match_id, version, .. }) => {
-                    let damage = format!("{error}, {at}");
-                    self.recovery.stray.push(damage.clone());
-                    let rows = self.by_match.entry(match_id).or_default();
-                    rows.undecodable.push((position, version));
-                    rows.first_undecodable.get_or_insert(damage);
-                    return;
-                }
-                Err(error @ RowError::Short(_)) => error.to_string(),
+                Err(error) => error.to_string(),
             },
             other => format!("a row is {} and not bytes", other.data_type()),
         };
-        self.lost.push(position..position + 1);
-        self.recovery.stray.push(format!("{damage}, {at}"));
+        // Where there were more in it, none is before it.
+        self.lose(segment, key, &damage);
+        1
+    }
+
+    fn lose(&mut self, segment: SegmentNumber, position: Position, damage: &str) {
+        let damage = format!("{damage}, at position {position} of log_{segment}");
+        self.lost.push(position..position.saturating_add(1));
+        self.unread.push(damage.clone());
+        self.recovery.stray.push(damage);
+    }
+
+    fn see_row(&mut self, segment: SegmentNumber, (key, position): (Position, Position), bytes: &[u8]) {
+        let at = || format!("at position {position} of log_{segment}");
+        match Row::decode(bytes) {
+            Ok(row) => {
+                let misplaced = row.is_misplaced(position);
+                if misplaced {
+                    self.recovery.stray.push(format!("a row that was written elsewhere is {}", at()));
+                }
+                let Row { header, chain, .. } = row;
+                let content = row.content();
+                let seen = Seen { position, key, segment, misplaced, header, chain, content };
+                self.by_match.entry(header.match_id).or_default().seen.push(seen);
+            }
+            Err(error @ RowError::Unknown { match_id, version, .. }) => {
+                let damage = format!("{error}, {}", at());
+                self.recovery.stray.push(damage.clone());
+                let rows = self.by_match.entry(match_id).or_default();
+                rows.undecodable.push((position, version));
+                rows.first_undecodable.get_or_insert(damage);
+            }
+            Err(error @ RowError::Short(_)) => self.lose(segment, position, &error.to_string()),
+        }
     }
 }
 
@@ -294,11 +323,10 @@ fn attribute(
     let Some(segment) = segments.iter().rfind(holds) else {
         return Ok(None);
     };
-    let sql = format!("SELECT row FROM {} WHERE position = ?1", table(segment.number));
-    let bytes: Vec<u8> = conn.query_row(&sql, [stray.position], |row| row.get(0))?;
-    let Ok(row) = Row::decode(&bytes) else {
+    let Some(bytes) = RowReader::of(conn).under(segment.number, stray.key, stray.position)? else {
         return Ok(None);
     };
+    let Ok(row) = Row::decode(&bytes) else { return Ok(None) };
     let version = row.header.version;
     let follows = |match_id: MatchId, last: Version, chain: ChainHash| {
         last.next() == Some(version)

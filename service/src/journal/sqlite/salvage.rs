@@ -3,18 +3,15 @@
 use std::collections::HashMap;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
+use rusqlite::{Connection, Params, params, params_from_iter};
 
-use super::chain::Rows;
-use super::live::Segment;
-use super::recover::{self, Log, table};
-use super::schema::{Found, HOOKED, LISTED, RATED, REGISTERED, ROTATED, SEALED};
+use super::recover;
+use super::schema::{Found, HOOKED, RATED, REGISTERED, ROTATED, SEALED};
 use super::seal::{
     DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
     ROTATED_TOKENS, Sealed, TOKENS, WEBHOOKS,
 };
-use super::{Quarantine, bots, ladders, limits, records, schema, segments, tokens, webhooks};
-use crate::journal::row;
+use super::{Quarantine, bots, ladders, limits, records, salvage_log, tokens, webhooks};
 use crate::journal::{MatchId, Version};
 
 /// Copies everything that is intact. The answer is what is lost, in words.
@@ -62,8 +59,8 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
     for (found, _) in &known {
         results.remove(&found.match_id);
     }
-    let log = log(from, &mut lost);
-    let found = running(&from.conn, &tx, log, &known)?;
+    let log = salvage_log::log(from, &mut lost);
+    let found = salvage_log::running(&from.conn, &tx, log, &known)?;
     for Quarantine { match_id, intact, damage } in &found {
         let is_known = known.iter().any(|(known, _)| known.match_id == *match_id);
         if !is_known && !results.contains_key(match_id) {
@@ -84,7 +81,11 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
 }
 
 /// The rows of a query up to the first that can't be read.
-fn readable(conn: &Connection, sql: &str, params: impl Params) -> (Vec<Vec<Value>>, Option<rusqlite::Error>) {
+pub(super) fn readable(
+    conn: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> (Vec<Vec<Value>>, Option<rusqlite::Error>) {
     let mut taken = Vec::new();
     let read = || {
         let mut statement = conn.prepare(sql)?;
@@ -105,33 +106,32 @@ fn hangs_together(conn: &Connection, sealed: Sealed) -> bool {
     error.is_none() && matches!(&found[..], [row] if matches!(&row[..], [Value::Text(ok)] if ok == "ok"))
 }
 
-/// The numbers of the rows of a table whose key is a number, as far as they can be read: from the first on, from the last
-/// back, and one by one in between.
-fn numbers(conn: &Connection, table: &str, key: &str) -> (Vec<i64>, bool) {
-    let read = |order: &str| {
-        let (rows, error) = readable(conn, &format!("SELECT {key} FROM {table} ORDER BY {key} {order}"), []);
-        let numbers = rows.into_iter().filter_map(|row| match row.first() {
-            Some(Value::Integer(number)) => Some(*number),
+/// The rows of a table whose key is a number, with this value of each, as far as they can be read: from the first on, from the last back,
+/// and one by one in between; and whether that is all of them. A damaged key hides what is beside it from who looks for a key, so nothing
+/// is looked for that is read in order.
+pub(super) fn by_key(conn: &Connection, table: &str, key: &str, value: &str) -> (Vec<(i64, Value)>, bool) {
+    let read = |rest: &str, only: Option<i64>| {
+        let sql = format!("SELECT {key}, {value} FROM {table} {rest}");
+        let (rows, error) = readable(conn, &sql, params_from_iter(only));
+        let rows = rows.into_iter().filter_map(|row| match <[Value; 2]>::try_from(row) {
+            Ok([Value::Integer(key), value]) => Some((key, value)),
             _ => None,
         });
-        (numbers.collect::<Vec<i64>>(), error.is_none())
+        (rows.collect::<Vec<_>>(), error.is_none())
     };
-    let (mut numbers, whole) = read("ASC");
+    let (mut rows, whole) = read(&format!("ORDER BY {key}"), None);
     if whole {
-        return (numbers, true);
+        return (rows, true);
     }
-    let (after, _) = read("DESC");
-    let from = numbers.last().map_or(1, |last| last + 1);
-    let to = after.last().copied().unwrap_or(from);
-    let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?1");
+    let (after, _) = read(&format!("ORDER BY {key} DESC"), None);
+    let from = rows.last().map_or(1, |(last, _)| last.saturating_add(1));
+    let to = after.last().map_or(from, |(first, _)| *first);
     for number in (from..to).take(limits::ROWS_PROBED) {
-        if conn.query_row(&sql, [number], |row| row.get::<_, i64>(0)).is_ok() {
-            numbers.push(number);
-        }
+        rows.extend(read(&format!("WHERE {key} = ?1"), Some(number)).0);
     }
-    numbers.extend(after.into_iter().rev());
-    numbers.dedup();
-    (numbers, false)
+    rows.extend(after.into_iter().rev());
+    rows.dedup();
+    (rows, false)
 }
 
 /// The rows with their seal. In a table of an earlier release none has one, and all count.
@@ -256,12 +256,12 @@ fn finished(
     const COLUMNS: &str = "result_number, match_id, version, owner, visibility, client_reference, finished_ms, \
                            summary, record, hash";
     let mut damaged = HashMap::new();
-    let (numbers, _) = numbers(&from.conn, "records", "result_number");
+    let (numbers, _) = by_key(&from.conn, "records", "result_number", "NULL");
     // A webhook that has passed a result tells that there was one.
     let passed = if from.schema >= HOOKED { webhooks::last_passed(to)? } else { 0 };
     // And so do ratings that are after it.
     let rated = if from.schema >= RATED { ladders::last_rated(to)? } else { 0 };
-    let end = numbers.last().copied().unwrap_or(0).max(passed).max(rated);
+    let end = numbers.last().map_or(0, |(last, _)| *last).max(passed).max(rated);
     let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
     let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for number in 1..=end {
@@ -290,97 +290,4 @@ fn finished(
     records::seal_all(to)?;
     bots::insert_all(to)?;
     Ok(damaged)
-}
-
-/// The rows of the log that can be read.
-fn log(from: &Found, lost: &mut Vec<String>) -> Log {
-    let mut log = Log::default();
-    let tables = recover::segment_numbers(&from.conn).unwrap_or_default();
-    if from.schema >= LISTED {
-        let listed = segments::read(&from.conn);
-        lost.extend(
-            listed
-                .and_then(|listed| segments::compare(&listed, &tables))
-                .err()
-                .map(|error| error.to_string()),
-        );
-    }
-    for number in tables {
-        let table = table(number);
-        let (positions, whole) = numbers(&from.conn, &table, "position");
-        if !whole {
-            lost.push(format!("rows of {table} that can't be read"));
-        }
-        let sql = format!("SELECT row FROM {table} WHERE position = ?1");
-        for position in positions {
-            if let Some(Value::Blob(row)) =
-                readable(&from.conn, &sql, [position]).0.pop().and_then(|mut row| row.pop())
-            {
-                log.see(number, position, rusqlite::types::ValueRef::Blob(&row));
-            } else {
-                lost.push(format!("the row at position {position} of {table}"));
-            }
-        }
-    }
-    log
-}
-
-/// Copies the intact records of the matches that have not ended. The answer is which of them are damaged.
-fn running(
-    from: &Connection,
-    to: &Connection,
-    log: Log,
-    known: &[(Quarantine, Option<i64>)],
-) -> rusqlite::Result<Vec<Quarantine>> {
-    let mut damaged: Vec<Quarantine> =
-        known.iter().filter(|(_, number)| number.is_none()).map(|(found, _)| found.clone()).collect();
-    let mut position = 0_i64;
-    let mut made: Vec<Segment> = Vec::new();
-    for (match_id, rows) in log.by_match {
-        let ended = "SELECT 1 FROM records WHERE match_id = ?1";
-        if to.query_row(ended, [match_id.as_bytes()], |_| Ok(())).optional()?.is_some() {
-            continue;
-        }
-        let places = places(&rows);
-        let mut live = rows.verify(match_id).live;
-        match damaged.iter().find(|found| found.match_id == match_id) {
-            Some(found) => recover::cut(&mut live, found.intact),
-            None => damaged.extend(live.damage.clone().map(|damage| Quarantine {
-                match_id,
-                intact: live.head.version,
-                damage,
-            })),
-        }
-        for old in live.positions {
-            let Some(from_segment) = places.get(&old) else { continue };
-            let sql = format!("SELECT row FROM {} WHERE position = ?1", table(*from_segment));
-            let mut bytes: Vec<u8> = from.query_row(&sql, [old], |row| row.get(0))?;
-            position += 1;
-            let mut segment = made.last().map_or(0, |last| last.number);
-            if (position - 1) % i64::from(limits::SEGMENT_ROWS) == 0 {
-                segment += 1;
-                to.execute_batch(&schema::segment(segment))?;
-                if let Some(full) = made.last_mut() {
-                    full.end = Some(position);
-                }
-                made.push(Segment {
-                    number: segment,
-                    first: position,
-                    end: None,
-                    rows: 0,
-                    live: 0,
-                    copies: true,
-                });
-            }
-            row::place(&mut bytes, position);
-            let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(segment));
-            to.prepare_cached(&sql)?.execute(params![position, bytes])?;
-        }
-    }
-    segments::write(to, &made)?;
-    Ok(damaged)
-}
-
-fn places(rows: &Rows) -> HashMap<i64, u32> {
-    rows.seen.iter().map(|seen| (seen.position, seen.segment)).collect()
 }

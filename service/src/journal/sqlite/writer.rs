@@ -17,6 +17,7 @@ use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
 use super::schema::empty_wal;
 use super::stats::Stats;
 use super::{Options, ladders, limits};
+use crate::journal::pack::Pack;
 use crate::journal::{Cause, Health, MatchId, ResultNumber};
 
 pub(super) struct Writer {
@@ -30,6 +31,7 @@ pub(super) struct Writer {
     pub(super) stats: Arc<Stats>,
     pub(super) folder: Folder,
     pub(super) row: Vec<u8>,
+    pub(super) pack: Pack,
     pub(super) wal: Wal,
     pub(super) unseen: Unseen,
     pub(super) cleaning: Cleaning,
@@ -132,16 +134,10 @@ impl Writer {
         let bytes = writes.iter().map(Write::bytes).sum();
         let (count, begun_at) = (writes.len() as u64, Instant::now());
         let begun = self.begin();
-        let mut commit = Commit {
-            conn: &self.conn,
-            live: &mut self.live,
-            segment_rows: self.options.segment_rows.into(),
-            row: &mut self.row,
-            rows_written: 0,
-            insert: None,
-            error: begun.err(),
-        };
+        let mut commit = self.transaction();
+        commit.error = begun.err();
         let mut answers: Vec<Answer> = writes.into_iter().map(|write| commit.apply(write)).collect();
+        commit.complete();
         let (rows, error) = (commit.rows_written, commit.error.take());
         drop(commit);
         let ended = match error {
@@ -191,6 +187,20 @@ impl Writer {
         (rest, refused)
     }
 
+    /// What is written between [`Self::begin`] and [`Self::end`].
+    pub(super) fn transaction(&mut self) -> Commit<'_> {
+        Commit {
+            conn: &self.conn,
+            live: &mut self.live,
+            segment_rows: self.options.segment_rows.into(),
+            row: &mut self.row,
+            pack: &mut self.pack,
+            rows_written: 0,
+            insert: None,
+            error: None,
+        }
+    }
+
     /// Begins a transaction, on a WAL without leftovers.
     pub(super) fn begin(&mut self) -> rusqlite::Result<()> {
         if !self.conn.is_autocommit() {
@@ -216,6 +226,7 @@ impl Writer {
 
     /// Nothing of the transaction remains, on disk or in memory.
     pub(super) fn roll_back(&mut self) {
+        self.pack.clear();
         if !self.conn.is_autocommit()
             && let Err(error) = self.conn.execute_batch("ROLLBACK")
         {

@@ -8,7 +8,7 @@ use crate::journal::{
 /// Three matches with three records each: match 2's are at the positions 2, 5 and 8.
 async fn three() -> Fixture {
     let f = Fixture::new().await;
-    f.created([1, 2, 3]).await;
+    f.created_alone([1, 2, 3]).await;
     for version in 1..3 {
         for number in 1..=3 {
             f.appended(number, version, "some text").await;

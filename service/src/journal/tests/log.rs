@@ -81,7 +81,7 @@ async fn a_match_is_read_while_its_records_are_copied_on() {
 #[tokio::test]
 async fn a_row_that_is_there_twice_counts_once() {
     let f = small_segments().await;
-    f.created([1, 2]).await;
+    f.created_alone([1, 2]).await;
     f.appended(1, 1, "a").await;
     // What a crash leaves behind between copying a segment and dropping it.
     let copy = |conn: &Connection| {

@@ -8,6 +8,7 @@ mod ladders;
 mod log;
 mod model;
 mod opening;
+mod packs;
 mod repair;
 mod segments;
 mod tokens;
@@ -89,6 +90,13 @@ impl Fixture {
 
     async fn created(&self, numbers: impl IntoIterator<Item = u32>) {
         assert_eq!(self.create(numbers).await, Outcome::Done(Created::New));
+    }
+
+    /// The same, each in a commit of its own, so that each row of the log is one of the table.
+    async fn created_alone(&self, numbers: impl IntoIterator<Item = u32>) {
+        for number in numbers {
+            self.created([number]).await;
+        }
     }
 
     /// Appends one record to a match at this version.

@@ -1,7 +1,7 @@
 //! The luck of the cards in the results of ladders: computed in the background, one result after the other, and kept on the disk.
 //!
-//! One task follows the results in the order of their numbers, so nothing of them waits in memory, and a bot's points per match are
-//! the same fold each time. Nobody waits for it: what is read is what there is. What is on the disk only saves the time to
+//! One task follows the results in the order of their numbers, so nothing of them waits in memory, and a bot's points per match and its
+//! rating by adjusted scores are the same folds each time: a result is counted when all before have their luck, or never will. Nobody waits for it: what is read is what there is. What is on the disk only saves the time to
 //! compute it again. A task that breaks begins anew, by the results and what is on the disk.
 
 mod cache;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(super) use older::OlderLuck;
-pub use shown::{Luck, LuckChange};
+pub use shown::{Luck, LuckChange, LuckOfBot};
 
 use super::spec::LadderSpec;
 use super::wishes::Phase;

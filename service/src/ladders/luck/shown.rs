@@ -5,8 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::watch;
-use zetema_ladder::{AdjustedScore, MatchTimes, PointsPerMatch};
-use zetema_rules::Side;
+use zetema_ladder::{
+    AdjustedScore, Certainty, Counted, Entry, Ladder, LadderResult, MatchTimes, Played, PointsPerMatch,
+    RatingSettings, ResultNumber as Number,
+};
 
 use super::older::OlderLuck;
 use crate::journal::{BotName, ResultNumber};
@@ -29,11 +31,23 @@ pub struct Luck {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LuckChange(u64);
 
+/// What a bot scores and its rating by that, of the same matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LuckOfBot {
+    /// What it scores a match, over those of its rated matches whose luck is computed.
+    pub points: PointsPerMatch,
+    /// Its rating over the same matches, each ranked by the adjusted scores of its sides. It is an estimate of its own, without the proof
+    /// that the adjusted points have. `None` if those can't be ranked, which the server's log says.
+    pub adjusted_rating: Option<(Entry, Certainty)>,
+}
+
 #[derive(Debug)]
 struct Kept {
     /// Of the latest results, in the order of their numbers.
     scores: VecDeque<(ResultNumber, Arc<[AdjustedScore]>)>,
     points: HashMap<BotName, Points>,
+    /// The ratings of the same matches, each ranked by its adjusted scores.
+    ratings: Ladder<BotName>,
     seen: ResultNumber,
     /// When whoever has no points has lost them.
     cleared: LuckChange,
@@ -53,17 +67,41 @@ impl LuckChange {
 }
 
 impl Kept {
-    fn since(cleared: LuckChange) -> Self {
-        Self { scores: VecDeque::new(), points: HashMap::new(), seen: ResultNumber::ZERO, cleared }
+    fn since(cleared: LuckChange, rating: RatingSettings) -> Self {
+        Self {
+            scores: VecDeque::new(),
+            points: HashMap::new(),
+            ratings: Ladder::new(rating),
+            seen: ResultNumber::ZERO,
+            cleared,
+        }
+    }
+
+    fn rate(&mut self, result: ResultNumber, played: &Played<BotName>, scores: &[AdjustedScore]) {
+        let ranked = match played.ranked_by(scores) {
+            Ok(ranked) => ranked,
+            Err(error) => {
+                tracing::error!(%result, %error, "a result is not in the ratings by adjusted scores");
+                return;
+            }
+        };
+        let number = Number::new(result.get());
+        if let Err(error) = self.ratings.count(&LadderResult { number, counted: Counted::Rated(ranked) }) {
+            tracing::error!(%error, "a result is not in the ratings by adjusted scores");
+        }
     }
 }
 
 impl Luck {
-    /// That of one of so many ladders, which share the memory for results.
-    pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize, older: Arc<OlderLuck>) -> Self {
+    /// That of one of so many ladders, which share the memory for results. It rates as this one does.
+    pub(in crate::ladders) fn of_one_of(
+        ladders: NonZeroUsize,
+        rating: RatingSettings,
+        older: Arc<OlderLuck>,
+    ) -> Self {
         let cleared = LuckChange::default();
         Self {
-            kept: RwLock::new(Kept::since(cleared)),
+            kept: RwLock::new(Kept::since(cleared, rating)),
             latest: watch::Sender::new(cleared),
             most: archive::results_of_one_of(ladders),
             older,
@@ -74,7 +112,7 @@ impl Luck {
     pub(in crate::ladders) fn clear(&self) {
         let mut kept = self.kept_mut();
         let cleared = if kept.points.is_empty() { kept.cleared } else { self.change() };
-        *kept = Kept::since(cleared);
+        *kept = Kept::since(cleared, *kept.ratings.settings());
     }
 
     /// What the sides of a match scored with luck and without, side 0 first; `None` if the match is not rated, or that is not computed, not
@@ -96,9 +134,16 @@ impl Luck {
         kept.scores.get(at).map(|(_, scores)| Arc::clone(scores))
     }
 
-    /// What a bot scores a match, over those of its rated matches whose luck is computed; `None` if there is none.
-    pub fn points(&self, bot: &BotName) -> Option<PointsPerMatch> {
-        self.kept().points.get(bot).map(|points| points.per_match.clone())
+    /// What a bot scores a match and its rating by that; `None` if the luck of none of its matches is computed.
+    pub fn of_bot(&self, bot: &BotName) -> Option<LuckOfBot> {
+        let kept = self.kept();
+        let points = kept.points.get(bot)?.per_match.clone();
+        let adjusted_rating = kept
+            .ratings
+            .bots()
+            .get(bot)
+            .map(|entry| (*entry, kept.ratings.settings().certainty(entry.rating)));
+        Some(LuckOfBot { points, adjusted_rating })
     }
 
     /// The latest change of what bots score a match. What is read of them after it was seen is as after it, or later.
@@ -123,17 +168,18 @@ impl Luck {
         self.kept().seen
     }
 
-    /// Counts a match, which comes after all that were counted: when it was, who played on which side, and what the sides scored.
-    pub(in crate::ladders) fn count<'a>(
+    /// Counts a match, which comes after all that were counted: when it was, how it was played, and what the sides scored.
+    pub(in crate::ladders) fn count(
         &self,
         result: ResultNumber,
         times: MatchTimes,
-        seats: impl Iterator<Item = (&'a BotName, Side)>,
+        played: &Played<BotName>,
         scores: Arc<[AdjustedScore]>,
     ) {
         let mut kept = self.kept_mut();
         let changed = self.change();
-        for (bot, side) in seats {
+        kept.rate(result, played, &scores);
+        for (_, bot, side) in played.seats() {
             let Some(score) = scores.get(side.index()) else { continue };
             // Without a copy of the name, if it is there.
             let points = match kept.points.get_mut(bot) {

@@ -111,13 +111,13 @@ impl Worker<'_> {
         let of = info.ladder.as_ref().and_then(|ladder| self.ladders.get(ladder));
         if let Some((spec, luck)) = of
             && let Some(over) = Ended::of(spec, ended)
-            && let (Counted::Rated(_), Some(Outcome::Result(result))) = (&over.result.counted, &info.outcome)
+            && let (Counted::Rated(played), Some(Outcome::Result(result))) =
+                (&over.result.counted, &info.outcome)
         {
             let luck = Arc::clone(luck);
             match self.scores(*number, info, result).await {
                 Ok(scores) => {
-                    let seats = over.bots.iter().zip(info.seats.iter().map(|seat| seat.side));
-                    luck.count(*number, times(info), seats, scores);
+                    luck.count(*number, times(info), played, scores);
                 }
                 // It is known after the next start.
                 Err(Unknown::Record(Rejection::Stopping)) => return,

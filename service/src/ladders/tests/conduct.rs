@@ -104,6 +104,71 @@ fn status_of(picture: &Picture, name: &str) -> Option<Status> {
 
 const BY_AUTHOR: Status = Status::Benched(Until::Author);
 
+/// How a bot behaves on [`LADDER`].
+async fn behaviour(scene: &Scene, name: &str) -> BotOnLadder {
+    let all = scene.ladders.behaviour(bot(name)).await.expect("they say");
+    assert_eq!(all.len(), scene.specs.iter().count(), "each ladder says");
+    all.into_iter().find(|on| on.ladder.as_str() == LADDER).expect("it is a ladder")
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_looks_at_a_bot_that_is_not_there_sees_its_strikes_and_for_how_long_it_cools_down() {
+    let scene = Scene::new().await;
+    let (ann, bob) = (scene.comes("ann").await, scene.comes("bob").await);
+    let seat = scene.seated("ann", 1).await[0];
+    scene.join("ann", seat).await;
+    // Bob is gone, and the match is aborted.
+    drop(bob);
+    scene.seated("ann", 0).await;
+    drop(ann);
+    scene.shows(|picture| picture.queued == 0 && picture.live == 0).await;
+    let on = behaviour(&scene, "bob").await;
+    let Status::CoolingDown { until_ms } = on.conduct else { panic!("{on:?}") };
+    let ConductCounts { strikes, cool_down_until, matches_to_clear, forfeits, benches, .. } = on.counts;
+    assert_eq!((strikes, matches_to_clear, forfeits, benches), (1, 5, 0, 0));
+    assert_eq!(cool_down_until, Some(UnixMillis::new(until_ms)));
+    assert!(!on.in_standings, "no match was rated");
+    assert_eq!(behaviour(&scene, "ann").await.counts.strikes, 0);
+    assert_eq!(behaviour(&scene, "never-seen").await.conduct, Status::Free);
+    // The cool-down ends by itself, the strike still counts; so it is after a restart.
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let later = behaviour(&scene, "bob").await;
+    assert_eq!((later.conduct, later.counts.strikes, later.counts.cool_down_until), (Status::Free, 1, None));
+    let scene = scene.restart().await;
+    assert_eq!(behaviour(&scene, "bob").await, later);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_looks_at_a_bot_sees_how_near_the_bench_it_is_and_that_its_author_has_to_put_it_back() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    for _ in 0..2 {
+        scene.play("ann", "bob").await;
+    }
+    scene.shows(|picture| picture.rated_matches == 2).await;
+    let on = behaviour(&scene, "bob").await;
+    assert_eq!((on.conduct, on.in_standings), (Status::Free, true));
+    let ConductCounts { forfeits, of_last_matches, forfeits_to_bench, .. } = on.counts;
+    assert_eq!((forfeits, of_last_matches, forfeits_to_bench), (2, 10, 3));
+    drop(waiting);
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    bench_until_author(&scene, "ann", "bob").await;
+    drop(waiting);
+    let on = behaviour(&scene, "bob").await;
+    assert_eq!((on.conduct, on.counts.benches, on.counts.forfeits), (BY_AUTHOR, 4, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn ladders_that_do_not_answer_say_nothing_of_a_bot_and_hold_nobody_up() {
+    let scene = Scene::new().await;
+    scene.stop.cancel();
+    scene.tasks.close();
+    scene.tasks.wait().await;
+    assert_eq!(scene.ladders.behaviour(bot("ann")).await, None);
+    assert_eq!(Ladders::none().behaviour(bot("ann")).await, Some(Vec::new()), "there is no ladder");
+}
+
 /// Three forfeits each: ten minutes, an hour, six hours, and then until its author acts.
 pub(super) async fn bench_until_author(scene: &Scene, winner: &str, loser: &str) {
     for bench in 1..=4 {

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use zetema_ladder::{AdjustedScore, Baseline, MatchTimes, Reference, ReferenceVersion};
-use zetema_rules::{Outcome, Side};
+use zetema_ladder::{
+    AdjustedScore, Baseline, Counted, Ladder, LadderResult, MatchTimes, Played, RatingSettings, Reference,
+    ReferenceVersion, ResultNumber as Number,
+};
+use zetema_rules::{EndReason, MatchResult, Outcome, Seat, Seats, Teams};
 
 use super::*;
 use crate::encoding::decode_record;
@@ -55,7 +58,14 @@ impl Scene {
 }
 
 fn of_one_of(ladders: NonZeroUsize) -> Luck {
-    Luck::of_one_of(ladders, Arc::new(OlderLuck::new(PathBuf::new())))
+    Luck::of_one_of(ladders, RatingSettings::default(), Arc::new(OlderLuck::new(PathBuf::new())))
+}
+
+/// A match of two that the first has won.
+fn won(bots: [&str; 2], forfeited: Seats) -> Played<BotName> {
+    let (ranks, totals) = ([1, 2, 0, 0, 0, 0], [200, 100, 0, 0, 0, 0]);
+    let result = MatchResult { reason: EndReason::Target, ranks, totals };
+    Played::new(bots.map(bot).into(), Teams::Individual, result, forfeited).unwrap()
 }
 
 /// Two bots that wait, and the matches that they play, in which the second resigns.
@@ -82,7 +92,7 @@ async fn luck_is_what_the_record_gives_and_is_known_no_sooner_than_the_match_is_
     // It is dealt, and goes on.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let luck = scene.luck();
-    assert_eq!((luck.in_memory(number(1)), luck.points(&bot("ann"))), (None, None));
+    assert_eq!((luck.in_memory(number(1)), luck.of_bot(&bot("ann"))), (None, None));
     assert_eq!(
         fs::read_dir(scene.folder.path().join("luck")).unwrap().count(),
         0,
@@ -96,7 +106,7 @@ async fn luck_is_what_the_record_gives_and_is_known_no_sooner_than_the_match_is_
     assert!(scores[0].luck.abs() > 0.1 && sum.abs() < 1e-9, "{scores:?}");
     let results = scene.ladders.results(LADDER, &ResultsFilter::default(), &first(10)).await.unwrap();
     for seat in &results.items[0].seats {
-        let points = luck.points(&seat.bot).unwrap();
+        let points = luck.of_bot(&seat.bot).unwrap().points;
         let raw = scores[seat.side.index()].raw;
         assert_eq!((points.matches(), points.raw().mean.to_bits()), (1, raw.to_bits()), "{}", seat.bot);
     }
@@ -110,10 +120,10 @@ async fn a_match_that_was_aborted_has_no_luck_and_holds_up_none() {
     scene.join("ann", seat).await;
     // Bob does not come, and cools down; then both play.
     scene.computed(1).await;
-    assert_eq!((scene.luck().in_memory(number(1)), scene.luck().points(&bot("ann"))), (None, None));
+    assert_eq!((scene.luck().in_memory(number(1)), scene.luck().of_bot(&bot("ann"))), (None, None));
     scene.play("ann", "bob").await;
     scene.computed(2).await;
-    assert_eq!(scene.luck().points(&bot("ann")).map(|points| points.matches()), Some(1));
+    assert_eq!(scene.luck().of_bot(&bot("ann")).map(|of| of.points.matches()), Some(1));
     assert_eq!(scene.scores(2).len(), 2);
 }
 
@@ -153,10 +163,10 @@ async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
 fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     let ladders = NonZeroUsize::new(64).unwrap();
     let (luck, most) = (of_one_of(ladders), results_of_one_of(ladders) as u64);
-    let scores: Arc<[AdjustedScore]> = Arc::new([]);
-    let times = MatchTimes { created_ms: 0, ended_ms: 1 };
+    let scores: Arc<[AdjustedScore]> = Arc::new([10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 }));
+    let (times, played) = (MatchTimes { created_ms: 0, ended_ms: 1 }, won(["ann", "bob"], Seats::EMPTY));
     for result in 1..=most + 2 {
-        luck.count(number(result), times, std::iter::empty(), Arc::clone(&scores));
+        luck.count(number(result), times, &played, Arc::clone(&scores));
     }
     let kept = |result| luck.in_memory(number(result)).is_some();
     assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);
@@ -172,9 +182,9 @@ fn whose_points_have_changed_is_told_bot_by_bot_also_when_all_is_counted_anew() 
         changed.into_iter().map(BotName::as_str).collect::<Vec<_>>()
     };
     let count = |result, of: [&str; 2]| {
-        let (of, times) = (of.map(bot), MatchTimes { created_ms: 0, ended_ms: 1 });
+        let (of, times) = (won(of, Seats::EMPTY), MatchTimes { created_ms: 0, ended_ms: 1 });
         let scores = [10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 });
-        luck.count(number(result), times, of.iter().zip((0..2).filter_map(Side::new)), Arc::new(scores));
+        luck.count(number(result), times, &of, Arc::new(scores));
         latest()
     };
     let start = latest();
@@ -197,14 +207,14 @@ fn whose_points_have_changed_is_told_bot_by_bot_also_when_all_is_counted_anew() 
 async fn after_a_restart_what_was_computed_is_not_computed_again_and_the_rest_goes_on() {
     let (scene, _) = with_matches(3).await;
     let before: Vec<_> = (1..=3).map(|result| scene.scores(result)).collect();
-    let points = scene.luck().points(&bot("bob"));
+    let points = scene.luck().of_bot(&bot("bob"));
     // What can't be read can't be computed.
     (1..=3).for_each(|result| scene.journal.damage_record(number(result)));
     let scene = scene.restart().await;
     scene.computed(3).await;
     assert_eq!((1..=3).map(|result| scene.scores(result)).collect::<Vec<_>>(), before);
-    assert_eq!(scene.luck().points(&bot("bob")), points);
-    assert_eq!(points.map(|points| points.matches()), Some(3));
+    assert_eq!(scene.luck().of_bot(&bot("bob")), points);
+    assert_eq!(points.map(|of| of.points.matches()), Some(3));
 }
 
 #[tokio::test(start_paused = true)]
@@ -252,4 +262,103 @@ fn flip(file: &PathBuf, byte: usize) {
     let mut bytes = fs::read(file).unwrap();
     bytes[byte] ^= 1;
     fs::write(file, bytes).unwrap();
+}
+
+/// What the adjusted scores of these records give the bot as its rating, by the definition alone.
+async fn rated_by_the_records(scene: &Scene, results: &[(u64, MatchId)], of: &str) -> (u64, [u64; 2]) {
+    let mut ratings = Ladder::new(RatingSettings::default());
+    for &(result, match_id) in results {
+        let info = scene.matches.get(match_id).await.unwrap();
+        let names: Vec<&str> = info.seats.iter().map(|seat| seat.bot.as_ref().unwrap().as_str()).collect();
+        let [first, second] = names[..] else { panic!("{names:?}") };
+        // Bob resigns each match, so whatever the cards were he is behind.
+        let loser = info.seats.iter().find(|seat| seat.bot == Some(bot("bob"))).unwrap().seat;
+        let scores = scene.by_the_record(match_id).await;
+        let played = won([first, second], Seats::EMPTY.with(loser)).ranked_by(&scores).unwrap();
+        let counted = Counted::Rated(played);
+        ratings.count(&LadderResult { number: Number::new(result), counted }).unwrap();
+    }
+    let entry = ratings.entry(&bot(of));
+    (entry.tally.matches, [entry.rating.mu.to_bits(), entry.rating.sigma.to_bits()])
+}
+
+impl Scene {
+    /// A bot's rating by adjusted scores, bit by bit, and of how many matches it is.
+    fn adjusted_rating(&self, of: &str) -> Option<(u64, [u64; 2])> {
+        let (entry, _) = self.luck().of_bot(&bot(of))?.adjusted_rating?;
+        Some((entry.tally.matches, [entry.rating.mu.to_bits(), entry.rating.sigma.to_bits()]))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rating_by_adjusted_scores_is_the_same_in_whatever_order_the_luck_came() {
+    // One more, and bob would be benched.
+    let (mut scene, played) = with_matches(3).await;
+    let results: Vec<_> = (1..).zip(played).collect();
+    let mut expected = Vec::new();
+    for of in ["ann", "bob"] {
+        expected.push(Some(rated_by_the_records(&scene, &results, of).await));
+    }
+    let rated = |scene: &Scene| ["ann", "bob"].map(|of| scene.adjusted_rating(of));
+    assert_eq!(rated(&scene), *expected);
+    assert!(expected[0] != expected[1] && expected[0].is_some_and(|(matches, _)| matches == 3));
+    // All luck is at hand; that of the first alone is not, which is computed when that of those after it is known; of none.
+    let harms: [fn(&Scene); 3] = [
+        |_| {},
+        |scene| scene.luck_files().iter().for_each(|file| flip(file, 40)),
+        |scene| fs::remove_dir_all(scene.folder.path().join("luck")).unwrap(),
+    ];
+    for (at, harm) in harms.into_iter().enumerate() {
+        scene = scene.restart().await;
+        scene.computed(3).await;
+        harm(&scene);
+        scene = scene.restart().await;
+        scene.computed(3).await;
+        assert_eq!(rated(&scene), *expected, "{at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_whose_luck_can_never_be_had_is_left_out_of_the_rating_by_adjusted_scores_and_holds_up_none()
+{
+    let scene = Scene::new().await;
+    let _waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    let mut played = Vec::new();
+    let seats = [scene.seated("ann", 1).await[0], scene.seated("bob", 1).await[0]];
+    scene.pressure.pretend(LATE);
+    played.push((1, seats[0].0));
+    scene.join("ann", seats[0]).await;
+    scene.join("bob", seats[1]).await;
+    scene.resign("bob", seats[1]).await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    scene.journal.damage_record(number(1));
+    assert_eq!(scene.adjusted_rating("ann"), None, "nothing is computed of it");
+    scene.pressure.pretend(Duration::ZERO);
+    played.push((2, scene.seated("ann", 1).await[0].0));
+    scene.play("ann", "bob").await;
+    scene.computed(2).await;
+    let expected = rated_by_the_records(&scene, &played[1..], "ann").await;
+    assert_eq!(scene.adjusted_rating("ann"), Some(expected));
+    let of = scene.luck().of_bot(&bot("ann")).unwrap();
+    assert_eq!((of.adjusted_rating.unwrap().0.tally.matches, of.points.matches()), (1, 1));
+}
+
+#[test]
+fn luck_moves_no_rating_by_adjusted_scores_and_who_forfeits_is_behind_whatever_the_scores() {
+    let luck = of_one_of(NonZeroUsize::MIN);
+    let times = MatchTimes { created_ms: 0, ended_ms: 1 };
+    // Ann has won by her cards: without them bob is ahead.
+    let scores = [(50.0, 80.0), (-50.0, -80.0)].map(|(raw, luck)| AdjustedScore { raw, luck });
+    luck.count(number(1), times, &won(["ann", "bob"], Seats::EMPTY), Arc::new(scores));
+    let mu = |of: &str| luck.of_bot(&bot(of)).unwrap().adjusted_rating.unwrap().0.rating.mu;
+    assert!(mu("bob") > mu("ann"));
+    luck.count(
+        number(2),
+        times,
+        &won(["cyd", "dan"], Seats::EMPTY.with(Seat::new(1).unwrap())),
+        Arc::new(scores),
+    );
+    assert!(mu("cyd") > mu("dan"), "dan has forfeited");
+    luck.clear();
+    assert_eq!(luck.of_bot(&bot("ann")), None);
 }

@@ -23,6 +23,7 @@ use self::basis::Basis;
 use self::item::{ExportedRecord, Item};
 use self::progress::{Lacks, Progress, Subject};
 use self::sink::{Place, Sink};
+use super::check_bots;
 use super::filter::FilterArgs;
 use crate::args::AddressArgs;
 use crate::client::{Client, patiently, record_of, said_no};
@@ -125,6 +126,8 @@ impl Export {
         self.filter.check()?;
         let mut signals = Terminations::listen().context("signals can't be had")?;
         let client = Client::connect_as_anyone(&self.address).await?;
+        // Before anything is written: of a bot that is not there the export would be empty, and look like an answer.
+        patiently(async || check_bots(&client, self.filter.bots()).await).await?;
         let mut exporting = Exporting::new(&self, &client).await?;
         let done = exporting.all(&mut signals).await;
         exporting.end(done, &mut signals).await
