@@ -130,8 +130,10 @@ pub const HTTP1_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long accepting rests after the system refused a new connection, such as for want of file descriptors.
 pub const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Connections that wait to be accepted, in the system.
-pub const LISTEN_BACKLOG: u32 = 1_024;
+/// Connections that wait to be accepted, in the system, which may allow fewer (Linux: `net.core.somaxconn`, 4,096 unless set). One
+/// beyond that is dropped without a word, and its client tries again only after 1, 3, 7 … seconds: so as many as may come at once after
+/// a restart, or while somebody opens a thousand, have to fit.
+pub const LISTEN_BACKLOG: u32 = 4_096;
 
 /// How long nothing comes from a peer until the system asks whether it is still there: over HTTP/1, where nothing is pinged, nobody
 /// else does.
