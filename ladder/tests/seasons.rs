@@ -119,6 +119,45 @@ fn a_season_of_few_bots() {
     );
 }
 
+/// Bots of these ratings play for twenty minutes, each four matches at once, all of which are over by the next call: how many of the
+/// matches come about that could, where each bot has one a call, and nobody waits for longer than this.
+fn check_quick(players: usize, teams: Teams, ratings: &[f64], share: f64, wait_max_ms: u64) {
+    const CALLS: u64 = 1_200;
+    let options = PairingOptions::usual(Players::new(players).unwrap(), teams);
+    let mut queue = Queue::new(PairingSettings::new(options).unwrap());
+    for (number, &rating) in (0..).zip(ratings) {
+        let (bot, owner, places) = (BotId::new(number), OwnerId::new(number), NonZeroU16::new(4).unwrap());
+        queue.join(Entrant { bot, owner, strength: Strength::new(rating, 1.0).unwrap(), places }, 0);
+    }
+    let (mut matches, mut longest_ms) = (0, 0);
+    for now_ms in (1..=CALLS).map(|call| call * 1_000) {
+        for pairing in queue.pair(now_ms) {
+            matches += 1;
+            let waits = pairing.members().iter().map(|member| now_ms - member.since_ms);
+            longest_ms = waits.fold(longest_ms, u64::max);
+            queue.finish(&pairing, now_ms + 500).unwrap();
+        }
+    }
+    let most = CALLS * (ratings.len() / players) as u64;
+    println!(
+        "{players} players, {} bots, quick matches: {matches} of {most}; longest wait {longest_ms} ms",
+        ratings.len()
+    );
+    assert!(f64::from(matches) >= share * most as f64, "{matches} of {most} matches");
+    assert!(longest_ms <= wait_max_ms, "one waited {longest_ms} ms");
+}
+
+#[test]
+fn few_bots_of_unlike_strength_play_on_where_matches_take_no_time() {
+    let six = [5.0, 20.0, 24.0, 28.0, 31.0, 33.0];
+    check_quick(2, Teams::Individual, &[0.0, 10.0, 20.0, 30.0], 0.95, 2_000);
+    check_quick(2, Teams::Individual, &six, 0.75, 3_000);
+    check_quick(4, Teams::Pairs, &six, 0.95, 3_000);
+    check_quick(6, Teams::Individual, &six, 0.95, 2_000);
+    let sixteen: Vec<f64> = (0..16).map(|number| f64::from(number * number) / 6.0).collect();
+    check_quick(2, Teams::Individual, &sixteen, 0.75, 5_000);
+}
+
 /// What this thread has taken of the processor.
 #[cfg(target_os = "linux")]
 fn processor_time() -> Duration {

@@ -68,8 +68,13 @@ impl Distance {
     /// either side; below 0 for two that are near and uncertain.
     pub(super) fn between(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
         let uncertain = one.strength.uncertainty() + other.strength.uncertainty();
+        one.apart(other) - self.nearer_by_uncertainty * uncertain + self.by_repeats(one, other)
+    }
+
+    /// In points: by how much their matches too many together part them.
+    pub(super) fn by_repeats(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
         let repeats = one.beyond_share(other, self.share).max(other.beyond_share(one, self.share));
-        one.apart(other) - self.nearer_by_uncertainty * uncertain + self.further_by_repeat * repeats
+        self.further_by_repeat * repeats
     }
 
     /// How far apart ratings may be at most within this reach, where nobody is more uncertain than `most_uncertain` points.

@@ -8,6 +8,7 @@ mod field;
 mod history;
 mod hold;
 mod members;
+mod neighbours;
 mod owners;
 mod queue;
 mod round;

@@ -10,6 +10,7 @@ use super::bot::{BotId, OwnerId, Strength};
 use super::candidate::Candidate;
 use super::history::{History, SeatCounts};
 use super::members::{Member, Pairing};
+use super::neighbours::Queued;
 use super::owners::Owners;
 use super::settings::PairingSettings;
 use super::{round, seating, sides};
@@ -65,7 +66,6 @@ pub struct Waiting {
 pub struct Queue {
     settings: PairingSettings,
     pub(super) bots: BTreeMap<BotId, Bot>,
-    queued: usize,
 }
 
 /// What is known of a bot, whether it waits or not.
@@ -136,7 +136,7 @@ impl Bot {
 impl Queue {
     /// Nobody waits.
     pub const fn new(settings: PairingSettings) -> Self {
-        Self { settings, bots: BTreeMap::new(), queued: 0 }
+        Self { settings, bots: BTreeMap::new() }
     }
 
     /// How it pairs.
@@ -152,9 +152,7 @@ impl Queue {
         known.owner = owner;
         let has_room = known.free() > 0;
         let since_ms = known.place.filter(|_| has_room).map_or(now_ms, |place| place.since_ms);
-        if known.place.replace(Place { strength, places, since_ms, turn: Turn::Taken }).is_none() {
-            self.queued += 1;
-        }
+        known.place = Some(Place { strength, places, since_ms, turn: Turn::Taken });
     }
 
     /// The bot stays in the queue and waits on, and is passed over until it joins again: for now it could not play.
@@ -182,8 +180,8 @@ impl Queue {
 
     /// The bot wants no more matches. Those that it plays go on, and what is remembered of it stays.
     pub fn leave(&mut self, bot: BotId) {
-        if self.bots.get_mut(&bot).is_some_and(|bot| bot.place.take().is_some()) {
-            self.queued -= 1;
+        if let Some(bot) = self.bots.get_mut(&bot) {
+            bot.place = None;
         }
     }
 
@@ -262,7 +260,10 @@ impl Queue {
             let place = bot.waits()?;
             Some(Candidate { id, bot, strength: place.strength, since_ms: place.since_ms })
         });
-        let groups = round::groups(&self.settings, candidates.collect(), self.queued, now_ms);
+        let queued = self.bots.iter().filter_map(|(&id, bot)| {
+            Some(Queued { id, owner: bot.owner, rating: bot.place?.strength.rating() })
+        });
+        let groups = round::groups(&self.settings, candidates.collect(), queued.collect(), now_ms);
         let pairings: Vec<Pairing> = groups.iter().map(|group| self.seated(group)).collect();
         for pairing in &pairings {
             self.begin(pairing);

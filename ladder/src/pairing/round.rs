@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, Distance};
 use super::field::Field;
+use super::neighbours::{Neighbours, Queued};
 use super::owners::Owners;
 use super::settings::PairingSettings;
 
@@ -38,15 +39,31 @@ impl Reach {
     }
 }
 
-/// Who plays with whom now. Each candidate is in one group at most. `queued` is how many are in the queue, those that play as much as
-/// they can too.
+/// How far others are from a bot.
+struct Surroundings {
+    distance: Distance,
+    neighbours: Neighbours,
+}
+
+impl Surroundings {
+    /// Whether two are within a reach that are so far from one another. The ratings of neighbours are no bar: they wait for others only
+    /// where they have met too often.
+    fn within(&self, reach: Reach, between: f64, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        reach.has(between)
+            || reach.has(self.distance.by_repeats(one, other)) && self.neighbours.are(one, other)
+    }
+}
+
+/// Who plays with whom now. Each candidate is in one group at most. `queued` are all in the queue, those that play as much as they can
+/// too.
 pub(super) fn groups<'a>(
     settings: &PairingSettings,
     candidates: Vec<Candidate<'a>>,
-    queued: usize,
+    queued: Vec<Queued>,
     now_ms: u64,
 ) -> Vec<Vec<Candidate<'a>>> {
-    let distance = Distance::new(settings, queued);
+    let neighbours = Neighbours::new(settings, queued);
+    let around = Surroundings { distance: Distance::new(settings, neighbours.queued()), neighbours };
     let mut field = Field::new(candidates, settings.most_of_an_owner());
     let mut groups = Vec::new();
     for first in field.by_waiting() {
@@ -58,8 +75,8 @@ pub(super) fn groups<'a>(
         }
         let waited_ms = now_ms.saturating_sub(field.candidate(first).since_ms);
         let reach = Reach::new(settings, waited_ms);
-        let choice = choice(settings, &field, first, reach, &distance);
-        if let Some(group) = group(settings, &field, first, &choice, reach, &distance) {
+        let choice = choice(settings, &field, first, reach, &around);
+        if let Some(group) = group(settings, &field, first, &choice, reach, &around) {
             groups.push(group.iter().map(|&index| *field.candidate(index)).collect());
             for index in group {
                 field.remove(index);
@@ -75,7 +92,7 @@ fn choice(
     field: &Field<'_>,
     first: usize,
     reach: Reach,
-    distance: &Distance,
+    around: &Surroundings,
 ) -> Vec<usize> {
     let candidate = field.candidate(first);
     let mut owners = Owners::new(settings.most_of_an_owner());
@@ -83,13 +100,15 @@ fn choice(
     // Of the bot's own owner there may be no room for another: whoever could not even play with it alone is no choice.
     let own = owners.clone();
     let (looked_at, widest) = match reach {
-        Reach::Within(points) => (LOOKED_AT, distance.widest(points, candidate, field.most_uncertain())),
+        Reach::Within(points) => {
+            (LOOKED_AT, around.distance.widest(points, candidate, field.most_uncertain()))
+        }
         Reach::Unlimited => (usize::MAX, f64::INFINITY),
     };
     let mut choice = Vec::new();
     for index in field.nearest(first).take(looked_at) {
         let other = field.candidate(index);
-        if candidate.apart(other) > widest {
+        if candidate.apart(other) > widest && !around.neighbours.are(candidate, other) {
             break;
         }
         let (full, enough) = (choice.len() >= CHOICE, owners.compatible() >= settings.players.count());
@@ -115,7 +134,7 @@ fn group(
     first: usize,
     choice: &[usize],
     reach: Reach,
-    distance: &Distance,
+    around: &Surroundings,
 ) -> Option<Vec<usize>> {
     let mut owners = Owners::new(settings.most_of_an_owner());
     owners.add(field.candidate(first).owner());
@@ -125,9 +144,10 @@ fn group(
     while group.len() < settings.players.count() {
         let newest = field.candidate(*group.last()?);
         open.retain_mut(|(sum, index)| {
-            let between = distance.between(newest, field.candidate(*index));
+            let other = field.candidate(*index);
+            let between = around.distance.between(newest, other);
             *sum += between;
-            reach.has(between) && owners.has_room(field.candidate(*index).owner())
+            owners.has_room(other.owner()) && around.within(reach, between, newest, other)
         });
         let nearest = (0..open.len()).min_by(|&a, &b| {
             let [(sum_a, a), (sum_b, b)] = [open[a], open[b]];

@@ -33,14 +33,54 @@ fn the_uncertain_count_as_nearer() {
     check(two(), &[(1, 1, 25.0, 1.0), (2, 2, 25.5, 1.0), (3, 3, 30.0, 8.0)], 0, &[&[1, 2]]);
 }
 
+/// Two bots of these ratings wait. Beside each there are so many more, all of this owner if one is given, who are passed over.
+fn waiting_two(ratings: [f64; 2], beside_each: u64, of: Option<u64>) -> Queue {
+    let mut queue = queue(two());
+    for (bot, rating) in (1..).zip(ratings) {
+        for number in 0..=beside_each {
+            let id = 1_000 * number + bot;
+            let owner = OwnerId::new(of.filter(|_| number > 0).unwrap_or(id));
+            queue.join(Entrant { owner, strength: Strength::new(rating, 1.0).unwrap(), ..entrant(id) }, 0);
+            if number > 0 {
+                queue.pass_over(BotId::new(id));
+            }
+        }
+    }
+    queue
+}
+
 #[test]
 fn reach_widens_with_waiting_and_then_has_no_bound() {
-    let ten_apart = [(1, 1, 20.0, 1.0), (2, 2, 30.0, 1.0)];
-    check(two(), &ten_apart, 19_999, &[]);
-    check(two(), &ten_apart, 20_000, &[&[1, 2]]);
-    let far_apart = [(1, 1, -1e6, 0.0), (2, 2, 1e6, 0.0)];
-    check(two(), &far_apart, PATIENCE_MS - 1, &[]);
-    check(two(), &far_apart, PATIENCE_MS, &[&[1, 2]]);
+    let check = |ratings, waited_ms| {
+        assert_eq!(
+            waiting_two(ratings, 8, None).pair(waited_ms - 1),
+            [],
+            "{ratings:?} before {waited_ms} ms"
+        );
+        assert_eq!(bots(&waiting_two(ratings, 8, None).pair(waited_ms)), [[1, 2]], "after {waited_ms} ms");
+    };
+    check([20.0, 30.0], 20_000);
+    check([-1e6, 1e6], PATIENCE_MS);
+}
+
+#[test]
+fn neighbours_play_at_once_however_far_their_ratings_are_apart() {
+    let pairs = |beside_each, of| waiting_two([-1e6, 1e6], beside_each, of).pair(0).len();
+    assert_eq!(pairs(0, None), 1);
+    assert_eq!(pairs(7, None), 1);
+    assert_eq!(pairs(8, None), 0, "the last of eight is a neighbour, the ninth is none");
+    assert_eq!(pairs(8, Some(1)), 1, "whom the one may not meet is no neighbour of it");
+    assert_eq!(pairs(8, Some(3)), 0);
+}
+
+#[test]
+fn a_bot_at_the_edge_has_those_for_neighbours_who_have_nearer_ones() {
+    let mut queue = waiting_two([25.0, 60.0], 0, None);
+    for bot in 10..30 {
+        queue.join(Entrant { strength: Strength::new(25.0, 1.0).unwrap(), ..entrant(bot) }, 0);
+        queue.pass_over(BotId::new(bot));
+    }
+    assert_eq!(bots(&queue.pair(0)), [[1, 2]]);
 }
 
 #[test]
