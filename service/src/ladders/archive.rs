@@ -65,10 +65,10 @@ struct Kept {
     count: u64,
 }
 
-/// How many results are kept in memory of one of so many ladders: an equal part of what the files that were read leave.
-pub(super) fn results_of_one_of(ladders: NonZeroUsize) -> usize {
-    let of_files_read = limits::LADDER_BLOCKS_READ * limits::LADDER_BLOCK_RESULTS;
-    limits::MAX_LADDER_RESULTS.min((limits::MAX_RESULTS_OF_ALL_LADDERS - of_files_read) / ladders)
+/// How many results are kept in memory of one of so many ladders: an equal part of this many of all, and as many as a file has, as those
+/// that are not enough for one are in memory.
+pub(super) fn results_of_one_of(ladders: NonZeroUsize, of_all: usize) -> usize {
+    (of_all / ladders).clamp(limits::LADDER_BLOCK_RESULTS, limits::MAX_LADDER_RESULTS)
 }
 
 /// Some of the results, the oldest first, and whether there may be any before them.

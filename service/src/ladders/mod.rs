@@ -76,7 +76,7 @@ use crate::incident::Incident;
 use crate::journal::{BotName, LadderName, LadderStore, ResultNumber};
 use crate::limits;
 use crate::matches::{Clock, Matches};
-use archive::{Archive, FilesRead, Room};
+use archive::{Archive, FilesRead, Room, results_of_one_of};
 use capacity::{Capacities, WithinCapacity};
 use counting::Counting;
 use honesty::{Bounds, Honesty, Sources};
@@ -101,6 +101,8 @@ pub struct Config {
     pub stored_every: Duration,
     /// The folder for files of their older results.
     pub results: PathBuf,
+    /// How many of the latest results of all ladders are in memory.
+    pub results_in_memory: usize,
     /// By which they wait.
     pub clock: Arc<dyn Clock>,
     /// The folder that keeps the luck of their results.
@@ -176,7 +178,8 @@ impl Ladders {
     /// Begins to run them, until `stop`. Results that were there before are counted first, and until then nobody is paired.
     pub fn open(config: Config, tasks: &TaskTracker, stop: CancellationToken) -> Self {
         let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
-        Self::open_with(config, Room::of_one_of(count), tasks, stop)
+        let room = Room::of_one_of(count, config.results_in_memory);
+        Self::open_with(config, room, tasks, stop)
     }
 
     /// The same with this room for the results of each.
@@ -187,6 +190,7 @@ impl Ladders {
         let mut shown = BTreeMap::new();
         let mut to_keep = Vec::new();
         let count = NonZeroUsize::new(config.specs.iter().count()).unwrap_or(NonZeroUsize::MIN);
+        let most_of_luck = results_of_one_of(count, config.results_in_memory);
         let mut lucky = BTreeMap::new();
         let files_read = Arc::<FilesRead>::default();
         let older_luck = Arc::new(OlderLuck::new(config.luck.clone()));
@@ -197,7 +201,7 @@ impl Ladders {
             let (before, compared) = watch::channel(Before::NotCompared);
             shown.insert(spec.name.clone(), Shown { show, archive: Arc::clone(&archive), before });
             to_keep.push(ToKeep { spec: Arc::clone(spec), picture: picture.clone(), before: compared });
-            let luck = Arc::new(Luck::of_one_of(count, spec.rating, Arc::clone(&older_luck)));
+            let luck = Arc::new(Luck::new(most_of_luck, spec.rating, Arc::clone(&older_luck)));
             lucky.insert(spec.name.clone(), (Arc::clone(spec), Arc::clone(&luck)));
             let (spec, accounts) = (Arc::clone(spec), Arc::clone(&config.accounts));
             ladders.insert(spec.name.clone(), Readable { spec, picture, archive, luck, accounts });

@@ -99,7 +99,7 @@ impl Scene {
     }
 
     async fn with(specs: LadderSpecs) -> Self {
-        Self::with_room(specs, Room::of_one_of(NonZeroUsize::MIN)).await
+        Self::with_room(specs, usual_room()).await
     }
 
     async fn with_room(specs: LadderSpecs, room: Room) -> Self {
@@ -140,6 +140,7 @@ impl Scene {
             clock: Arc::<Wall>::clone(&clock),
             luck: folder.path().join("luck"),
             results: folder.path().join("results"),
+            results_in_memory: limits::DEFAULT_LADDER_RESULTS_IN_MEMORY,
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };
@@ -447,18 +448,25 @@ async fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_ar
 
 #[test]
 fn many_ladders_share_the_memory_for_results() {
-    let files_read = limits::LADDER_BLOCKS_READ * limits::LADDER_BLOCK_RESULTS;
-    let left = limits::MAX_RESULTS_OF_ALL_LADDERS - files_read;
-    for (ladders, most) in [
-        (1, limits::MAX_LADDER_RESULTS),
-        (2, left / 2),
-        (33, left / 33),
-        (limits::MAX_LADDERS, left / limits::MAX_LADDERS),
+    const USUAL: usize = limits::DEFAULT_LADDER_RESULTS_IN_MEMORY;
+    for (ladders, of_all, most) in [
+        (1, USUAL, limits::MAX_LADDER_RESULTS),
+        (2, USUAL, USUAL / 2),
+        (33, USUAL, USUAL / 33),
+        (limits::MAX_LADDERS, USUAL, USUAL / limits::MAX_LADDERS),
+        (2, 20_000, 10_000),
+        (2, 4_096, limits::LADDER_BLOCK_RESULTS),
+        (64, 10_000_000, 156_250),
+        (2, 10_000_000, limits::MAX_LADDER_RESULTS),
     ] {
-        let Room { memory, block, .. } = Room::of_one_of(NonZeroUsize::new(ladders).unwrap());
-        assert_eq!(memory + block, most, "{ladders} ladders");
-        assert!(memory > 0 && ladders * most + files_read <= limits::MAX_RESULTS_OF_ALL_LADDERS);
+        let Room { memory, block, .. } = Room::of_one_of(NonZeroUsize::new(ladders).unwrap(), of_all);
+        assert_eq!(memory + block, most, "{ladders} ladders, {of_all} results of all");
     }
+}
+
+/// That of a ladder alone, as it is unless configured.
+fn usual_room() -> Room {
+    Room::of_one_of(NonZeroUsize::MIN, limits::DEFAULT_LADDER_RESULTS_IN_MEMORY)
 }
 
 /// One with room for so many results, of which none is written.

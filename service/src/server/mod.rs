@@ -212,6 +212,7 @@ impl Server {
             clock: Arc::<ServerClock>::clone(&clock),
             luck: config.data.join("luck"),
             results: config.data.join("results"),
+            results_in_memory: numbers.count(Number::LadderResultsInMemory),
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };

@@ -90,6 +90,7 @@ impl World {
             clock: Arc::<SystemClock>::clone(&clock),
             luck: folder.join("luck"),
             results: folder.join("results"),
+            results_in_memory: limits::DEFAULT_LADDER_RESULTS_IN_MEMORY,
             pressure: Arc::clone(&pressure),
             disk_room: Arc::clone(&disk_room),
         };

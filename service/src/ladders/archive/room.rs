@@ -28,11 +28,11 @@ pub(in crate::ladders) struct Room {
 }
 
 impl Room {
-    /// That of one of so many ladders, which share the memory for results.
-    pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize) -> Self {
+    /// That of one of so many ladders, which share the memory for so many results.
+    pub(in crate::ladders) fn of_one_of(ladders: NonZeroUsize, of_all: usize) -> Self {
         let block = limits::LADDER_BLOCK_RESULTS;
         // Beside those that stay there are those that are not enough for a file yet.
-        let memory = results_of_one_of(ladders).saturating_sub(block);
+        let memory = results_of_one_of(ladders, of_all).saturating_sub(block);
         Self { memory, block, unwritten: limits::UNWRITTEN_LADDER_RESULTS }
     }
 

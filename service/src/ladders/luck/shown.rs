@@ -1,7 +1,6 @@
 //! What everyone may read of the luck in a ladder's results.
 
 use std::collections::{HashMap, VecDeque};
-use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::watch;
@@ -12,7 +11,6 @@ use zetema_ladder::{
 
 use super::older::OlderLuck;
 use crate::journal::{BotName, ResultNumber};
-use crate::ladders::archive;
 use crate::ladders::results::LoggedResult;
 
 /// The luck of the cards in one ladder's results, as far as it is computed.
@@ -93,17 +91,13 @@ impl Kept {
 }
 
 impl Luck {
-    /// That of one of so many ladders, which share the memory for results. It rates as this one does.
-    pub(in crate::ladders) fn of_one_of(
-        ladders: NonZeroUsize,
-        rating: RatingSettings,
-        older: Arc<OlderLuck>,
-    ) -> Self {
+    /// That of one ladder, of which so many results are in memory. It rates as this one does.
+    pub(in crate::ladders) fn new(most: usize, rating: RatingSettings, older: Arc<OlderLuck>) -> Self {
         let cleared = LuckChange::default();
         Self {
             kept: RwLock::new(Kept::since(cleared, rating)),
             latest: watch::Sender::new(cleared),
-            most: archive::results_of_one_of(ladders),
+            most,
             older,
         }
     }

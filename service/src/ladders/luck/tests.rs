@@ -1,7 +1,6 @@
 //! What is kept on the disk.
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -195,7 +194,7 @@ async fn the_luck_of_results_that_are_not_in_memory_is_read_back_from_the_files_
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("luck");
     let older = Arc::new(OlderLuck::new(at.clone()));
-    let shown = Luck::of_one_of(NonZeroUsize::MIN, RatingSettings::default(), Arc::clone(&older));
+    let shown = Luck::new(1_000, RatingSettings::default(), Arc::clone(&older));
     let mut cache = Cache::open(at.clone(), ResultNumber::new(1), Arc::clone(&older)).await;
     let [first, another, next] = [7, 8, limits::LUCK_BLOCK_RESULTS + 7].map(|number| luck(number, 2));
     for luck in [&first, &another] {

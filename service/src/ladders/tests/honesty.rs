@@ -13,7 +13,7 @@ use crate::ladders::archive::RatedResults;
 
 /// Who resigns now and then is not benched here.
 async fn patient() -> Scene {
-    patient_with(Room::of_one_of(NonZeroUsize::MIN)).await
+    patient_with(usual_room()).await
 }
 
 pub(super) async fn patient_with(room: Room) -> Scene {
@@ -364,9 +364,9 @@ fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
 
 #[tokio::test]
 async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_left_out_is_said() {
-    const MOST: u64 = limits::MAX_RESULTS_OF_ALL_LADDERS as u64 / 64;
+    const MOST: u64 = 6_250;
     const { assert!((limits::LADDER_RESULTS_LOOKED_AT as u64) < MOST) };
-    let archive = in_memory(limits::MAX_RESULTS_OF_ALL_LADDERS / 64);
+    let archive = in_memory(MOST as usize);
     let rating = zetema_ladder::RatingSettings::default().first();
     let add = |number: u64| {
         let mut result = LoggedResult { ended_at: UnixMillis::new(1_000 + number), ..aborted(number, "ann") };

@@ -57,8 +57,13 @@ impl Scene {
     }
 }
 
+/// How many results of one of so many ladders are in memory, unless configured.
+fn most_of(ladders: NonZeroUsize) -> usize {
+    results_of_one_of(ladders, limits::DEFAULT_LADDER_RESULTS_IN_MEMORY)
+}
+
 fn of_one_of(ladders: NonZeroUsize) -> Luck {
-    Luck::of_one_of(ladders, RatingSettings::default(), Arc::new(OlderLuck::new(PathBuf::new())))
+    Luck::new(most_of(ladders), RatingSettings::default(), Arc::new(OlderLuck::new(PathBuf::new())))
 }
 
 /// A match of two that the first has won.
@@ -162,7 +167,7 @@ async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
 #[test]
 fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
     let ladders = NonZeroUsize::new(64).unwrap();
-    let (luck, most) = (of_one_of(ladders), results_of_one_of(ladders) as u64);
+    let (luck, most) = (of_one_of(ladders), most_of(ladders) as u64);
     let scores: Arc<[AdjustedScore]> = Arc::new([10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 }));
     let (times, played) = (MatchTimes { created_ms: 0, ended_ms: 1 }, won(["ann", "bob"], Seats::EMPTY));
     for result in 1..=most + 2 {
