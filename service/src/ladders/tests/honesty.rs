@@ -366,7 +366,7 @@ fn the_page_has_how_many_bots_a_season_is_long_enough_for() {
 async fn the_rated_results_of_a_time_are_found_wherever_they_are_and_what_is_left_out_is_said() {
     const MOST: u64 = 6_250;
     const { assert!((limits::LADDER_RESULTS_LOOKED_AT as u64) < MOST) };
-    let archive = in_memory(MOST as usize);
+    let archive = in_memory(6_250);
     let rating = zetema_ladder::RatingSettings::default().first();
     let add = |number: u64| {
         let mut result = LoggedResult { ended_at: UnixMillis::new(1_000 + number), ..aborted(number, "ann") };
