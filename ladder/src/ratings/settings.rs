@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use zetema_rules::{Players, Teams};
+
 use super::rating::{Mu, OutOfRange, Rating, Sigma, within};
 
 /// The numbers that a ladder rates by, not checked yet. All but `kappa` are in rating points.
@@ -11,7 +13,7 @@ pub struct RatingOptions {
     pub mu: f64,
     /// σ₀: how unsure that is; 10⁻⁶ to 100 β.
     pub sigma: f64,
-    /// β: how much luck there is in a match; 0.001 to 1,000. Of two bots that are well known, the one that is √2 β above the
+    /// β: how much luck there is in a match; 0.001 to 1,000. Of two sides that are well known, the one that is √2 β above the
     /// other is ahead of it in 73 matches of 100.
     pub beta: f64,
     /// κ: the least part of σ² that a match leaves; 10⁻⁹ to 1.
@@ -23,13 +25,38 @@ pub struct RatingOptions {
     pub provisional_sigma: f64,
 }
 
-/// Those that a ladder has unless it is said: docs/ladder.md has the reasons and the figures.
+impl RatingOptions {
+    /// β of a match of two.
+    const BETA_OF_TWO: f64 = 10.0;
+
+    /// The usual numbers for matches of so many players in teams that they can form: `docs/ladder.md` has the reasons and the figures.
+    ///
+    /// β is 10 for each opponent that a bot has in a match, added up as variances are: 10 √n for n of them. The luck of a side is that of
+    /// all its members; and as a side has the same luck in each of its comparisons, all of them together say as much as one.
+    ///
+    /// ```
+    /// # use zetema_ladder::RatingOptions;
+    /// # use zetema_rules::{Players, Teams};
+    /// let four = Players::new(4)?;
+    /// assert_eq!(RatingOptions::usual(Players::TWO, Teams::Individual).beta, 10.0);
+    /// assert_eq!(RatingOptions::usual(four, Teams::Pairs).beta, 200_f64.sqrt());
+    /// assert_eq!(RatingOptions::usual(four, Teams::Individual).beta, 300_f64.sqrt());
+    /// # Ok::<(), zetema_rules::RulesError>(())
+    /// ```
+    pub fn usual(players: Players, teams: Teams) -> Self {
+        let opponents = players.seats().filter(|&seat| teams.side(seat, players).index() != 0);
+        let variance: f64 = opponents.map(|_| Self::BETA_OF_TWO.powi(2)).sum();
+        Self { beta: variance.sqrt(), ..Self::default() }
+    }
+}
+
+/// The usual numbers for matches of two.
 impl Default for RatingOptions {
     fn default() -> Self {
         Self {
             mu: 25.0,
             sigma: 25.0 / 3.0,
-            beta: 10.0,
+            beta: Self::BETA_OF_TWO,
             kappa: 0.0001,
             tau: 25.0 / 600.0,
             provisional_sigma: 4.5,
@@ -94,7 +121,7 @@ impl RatingSettings {
     }
 }
 
-/// The default numbers.
+/// The usual numbers for matches of two.
 impl Default for RatingSettings {
     fn default() -> Self {
         Self(RatingOptions::default())

@@ -5,12 +5,13 @@
 //! of the ratings.
 #![allow(clippy::expect_used, clippy::print_stdout)]
 
+mod fit;
 mod season;
 #[path = "../suite/support.rs"]
 mod support;
 
 use zetema_ladder::{Certainty, RatingOptions, RatingSettings};
-use zetema_rules::Teams;
+use zetema_rules::{Players, Teams};
 
 use season::{MATCHES, Paired, Plan, Prediction, Season};
 
@@ -81,9 +82,15 @@ fn slope(predictions: &[Prediction]) -> f64 {
     slope
 }
 
+/// The least rank correlation in the mean of all seasons.
+const CORRELATION: f64 = 0.95;
+
+/// How much less a season may have than the order that fits its results best, where that leaves less than its bound.
+const BELOW_FITTED: f64 = 0.015;
+
 /// What is to come of a plan's seasons.
 struct Bounds {
-    /// The least rank correlation of a season.
+    /// The least rank correlation of a season whose results show the order so well.
     correlation: f64,
     /// The most that a decile of many pairs is off.
     off: f64,
@@ -93,38 +100,69 @@ struct Bounds {
     slope: [f64; 2],
 }
 
-/// Plays the seasons, and prints what came of them.
-fn check(name: &str, plan: &Plan, bounds: &Bounds) {
-    let seasons: Vec<Season> = (1..=SEASONS).map(|seed| Season::play(plan, seed)).collect();
-    let established = seasons.iter().flat_map(|season| season.predictions.iter().copied());
-    let established: Vec<Prediction> =
-        established.filter(|one| one.certainty == Certainty::Established).collect();
+/// What a ladder is held to.
+const CALIBRATED: Bounds = Bounds { correlation: 0.97, off: 0.02, beyond_chance: 0.01, slope: [0.87, 1.05] };
+
+fn seasons(plan: &Plan) -> Vec<Season> {
+    (1..=SEASONS).map(|seed| Season::play(plan, seed)).collect()
+}
+
+/// What is predicted of established bots.
+fn established(seasons: &[Season]) -> Vec<Prediction> {
+    let all = seasons.iter().flat_map(|season| season.predictions.iter().copied());
+    all.filter(|one| one.certainty == Certainty::Established).collect()
+}
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / whole(of.len())
+}
+
+/// Checks how well the standings find the order.
+fn check_order(name: &str, seasons: &[Season], bounds: &Bounds) {
+    let found: Vec<f64> = seasons.iter().map(Season::rank_correlation).collect();
+    let fitted: Vec<f64> = seasons.iter().map(Season::fitted_rank_correlation).collect();
+    let least = |of: &[f64]| of.iter().copied().fold(1.0, f64::min);
+    println!(
+        "{name}: rank correlation {:.3} at least, {:.3} in the mean; fitted {:.3} at least, {:.3} in the mean",
+        least(&found),
+        mean(&found),
+        least(&fitted),
+        mean(&fitted)
+    );
+    for (season, (found, fitted)) in (1..).zip(found.iter().zip(&fitted)) {
+        let least = bounds.correlation.min(fitted - BELOW_FITTED);
+        assert!(*found >= least, "{name}, season {season}: rank correlation {found}, fitted {fitted}");
+    }
+    let (found, fitted) = (mean(&found), mean(&fitted));
+    assert!(found >= CORRELATION, "{name}: rank correlation {found} in the mean");
+    assert!(fitted >= found, "{name}: fitted {fitted} in the mean, and the standings {found}");
+}
+
+/// Checks whether what is predicted comes true.
+fn check_chances(name: &str, seasons: &[Season], bounds: &Bounds) {
+    let established = established(seasons);
     let late: Vec<Prediction> =
         established.iter().copied().filter(|one| one.after >= MATCHES * 2 / 3).collect();
-    let correlations: Vec<f64> = seasons.iter().map(Season::rank_correlation).collect();
-    let lowest = correlations.iter().copied().fold(1.0, f64::min);
-    let mean = correlations.iter().sum::<f64>() / whole(correlations.len());
     let deciles = deciles(&established);
     let (off, beyond_chance) = (farthest_off(&deciles), farthest_beyond_chance(&deciles));
     let (whole_season, last_third) = (slope(&established), slope(&late));
     println!(
-        "{name}, spread {}: rank correlation {lowest:.3} at least, {mean:.3} in the mean; at most {off:.3} off, {beyond_chance:.3} beyond chance; slope {whole_season:.2}, in \
-         the last third {last_third:.2}",
-        plan.spread
+        "{name}: at most {off:.3} off, {beyond_chance:.3} beyond chance; slope {whole_season:.2}, in the last third {last_third:.2}"
     );
     for Decile { pairs, predicted, observed } in &deciles {
         println!("    {pairs:6} pairs: predicted {predicted:.3}, observed {observed:.3}");
     }
-    assert!(lowest >= bounds.correlation, "{name}, spread {}: rank correlation {lowest}", plan.spread);
-    assert!(mean >= 0.95, "{name}, spread {}: rank correlation {mean} in the mean", plan.spread);
-    assert!(off <= bounds.off, "{name}, spread {}: {off} off", plan.spread);
-    assert!(
-        beyond_chance <= bounds.beyond_chance,
-        "{name}, spread {}: {beyond_chance} off beyond chance",
-        plan.spread
-    );
+    assert!(off <= bounds.off, "{name}: {off} off");
+    assert!(beyond_chance <= bounds.beyond_chance, "{name}: {beyond_chance} off beyond chance");
     let [from, to] = bounds.slope;
-    assert!((from..=to).contains(&whole_season), "{name}, spread {}: slope {whole_season}", plan.spread);
+    assert!((from..=to).contains(&whole_season), "{name}: slope {whole_season}");
+}
+
+fn check(name: &str, plan: &Plan, bounds: &Bounds) {
+    let seasons = seasons(plan);
+    let name = format!("{name}, spread {}", plan.spread);
+    check_order(&name, &seasons, bounds);
+    check_chances(&name, &seasons, bounds);
 }
 
 /// How far bots are apart: the one that is a spread above the middle wins so many of 100 against it.
@@ -132,65 +170,75 @@ const WINS_61: f64 = 0.4;
 const WINS_71: f64 = 0.8;
 const WINS_87: f64 = 1.6;
 
-/// Plays with the usual settings, however far the bots are apart. A slope under 1 where luck all but hides the differences, and over 1
-/// where it hides little, are what the documentation says of them: so the bounds are on both sides.
-fn check_usual(name: &str, paired: &Paired, rows: [(f64, Bounds); 3]) {
-    for (spread, bounds) in rows {
-        let plan = Plan { paired: paired.clone(), spread, settings: RatingSettings::default() };
-        check(name, &plan, &bounds);
+/// With the usual settings.
+fn plan(paired: Paired, players: usize, teams: Teams, spread: f64) -> Plan {
+    let players = Players::new(players).expect("players");
+    let settings = RatingSettings::new(RatingOptions::usual(players, teams)).expect("in range");
+    Plan { paired, players, teams, spread, settings }
+}
+
+/// Bots as far apart as the usual settings take them to be, and nearer and further. A slope under 1 where luck all but hides the
+/// differences, and over 1 where it hides little, are what the documentation says of them: so the bounds are on both sides.
+fn check_each_spread(name: &str, paired: Paired, players: usize, teams: Teams, bounds: [Bounds; 3]) {
+    for (spread, bounds) in [WINS_61, WINS_71, WINS_87].into_iter().zip(bounds) {
+        check(name, &plan(paired, players, teams, spread), &bounds);
     }
 }
 
 #[test]
-fn any_number_of_players_by_chance() {
-    check_usual(
-        "two to four by chance",
-        &Paired::ByChance(2..=4),
-        [
-            (WINS_61, Bounds { correlation: 0.94, off: 0.075, beyond_chance: 0.055, slope: [0.70, 0.84] }),
-            (WINS_71, Bounds { correlation: 0.975, off: 0.04, beyond_chance: 0.03, slope: [0.84, 0.96] }),
-            (WINS_87, Bounds { correlation: 0.985, off: 0.025, beyond_chance: 0.02, slope: [1.00, 1.14] }),
-        ],
-    );
-}
-
-#[test]
 fn two_players_as_the_ladder_pairs_them() {
-    check_usual(
-        "two by the ladder",
-        &Paired::ByTheLadder(2, Teams::Individual),
-        [
-            (WINS_61, Bounds { correlation: 0.93, off: 0.06, beyond_chance: 0.06, slope: [0.60, 0.78] }),
-            (WINS_71, Bounds { correlation: 0.97, off: 0.02, beyond_chance: 0.01, slope: [0.87, 1.01] }),
-            (WINS_87, Bounds { correlation: 0.97, off: 0.075, beyond_chance: 0.06, slope: [1.30, 1.50] }),
-        ],
-    );
+    let nearer = Bounds { correlation: CORRELATION, off: 0.06, beyond_chance: 0.06, slope: [0.60, 0.78] };
+    let further = Bounds { correlation: 0.97, off: 0.075, beyond_chance: 0.06, slope: [1.30, 1.50] };
+    let bounds = [nearer, CALIBRATED, further];
+    check_each_spread("two by the ladder", Paired::ByTheLadder, 2, Teams::Individual, bounds);
 }
 
 #[test]
 fn pairs_as_the_ladder_pairs_them() {
-    check_usual(
-        "two pairs by the ladder",
-        &Paired::ByTheLadder(4, Teams::Pairs),
-        [
-            (WINS_61, Bounds { correlation: 0.93, off: 0.08, beyond_chance: 0.14, slope: [0.47, 0.63] }),
-            (WINS_71, Bounds { correlation: 0.97, off: 0.055, beyond_chance: 0.03, slope: [0.77, 0.91] }),
-            (WINS_87, Bounds { correlation: 0.98, off: 0.065, beyond_chance: 0.045, slope: [1.17, 1.33] }),
-        ],
-    );
+    let nearer = Bounds { correlation: CORRELATION, off: 0.06, beyond_chance: 0.045, slope: [0.58, 0.74] };
+    let further = Bounds { correlation: 0.97, off: 0.095, beyond_chance: 0.07, slope: [1.31, 1.51] };
+    let bounds = [nearer, CALIBRATED, further];
+    check_each_spread("two pairs by the ladder", Paired::ByTheLadder, 4, Teams::Pairs, bounds);
 }
 
 #[test]
 fn four_players_as_the_ladder_pairs_them() {
-    check_usual(
-        "four by the ladder",
-        &Paired::ByTheLadder(4, Teams::Individual),
-        [
-            (WINS_61, Bounds { correlation: 0.95, off: 0.10, beyond_chance: 0.08, slope: [0.60, 0.76] }),
-            (WINS_71, Bounds { correlation: 0.985, off: 0.04, beyond_chance: 0.03, slope: [0.82, 0.94] }),
-            (WINS_87, Bounds { correlation: 0.985, off: 0.03, beyond_chance: 0.02, slope: [1.02, 1.14] }),
-        ],
-    );
+    let nearer = Bounds { correlation: CORRELATION, off: 0.075, beyond_chance: 0.05, slope: [0.70, 0.84] };
+    let further = Bounds { correlation: 0.97, off: 0.035, beyond_chance: 0.03, slope: [1.05, 1.19] };
+    let bounds = [nearer, CALIBRATED, further];
+    check_each_spread("four by the ladder", Paired::ByTheLadder, 4, Teams::Individual, bounds);
+}
+
+#[test]
+fn three_players_by_chance() {
+    let nearer = Bounds { correlation: CORRELATION, off: 0.05, beyond_chance: 0.035, slope: [0.76, 0.90] };
+    let middle = Bounds { off: 0.03, ..CALIBRATED };
+    let further = Bounds { correlation: 0.97, off: 0.045, beyond_chance: 0.035, slope: [1.08, 1.22] };
+    let bounds = [nearer, middle, further];
+    check_each_spread("three by chance", Paired::ByChance, 3, Teams::Individual, bounds);
+}
+
+#[test]
+fn all_other_forms_as_the_ladder_pairs_them() {
+    for (name, players, teams) in [
+        ("three by the ladder", 3, Teams::Individual),
+        ("five by the ladder", 5, Teams::Individual),
+        ("six by the ladder", 6, Teams::Individual),
+        ("three pairs by the ladder", 6, Teams::Pairs),
+        ("two trios by the ladder", 6, Teams::Trios),
+    ] {
+        check(name, &plan(Paired::ByTheLadder, players, teams, WINS_71), &CALIBRATED);
+    }
+}
+
+/// Pairs by the β of two: their slope is 0.84.
+#[test]
+fn luck_that_does_not_grow_with_the_side_is_found_out() {
+    let settings = RatingSettings::default();
+    let plan = Plan { settings, ..plan(Paired::ByTheLadder, 4, Teams::Pairs, WINS_71) };
+    let predictions = established(&seasons(&plan));
+    assert!(farthest_off(&deciles(&predictions)) > CALIBRATED.off);
+    assert!(slope(&predictions) < CALIBRATED.slope[0]);
 }
 
 /// What the tests above would miss if they could not fail.
@@ -198,7 +246,8 @@ fn four_players_as_the_ladder_pairs_them() {
 fn a_ladder_that_takes_luck_for_strength_is_found_out() {
     let wrong = RatingOptions { tau: 3.0, sigma: 8.0, provisional_sigma: 8.0, ..RatingOptions::default() };
     let settings = RatingSettings::new(RatingOptions { beta: 0.5, ..wrong }).expect("in range");
-    let season = Season::play(&Plan { paired: Paired::ByChance(2..=4), spread: WINS_71, settings }, 1);
+    let plan = Plan { settings, ..plan(Paired::ByChance, 3, Teams::Individual, WINS_71) };
+    let season = Season::play(&plan, 1);
     assert!(farthest_off(&deciles(&season.predictions)) > 0.10);
     assert!(slope(&season.predictions) < 0.5);
 }

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
-use std::ops::RangeInclusive;
 
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom, index};
@@ -13,10 +12,11 @@ use zetema_ladder::pairing::{
     BotId, Entrant, OwnerId, Pairing, PairingOptions, PairingSettings, Queue, Strength,
 };
 use zetema_ladder::{
-    Certainty, Counted, Ladder, LadderResult, Mu, Rating, RatingSettings, ResultNumber, Sigma,
+    Certainty, Counted, Ladder, LadderResult, Mu, Played, Rating, RatingSettings, ResultNumber, Sigma,
 };
 use zetema_rules::{Players, Teams};
 
+use crate::fit::most_likely;
 use crate::support::played;
 use crate::whole;
 
@@ -27,18 +27,20 @@ pub(crate) const MATCHES: u64 = 10_000;
 pub(crate) type Bot = usize;
 
 /// How bots come to their matches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Paired {
-    /// Each for itself, so many at a table: every other match of bots that are near in the standings, the rest of any.
-    ByChance(RangeInclusive<usize>),
-    /// As a ladder pairs them: by the queue with the usual settings, for so many players in these teams.
-    ByTheLadder(usize, Teams),
+    /// Every other match of bots that are near in the standings, the rest of any.
+    ByChance,
+    /// As a ladder pairs them: by the queue with the usual settings.
+    ByTheLadder,
 }
 
 /// What a season is played by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) paired: Paired,
+    pub(crate) players: Players,
+    pub(crate) teams: Teams,
     /// How far the strengths are apart, as a standard deviation. Its unit is the luck of one bot in one match.
     pub(crate) spread: f64,
     pub(crate) settings: RatingSettings,
@@ -61,6 +63,7 @@ pub(crate) struct Season {
     pub(crate) strengths: Vec<f64>,
     pub(crate) ladder: Ladder<Bot>,
     pub(crate) predictions: Vec<Prediction>,
+    pub(crate) matches: Vec<Played<Bot>>,
     plan: Plan,
     dice: StdRng,
     rated: u64,
@@ -69,7 +72,6 @@ pub(crate) struct Season {
 /// A match that is paired: who plays it, seat 0 first, and what is predicted of its sides, side 0 first.
 struct Table {
     bots: Vec<Bot>,
-    teams: Teams,
     before: Vec<(Rating, Certainty)>,
 }
 
@@ -79,18 +81,18 @@ impl Season {
         let strength = Normal::new(0.0, plan.spread).expect("a spread");
         let strengths = (0..BOTS).map(|_| strength.sample(&mut dice)).collect();
         let ladder = Ladder::new(plan.settings);
-        let mut season =
-            Self { strengths, ladder, predictions: Vec::new(), plan: plan.clone(), dice, rated: 0 };
-        match &plan.paired {
-            Paired::ByChance(players) => season.by_chance(players.clone()),
-            Paired::ByTheLadder(players, teams) => season.by_the_ladder(*players, *teams),
+        let (predictions, matches) = (Vec::new(), Vec::new());
+        let mut season = Self { strengths, ladder, predictions, matches, plan: *plan, dice, rated: 0 };
+        match plan.paired {
+            Paired::ByChance => season.by_chance(),
+            Paired::ByTheLadder => season.by_the_ladder(),
         }
         season
     }
 
-    fn by_chance(&mut self, players: RangeInclusive<usize>) {
+    fn by_chance(&mut self) {
+        let players = self.plan.players.count();
         while self.rated < MATCHES {
-            let players = self.dice.random_range(players.clone());
             let standings = self.ladder.standings();
             let mut bots: Vec<Bot> = if standings.len() == BOTS && self.dice.random_bool(0.5) {
                 let near = 10;
@@ -102,15 +104,15 @@ impl Season {
                 index::sample(&mut self.dice, BOTS, players).into_vec()
             };
             bots.shuffle(&mut self.dice);
-            let table = self.table(bots, Teams::Individual);
+            let table = self.table(bots);
             self.end(&table);
         }
     }
 
     /// All bots are there all the time, each of another owner and with two places. A match takes a minute at the median, and results
     /// come in the order of the ends.
-    fn by_the_ladder(&mut self, players: usize, teams: Teams) {
-        let options = PairingOptions::usual(Players::new(players).expect("players"), teams);
+    fn by_the_ladder(&mut self) {
+        let options = PairingOptions::usual(self.plan.players, self.plan.teams);
         let mut queue = Queue::new(PairingSettings::new(options).expect("the usual settings"));
         for (bot, number) in (0..BOTS).zip(0..) {
             let strength = strength(self.ladder.entry(&bot).rating);
@@ -135,7 +137,7 @@ impl Season {
             }
             for pairing in queue.pair(now_ms) {
                 let bots = pairing.members().iter().map(|member| number(member.bot)).collect();
-                let table = self.table(bots, teams);
+                let table = self.table(bots);
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 // positive, and hours at most
                 let length_ms = (1e3 * spread_s.sample(&mut self.dice)) as u64;
@@ -147,8 +149,8 @@ impl Season {
     }
 
     /// Bots sit down, and what is predicted of them is as they are rated now.
-    fn table(&self, bots: Vec<Bot>, teams: Teams) -> Table {
-        let players = Players::new(bots.len()).expect("players");
+    fn table(&self, bots: Vec<Bot>) -> Table {
+        let Plan { players, teams, .. } = self.plan;
         let sides = teams.sides(players);
         let before = (0..sides)
             .map(|side| {
@@ -158,7 +160,7 @@ impl Season {
                 self.of_side(&ratings)
             })
             .collect();
-        Table { bots, teams, before }
+        Table { bots, before }
     }
 
     /// A side's strength is the sum of its members', as the ladder rates it.
@@ -173,8 +175,8 @@ impl Season {
 
     /// The match is played, and rated.
     fn end(&mut self, table: &Table) {
-        let Table { bots, teams, before } = table;
-        let players = Players::new(bots.len()).expect("players");
+        let Table { bots, before } = table;
+        let Plan { players, teams, .. } = self.plan;
         let luck = Normal::new(0.0, 1.0).expect("a spread");
         let mut performances = vec![0.0; before.len()];
         for (seat, &bot) in players.seats().zip(bots) {
@@ -197,25 +199,41 @@ impl Season {
             });
         }
         self.rated += 1;
-        let counted = Counted::Rated(played(bots.clone(), *teams, &points));
+        let played = played(bots.clone(), teams, &points);
+        self.matches.push(played.clone());
+        let counted = Counted::Rated(played);
         let number = ResultNumber::new(self.rated);
         self.ladder.count(&LadderResult { number, counted }).expect("in order");
     }
 
-    /// Spearman's: how well the order of the standings is that of the strengths, 1 for the same.
+    /// How well the order of the standings is the true one.
     pub(crate) fn rank_correlation(&self) -> f64 {
-        let mut true_order: Vec<Bot> = (0..BOTS).collect();
-        true_order.sort_by(|&one, &other| self.strengths[other].total_cmp(&self.strengths[one]));
-        let standings = self.ladder.standings();
-        assert_eq!(standings.len(), BOTS, "all have played");
-        let squares = standings.iter().enumerate().map(|(place, standing)| {
-            let true_place =
-                true_order.iter().position(|bot| bot == standing.bot).expect("every bot has a place");
+        let order: Vec<Bot> = self.ladder.standings().iter().map(|standing| *standing.bot).collect();
+        self.correlation_of(&order)
+    }
+
+    /// The same of the order that fits all its matches best.
+    pub(crate) fn fitted_rank_correlation(&self) -> f64 {
+        self.correlation_of(&best_first(&most_likely(&self.matches)))
+    }
+
+    /// Spearman's, with the true order: 1 for the same.
+    fn correlation_of(&self, order: &[Bot]) -> f64 {
+        assert_eq!(order.len(), BOTS, "all have played");
+        let true_order = best_first(&self.strengths);
+        let squares = order.iter().enumerate().map(|(place, bot)| {
+            let true_place = true_order.iter().position(|other| other == bot).expect("every bot has a place");
             whole(place.abs_diff(true_place)).powi(2)
         });
         let bots = whole(BOTS);
         1.0 - 6.0 * squares.sum::<f64>() / (bots * (bots.powi(2) - 1.0))
     }
+}
+
+fn best_first(strengths: &[f64]) -> Vec<Bot> {
+    let mut order: Vec<Bot> = (0..strengths.len()).collect();
+    order.sort_by(|&one, &other| strengths[other].total_cmp(&strengths[one]));
+    order
 }
 
 fn strength(rating: Rating) -> Strength {

@@ -135,7 +135,7 @@ fn spec(written: Written) -> Result<LadderSpec, String> {
         description: written.description,
         rules,
         time_control,
-        rating: rating(&written.rating).map_err(|problem| at("rating", problem))?,
+        rating: rating(&written.rating, &rules).map_err(|problem| at("rating", problem))?,
         pairing: pairing(&written.pairing, &rules, same_owner).map_err(|problem| at("pairing", problem))?,
         conduct: conduct(&written.conduct).map_err(|problem| at("conduct", problem))?,
         entry,
@@ -183,9 +183,9 @@ fn time_control(text: Option<&str>, join_timeout_ms: Option<u32>) -> Result<Time
     TimeControl::new(join_timeout_ms, named.decisions()).map_err(|error| at("join_timeout_ms", error))
 }
 
-fn rating(written: &Rating) -> Result<RatingSettings, String> {
+fn rating(written: &Rating, rules: &Rules) -> Result<RatingSettings, String> {
     let Rating { mu, sigma, beta, kappa, tau, provisional_sigma } = *written;
-    let usual = RatingOptions::default();
+    let usual = RatingOptions::usual(rules.player_count(), rules.teams);
     let options = RatingOptions {
         mu: mu.unwrap_or(usual.mu),
         sigma: sigma.unwrap_or(usual.sigma),
@@ -282,6 +282,13 @@ mod tests {
     fn the_usual_ladders_are_three() {
         let names: Vec<String> = usual().iter().map(|spec| spec.name.to_string()).collect();
         assert_eq!(names, ["sackson-2", "sackson-4", "quick-2"]);
+    }
+
+    /// One opponent, or two: √2 as much luck.
+    #[test]
+    fn the_usual_luck_goes_with_the_opponents() {
+        let betas: Vec<f64> = usual().iter().map(|spec| spec.rating.beta).collect();
+        assert_eq!(betas, [10.0, 200_f64.sqrt(), 10.0]);
     }
 
     #[test]
