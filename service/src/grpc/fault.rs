@@ -58,7 +58,7 @@ impl Fault {
         )
     }
 
-    /// The same fault of a call for which only a bot's token is valid: a token is told from none by nothing there, whatever its kind.
+    /// The fault of a call that takes a bot's token alone: in the same words for one of another kind as for none.
     pub(crate) fn for_bots_alone(self) -> Self {
         if self.0.reason() == ErrorReason::Unauthenticated { Self::no_bot_token() } else { self }
     }
