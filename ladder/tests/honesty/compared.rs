@@ -16,7 +16,7 @@ fn preferences() -> Vec<Preference> {
     let seed = MatchSeed::derive(&ServerSeed::new([7; 32]), &[]);
     let deck = seed.deck(0, rules.imperial_suit);
     let game = Game::new(rules, seed.dealer(rules.player_count()), &deck, &mut Vec::new()).expect("a game");
-    let Phase::Turn { seat, .. } = game.public().phase else { panic!("a seat begins") };
+    let Phase::Turn { seat, .. } = game.public().phase else { unreachable!("a seat begins") };
     let view = game.view(Viewer::Seat(seat));
     let action = autoplay(&view.legal_actions()).expect("a card can be discarded");
     let once: Vec<Preference> = Preference::of(&view, &action).collect();
