@@ -11,8 +11,8 @@ mod ratings;
 
 pub use honesty::{
     Cause, Cited, Departure, Ending, Finding, FinishedError, FinishedMatch, FinishedSeat, HonestyOptions,
-    HonestySettings, Lead, Preference, SeatDecision, SeatsError, Shortfall, Significance, Suspicion, Taken,
-    finished_seats, suspicions,
+    HonestySettings, Lead, Preference, SeatDecision, SeatsError, Shortfall, Significance, Suspicion,
+    Suspicions, Taken, Uncompared, finished_seats, suspicions,
 };
 pub use luck::{
     AdjustError, AdjustedScore, Baseline, BaselineComputation, BaselineKey, DealComputation, DealKey,

@@ -9,6 +9,8 @@
 
 #[path = "honesty/bot.rs"]
 mod bot;
+#[path = "honesty/compared.rs"]
+mod compared;
 #[path = "honesty/properties.rs"]
 mod properties;
 #[path = "honesty/records.rs"]

@@ -60,5 +60,5 @@ pub(crate) fn alike(results: &[Finished], options: HonestyOptions) -> Vec<Alike>
         }
         _ => None,
     };
-    found.into_iter().filter_map(told).collect()
+    found.listed.into_iter().filter_map(told).collect()
 }

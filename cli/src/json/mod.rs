@@ -42,7 +42,7 @@ pub(crate) use outcome::OutcomeJson;
 pub(crate) use recomputed::{EntryJson, RecomputedJson};
 pub(crate) use record::RecordJson;
 pub(crate) use rules::{PresetJson, RulesJson};
-pub(crate) use suspicions::SuspicionsJson;
+pub(crate) use suspicions::{SuspicionsJson, UncomparedJson};
 pub(crate) use tokens::{CreatedTokenJson, TokenJson};
 pub(crate) use view::ViewJson;
 pub(crate) use webhooks::{CreatedWebhookJson, DeadLetterJson, WebhookJson};

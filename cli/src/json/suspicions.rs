@@ -11,8 +11,25 @@ pub(crate) struct SuspicionsJson {
     pub(crate) matches: u64,
     pub(crate) unread_matches: u64,
     pub(crate) left_out_to: u64,
+    /// `None`: the server is of an earlier version.
+    pub(crate) uncompared: Option<UncomparedJson>,
     pub(crate) suspicion_count: u64,
     pub(crate) suspicions: Vec<SuspicionJson>,
+}
+
+/// Pairs of bots of which it can't be told whether they play alike.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct UncomparedJson {
+    pub(crate) pairs: u64,
+    pub(crate) of_pairs: u64,
+    pub(crate) lacking_matches: u64,
+}
+
+impl UncomparedJson {
+    const fn new(message: &v1::UncomparedPairs) -> Self {
+        let v1::UncomparedPairs { pairs, of_pairs, lacking_matches } = *message;
+        Self { pairs, of_pairs, lacking_matches }
+    }
 }
 
 /// Something that honest play is very unlikely to give.
@@ -44,6 +61,7 @@ impl SuspicionsJson {
             matches: message.matches,
             unread_matches: message.unread_matches,
             left_out_to: message.left_out_to,
+            uncompared: message.uncompared.as_ref().map(UncomparedJson::new),
             suspicion_count: message.suspicion_count,
             suspicions: message.suspicions.iter().map(SuspicionJson::new).collect(),
         }

@@ -80,6 +80,11 @@ fn a_bot_is_registered_plays_has_its_token_replaced_and_is_retired() {
     assert_eq!((&on["counts"]["strikes"], &on["counts"]["forfeits_to_bench"]), (&json!(0), &json!(3)));
     let shown = text(&as_owner(&["bot", "show", "rex"]).stdout);
     assert!(shown.contains("sackson-2") && shown.contains("0 of the last 10"), "{shown}");
+    assert!(shown.contains("contact for faults: rex@example.com"), "{shown}");
+    let mut stranger = zetema();
+    stranger.args(["bot", "show", "rex", "--server", &server.url]).env("ZETEMA_DATA", "/nowhere");
+    let shown = text(&stranger.output().unwrap().stdout);
+    assert!(shown.contains("rex") && !shown.contains("contact for faults"), "{shown}");
 
     // A match that is played with the first token is played to its end with it, whenever the second comes.
     let match_id = &create(&server, ["rex", "tom"]).unwrap();

@@ -68,7 +68,7 @@ pub enum Finding<B> {
         /// The share of their matches that all others abandoned so, 0 to 1.
         others: f64,
     },
-    /// Bots of different owners that play alike.
+    /// Bots of different owners that play alike: one program under two names, or authors who each weighed the same features.
     SameDecisions {
         /// The two.
         bots: [B; 2],
@@ -128,8 +128,9 @@ impl<B: fmt::Display> fmt::Display for Finding<B> {
             ),
             Self::SameDecisions { bots: [one, other], stretches, nearer, likeness } => write!(
                 f,
-                "{one} and {other} decide alike: nearer than two programs may be in {nearer} of {stretches} stretches of their \
-                 matches, {:.1} % as near as each is to itself",
+                "{one} and {other} decide alike: nearer than programs of different ideas may be in {nearer} of {stretches} stretches \
+                 of their matches, {:.1} % as near as each is to itself. Authors of one idea who tuned it each by themselves are \
+                 listed too: where that was measured, up to 8 of 231 such pairs a season",
                 likeness * 100.0
             ),
         }

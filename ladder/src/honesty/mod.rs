@@ -30,4 +30,4 @@ pub use preference::Preference;
 pub use record::{SeatsError, finished_seats};
 pub use settings::{HonestyOptions, HonestySettings};
 pub use suspicion::{Cited, Significance, Suspicion};
-pub use suspicions::suspicions;
+pub use suspicions::{Suspicions, Uncompared, suspicions};

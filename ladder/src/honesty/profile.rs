@@ -8,6 +8,27 @@ use super::season::Season;
 /// How many preferences a stretch has, its last match counted whole: so many that what one program does in two stretches is alike.
 const STRETCH: usize = 6_000;
 
+/// What a bot preferred in a season.
+#[derive(Default)]
+pub(super) struct Profile {
+    /// In its order. What is left over at the end is no stretch.
+    pub(super) stretches: Vec<Stretch>,
+    /// How many preferences are left over.
+    left_over: usize,
+    matches: usize,
+    preferences: usize,
+}
+
+impl Profile {
+    /// How many more matches it takes until there are so many stretches, if they are as long as those that it played. `None` if it
+    /// preferred nothing in any of them.
+    pub(super) fn matches_to(&self, stretches: usize) -> Option<usize> {
+        let missing = stretches.saturating_sub(self.stretches.len()) * STRETCH;
+        let missing = missing.saturating_sub(self.left_over);
+        (self.preferences > 0).then(|| (missing * self.matches).div_ceil(self.preferences))
+    }
+}
+
 /// Consecutive matches of a bot.
 pub(super) struct Stretch {
     /// By question, ascending.
@@ -102,8 +123,8 @@ impl Open {
     }
 }
 
-/// The stretches of each bot of a season. What is left over at the end is no stretch.
-pub(super) fn profiles<B, O>(season: &Season<'_, B, O>) -> Vec<Vec<Stretch>> {
+/// What each bot of a season preferred.
+pub(super) fn profiles<B, O>(season: &Season<'_, B, O>) -> Vec<Profile> {
     let mut played = vec![Vec::new(); season.bots().len()];
     for (place, one) in season.matches().iter().enumerate() {
         for (_, bot, finished) in one.seats() {
@@ -111,19 +132,21 @@ pub(super) fn profiles<B, O>(season: &Season<'_, B, O>) -> Vec<Vec<Stretch>> {
         }
     }
     // One bot after the other, as an open stretch is larger than a closed one.
-    played.into_iter().map(stretches).collect()
+    played.into_iter().map(profile).collect()
 }
 
-/// Those of one bot, by what it preferred in each of its matches.
-fn stretches(played: Vec<(usize, &[Preference])>) -> Vec<Stretch> {
-    let (mut closed, mut open) = (Vec::new(), Open::default());
+/// That of one bot, by what it preferred in each of its matches.
+fn profile(played: Vec<(usize, &[Preference])>) -> Profile {
+    let (mut profile, mut open) = (Profile { matches: played.len(), ..Profile::default() }, Open::default());
     for (place, preferences) in played {
+        profile.preferences += preferences.len();
         open.add(place, preferences);
         if open.preferences >= STRETCH {
-            closed.push(std::mem::take(&mut open).close());
+            profile.stretches.push(std::mem::take(&mut open).close());
         }
     }
-    closed
+    profile.left_over = open.preferences;
+    profile
 }
 
 /// How often two bots agree, and how often each agrees with itself, in the questions that both were asked in more than one match.

@@ -1,6 +1,6 @@
 //! How much it takes until something is listed: the figures of `docs/honesty.md`.
 
-use super::bar::KINDS;
+use super::bar;
 use super::settings::HonestySettings;
 use super::tail::{at_least, normal, whole};
 
@@ -9,7 +9,7 @@ const BOTS: usize = 50;
 
 /// The bar where so many are looked at.
 fn bar(compared: usize) -> f64 {
-    HonestySettings::default().false_alarms / KINDS / whole(compared)
+    bar::bar(compared, &HonestySettings::default())
 }
 
 /// The least number of matches, or of what else is counted, at which this is under the bar.

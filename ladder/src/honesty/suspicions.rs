@@ -12,10 +12,32 @@ use super::suspicion::Suspicion;
 use super::time_outs::time_outs;
 use crate::ratings::{Ladder, LadderError};
 
+/// What a season shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspicions<B> {
+    /// All that is suspected, by kind, in the order of [`Finding`](crate::Finding), feeding of either kind together; then the least
+    /// likely first; then by who played first.
+    pub listed: Vec<Suspicion<B>>,
+    /// Of whom it can't be told whether they play alike.
+    pub uncompared: Uncompared,
+}
+
+/// Pairs of bots of different owners that played too little to be listed for playing alike, even if they are one program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uncompared {
+    /// How many.
+    pub pairs: usize,
+    /// Of how many pairs of bots of different owners.
+    pub of_pairs: usize,
+    /// How many matches more the bot of such a pair that lacks most of them has to play in a season, or somewhat fewer, before
+    /// the pair is compared: so many or more in half of the pairs. `None` if no pair is left out, or it is known of none, as it
+    /// has a bot that never chose between cards.
+    pub lacking_matches: Option<usize>,
+}
+
 /// All that is suspected in a season of one ladder, given as it stood before, and the rated results since, in any order.
 ///
-/// They are listed by kind, in the order of [`Finding`](crate::Finding), feeding of either kind together; then the least likely
-/// first; then by who played first. A bot's name is never looked at, so with other names all else stays.
+/// A bot's name is never looked at, so with other names all else stays.
 ///
 /// ```
 /// # use zetema_ladder::{FinishedMatch, FinishedSeat, HonestySettings, Ladder, Played};
@@ -35,8 +57,8 @@ use crate::ratings::{Ladder, LadderError};
 ///     results.push(FinishedMatch::new(number, 0, played, bots.map(FinishedSeat::played_on).to_vec())?);
 /// }
 /// let found = suspicions(Ladder::new(RatingSettings::default()), &results, &HonestySettings::default())?;
-/// assert_eq!(found.len(), 1);
-/// let line = found[0].to_string();
+/// assert_eq!(found.listed.len(), 1);
+/// let line = found.listed[0].to_string();
 /// assert!(line.starts_with("eve loses to dan: behind in 40 of 40 meetings"), "{line}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,15 +69,17 @@ pub fn suspicions<B: Clone + Ord, O: Eq>(
     before: Ladder<B>,
     results: &[FinishedMatch<B, O>],
     settings: &HonestySettings,
-) -> Result<Vec<Suspicion<B>>, LadderError> {
+) -> Result<Suspicions<B>, LadderError> {
     let season = Season::new(results);
     let ratings = SeasonRatings::new(before, &season)?;
-    Ok([
+    let (alike, uncompared) = alike(&season, settings);
+    let listed = [
         losing(&season, &ratings, settings),
         feeding(&season, settings),
         time_outs(&season, settings),
         abandoned(&season, settings),
-        alike(&season, settings),
+        alike,
     ]
-    .concat())
+    .concat();
+    Ok(Suspicions { listed, uncompared })
 }

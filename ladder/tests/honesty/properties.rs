@@ -64,7 +64,7 @@ fn results(drawn: &[(Vec<usize>, [u16; 2])], names: &[u32], teams: Teams) -> Vec
 fn found(results: &[Finished]) -> Vec<Suspicion<Name>> {
     let options = HonestyOptions { false_alarms: 0.5, win_allowance: 0.0, ..HonestyOptions::default() };
     let settings = HonestySettings::new(options).expect("in range");
-    suspicions(Ladder::new(RatingSettings::default()), results, &settings).expect("each result once")
+    suspicions(Ladder::new(RatingSettings::default()), results, &settings).expect("each result once").listed
 }
 
 /// Without the names, bits and all.

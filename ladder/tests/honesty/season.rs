@@ -67,7 +67,7 @@ pub(crate) fn paired_season(seed: u64, bots: &[Bot], matches: usize) -> Vec<Fini
 /// What is listed of it.
 pub(crate) fn listed(results: &[Finished]) -> Vec<Suspicion<Name>> {
     let before = Ladder::new(RatingSettings::default());
-    suspicions(before, results, &HonestySettings::default()).expect("each result once")
+    suspicions(before, results, &HonestySettings::default()).expect("each result once").listed
 }
 
 fn seats(bots: &[Bot], teams: Teams, dice: &mut StdRng) -> Vec<Name> {

@@ -54,7 +54,21 @@ impl Fault {
     pub(crate) fn unauthenticated() -> Self {
         Self::new(
             ErrorReason::Unauthenticated,
-            "no valid token: send \"authorization: Bearer TOKEN\" in the metadata",
+            "no valid token for this call: send \"authorization: Bearer TOKEN\" in the metadata",
+        )
+    }
+
+    /// The fault of a call that takes a bot's token alone: in the same words for one of another kind as for none.
+    pub(crate) fn for_bots_alone(self) -> Self {
+        if self.0.reason() == ErrorReason::Unauthenticated { Self::no_bot_token() } else { self }
+    }
+
+    /// The token is not a bot's, or not valid.
+    pub(crate) fn no_bot_token() -> Self {
+        Self::new(
+            ErrorReason::Unauthenticated,
+            "no valid token of a bot: send the one that RegisterBot or RotateToken returned for the bot, as \"authorization: \
+             Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none",
         )
     }
 

@@ -1,6 +1,6 @@
 //! What is suspected of bots, on the wire.
 
-use zetema_ladder::{Finding, Significance};
+use zetema_ladder::{Finding, Significance, Uncompared};
 use zetema_proto::v1::{self, SuspicionKind};
 
 use super::{fault::Fault, lists};
@@ -38,7 +38,7 @@ pub(super) fn looked_at_anew() -> Fault {
 
 /// A page of a season.
 pub(super) fn page(season: &Season, place: Option<Place>, size: usize) -> v1::ListSuspicionsResponse {
-    let Season { first, last, matches, unread, left_out_to, found, suspicions } = season;
+    let Season { first, last, matches, unread, left_out_to, uncompared, found, suspicions } = season;
     let behind = place.map_or(0, |place| place.behind);
     let rest = suspicions.get(behind..).unwrap_or_default();
     let next = (rest.len() > size).then(|| format!("{}-{}", last.get(), behind + size));
@@ -51,6 +51,16 @@ pub(super) fn page(season: &Season, place: Option<Place>, size: usize) -> v1::Li
         matches: number(*matches),
         unread_matches: number(*unread),
         left_out_to: left_out_to.map_or(0, ResultNumber::get),
+        uncompared: Some(uncompared_to_wire(*uncompared)),
+    }
+}
+
+fn uncompared_to_wire(uncompared: Uncompared) -> v1::UncomparedPairs {
+    let Uncompared { pairs, of_pairs, lacking_matches } = uncompared;
+    v1::UncomparedPairs {
+        pairs: number(pairs),
+        of_pairs: number(of_pairs),
+        lacking_matches: lacking_matches.map_or(0, number),
     }
 }
 
@@ -118,6 +128,7 @@ mod tests {
             matches: 239,
             unread: 1,
             left_out_to: Some(ResultNumber::new(6)),
+            uncompared: Uncompared { pairs: 40, of_pairs: 66, lacking_matches: Some(310) },
             found,
             suspicions: (0..suspicions).map(suspected).collect(),
         }
@@ -161,10 +172,13 @@ mod tests {
             matches,
             unread_matches,
             left_out_to,
+            uncompared,
         } = page(&season(1, 1), None, 100);
         assert_eq!((suspicions.len(), next_page_token.as_str(), suspicion_count), (1, "", 1));
         assert_eq!((first_result_number, last_result_number, left_out_to), (7, 420, 6));
         assert_eq!((matches, unread_matches), (239, 1));
+        let pairs = v1::UncomparedPairs { pairs: 40, of_pairs: 66, lacking_matches: 310 };
+        assert_eq!(uncompared, Some(pairs));
     }
 
     #[test]

@@ -78,6 +78,7 @@ impl Task {
             if let Some(comparison) = compared {
                 keeper::report(name, &comparison);
             }
+            run.state.warn_of_other_rules();
         }
         self.show();
         for run in self.ladders.values() {

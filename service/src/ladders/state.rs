@@ -42,6 +42,8 @@ pub(super) struct State {
     live: HashMap<MatchId, Playing>,
     archive: Arc<Archive>,
     rated_matches: u64,
+    /// How many of them were played by other rules than the ladder has now.
+    by_other_rules: u64,
     seen: ResultNumber,
     /// How many results up to there are lost.
     lost: u64,
@@ -68,6 +70,7 @@ impl State {
             live: HashMap::new(),
             archive,
             rated_matches: 0,
+            by_other_rules: 0,
             seen: ResultNumber::ZERO,
             lost: 0,
             spec,
@@ -322,6 +325,7 @@ impl State {
         if let Counted::Rated(played) = &over.result.counted {
             self.archive.rated(played);
             self.rated_matches += 1;
+            self.by_other_rules += u64::from(ended.info.rules != self.spec.rules);
         }
         let rating = |seat: usize| {
             let change = changes.iter().find(|change| change.seat.index() == seat)?;
@@ -453,6 +457,18 @@ impl State {
     /// Whether what is shown of anybody's conduct changes by itself.
     pub(super) fn anybody_waits_for_time(&self, now: UnixMillis) -> bool {
         self.conduct.values().any(|conduct| conduct.status(now.get()) != Status::Free)
+    }
+
+    /// Tells the log of results that were played by other rules than the ladder has now, if there are any.
+    pub(super) fn warn_of_other_rules(&self) {
+        let Self { spec, rated_matches, by_other_rules, .. } = self;
+        if *by_other_rules > 0 {
+            tracing::warn!(
+                ladder = %spec.name, results = by_other_rules, of = rated_matches,
+                "results of a ladder were played by other rules, or another number of players, than it has now, and count in the \
+                 same ratings: if that is another game, give it a ladder with a name of its own"
+            );
+        }
     }
 
     /// The ratings after the last result that was counted.

@@ -8,6 +8,7 @@ mod conduct;
 mod filter;
 mod honesty;
 mod keeper;
+mod log;
 mod luck;
 mod places;
 mod settings;

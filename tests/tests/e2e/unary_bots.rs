@@ -12,7 +12,7 @@ use zetema_proto::v1::observe_response::Kind;
 use zetema_proto::v1::{self, ErrorReason};
 use zetema_rules::Step;
 use zetema_rules::fair::Nonce;
-use zetema_tests::harness::{Clients, SeatLog, TestServer, soon};
+use zetema_tests::harness::{Clients, SeatLog, TestServer, preset, soon};
 
 const LADDER: &str = "quick-2";
 
@@ -194,6 +194,25 @@ async fn bots_play_a_match_of_a_ladder_to_its_end_by_calls_alone() {
         }
     };
     soon("the result on the ladder", rated).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_by_a_token_that_is_no_bots_is_told_that_it_takes_a_bots_in_the_same_words_for_each() {
+    let (server, clients) = TestServer::start().await;
+    let (_, owner) = clients.owner_token("ada").await;
+    let created = clients.create(preset(v1::Preset::Sackson, 2)).await;
+    let admin = clients.admin_token();
+    for token in [owner.as_str(), admin, &created.tokens[0], "nobody's"] {
+        let refused = Bot::new(&clients, token).update_queues(1).await.unwrap_err();
+        let error = v1::Error::from_status(&refused).unwrap();
+        assert_eq!(error.reason(), ErrorReason::Unauthenticated);
+        assert_eq!(
+            error.message,
+            "no valid token of a bot: send the one that RegisterBot or RotateToken returned for the bot, as \"authorization: \
+             Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none"
+        );
+    }
     server.stop().await;
 }
 

@@ -8,15 +8,15 @@ use super::{ROW, json_of, row};
 use crate::args::{FormatArgs, ServerArgs};
 use crate::client::Client;
 use crate::commands::ladder::conduct;
-use crate::json::{BotOnLadderJson, ShownBotJson};
+use crate::json::{BotJson, BotOnLadderJson, ShownBotJson};
 use crate::output::{self, Format};
 
 /// Show a bot, and how it behaves on ladders. Everybody may: it needs no token.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With the token of the bot's owner, or the admin's, there are all ladders, whether the bot is there or not: its strikes
-for matches to which it did not come, its forfeits and benches, and what to do. For others there are the ladders in
-whose standings it is, with what those say.
+With the token of the bot's owner, or the admin's, there are its contact for faults and all ladders, whether the bot is
+there or not: its strikes for matches to which it did not come, its forfeits and benches, and what to do. For others
+there are the ladders in whose standings it is, with what those say.
 
 The JSON is the object that `zetema bot list` has, and on_ladders: a list, or null if the ladders don't say now, as just
 after a start. Each has ladder, conduct (state: free, cooling-down or benched; until, or null) and counts, null unless the
@@ -54,9 +54,13 @@ impl Show {
 /// Prints a bot for people, and what its owner is to do.
 fn print(ShownBotJson { bot, on_ladders }: ShownBotJson) -> Result<()> {
     let name = bot.name.clone();
+    let contact = contact(&bot);
     let mut table = output::table(ROW);
     table.add_row(row(bot));
     output::print(table)?;
+    if let Some(contact) = contact {
+        output::print(contact)?;
+    }
     let Some(on_ladders) = on_ladders else {
         output::note("the ladders don't say now how it behaves there: ask again in a moment");
         return Ok(());
@@ -70,6 +74,12 @@ fn print(ShownBotJson { bot, on_ladders }: ShownBotJson) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whom to tell of the bot's faults; nothing if nobody is named, and for those to whom the server does not say it.
+fn contact(bot: &BotJson) -> Option<String> {
+    let contact = &bot.fault_contact;
+    (!contact.is_empty()).then(|| format!("contact for faults: {}", output::plain(contact)))
 }
 
 /// How a bot behaves on ladders.

@@ -8,7 +8,7 @@ use zetema_proto::v1;
 use super::filter::time;
 use crate::args::{FormatArgs, ServerArgs};
 use crate::client::{Client, patiently, reason_of};
-use crate::json::SuspicionsJson;
+use crate::json::{SuspicionsJson, UncomparedJson};
 use crate::output::{self, Format};
 
 /// Suspicions that a server remembers.
@@ -26,8 +26,9 @@ other, back to --since or to the first result, waits where the server takes long
 found. Each season has its chance of a false alarm, so that of many seasons some list an honest bot.
 
 The JSON is an object: first_result_number, last_result_number, matches (looked at), unread_matches, left_out_to (older
-results of that time, up to this number, were not looked at; 0: all were), suspicion_count (the first 1000 can be read)
-and suspicions, each with kind (loses-to, feeds-opponent, fail-partner, times-out-when-behind, abandons or same-decisions),
+results of that time, up to this number, were not looked at; 0: all were), uncompared (pairs of bots of so many, of_pairs,
+that played too little for anybody to tell whether they decide alike; half of them lack lacking_matches matches or more,
+0 if that is not known), suspicion_count (the first 1000 can be read) and suspicions, each with kind (loses-to, feeds-opponent, fail-partner, times-out-when-behind, abandons or same-decisions),
 bots, p_value, bar, looked_at, line, result_count and results (result_number, match_id; the first 50). With --all it is
 such an object for each season, one on a line, the latest first.
 
@@ -105,6 +106,9 @@ impl Suspicions {
                 output::print(table(season))?;
             }
             output::note(looked_at(season, before));
+            if let Some(untold) = season.uncompared.and_then(not_compared) {
+                output::note(untold);
+            }
         }
         if let Some(hidden) = not_shown(season) {
             output::note(hidden);
@@ -178,6 +182,20 @@ pub(super) fn looked_at(season: &SuspicionsJson, before: Option<u64>) -> String 
             "{matches} rated matches were looked at, results {first_result_number} to {last_result_number}{unread}{left_out}"
         ),
     }
+}
+
+/// Of how many bots nothing is told as they played too little, for people; `None` if all were compared.
+pub(super) fn not_compared(uncompared: UncomparedJson) -> Option<String> {
+    let UncomparedJson { pairs, of_pairs, lacking_matches } = uncompared;
+    let lacking = match lacking_matches {
+        0 => String::new(),
+        matches => format!("; half of them lack {matches} matches of one bot or more"),
+    };
+    (pairs > 0).then(|| {
+        format!(
+            "{pairs} of {of_pairs} pairs of bots played too little to tell whether they decide alike{lacking}"
+        )
+    })
 }
 
 /// How many suspicions are not in the table, for people; `None` if all are.

@@ -10,7 +10,7 @@ use super::standings::Columns;
 use super::{filter, head_to_head, history, list, reinstate, results, standings, suspicions};
 use crate::json::{
     ConductJson, HeadToHeadJson, LadderJson, LadderResultJson, RatingPointJson, StandingJson, StandingsJson,
-    SuspicionsJson,
+    SuspicionsJson, UncomparedJson,
 };
 
 /// What a table says, cell by cell.
@@ -428,6 +428,7 @@ fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
         last_result_number: 420,
         matches: 239,
         unread_matches: 1,
+        uncompared: Some(v1::UncomparedPairs { pairs: 40, of_pairs: 66, lacking_matches: 310 }),
         ..v1::ListSuspicionsResponse::default()
     };
     let season = SuspicionsJson::new(&answer);
@@ -442,13 +443,28 @@ fn what_is_suspected_is_a_row_each_and_what_was_looked_at_is_said() {
     assert_eq!(suspicions::not_shown(&season), None);
     let expected = json!({
         "first_result_number": 7, "last_result_number": 420, "matches": 239, "unread_matches": 1, "left_out_to": 0,
-        "suspicion_count": 1,
+        "uncompared": { "pairs": 40, "of_pairs": 66, "lacking_matches": 310 }, "suspicion_count": 1,
         "suspicions": [{
             "kind": "loses-to", "bots": ["eve", "dan"], "p_value": 2.5e-9, "bar": 1e-4, "looked_at": 12, "line": line,
             "result_count": 40, "results": [{ "result_number": 7, "match_id": "match-7" }],
         }],
     });
     assert_eq!(serde_json::to_value(&season).unwrap(), expected);
+    for (pairs, lacking_matches, told) in [
+        (
+            40,
+            310,
+            Some(
+                "40 of 66 pairs of bots played too little to tell whether they decide alike; half of them lack 310 \
+                        matches of one bot or more",
+            ),
+        ),
+        (40, 0, Some("40 of 66 pairs of bots played too little to tell whether they decide alike")),
+        (0, 0, None),
+    ] {
+        let uncompared = UncomparedJson { pairs, of_pairs: 66, lacking_matches };
+        assert_eq!(suspicions::not_compared(uncompared).as_deref(), told);
+    }
     let nothing = SuspicionsJson::new(&v1::ListSuspicionsResponse::default());
     assert_eq!(suspicions::looked_at(&nothing, None), "no rated match was looked at");
     let part = v1::ListSuspicionsResponse { left_out_to: 6, suspicion_count: 2, unread_matches: 0, ..answer };

@@ -191,9 +191,9 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<v1::UpdateQueuesRequest>,
     ) -> Result<Response<v1::UpdateQueuesResponse>, Status> {
-        let caller = Caller::of(&self.backend, request.metadata()).await?;
+        let caller = Caller::of(&self.backend, request.metadata()).await.map_err(Fault::for_bots_alone)?;
         let Opener::Bot(BotOpener { bot, token }) = Opener::from(&caller) else {
-            return Err(Fault::unauthenticated().into());
+            return Err(Fault::no_bot_token().into());
         };
         let rotation = token.rotation;
         let v1::UpdateQueuesRequest { queues } = request.into_inner();

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use zetema_ladder::{
     Ending, Entry, Finding, FinishedError, FinishedMatch, FinishedSeat, HonestySettings, Ladder, LadderError,
-    Played, PlayedError, ResultNumber as Number, SeatsError, Significance, Tally, finished_seats, suspicions,
+    Played, PlayedError, ResultNumber as Number, SeatsError, Significance, Suspicions, Tally, Uncompared,
+    finished_seats, suspicions,
 };
 use zetema_rules::{Outcome, Seats};
 
@@ -43,6 +44,8 @@ pub struct Season {
     pub unread: usize,
     /// Older results of the span that was asked for, up to this one, were not looked at: they are too many, or can't be looked up any more.
     pub left_out_to: Option<ResultNumber>,
+    /// Pairs of bots of which it can't be told whether they play alike.
+    pub uncompared: Uncompared,
     /// How many suspicions there are.
     pub found: usize,
     /// The first of them, in the order of their kinds, the least likely of each kind first.
@@ -178,7 +181,8 @@ pub(in crate::ladders) fn conclude(
     unread: usize,
     left_out_to: Option<ResultNumber>,
 ) -> Result<Season, SeasonError> {
-    let found = suspicions(before(spec, results), finished, &HonestySettings::default())?;
+    let Suspicions { listed: found, uncompared } =
+        suspicions(before(spec, results), finished, &HonestySettings::default())?;
     let ids: HashMap<u64, MatchId> =
         results.iter().map(|result| (result.number.get(), result.match_id)).collect();
     let listed = found.iter().take(limits::MAX_SUSPICIONS).map(|suspicion| {
@@ -201,6 +205,7 @@ pub(in crate::ladders) fn conclude(
         matches: finished.len(),
         unread,
         left_out_to,
+        uncompared,
         found: found.len(),
         suspicions: listed.collect(),
     })

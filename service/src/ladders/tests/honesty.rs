@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
-use zetema_ladder::Finding;
 use zetema_ladder::conduct::{ConductOptions, ConductSettings};
+use zetema_ladder::{Finding, Uncompared};
 
 use super::settings::with;
 use super::*;
@@ -108,6 +108,9 @@ async fn a_bot_that_always_loses_to_one_other_is_listed_with_its_evidence_and_no
     let season = season(&scene).await;
     assert_eq!((season.matches, season.unread, season.found), (320, 0, season.suspicions.len()));
     assert_eq!((season.first, season.last), (ResultNumber::new(1), ResultNumber::new(320)));
+    // All matches were resigned before a card was chosen.
+    let untold = Uncompared { pairs: 6, of_pairs: 6, lacking_matches: None };
+    assert_eq!(season.uncompared, untold);
     let [suspected] = &season.suspicions[..] else { panic!("{:#?}", season.suspicions) };
     let Finding::LosesTo { loser, winner, meetings, lost, .. } = &suspected.finding else {
         panic!("{suspected:?}")

@@ -1,8 +1,8 @@
 //! What is stored of ratings, and what comes of it at a start.
 
-use tracing_subscriber::fmt::MakeWriter;
 use zetema_ladder::pairing::{PairingOptions, PairingSettings, SameOwner};
 
+use super::log::Log;
 use super::*;
 use crate::journal::StoredLadder;
 
@@ -25,40 +25,9 @@ fn is_shown(stored: &StoredLadder, picture: &Picture) -> bool {
     stored.bots.len() == picture.rows.len() && stored.bots.iter().all(shown)
 }
 
-/// What the log of this thread says meanwhile, as tests of paused time have one thread.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
-impl Log {
-    fn listen(&self) -> tracing::subscriber::DefaultGuard {
-        let subscriber = tracing_subscriber::fmt().with_writer(self.clone()).with_ansi(false).finish();
-        tracing::subscriber::set_default(subscriber)
-    }
-
-    /// The lines of this ladder's stored ratings.
-    fn said(&self) -> Vec<String> {
-        let text = String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap();
-        let is_said = |line: &&str| line.contains("stored rating") && line.contains(LADDER);
-        text.lines().filter(is_said).map(str::to_owned).collect()
-    }
+/// What the log says of this ladder's stored ratings.
+fn stored_lines(log: &Log) -> Vec<String> {
+    log.lines().into_iter().filter(|line| line.contains("stored rating") && line.contains(LADDER)).collect()
 }
 
 /// A scene with two bots, of which ann has won two matches, and these are stored.
@@ -168,7 +137,7 @@ async fn restarted(change: impl FnOnce(&mut StoredLadder), kept: bool) -> Said {
     // And nobody waits for it.
     let _waiting = (scene.waits("ann", 1).await, scene.waits("bob", 1).await);
     scene.seated("ann", 1).await;
-    Said { lines: log.said(), counted, rounded }
+    Said { lines: stored_lines(&log), counted, rounded }
 }
 
 #[tokio::test(start_paused = true)]
@@ -263,7 +232,7 @@ async fn what_is_stored_is_not_replaced_before_it_was_compared() {
     let picture = scene.shows(|picture| picture.rated_matches == 2).await;
     tokio::time::sleep(TWO_STORES).await;
     drop(listening);
-    let said = log.said();
+    let said = stored_lines(&log);
     assert!(said.iter().any(|line| line.contains("bot=ann")), "{said:#?}");
     assert!(is_shown(&stored(&scene).unwrap(), &picture));
 }
@@ -284,12 +253,12 @@ async fn a_ladder_that_is_not_rated_any_more_is_not_compared_until_it_is_rated_a
     let listening = log.listen();
     let scene = scene.restart_as(unrated, 0).await;
     tokio::time::sleep(TWO_STORES).await;
-    let said = log.said();
+    let said = stored_lines(&log);
     assert!(said.len() == 1 && said[0].contains("when the ladder was rated"), "{said:#?}");
     assert_eq!(stored(&scene).as_ref(), Some(&before));
     let _scene = scene.restart_as(rated, 0).await;
     drop(listening);
-    let said = log.said();
+    let said = stored_lines(&log);
     assert!(said.len() == 1 && said[0].contains("are those of the results"), "{said:#?}");
 }
 
@@ -305,11 +274,11 @@ async fn stored_ratings_of_bots_none_of_which_is_rated_are_told_once_and_go() {
     let listening = log.listen();
     let scene = scene.restart().await;
     tokio::time::sleep(TWO_STORES).await;
-    assert_eq!(log.said().len(), 2);
+    assert_eq!(stored_lines(&log).len(), 2);
     assert_eq!(stored(&scene).unwrap().bots, []);
     let _scene = scene.restart().await;
     drop(listening);
-    let said = log.said();
+    let said = stored_lines(&log);
     assert!(said.len() == 1 && said[0].contains("are those of the results"), "{said:#?}");
 }
 

@@ -3,7 +3,9 @@
 use zetema_ladder::RatingOptions;
 use zetema_ladder::pairing::{PairingOptions, SameOwner};
 use zetema_ladder::{RatingSettings, pairing::PairingSettings};
+use zetema_rules::{Rules, Teams};
 
+use super::log::Log;
 use super::*;
 
 /// The usual ladders, with this one changed.
@@ -60,6 +62,104 @@ async fn other_settings_rate_the_same_results_anew() {
     assert!(after.rows[0].entry.rating.mu > before.rows[0].entry.rating.mu, "less luck");
     let scene = scene.restart_as(specs(), 0).await;
     assert_eq!(scene.shows(|picture| picture.rated_matches == 1).await.rows, before.rows);
+}
+
+/// What a start says of results that were played by other rules.
+fn of_other_rules(log: &Log) -> Vec<String> {
+    log.lines().into_iter().filter(|line| line.contains("were played by other rules")).collect()
+}
+
+/// What each bot is rated.
+fn rated(picture: &Picture) -> Vec<(&BotName, zetema_ladder::Entry)> {
+    picture.rows.iter().map(|row| (&row.bot, row.entry)).collect()
+}
+
+/// The usual ladders, with other rules of this one.
+fn by(rules: Rules) -> LadderSpecs {
+    with(|spec| {
+        let usual = PairingOptions::usual(rules.player_count(), rules.teams);
+        (spec.rules, spec.pairing) = (rules, PairingSettings::new(usual).unwrap());
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_of_other_rules_and_numbers_of_players_count_on_under_the_name_and_each_start_warns_of_them()
+{
+    for (preset, teams, players) in [
+        (Preset::Sackson, None, vec!["ann", "bob"]),
+        (Preset::Quick, None, vec!["ann", "bob", "cat"]),
+        (Preset::Sackson, Some(Teams::Pairs), vec!["ann", "bob", "cat", "dan"]),
+    ] {
+        let rules = preset.rules(players.len(), teams).unwrap();
+        let scene = Scene::new().await;
+        let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+        scene.play("ann", "bob").await;
+        scene.play("ann", "bob").await;
+        let before = scene.shows(|picture| picture.rated_matches == 2).await;
+        // One more goes on over the restart.
+        let goes_on = [("ann", scene.seated("ann", 1).await[0]), ("bob", scene.seated("bob", 1).await[0])];
+        drop(waiting);
+
+        let log = Log::default();
+        let listening = log.listen();
+        let scene = scene.restart_as(by(rules), 0).await;
+        let after = scene.shows(|picture| picture.rated_matches == 2).await;
+        assert_eq!(rated(&after), rated(&before), "the ratings are those of the other game");
+        let told = of_other_rules(&log);
+        let [line] = &told[..] else { panic!("{told:?}") };
+        assert!(line.contains("WARN") && line.contains("ladder=quick-2 results=2 of=2"), "{line}");
+
+        for (name, seat) in goes_on {
+            scene.join(name, seat).await;
+        }
+        scene.resign("ann", goes_on[0].1).await;
+        scene.shows(|picture| picture.rated_matches == 3).await;
+
+        let mut waiting = Vec::new();
+        for name in &players {
+            waiting.push(scene.comes(name).await);
+        }
+        let mut seats = Vec::new();
+        for name in &players {
+            seats.push((*name, scene.seated(name, 1).await[0]));
+        }
+        for (name, seat) in &seats {
+            scene.join(name, *seat).await;
+        }
+        assert_eq!(scene.matches.get(seats[0].1.0).await.unwrap().rules, rules);
+        // One is enough for two teams.
+        let last = if teams.is_some() { 1 } else { players.len() - 1 };
+        for (name, seat) in &seats[1..=last] {
+            scene.resign(name, *seat).await;
+        }
+        let mixed = scene.shows(|picture| picture.rated_matches == 4).await;
+        assert_eq!(mixed.rows.len(), players.len());
+        let ann = mixed.rows.iter().find(|row| row.bot.as_str() == "ann").unwrap();
+        assert_eq!(ann.entry.tally.matches, 4, "one rating of both games");
+        drop(waiting);
+
+        let scene = scene.restart_as(specs(), 0).await;
+        let again = scene.shows(|picture| picture.rated_matches == 4).await;
+        assert_eq!(rated(&again), rated(&mixed));
+        let told = of_other_rules(&log);
+        let [line] = &told[..] else { panic!("{told:?}") };
+        assert!(line.contains("ladder=quick-2 results=1 of=4"), "{line}");
+        drop(listening);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_says_nothing_of_rules_that_are_as_they_were() {
+    let scene = Scene::new().await;
+    let waiting = (scene.comes("ann").await, scene.comes("bob").await);
+    scene.play("ann", "bob").await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    drop(waiting);
+    let log = Log::default();
+    let _listening = log.listen();
+    let scene = scene.restart().await;
+    scene.shows(|picture| picture.rated_matches == 1).await;
+    assert_eq!(of_other_rules(&log), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
