@@ -158,6 +158,13 @@ fn few_bots_of_unlike_strength_play_on_where_matches_take_no_time() {
     check_quick(2, Teams::Individual, &sixteen, 0.75, 5_000);
 }
 
+#[test]
+fn the_strongest_and_the_weakest_of_many_do_not_wait_for_opponents_that_are_not_there() {
+    let mut ratings: Vec<f64> = (0..200).map(|number| 15.0 + f64::from(number) / 10.0).collect();
+    ratings.extend([-20.0, 60.0]);
+    check_quick(2, Teams::Individual, &ratings, 0.9, 5_000);
+}
+
 /// What this thread has taken of the processor.
 #[cfg(target_os = "linux")]
 fn processor_time() -> Duration {

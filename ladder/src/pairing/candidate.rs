@@ -2,6 +2,7 @@
 
 use super::bot::{BotId, OwnerId, Strength};
 use super::members::Member;
+use super::neighbours;
 use super::queue::Bot;
 use super::settings::PairingSettings;
 
@@ -50,6 +51,8 @@ pub(super) struct Distance {
     further_by_repeat: f64,
     /// What part of a bot's matches it would play with each other one if it played as often with all.
     share: f64,
+    /// The same if it played with its neighbours alone.
+    share_of_neighbours: f64,
 }
 
 impl Distance {
@@ -61,20 +64,29 @@ impl Distance {
             nearer_by_uncertainty: settings.nearer_by_uncertainty,
             further_by_repeat: settings.further_by_repeat,
             share: share.min(1.0),
+            share_of_neighbours: share.clamp(neighbours::SHARE, 1.0),
         }
     }
 
     /// In points: how far their ratings are apart, less what is uncertain, and more for each match too many together. The same from
     /// either side; below 0 for two that are near and uncertain.
     pub(super) fn between(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
-        let uncertain = one.strength.uncertainty() + other.strength.uncertainty();
-        one.apart(other) - self.nearer_by_uncertainty * uncertain + self.by_repeats(one, other)
+        self.by_ratings(one, other) + self.by_repeats(one, other, self.share)
     }
 
-    /// In points: by how much their matches too many together part them.
-    pub(super) fn by_repeats(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
-        let repeats = one.beyond_share(other, self.share).max(other.beyond_share(one, self.share));
-        self.further_by_repeat * repeats
+    /// In points: how far their ratings are apart, less what is uncertain.
+    pub(super) fn by_ratings(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
+        let uncertain = one.strength.uncertainty() + other.strength.uncertainty();
+        one.apart(other) - self.nearer_by_uncertainty * uncertain
+    }
+
+    /// In points: by how much their matches together part them that are too many even of neighbours.
+    pub(super) fn by_repeats_of_neighbours(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
+        self.by_repeats(one, other, self.share_of_neighbours)
+    }
+
+    fn by_repeats(&self, one: &Candidate<'_>, other: &Candidate<'_>, share: f64) -> f64 {
+        self.further_by_repeat * one.beyond_share(other, share).max(other.beyond_share(one, share))
     }
 
     /// How far apart ratings may be at most within this reach, where nobody is more uncertain than `most_uncertain` points.

@@ -5,7 +5,10 @@ use super::candidate::Candidate;
 use super::settings::{PairingSettings, SameOwner};
 
 /// How many neighbours a bot has for each other one that a match takes: enough to play on while some are busy, or were met too often.
-const FOR_EACH_OTHER: usize = 8;
+const FOR_EACH_OTHER: u8 = 8;
+
+/// What part of a bot's matches it would play with each neighbour if it played with these alone, and as often with all.
+pub(super) const SHARE: f64 = 1.0 / FOR_EACH_OTHER as f64;
 
 /// A bot in the queue, whether it could have a match now or not.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +30,7 @@ pub(super) struct Neighbours {
 impl Neighbours {
     pub(super) fn new(settings: &PairingSettings, mut queued: Vec<Queued>) -> Self {
         queued.sort_by(|a, b| a.rating.total_cmp(&b.rating).then_with(|| a.id.cmp(&b.id)));
-        let most = FOR_EACH_OTHER * (settings.players.count() - 1);
+        let most = usize::from(FOR_EACH_OTHER) * (settings.players.count() - 1);
         Self { by_rating: queued, same_owner: settings.same_owner, most }
     }
 
@@ -44,9 +47,10 @@ impl Neighbours {
 
     /// Whether one that is so far from this one in rating is among its neighbours.
     fn has_neighbour_within(&self, one: &Candidate<'_>, apart: f64) -> bool {
+        // Differences, as `apart` is one: rounded otherwise, that one might count as nearer than itself.
         let rating = one.strength.rating();
-        let first = self.by_rating.partition_point(|queued| queued.rating <= rating - apart);
-        let nearer = self.by_rating[first..].iter().take_while(|queued| queued.rating < rating + apart);
+        let first = self.by_rating.partition_point(|queued| rating - queued.rating >= apart);
+        let nearer = self.by_rating[first..].iter().take_while(|queued| queued.rating - rating < apart);
         nearer.filter(|queued| self.may_meet(one, queued)).take(self.most).count() < self.most
     }
 

@@ -46,11 +46,14 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Whether two are within a reach that are so far from one another. The ratings of neighbours are no bar: they wait for others only
-    /// where they have met too often.
+    /// Whether two are within a reach that are so far from one another. Neighbours are also where their ratings would part them: they have
+    /// nobody nearer to wait for, and wait for others only where they have met too often for neighbours.
     fn within(&self, reach: Reach, between: f64, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        let Self { distance, neighbours } = self;
         reach.has(between)
-            || reach.has(self.distance.by_repeats(one, other)) && self.neighbours.are(one, other)
+            || !reach.has(distance.by_ratings(one, other))
+                && reach.has(distance.by_repeats_of_neighbours(one, other))
+                && neighbours.are(one, other)
     }
 }
 

@@ -21,8 +21,8 @@ pub const UNWRITTEN_LADDER_RESULTS: usize = 4 * LADDER_BLOCK_RESULTS;
 /// Files of older results that are in memory, of all ladders together: those that were read last.
 pub const LADDER_BLOCKS_READ: usize = 16;
 
-/// The latest results of all ladders of a server together that are in memory, unless configured: in equal parts, but [`LADDER_BLOCK_RESULTS`]
-/// of each ladder at least and [`MAX_LADDER_RESULTS`] at most. With those of [`LADDER_BLOCKS_READ`] 400,000, 1 KiB each where six play.
+/// The latest results of all ladders of a server together that are in memory, unless configured: in equal parts, but with room for
+/// [`LADDER_BLOCK_RESULTS`] of each ladder at least and [`MAX_LADDER_RESULTS`] at most. With those of [`LADDER_BLOCKS_READ`] 400,000, 1 KiB each where six play.
 pub const DEFAULT_LADDER_RESULTS_IN_MEMORY: usize = 400_000 - LADDER_BLOCKS_READ * LADDER_BLOCK_RESULTS;
 
 /// The latest results of a server, when it starts, of which the luck of the cards is known or computed. What is known is on the disk, in

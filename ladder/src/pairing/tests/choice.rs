@@ -74,6 +74,34 @@ fn neighbours_play_at_once_however_far_their_ratings_are_apart() {
 }
 
 #[test]
+fn a_match_of_more_has_more_neighbours_and_a_ladder_that_lets_them_meet_counts_those_of_one_owner() {
+    let check = |options, of: u64, expected| {
+        let mut queue = queue(options);
+        let mut join = |bot, owner, rating| {
+            let strength = Strength::new(rating, 1.0).unwrap();
+            queue.join(Entrant { owner: OwnerId::new(owner), strength, ..entrant(bot) }, 0);
+        };
+        let players = options.players.count() as u64;
+        join(1, 1, -1e6);
+        (2..=players).for_each(|bot| join(bot, bot, 1e6));
+        for number in 0..10 {
+            join(100 + number, if of == 0 { 100 + number } else { of }, -1e6);
+            join(200 + number, 200 + number, 1e6);
+        }
+        for number in 0..10 {
+            queue.pass_over(BotId::new(100 + number));
+            queue.pass_over(BotId::new(200 + number));
+        }
+        assert_eq!(queue.pair(0).len(), expected, "{options:?}");
+    };
+    check(options(2, Teams::Individual, SameOwner::Apart), 0, 0);
+    check(options(4, Teams::Individual, SameOwner::Apart), 0, 1);
+    check(options(2, Teams::Individual, SameOwner::Apart), 1, 1);
+    check(options(2, Teams::Individual, SameOwner::Opponents), 1, 0);
+    check(options(2, Teams::Individual, SameOwner::Anywhere), 1, 0);
+}
+
+#[test]
 fn a_bot_at_the_edge_has_those_for_neighbours_who_have_nearer_ones() {
     let mut queue = waiting_two([25.0, 60.0], 0, None);
     for bot in 10..30 {

@@ -103,10 +103,23 @@ fn numbers(results: &[Arc<LoggedResult>]) -> Vec<u64> {
 
 #[tokio::test]
 async fn results_in_files_are_looked_up_as_those_in_memory_are() {
+    check_looked_up(10, 12).await;
+}
+
+#[tokio::test]
+async fn results_are_looked_up_where_none_stays_in_memory_that_is_in_a_file() {
+    check_looked_up(0, 14).await;
+}
+
+/// So many results stay in memory at least, and the others are in so many files.
+async fn check_looked_up(memory: usize, in_files: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let (split, whole) = (in_files(folder.path()).await, in_memory(usize::MAX));
+    let room = Room { memory, block: 7, unwritten: 0 };
+    let split = Archive::new(room, folder.path().to_owned(), Arc::default());
+    fill(&split).await;
+    let whole = in_memory(usize::MAX);
     (1..=COUNT).for_each(|number| whole.keep(result(number)));
-    assert_eq!(files(folder.path()).len(), 12);
+    assert_eq!(files(folder.path()).len(), in_files);
     let of = |name: &str| ResultsFilter { bot: Some(bot(name)), ..ResultsFilter::default() };
     let since = |ended| ResultsFilter { since: Some(UnixMillis::new(ended)), ..ResultsFilter::default() };
     for filter in [ResultsFilter::default(), of("ann"), of("nobody"), since(41_500), since(75_000)] {
