@@ -44,24 +44,37 @@ fn uncompared<B, O: Eq>(
     let least = least_stretches(compared, settings);
     // There are as many to look at when all have played enough.
     let wanted = least_stretches(of_pairs, settings);
-    let lacked: Vec<Option<usize>> = profiles.iter().map(|profile| profile.matches_to(wanted)).collect();
-    let mut too_short = 0;
-    // How many pairs lack so many matches.
-    let mut lacking: BTreeMap<usize, usize> = BTreeMap::new();
-    for bots in pairs(season).filter(|bots| bots.iter().any(|&bot| profiles[bot].stretches.len() < least)) {
-        too_short += 1;
-        if let [Some(one), Some(other)] = bots.map(|bot| lacked[bot]) {
-            *lacking.entry(one.max(other)).or_default() += 1;
+    let lacked: Vec<Lacked> = profiles
+        .iter()
+        .map(|profile| profile.matches_to(wanted).map_or(Lacked::Unknown, Lacked::Matches))
+        .collect();
+    // How many pairs lack as much.
+    let mut lacking: BTreeMap<Lacked, usize> = BTreeMap::new();
+    for [one, other] in pairs(season) {
+        if [one, other].iter().any(|&bot| profiles[bot].stretches.len() < least) {
+            *lacking.entry(lacked[one].max(lacked[other])).or_default() += 1;
         }
     }
-    Uncompared { pairs: too_short, of_pairs, lacking_matches: median(&lacking) }
+    let lacking_matches = median(&lacking).and_then(|lacked| match lacked {
+        Lacked::Matches(matches) => Some(matches),
+        Lacked::Unknown => None,
+    });
+    Uncompared { pairs: lacking.values().sum(), of_pairs, lacking_matches }
+}
+
+/// How much a bot has to play until it can be compared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lacked {
+    Matches(usize),
+    /// It never chose between cards, so that no number of matches is known to do.
+    Unknown,
 }
 
 /// That of all that were counted, the greater one of two; `None` if nothing was.
-fn median(counted: &BTreeMap<usize, usize>) -> Option<usize> {
+fn median(counted: &BTreeMap<Lacked, usize>) -> Option<Lacked> {
     let middle = counted.values().sum::<usize>() / 2;
     let mut so_far = 0;
-    let reaches = |&(_, times): &(&usize, &usize)| {
+    let reaches = |&(_, times): &(&Lacked, &usize)| {
         so_far += times;
         so_far > middle
     };

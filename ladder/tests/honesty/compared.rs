@@ -72,6 +72,10 @@ fn pairs_that_played_too_little_are_counted_with_what_they_lack_and_those_of_one
         ),
         (vec![(["rex of ann", "bob"], 2), (["ann", "bob"], 18)], vec![], (2, 2, Some(18))),
         (vec![(["ann", "shy"], 40)], vec![], (1, 1, None)),
+        // It is known of one pair of three, of three of six, and of six of ten.
+        (vec![(["ann", "bob"], 8), (["ann", "shy"], 1)], vec![], (3, 3, None)),
+        (vec![(["ann", "bob"], 8), (["cat", "shy"], 8)], vec![], (6, 6, None)),
+        (vec![(["ann", "bob"], 10), (["cat", "dan"], 10), (["ann", "shy"], 1)], vec![], (10, 10, Some(16))),
         (vec![], vec![], (0, 0, None)),
     ] {
         let season = season(&meetings);
