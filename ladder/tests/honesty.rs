@@ -89,7 +89,7 @@ fn matches(teams: Teams) -> u64 {
 
 fn check_nobody_is_listed(seeds: RangeInclusive<u64>, teams: Teams, matches: u64) {
     for seed in seeds {
-        let found = listed(&season(seed, &honest(seed, teams), teams, matches));
+        let found = listed(&season(seed, &honest(seed, teams), teams, matches), teams);
         assert!(found.is_empty(), "season {seed}, {teams:?}:\n{}", lines(&found));
     }
 }
@@ -122,7 +122,7 @@ fn in_a_season_of_ten_bots_in_teams_who_resigns_what_is_lost_is_not_listed() {
             let results = season(seed, &bots, Teams::Pairs, 8_000);
             let resigned = results.iter().filter(|one| one.seats().iter().any(has_resigned)).count();
             assert!(resigned > 200, "bot {resigns}, season {seed}: {resigned} were resigned");
-            let found = listed(&results);
+            let found = listed(&results, Teams::Pairs);
             assert!(found.is_empty(), "bot {resigns}, season {seed}:\n{}", lines(&found));
         }
     }
@@ -233,7 +233,10 @@ fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
         for level in 0..3 {
             let seasons: Vec<Vec<Suspicion<Name>>> = (1..=SEASONS)
                 .map(|seed| {
-                    listed(&season(100 + seed, &with_cheats(seed, teams, level), teams, matches(teams)))
+                    listed(
+                        &season(100 + seed, &with_cheats(seed, teams, level), teams, matches(teams)),
+                        teams,
+                    )
                 })
                 .collect();
             println!("{}", lines(&seasons[0]));
@@ -270,7 +273,7 @@ fn of_two_equals_that_the_ladder_pairs_who_always_loses_on_purpose_is_found_and_
             let is_meeting =
                 |one: &&Finished| [cheat.0, cheat.1].iter().all(|name| one.played().bots().contains(name));
             let meetings = results.iter().filter(is_meeting).count();
-            let suspicions = listed(&results);
+            let suspicions = listed(&results, Teams::Individual);
             println!("equals, {share}: {meetings} meetings\n{}", lines(&suspicions));
             for suspicion in &suspicions {
                 assert!(named(suspicion).iter().all(|&name| name >= HONEST), "an honest bot: {suspicion}");

@@ -1,5 +1,7 @@
 //! Bots of different owners that play alike: as near to each other as each is to itself.
 
+use std::collections::BTreeMap;
+
 use super::bar::{Looked, bar, listed};
 use super::finding::Finding;
 use super::profile::{Agreement, Profile, Stretch, profiles};
@@ -17,39 +19,66 @@ pub(super) fn alike<B: Clone, O: Eq>(
     settings: &HonestySettings,
 ) -> (Vec<Suspicion<B>>, Uncompared) {
     let profiles = profiles(season);
-    let (mut looked, mut pairs) = (Vec::new(), Vec::new());
-    for one in 0..profiles.len() {
-        for other in one + 1..profiles.len() {
-            if season.of_different_owners(one, other) {
-                let of_pair = [&profiles[one], &profiles[other]];
-                looked.extend(compare([one, other], of_pair.map(|profile| &profile.stretches[..]), settings));
-                pairs.push(of_pair);
-            }
-        }
-    }
-    let uncompared = uncompared(&pairs, looked.len(), settings);
+    let stretches = |bot: BotIndex| &profiles[bot].stretches[..];
+    let looked: Vec<Looked> =
+        pairs(season).filter_map(|bots| compare(bots, bots.map(stretches), settings)).collect();
+    let uncompared = uncompared(season, &profiles, looked.len(), settings);
     (listed(looked, season, settings), uncompared)
 }
 
+/// All pairs of bots of different owners. They are not kept, as thousands of bots have millions.
+fn pairs<B, O: Eq>(season: &Season<'_, B, O>) -> impl Iterator<Item = [BotIndex; 2]> {
+    let bots = season.bots().len();
+    let all = (0..bots).flat_map(move |one| (one + 1..bots).map(move |other| [one, other]));
+    all.filter(|&[one, other]| season.of_different_owners(one, other))
+}
+
 /// The pairs that would not be listed if all their stretches were nearer, where so many were looked at.
-fn uncompared(pairs: &[[&Profile; 2]], compared: usize, settings: &HonestySettings) -> Uncompared {
+fn uncompared<B, O: Eq>(
+    season: &Season<'_, B, O>,
+    profiles: &[Profile],
+    compared: usize,
+    settings: &HonestySettings,
+) -> Uncompared {
+    let of_pairs = pairs(season).count();
     let least = least_stretches(compared, settings);
     // There are as many to look at when all have played enough.
-    let wanted = least_stretches(pairs.len(), settings);
-    let too_short = pairs
+    let wanted = least_stretches(of_pairs, settings);
+    let lacked: Vec<Lacked> = profiles
         .iter()
-        .filter(|pair| pair.iter().any(|profile| profile.stretches.len() < least))
-        .collect::<Vec<_>>();
-    let lacking = too_short
-        .iter()
-        .filter_map(|[one, other]| Some(one.matches_to(wanted)?.max(other.matches_to(wanted)?)));
-    let mut lacking: Vec<usize> = lacking.collect();
-    lacking.sort_unstable();
-    Uncompared {
-        pairs: too_short.len(),
-        of_pairs: pairs.len(),
-        lacking_matches: lacking.get(lacking.len() / 2).copied(),
+        .map(|profile| profile.matches_to(wanted).map_or(Lacked::Unknown, Lacked::Matches))
+        .collect();
+    // How many pairs lack as much.
+    let mut lacking: BTreeMap<Lacked, usize> = BTreeMap::new();
+    for [one, other] in pairs(season) {
+        if [one, other].iter().any(|&bot| profiles[bot].stretches.len() < least) {
+            *lacking.entry(lacked[one].max(lacked[other])).or_default() += 1;
+        }
     }
+    let lacking_matches = median(&lacking).and_then(|lacked| match lacked {
+        Lacked::Matches(matches) => Some(matches),
+        Lacked::Unknown => None,
+    });
+    Uncompared { pairs: lacking.values().sum(), of_pairs, lacking_matches }
+}
+
+/// How much a bot has to play until it can be compared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lacked {
+    Matches(usize),
+    /// It never chose between cards, so that no number of matches is known to do.
+    Unknown,
+}
+
+/// That of all that were counted, the greater one of two; `None` if nothing was.
+fn median(counted: &BTreeMap<Lacked, usize>) -> Option<Lacked> {
+    let middle = counted.values().sum::<usize>() / 2;
+    let mut so_far = 0;
+    let reaches = |&(_, times): &(&Lacked, &usize)| {
+        so_far += times;
+        so_far > middle
+    };
+    counted.iter().find(reaches).map(|(&one, _)| one)
 }
 
 /// The least number of stretches with which a pair can be listed, if all of them are nearer and so many pairs are looked at.

@@ -30,8 +30,8 @@ pub struct Uncompared {
     /// Of how many pairs of bots of different owners.
     pub of_pairs: usize,
     /// How many matches more the bot of such a pair that lacks most of them has to play in a season, or somewhat fewer, before
-    /// the pair is compared: so many or more in half of the pairs. `None` if no pair is left out, or it is known of none, as it
-    /// has a bot that never chose between cards.
+    /// the pair is compared: so many or more in half of the pairs. `None` if no pair is left out, or it is not known of half of
+    /// them or more, as these have a bot that never chose between cards.
     pub lacking_matches: Option<usize>,
 }
 

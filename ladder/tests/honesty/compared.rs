@@ -64,8 +64,18 @@ fn pairs_that_played_too_little_are_counted_with_what_they_lack_and_those_of_one
         (vec![(["ann", "bob"], 19)], vec![], (1, 1, Some(1))),
         (vec![(["ann", "bob"], 30), (["ann", "cat"], 10)], vec![["ann", "bob"]], (2, 3, Some(12))),
         (vec![(["ann", "bob"], 30), (["ann", "cat"], 11)], vec![["ann", "bob"]], (2, 3, Some(11))),
+        // Two pairs lack 13, three 17.
+        (
+            vec![(["ann", "bob"], 20), (["ann", "cat"], 4), (["dan", "cat"], 7)],
+            vec![["ann", "bob"]],
+            (5, 6, Some(17)),
+        ),
         (vec![(["rex of ann", "bob"], 2), (["ann", "bob"], 18)], vec![], (2, 2, Some(18))),
         (vec![(["ann", "shy"], 40)], vec![], (1, 1, None)),
+        // It is known of one pair of three, of three of six, and of six of ten.
+        (vec![(["ann", "bob"], 8), (["ann", "shy"], 1)], vec![], (3, 3, None)),
+        (vec![(["ann", "bob"], 8), (["cat", "shy"], 8)], vec![], (6, 6, None)),
+        (vec![(["ann", "bob"], 10), (["cat", "dan"], 10), (["ann", "shy"], 1)], vec![], (10, 10, Some(16))),
         (vec![], vec![], (0, 0, None)),
     ] {
         let season = season(&meetings);

@@ -10,7 +10,7 @@ use rand_distr::{Distribution, StandardNormal};
 use zetema_ladder::pairing::{BotId, Entrant, OwnerId, PairingOptions, PairingSettings, Queue, Strength};
 use zetema_ladder::{
     Cause, Departure, Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Lead, Played,
-    RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
+    RatingOptions, RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
 };
 use zetema_rules::{EndReason, MatchResult, Players, Seat, Seats, Teams};
 
@@ -64,9 +64,11 @@ pub(crate) fn paired_season(seed: u64, bots: &[Bot], matches: usize) -> Vec<Fini
     results
 }
 
-/// What is listed of it.
-pub(crate) fn listed(results: &[Finished]) -> Vec<Suspicion<Name>> {
-    let before = Ladder::new(RatingSettings::default());
+/// What is listed of it on a ladder with the usual numbers of such teams; without teams those of two players, however many play.
+pub(crate) fn listed(results: &[Finished], teams: Teams) -> Vec<Suspicion<Name>> {
+    let players = if teams == Teams::Individual { Players::TWO } else { Players::new(4).expect("four") };
+    let usual = RatingSettings::new(RatingOptions::usual(players, teams)).expect("the usual settings");
+    let before = Ladder::new(usual);
     suspicions(before, results, &HonestySettings::default()).expect("each result once").listed
 }
 

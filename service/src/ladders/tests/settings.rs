@@ -74,11 +74,13 @@ fn rated(picture: &Picture) -> Vec<(&BotName, zetema_ladder::Entry)> {
     picture.rows.iter().map(|row| (&row.bot, row.entry)).collect()
 }
 
-/// The usual ladders, with other rules of this one.
+/// The usual ladders, with other rules of this one, and what is usual by these.
 fn by(rules: Rules) -> LadderSpecs {
     with(|spec| {
-        let usual = PairingOptions::usual(rules.player_count(), rules.teams);
-        (spec.rules, spec.pairing) = (rules, PairingSettings::new(usual).unwrap());
+        let (players, teams) = (rules.player_count(), rules.teams);
+        spec.rules = rules;
+        spec.rating = RatingSettings::new(RatingOptions::usual(players, teams)).unwrap();
+        spec.pairing = PairingSettings::new(PairingOptions::usual(players, teams)).unwrap();
     })
 }
 
@@ -104,7 +106,9 @@ async fn results_of_other_rules_and_numbers_of_players_count_on_under_the_name_a
         let listening = log.listen();
         let scene = scene.restart_as(by(rules), 0).await;
         let after = scene.shows(|picture| picture.rated_matches == 2).await;
-        assert_eq!(rated(&after), rated(&before), "the ratings are those of the other game");
+        // The usual β goes with the opponents of a bot.
+        let as_before = players.len() == 2;
+        assert_eq!(rated(&after) == rated(&before), as_before, "{players:?}");
         let told = of_other_rules(&log);
         let [line] = &told[..] else { panic!("{told:?}") };
         assert!(line.contains("WARN") && line.contains("ladder=quick-2 results=2 of=2"), "{line}");
@@ -140,7 +144,7 @@ async fn results_of_other_rules_and_numbers_of_players_count_on_under_the_name_a
 
         let scene = scene.restart_as(specs(), 0).await;
         let again = scene.shows(|picture| picture.rated_matches == 4).await;
-        assert_eq!(rated(&again), rated(&mixed));
+        assert_eq!(rated(&again) == rated(&mixed), as_before, "{players:?}");
         let told = of_other_rules(&log);
         let [line] = &told[..] else { panic!("{told:?}") };
         assert!(line.contains("ladder=quick-2 results=1 of=4"), "{line}");
