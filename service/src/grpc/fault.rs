@@ -67,8 +67,8 @@ impl Fault {
     pub(crate) fn no_bot_token() -> Self {
         Self::new(
             ErrorReason::Unauthenticated,
-            "no valid token of a bot: send the one that RegisterBot or RotateToken returned for the bot, as \"authorization: \
-             Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none",
+            "no valid token of a bot: send one that RegisterBot, RotateToken or CreateToken returned for the bot, as \
+             \"authorization: Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none",
         )
     }
 

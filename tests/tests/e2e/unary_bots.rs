@@ -203,14 +203,19 @@ async fn who_waits_by_a_token_that_is_no_bots_is_told_that_it_takes_a_bots_in_th
     let (_, owner) = clients.owner_token("ada").await;
     let created = clients.create(preset(v1::Preset::Sackson, 2)).await;
     let admin = clients.admin_token();
+    let mut refused = Vec::new();
     for token in [owner.as_str(), admin, &created.tokens[0], "nobody's"] {
-        let refused = Bot::new(&clients, token).update_queues(1).await.unwrap_err();
+        refused.push(Bot::new(&clients, token).update_queues(1).await.unwrap_err());
+    }
+    let without = v1::UpdateQueuesRequest { queues: None };
+    refused.push(soon("UpdateQueues", clients.play().update_queues(without)).await.unwrap_err());
+    for refused in refused {
         let error = v1::Error::from_status(&refused).unwrap();
         assert_eq!(error.reason(), ErrorReason::Unauthenticated);
         assert_eq!(
             error.message,
-            "no valid token of a bot: send the one that RegisterBot or RotateToken returned for the bot, as \"authorization: \
-             Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none"
+            "no valid token of a bot: send one that RegisterBot, RotateToken or CreateToken returned for the bot, as \
+             \"authorization: Bearer TOKEN\" in the metadata; an owner's, the admin's and a seat's are none"
         );
     }
     server.stop().await;
