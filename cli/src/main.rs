@@ -31,9 +31,11 @@ use clap::Parser;
 
 use crate::cli::Cli;
 
-/// A server makes and drops a hundred small things with every action, on one thread after another.
+/// A server makes and drops a hundred small things with every action, on one thread after another, and what it holds for long is made
+/// between them.
+#[cfg(not(target_env = "msvc"))]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

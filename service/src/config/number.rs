@@ -139,8 +139,8 @@ numbers! {
     WebhookGiveUpS "webhook_give_up_s" "seconds" 1 2_592_000 limits::DEFAULT_WEBHOOK_GIVE_UP_S;
     /// How often the ratings of ladders that have changed are stored, to be held against the results
     LadderRatingsStoredEveryMs "ladder_ratings_stored_every_ms" "milliseconds" 100 600_000 limits::DEFAULT_LADDER_RATINGS_STORED_EVERY_MS;
-    /// The latest results of all ladders that are in memory, in equal parts, with room for 4,096 of each ladder at least and 200,000 at most: older ones are read from files
-    LadderResultsInMemory "ladder_results_in_memory" "results" 4_096 10_000_000 limits::DEFAULT_LADDER_RESULTS_IN_MEMORY;
+    /// The latest results of all ladders that are in memory, in equal parts, with room for 1,024 of each ladder at least and 200,000 at most: older ones are read from files
+    LadderResultsInMemory "ladder_results_in_memory" "results" 1_024 10_000_000 limits::DEFAULT_LADDER_RESULTS_IN_MEMORY;
     /// How long matches go on when the server is told to stop
     DrainTimeoutMs "drain_timeout_ms" "milliseconds" 0 600_000 limits::DEFAULT_DRAIN_TIMEOUT_MS;
     /// Of a million actions and other commands of players, so many are traced to `otlp_endpoint`

@@ -211,32 +211,55 @@ impl Archive {
         after: ResultNumber,
         most: usize,
     ) -> Result<ResultsOnward, LadderFault> {
-        let (Part { results: looked_at, more }, dropped) = loop {
-            let (place, dropped) = self.place_after(after, filter.since);
+        let mut items = Vec::new();
+        let mut looked_to = after;
+        let mut looked_at = 0;
+        let mut left_out_to = None;
+        loop {
+            let (Part { results, more }, dropped) = self.part_after(looked_to, filter.since).await?;
+            let gap = dropped.map(|dropped| dropped.last).filter(|&last| last > looked_to);
+            if looked_at == 0 {
+                left_out_to = gap;
+            } else if gap.is_some() {
+                // A file was found damaged: who asks on is told so.
+                return Ok(ResultsOnward { items, looked_to, next: Some(looked_to), left_out_to });
+            }
+            let mut rest = results.iter();
+            while items.len() < most
+                && let Some(result) = rest.next()
+            {
+                looked_at += 1;
+                looked_to = result.number;
+                if filter.wants(result) {
+                    items.push(Arc::clone(result));
+                }
+            }
+            let more = more || rest.next().is_some();
+            if !more || items.len() == most || looked_at >= limits::LADDER_RESULTS_LOOKED_AT {
+                let next = more.then_some(looked_to);
+                return Ok(ResultsOnward { items, looked_to, next, left_out_to });
+            }
+        }
+    }
+
+    /// As many results as are looked at at once after a number, the oldest first, and those before all of them that can't be looked up.
+    async fn part_after(
+        &self,
+        after: ResultNumber,
+        since: Option<UnixMillis>,
+    ) -> Result<(Part, Option<Dropped>), LadderFault> {
+        loop {
+            let (place, dropped) = self.place_after(after, since);
             match place {
-                Place::InMemory(part) => break (part, dropped),
+                Place::InMemory(part) => return Ok((part, dropped)),
                 Place::InFile { block, more } => {
                     if let Some(mut results) = self.read(block).await? {
                         results.retain(|result| result.number > after);
-                        break (Part { results, more }, dropped);
+                        return Ok((Part { results, more }, dropped));
                     }
                 }
             }
-        };
-        let mut items = Vec::new();
-        let mut rest = looked_at.iter();
-        let mut looked_to = after;
-        while items.len() < most
-            && let Some(result) = rest.next()
-        {
-            looked_to = result.number;
-            if filter.wants(result) {
-                items.push(Arc::clone(result));
-            }
         }
-        let next = (more || rest.next().is_some()).then_some(looked_to);
-        let left_out_to = dropped.map(|dropped| dropped.last).filter(|&last| last > after);
-        Ok(ResultsOnward { items, looked_to, next, left_out_to })
     }
 
     /// Where the results after a number begin that may have ended then or later, and which can't be looked up.
@@ -322,18 +345,25 @@ impl Archive {
         of: &PageFrom<u64>,
         want: impl Fn(&Arc<LoggedResult>) -> Option<T>,
     ) -> Result<Page<T>, LadderFault> {
-        let span = SeasonSpan { since, before: of.after.map(ResultNumber::new) };
-        let Part { results: looked_at, more } = self.part(span).await?;
+        let mut span = SeasonSpan { since, before: of.after.map(ResultNumber::new) };
         let mut items = Vec::new();
-        let mut rest = looked_at.iter().rev();
-        let mut last = None;
-        while items.len() < of.most
-            && let Some(result) = rest.next()
-        {
-            last = Some(result.number.get().to_string());
-            items.extend(want(result));
+        let mut looked_at = 0;
+        loop {
+            let Part { results, more } = self.part(span).await?;
+            let mut rest = results.iter().rev();
+            while items.len() < of.most
+                && let Some(result) = rest.next()
+            {
+                looked_at += 1;
+                span.before = Some(result.number);
+                items.extend(want(result));
+            }
+            let more = more || rest.next().is_some();
+            if !more || items.len() == of.most || looked_at >= limits::LADDER_RESULTS_LOOKED_AT {
+                let next = span.before.filter(|_| more).map(|last| last.get().to_string());
+                return Ok(Page { items, next });
+            }
         }
-        Ok(Page { items, next: last.filter(|_| more || rest.next().is_some()) })
     }
 
     fn kept(&self) -> RwLockReadGuard<'_, Kept> {

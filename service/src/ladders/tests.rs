@@ -451,12 +451,11 @@ async fn who_begins_before_the_results_that_are_kept_is_told_up_to_where_they_ar
 fn many_ladders_share_the_memory_for_results() {
     const USUAL: usize = limits::DEFAULT_LADDER_RESULTS_IN_MEMORY;
     for (ladders, of_all, most) in [
-        (1, USUAL, limits::MAX_LADDER_RESULTS),
-        (2, USUAL, USUAL / 2),
-        (33, USUAL, USUAL / 33),
-        (limits::MAX_LADDERS, USUAL, USUAL / limits::MAX_LADDERS),
+        (1, USUAL, USUAL),
+        (3, USUAL, USUAL / 3),
+        (limits::MAX_LADDERS, USUAL, limits::LADDER_BLOCK_RESULTS),
         (2, 20_000, 10_000),
-        (2, 4_096, limits::LADDER_BLOCK_RESULTS),
+        (2, 1_024, limits::LADDER_BLOCK_RESULTS),
         (64, 10_000_000, 156_250),
         (2, 10_000_000, limits::MAX_LADDER_RESULTS),
     ] {

@@ -8,22 +8,24 @@ pub const MAX_LADDERS: usize = 64;
 /// Bytes of what a ladder is, for people.
 pub const MAX_LADDER_DESCRIPTION_BYTES: usize = 256;
 
-/// Results of one ladder that are looked up in memory, some 500 bytes each with their luck; older ones are in files. Ratings and
-/// head-to-heads are of all results.
+/// Results of one ladder that are in memory at most, however it is configured, some 500 bytes each with their luck; older ones are in files.
+/// Ratings and head-to-heads are of all results.
 pub const MAX_LADDER_RESULTS: usize = 200_000;
 
 /// Results in one file of a ladder, which is read and written whole: some 150 bytes each of two players.
-pub const LADDER_BLOCK_RESULTS: usize = 4_096;
+pub const LADDER_BLOCK_RESULTS: usize = 1_024;
 
 /// More results of one ladder in memory while others are written to a file, or can't be. Of more, the oldest can't be looked up until the next start.
-pub const UNWRITTEN_LADDER_RESULTS: usize = 4 * LADDER_BLOCK_RESULTS;
+pub const UNWRITTEN_LADDER_RESULTS: usize = 16 * LADDER_BLOCK_RESULTS;
 
 /// Files of older results that are in memory, of all ladders together: those that were read last.
-pub const LADDER_BLOCKS_READ: usize = 16;
+pub const LADDER_BLOCKS_READ: usize = 64;
 
 /// The latest results of all ladders of a server together that are in memory, unless configured: in equal parts, but with room for
-/// [`LADDER_BLOCK_RESULTS`] of each ladder at least and [`MAX_LADDER_RESULTS`] at most. With those of [`LADDER_BLOCKS_READ`] 400,000, 1 KiB each where six play.
-pub const DEFAULT_LADDER_RESULTS_IN_MEMORY: usize = 400_000 - LADDER_BLOCKS_READ * LADDER_BLOCK_RESULTS;
+/// [`LADDER_BLOCK_RESULTS`] of each ladder at least and [`MAX_LADDER_RESULTS`] at most. Few, so that the memory of a server whose bots play
+/// on and on is flat after its first minutes: whoever asks for more reads files, of which those of the last [`LADDER_BLOCKS_READ`] are in
+/// memory too.
+pub const DEFAULT_LADDER_RESULTS_IN_MEMORY: usize = 8_192;
 
 /// The latest results of a server, when it starts, of which the luck of the cards is known or computed. What is known is on the disk, in
 /// files of [`LUCK_BLOCK_RESULTS`], of 130 bytes each result: 136 MB at most.
@@ -79,7 +81,7 @@ pub const MAX_SUSPICIONS: usize = 1_000;
 /// Results that one suspicion names.
 pub const MAX_CITED_RESULTS: usize = 50;
 
-/// Results that one answer looks at.
+/// Results that one answer looks at, and those of one file more at most.
 pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
 
 /// How often the bots that wait on ladders are paired, and what is shown of ladders is made anew.

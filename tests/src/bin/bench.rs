@@ -6,8 +6,9 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is what the program is for")]
 
 /// The program's own, for the service and for what it is compared with alike.
+#[cfg(target_os = "linux")]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[cfg(target_os = "linux")]
 fn main() -> anyhow::Result<std::process::ExitCode> {

@@ -145,6 +145,36 @@ async fn check_looked_up(memory: usize, in_files: usize) {
     }
 }
 
+#[tokio::test]
+async fn one_answer_looks_through_as_many_files_as_its_results_are_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    let filter = |name: &str| ResultsFilter { bot: Some(bot(name)), ..ResultsFilter::default() };
+    for (name, count) in [("ann", 66), ("nobody", 0)] {
+        let filter = filter(name);
+        let latest = archive.results(&filter, &PageFrom { after: None, most: 1_000 }).await.unwrap();
+        assert_eq!((latest.items.len(), latest.next), (count, None), "{name}, the latest first");
+        let onward = archive.results_after(&filter, ResultNumber::ZERO, 1_000).await.unwrap();
+        let looked_to = ResultNumber::new(10 * COUNT);
+        assert_eq!((onward.items.len(), onward.looked_to, onward.next), (count, looked_to, None), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_ends_before_a_file_that_it_finds_damaged_and_the_next_says_what_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    // It has the results 29 to 35.
+    fs::remove_file(&files(folder.path())[4]).unwrap();
+    let onward = async |after: u64| {
+        archive.results_after(&ResultsFilter::default(), ResultNumber::new(after), 1_000).await.unwrap()
+    };
+    let (first, second) = (onward(0).await, onward(280).await);
+    let (end, left_out_to) = (ResultNumber::new(280), Some(ResultNumber::new(350)));
+    assert_eq!((first.items.len(), first.next, first.left_out_to), (28, Some(end), None));
+    assert_eq!((second.items.len(), second.next, second.left_out_to), (65, None, left_out_to));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_start_writes_the_files_that_are_not_as_they_should_be_and_no_other() {
