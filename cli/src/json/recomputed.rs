@@ -28,6 +28,8 @@ struct RecomputedLadderJson {
     ladder: String,
     results: u64,
     rated_matches: u64,
+    /// How many of these were played by other rules, or another number of players, than the ladder has now.
+    by_other_rules: u64,
     bots: usize,
     /// `nothing-stored`, `other-settings`, `ahead`, `unreadable` or `compared`.
     state: &'static str,
@@ -88,7 +90,8 @@ impl RecomputedJson {
 
 impl RecomputedLadderJson {
     fn new(recomputed: &RecomputedLadder) -> Self {
-        let RecomputedLadder { name, results, rated, bots, comparison, results_after } = recomputed;
+        let RecomputedLadder { name, results, rated, by_other_rules, bots, comparison, results_after } =
+            recomputed;
         let (state, after, problem) = match comparison {
             Comparison::NothingStored => ("nothing-stored", None, None),
             Comparison::OtherSettings { after } => ("other-settings", Some(after), None),
@@ -104,6 +107,7 @@ impl RecomputedLadderJson {
             ladder: name.to_string(),
             results: *results,
             rated_matches: *rated,
+            by_other_rules: *by_other_rules,
             bots: *bots,
             state,
             stored_after: after.map(|after| after.get()),

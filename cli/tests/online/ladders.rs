@@ -190,6 +190,7 @@ fn ratings_are_recomputed(data: &Path, rated_matches: &Value) {
     let ladder = &equal["ladders"][0];
     assert_eq!((&equal["differs"], &ladder["state"]), (&false.into(), &"compared".into()), "{equal}");
     assert_eq!((&ladder["rated_matches"], &ladder["differences"]), (rated_matches, &Value::Array(vec![])));
+    assert_eq!(ladder["by_other_rules"], 0);
     let told = check(&[]);
     assert!(text(&told.stdout).contains("equal"), "{}", text(&told.stdout));
     assert!(text(&told.stderr).contains("results were looked at, up to number"), "{}", text(&told.stderr));
@@ -248,6 +249,15 @@ fn ratings_are_recomputed(data: &Path, rated_matches: &Value) {
     assert_eq!(other["ladders"][0]["state"], "other-settings");
     let other = check(&["--config", config.to_str().unwrap()]);
     assert!(text(&other.stderr).contains("Nothing was compared"), "{}", text(&other.stderr));
+    std::fs::write(&config, "[[ladder]]\nname = \"quick-2\"\npreset = \"sackson\"\nplayers = 2\n").unwrap();
+    let config_of_other_rules = ["--config", config.to_str().unwrap()];
+    let of_other_rules = parse(&check(&[&config_of_other_rules[..], &json].concat()));
+    assert_eq!(&of_other_rules["ladders"][0]["by_other_rules"], rated_matches);
+    let told = check(&config_of_other_rules);
+    let warning = format!(
+        "of the {rated_matches} rated results of quick-2, {rated_matches} were played by other rules"
+    );
+    assert!(text(&told.stderr).contains(&warning), "{}", text(&told.stderr));
     std::fs::write(&config, rating.replace("quick-2", "elsewhere")).unwrap();
     let args = ["--check", "--config", config.to_str().unwrap()];
     let unknown = recompute(data, &args);

@@ -56,6 +56,8 @@ pub struct RecomputedLadder {
     pub results: u64,
     /// How many of them are rated.
     pub rated: u64,
+    /// How many of these were played by other rules, or another number of players, than the ladder has now.
+    pub by_other_rules: u64,
     /// How many bots it rates.
     pub bots: usize,
     /// How its stored ratings compare, as they were.
@@ -199,6 +201,7 @@ struct Run {
     comparison: Comparison,
     results: u64,
     rated: u64,
+    by_other_rules: u64,
     results_after: u64,
 }
 
@@ -215,7 +218,16 @@ impl Run {
             }
         };
         let (spec, ratings) = (Arc::clone(spec), Ladder::new(spec.rating));
-        Ok(Self { spec, ratings, stored, comparison, results: 0, rated: 0, results_after: 0 })
+        Ok(Self {
+            spec,
+            ratings,
+            stored,
+            comparison,
+            results: 0,
+            rated: 0,
+            by_other_rules: 0,
+            results_after: 0,
+        })
     }
 
     /// Counts a result of the server, whichever ladder it is of.
@@ -236,6 +248,7 @@ impl Run {
             && matches!(over.result.counted, Counted::Rated(_))
         {
             self.rated += 1;
+            self.by_other_rules += u64::from(ended.info.rules != self.spec.rules);
         }
     }
 
@@ -310,6 +323,7 @@ fn count(data: &Path, specs: &LadderSpecs, only: Option<&str>) -> Result<Tallied
         name: run.spec.name.clone(),
         results: run.results,
         rated: run.rated,
+        by_other_rules: run.by_other_rules,
         bots: run.ratings.bots().len(),
         comparison: run.comparison,
         results_after: run.results_after,

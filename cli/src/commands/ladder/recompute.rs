@@ -214,7 +214,15 @@ fn differences(json: &RecomputedJson) -> Table {
 
 /// What else is wrong.
 fn tell(ladders: &[RecomputedLadder]) {
-    for RecomputedLadder { name, comparison, .. } in ladders {
+    for RecomputedLadder { name, rated, by_other_rules, comparison, .. } in ladders {
+        if *by_other_rules > 0 {
+            output::note(format!(
+                "of the {} rated results of {name}, {} were played by other rules, or another number of players, than it has now, and \
+                 count in the same ratings: if that is another game, give it a ladder with a name of its own",
+                amount::count(*rated),
+                amount::count(*by_other_rules)
+            ));
+        }
         match comparison {
             Comparison::Ahead { after, last } => output::note(format!(
                 "the stored ratings of {name} are after result {after}, and the last one here is {last}: results were lost"
