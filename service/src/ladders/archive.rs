@@ -216,16 +216,24 @@ impl Archive {
         let mut looked_at = 0;
         let mut left_out_to = None;
         loop {
-            let (Part { results, more }, dropped) = self.part_after(looked_to, filter.since).await?;
-            let gap = dropped.map(|dropped| dropped.last).filter(|&last| last > looked_to);
-            if looked_at == 0 {
-                left_out_to = gap;
-            } else if gap.is_some() {
-                // A file was found damaged: who asks on is told so.
-                return Ok(ResultsOnward { items, looked_to, next: Some(looked_to), left_out_to });
-            }
+            let part = self.part_after(looked_to, filter.since).await;
+            let gap_of =
+                |dropped: Option<Dropped>| dropped.map(|gap| gap.last).filter(|&last| last > looked_to);
+            let Part { results, more } = match part {
+                Ok((part, dropped)) if looked_at == 0 => {
+                    left_out_to = gap_of(dropped);
+                    part
+                }
+                Ok((part, dropped)) if gap_of(dropped).is_none() => part,
+                Err(fault) if looked_at == 0 => return Err(fault),
+                // A file is damaged, or can't be read: who asks on is told so.
+                Ok(_) | Err(_) => {
+                    return Ok(ResultsOnward { items, looked_to, next: Some(looked_to), left_out_to });
+                }
+            };
             let mut rest = results.iter();
             while items.len() < most
+                && looked_at < limits::LADDER_RESULTS_LOOKED_AT
                 && let Some(result) = rest.next()
             {
                 looked_at += 1;
@@ -235,7 +243,7 @@ impl Archive {
                 }
             }
             let more = more || rest.next().is_some();
-            if !more || items.len() == most || looked_at >= limits::LADDER_RESULTS_LOOKED_AT {
+            if !more || items.len() == most || looked_at == limits::LADDER_RESULTS_LOOKED_AT {
                 let next = more.then_some(looked_to);
                 return Ok(ResultsOnward { items, looked_to, next, left_out_to });
             }
@@ -349,9 +357,16 @@ impl Archive {
         let mut items = Vec::new();
         let mut looked_at = 0;
         loop {
-            let Part { results, more } = self.part(span).await?;
+            let next = |before: Option<ResultNumber>| before.map(|last| last.get().to_string());
+            let Part { results, more } = match self.part(span).await {
+                Ok(part) => part,
+                Err(fault) if looked_at == 0 => return Err(fault),
+                // Who asks on is told so.
+                Err(_) => return Ok(Page { items, next: next(span.before) }),
+            };
             let mut rest = results.iter().rev();
             while items.len() < of.most
+                && looked_at < limits::LADDER_RESULTS_LOOKED_AT
                 && let Some(result) = rest.next()
             {
                 looked_at += 1;
@@ -359,9 +374,8 @@ impl Archive {
                 items.extend(want(result));
             }
             let more = more || rest.next().is_some();
-            if !more || items.len() == of.most || looked_at >= limits::LADDER_RESULTS_LOOKED_AT {
-                let next = span.before.filter(|_| more).map(|last| last.get().to_string());
-                return Ok(Page { items, next });
+            if !more || items.len() == of.most || looked_at == limits::LADDER_RESULTS_LOOKED_AT {
+                return Ok(Page { items, next: next(span.before.filter(|_| more)) });
             }
         }
     }

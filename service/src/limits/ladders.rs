@@ -31,7 +31,7 @@ pub const DEFAULT_LADDER_RESULTS_IN_MEMORY: usize = 8_192;
 /// files of [`LUCK_BLOCK_RESULTS`], of 130 bytes each result: 136 MB at most.
 pub const LUCK_RESULTS: u64 = 256 * LUCK_BLOCK_RESULTS;
 
-/// Results of the server whose luck is in one file, and in memory while it is written.
+/// Results of the server whose luck is in one file, and in memory while it is written: of each ladder so many are in memory at least.
 pub const LUCK_BLOCK_RESULTS: u64 = 4_096;
 
 /// Files of luck that are in memory, of all ladders together: those that were read last for results that are older than those in memory. Some 400 kB
@@ -81,7 +81,7 @@ pub const MAX_SUSPICIONS: usize = 1_000;
 /// Results that one suspicion names.
 pub const MAX_CITED_RESULTS: usize = 50;
 
-/// Results that one answer looks at, and those of one file more at most.
+/// Results that one answer looks at, in as many files as they are.
 pub const LADDER_RESULTS_LOOKED_AT: usize = 5_000;
 
 /// How often the bots that wait on ladders are paired, and what is shown of ladders is made anew.

@@ -12,6 +12,7 @@ use zetema_ladder::{
 use super::older::OlderLuck;
 use crate::journal::{BotName, ResultNumber};
 use crate::ladders::results::LoggedResult;
+use crate::limits;
 
 /// The luck of the cards in one ladder's results, as far as it is computed.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Luck {
     kept: RwLock<Kept>,
     /// The latest change of any bot's points.
     latest: watch::Sender<LuckChange>,
-    /// Of how many results: of as many as can be looked up in memory.
+    /// Of how many results.
     most: usize,
     /// That of those before them.
     older: Arc<OlderLuck>,
@@ -91,13 +92,15 @@ impl Kept {
 }
 
 impl Luck {
-    /// That of one ladder, of which so many results are in memory. It rates as this one does.
+    /// That of one ladder, of which so many results are in memory. It rates as this one does. The luck of as many as one file has is in
+    /// memory at least: while that is written nothing is read from it.
     pub(in crate::ladders) fn new(most: usize, rating: RatingSettings, older: Arc<OlderLuck>) -> Self {
         let cleared = LuckChange::default();
+        let of_a_file = usize::try_from(limits::LUCK_BLOCK_RESULTS).unwrap_or(usize::MAX);
         Self {
             kept: RwLock::new(Kept::since(cleared, rating)),
             latest: watch::Sender::new(cleared),
-            most,
+            most: most.max(of_a_file),
             older,
         }
     }

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use zetema_ladder::{AdjustedScore, Baseline, RatingSettings, Reference, ReferenceVersion};
+use zetema_ladder::{
+    AdjustedScore, Baseline, MatchTimes, Played, RatingSettings, Reference, ReferenceVersion,
+};
 use zetema_rules::fair::{MatchSeed, ServerSeed};
-use zetema_rules::{Preset, Side};
+use zetema_rules::{EndReason, MatchResult, Preset, Seats, Side, Teams};
 
 use super::cache::{Cache, first_result};
 use super::compute::finish;
@@ -216,6 +218,35 @@ async fn the_luck_of_results_that_are_not_in_memory_is_read_back_from_the_files_
     assert_eq!(shown.scores(&rated(7)).await, None);
     cache.scores(next.number, next.key).await;
     assert_eq!(shown.scores(&rated(7)).await, Some(first.scores));
+}
+
+#[tokio::test]
+async fn however_few_results_of_a_ladder_are_in_memory_none_lacks_its_luck_while_its_file_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("luck");
+    let older = Arc::new(OlderLuck::new(at.clone()));
+    let shown = Luck::new(1, RatingSettings::default(), Arc::clone(&older));
+    let mut cache = Cache::open(at, ResultNumber::new(1), older).await;
+    let bots = ["ann", "bob"].map(|name| BotName::new(name).unwrap());
+    let played =
+        MatchResult { reason: EndReason::Target, ranks: [1, 2, 0, 0, 0, 0], totals: [2, 1, 0, 0, 0, 0] };
+    let played = Played::new(bots.into(), Teams::Individual, played, Seats::EMPTY).unwrap();
+    // Up to the last of a file, of the first of the next, and some more.
+    for number in 1..=limits::LUCK_BLOCK_RESULTS + 3 {
+        let luck = luck(number, 2);
+        assert_eq!(cache.scores(luck.number, luck.key).await, None);
+        let times = MatchTimes { created_ms: number, ended_ms: number + 1 };
+        shown.count(luck.number, times, &played, Arc::clone(&luck.scores));
+        cache.keep_scores(luck).await;
+        let looked_at: &[u64] = match number {
+            number if number < limits::LUCK_BLOCK_RESULTS - 1 => &[number],
+            _ => &[1, 2, 1_000, limits::LUCK_BLOCK_RESULTS - 1, number],
+        };
+        for &earlier in looked_at {
+            let scores = shown.scores(&rated(earlier)).await;
+            assert_eq!(scores, Some(self::luck(earlier, 2).scores), "{earlier} when {number} are computed");
+        }
+    }
 }
 
 #[tokio::test]

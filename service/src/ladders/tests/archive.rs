@@ -164,15 +164,71 @@ async fn one_answer_looks_through_as_many_files_as_its_results_are_in() {
 async fn an_answer_ends_before_a_file_that_it_finds_damaged_and_the_next_says_what_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let archive = in_files(folder.path()).await;
-    // It has the results 29 to 35.
-    fs::remove_file(&files(folder.path())[4]).unwrap();
+    // They have the results 1 to 7 and 29 to 35.
+    let files = files(folder.path());
+    for at in [0, 4] {
+        fs::remove_file(&files[at]).unwrap();
+    }
     let onward = async |after: u64| {
         archive.results_after(&ResultsFilter::default(), ResultNumber::new(after), 1_000).await.unwrap()
     };
     let (first, second) = (onward(0).await, onward(280).await);
-    let (end, left_out_to) = (ResultNumber::new(280), Some(ResultNumber::new(350)));
-    assert_eq!((first.items.len(), first.next, first.left_out_to), (28, Some(end), None));
-    assert_eq!((second.items.len(), second.next, second.left_out_to), (65, None, left_out_to));
+    let number = |number| Some(ResultNumber::new(number));
+    assert_eq!((first.items.len(), first.next, first.left_out_to), (21, number(280), number(70)));
+    assert_eq!((second.items.len(), second.next, second.left_out_to), (65, None, number(350)));
+}
+
+#[tokio::test]
+async fn one_answer_looks_at_a_bounded_number_of_results_also_where_they_are_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = Room { memory: 3_000, block: 1_024, unwritten: 0 };
+    let archive = Archive::new(room, folder.path().to_owned(), Arc::default());
+    let count = 13_000;
+    for number in 1..=count {
+        archive.keep(aborted(number, "ann"));
+        if archive.is_full() {
+            archive.make_room().await;
+        }
+    }
+    let of_bob = ResultsFilter { bot: Some(bot("bob")), ..ResultsFilter::default() };
+    let (mut looked_to, mut after) = (Vec::new(), None);
+    loop {
+        let page = archive.results(&of_bob, &PageFrom { after, most: 10 }).await.unwrap();
+        let Some(next) = page.next else { break };
+        after = Some(next.parse::<u64>().unwrap());
+        looked_to.extend(after);
+    }
+    let most = limits::LADDER_RESULTS_LOOKED_AT as u64;
+    assert_eq!(looked_to, [count + 1 - most, count + 1 - 2 * most]);
+    let (mut looked_to, mut after) = (Vec::new(), Some(ResultNumber::ZERO));
+    while let Some(from) = after {
+        let onward = archive.results_after(&of_bob, from, 10).await.unwrap();
+        looked_to.push(onward.looked_to.get());
+        after = onward.next;
+    }
+    assert_eq!(looked_to, [most, 2 * most, count]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_answer_ends_before_a_file_that_cannot_be_read_and_the_next_says_so() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    let archive = in_files(folder.path()).await;
+    // It has the results 29 to 35.
+    let file = &files(folder.path())[4];
+    fs::remove_file(file).unwrap();
+    symlink(file, file).unwrap();
+    let all = ResultsFilter::default();
+    let onward = archive.results_after(&all, ResultNumber::ZERO, 1_000).await.unwrap();
+    assert_eq!((onward.items.len(), onward.next), (28, Some(ResultNumber::new(280))));
+    let unread = archive.results_after(&all, ResultNumber::new(280), 1_000).await;
+    assert!(matches!(unread, Err(LadderFault::Unread(_))), "{:?}", unread.map(|onward| onward.items.len()));
+    let page = async |after| archive.results(&all, &PageFrom { after, most: 1_000 }).await;
+    let latest = page(None).await.unwrap();
+    assert_eq!((latest.items.len(), latest.next.as_deref()), (65, Some("360")));
+    assert!(matches!(page(Some(360)).await, Err(LadderFault::Unread(_))));
 }
 
 #[cfg(unix)]

@@ -12,7 +12,6 @@ use zetema_rules::{EndReason, MatchResult, Outcome, Seat, Seats, Teams};
 use super::*;
 use crate::encoding::decode_record;
 use crate::journal::ResultNumber;
-use crate::ladders::archive::results_of_one_of;
 
 const LATE: Duration = Duration::from_secs(1);
 
@@ -57,13 +56,9 @@ impl Scene {
     }
 }
 
-/// How many results of one of so many ladders are in memory, unless configured.
-fn most_of(ladders: NonZeroUsize) -> usize {
-    results_of_one_of(ladders, limits::DEFAULT_LADDER_RESULTS_IN_MEMORY)
-}
-
-fn of_one_of(ladders: NonZeroUsize) -> Luck {
-    Luck::new(most_of(ladders), RatingSettings::default(), Arc::new(OlderLuck::new(PathBuf::new())))
+/// That of a ladder of which so many results are in memory.
+fn of_results(in_memory: usize) -> Luck {
+    Luck::new(in_memory, RatingSettings::default(), Arc::new(OlderLuck::new(PathBuf::new())))
 }
 
 /// A match of two that the first has won.
@@ -165,21 +160,23 @@ async fn no_result_is_looked_at_for_luck_while_the_server_is_late() {
 }
 
 #[test]
-fn no_more_luck_is_kept_than_results_that_can_be_looked_up() {
-    let ladders = NonZeroUsize::new(64).unwrap();
-    let (luck, most) = (of_one_of(ladders), most_of(ladders) as u64);
-    let scores: Arc<[AdjustedScore]> = Arc::new([10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 }));
-    let (times, played) = (MatchTimes { created_ms: 0, ended_ms: 1 }, won(["ann", "bob"], Seats::EMPTY));
-    for result in 1..=most + 2 {
-        luck.count(number(result), times, &played, Arc::clone(&scores));
+fn no_more_luck_is_kept_than_of_the_results_in_memory_or_in_one_file() {
+    for (in_memory, most) in [(1, limits::LUCK_BLOCK_RESULTS), (5_000, 5_000)] {
+        let luck = of_results(in_memory);
+        let scores: Arc<[AdjustedScore]> =
+            Arc::new([10.0, -10.0].map(|raw| AdjustedScore { raw, luck: 1.0 }));
+        let (times, played) = (MatchTimes { created_ms: 0, ended_ms: 1 }, won(["ann", "bob"], Seats::EMPTY));
+        for result in 1..=most + 2 {
+            luck.count(number(result), times, &played, Arc::clone(&scores));
+        }
+        let kept = |result| luck.in_memory(number(result)).is_some();
+        assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true], "{in_memory}");
     }
-    let kept = |result| luck.in_memory(number(result)).is_some();
-    assert_eq!([1, 2, 3, most, most + 2].map(kept), [false, false, true, true, true]);
 }
 
 #[test]
 fn whose_points_have_changed_is_told_bot_by_bot_also_when_all_is_counted_anew() {
-    let luck = of_one_of(NonZeroUsize::MIN);
+    let luck = of_results(1);
     let bots = ["ann", "bob", "cyd"].map(bot);
     let latest = || *luck.changes().borrow();
     let told = |since| {
@@ -350,7 +347,7 @@ async fn a_result_whose_luck_can_never_be_had_is_left_out_of_the_rating_by_adjus
 
 #[test]
 fn luck_moves_no_rating_by_adjusted_scores_and_who_forfeits_is_behind_whatever_the_scores() {
-    let luck = of_one_of(NonZeroUsize::MIN);
+    let luck = of_results(1);
     let times = MatchTimes { created_ms: 0, ended_ms: 1 };
     // Ann has won by her cards: without them bob is ahead.
     let scores = [(50.0, 80.0), (-50.0, -80.0)].map(|(raw, luck)| AdjustedScore { raw, luck });
