@@ -66,7 +66,7 @@ fn a_season_of_two() {
             wait_max_ms: 45_000,
             distance_p50: 2.5,
             seat_spread: 3,
-            repeats_percent: 15.0,
+            repeats_percent: 25.0,
         },
     );
 }
@@ -119,25 +119,35 @@ fn a_season_of_few_bots() {
     );
 }
 
-/// Bots of these ratings play for twenty minutes, each four matches at once, all of which are over by the next call: how many of the
-/// matches come about that could, where each bot has one a call, and nobody waits for longer than this.
-fn check_quick(players: usize, teams: Teams, ratings: &[f64], share: f64, wait_max_ms: u64) {
-    const CALLS: u64 = 1_200;
+/// Calls of twenty minutes.
+const CALLS: u64 = 1_200;
+
+/// Bots with these owners and ratings play for twenty minutes, each four matches at once, all of which are over by the next call: who played
+/// in each match, and how long one waited at most.
+fn quick(players: usize, teams: Teams, bots: &[(u64, f64)]) -> (Vec<Vec<u64>>, u64) {
     let options = PairingOptions::usual(Players::new(players).unwrap(), teams);
     let mut queue = Queue::new(PairingSettings::new(options).unwrap());
-    for (number, &rating) in (0..).zip(ratings) {
-        let (bot, owner, places) = (BotId::new(number), OwnerId::new(number), NonZeroU16::new(4).unwrap());
+    for (number, &(owner, rating)) in (0..).zip(bots) {
+        let (bot, owner, places) = (BotId::new(number), OwnerId::new(owner), NonZeroU16::new(4).unwrap());
         queue.join(Entrant { bot, owner, strength: Strength::new(rating, 1.0).unwrap(), places }, 0);
     }
-    let (mut matches, mut longest_ms) = (0, 0);
+    let (mut matches, mut longest_ms) = (Vec::new(), 0);
     for now_ms in (1..=CALLS).map(|call| call * 1_000) {
         for pairing in queue.pair(now_ms) {
-            matches += 1;
+            matches.push(pairing.members().iter().map(|member| member.bot.number()).collect());
             let waits = pairing.members().iter().map(|member| now_ms - member.since_ms);
             longest_ms = waits.fold(longest_ms, u64::max);
             queue.finish(&pairing, now_ms + 500).unwrap();
         }
     }
+    (matches, longest_ms)
+}
+
+/// How many of the matches come about that could, where each bot of these ratings has one a call, and nobody waits for longer than this.
+fn check_quick(players: usize, teams: Teams, ratings: &[f64], share: f64, wait_max_ms: u64) {
+    let bots: Vec<_> = (0..).zip(ratings.iter().copied()).collect();
+    let (matches, longest_ms) = quick(players, teams, &bots);
+    let matches = u32::try_from(matches.len()).unwrap();
     let most = CALLS * (ratings.len() / players) as u64;
     println!(
         "{players} players, {} bots, quick matches: {matches} of {most}; longest wait {longest_ms} ms",
@@ -156,6 +166,41 @@ fn few_bots_of_unlike_strength_play_on_where_matches_take_no_time() {
     check_quick(6, Teams::Individual, &six, 0.95, 2_000);
     let sixteen: Vec<f64> = (0..16).map(|number| f64::from(number * number) / 6.0).collect();
     check_quick(2, Teams::Individual, &sixteen, 0.75, 5_000);
+}
+
+#[test]
+fn few_bots_of_owners_with_several_play_on_where_matches_take_no_time() {
+    // Each match takes one bot of each owner.
+    for owners in [&[0, 1, 1, 1][..], &[0, 1, 1, 1, 1], &[0, 1, 2, 2, 2, 3, 3, 3]] {
+        let players = if owners.contains(&3) { 4 } else { 2 };
+        for apart in [0.0, 6.0] {
+            let bots: Vec<_> =
+                owners.iter().enumerate().map(|(at, &owner)| (owner, 25.0 + apart * at as f64)).collect();
+            let (matches, longest_ms) = quick(players, Teams::Individual, &bots);
+            println!(
+                "owners {owners:?}, {apart} apart: {} matches of {CALLS}, {longest_ms} ms",
+                matches.len()
+            );
+            assert!(
+                matches.len() as u64 * 20 >= CALLS * 19,
+                "{owners:?}, {apart}: {} matches",
+                matches.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_nearest_of_its_neighbours_a_bot_meets_most() {
+    let mut ratings = vec![39.0, 38.4, 37.1, 37.0, 33.7, 33.4, 32.1, 31.9, 31.5];
+    ratings.extend((0..91).map(|number| 10.0 + f64::from(number) * 21.0 / 90.0));
+    let bots: Vec<_> = (0..).zip(ratings).collect();
+    let (matches, _) = quick(2, Teams::Individual, &bots);
+    let met = |number: u64| matches.iter().filter(|of| of.contains(&0) && of.contains(&number)).count();
+    let met: Vec<usize> = (1..9).map(met).collect();
+    println!("the best of 100 has met its neighbours, the nearest first, {met:?} times");
+    let (near, far): (usize, usize) = (met[..3].iter().sum(), met[5..].iter().sum());
+    assert!(near >= far, "{met:?}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod queue;
 mod round;
 mod seating;
 mod settings;
+mod share;
 mod sides;
 
 pub use bot::{BotId, OwnerId, Strength, StrengthError};

@@ -34,11 +34,6 @@ impl Neighbours {
         Self { by_rating: queued, same_owner: settings.same_owner, most }
     }
 
-    /// How many are in the queue.
-    pub(super) const fn queued(&self) -> usize {
-        self.by_rating.len()
-    }
-
     /// Whether one of the two is among the neighbours of the other.
     pub(super) fn are(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
         let apart = one.apart(other);

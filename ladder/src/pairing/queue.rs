@@ -10,9 +10,10 @@ use super::bot::{BotId, OwnerId, Strength};
 use super::candidate::Candidate;
 use super::history::{History, SeatCounts};
 use super::members::{Member, Pairing};
-use super::neighbours::Queued;
+use super::neighbours::{Neighbours, Queued};
 use super::owners::Owners;
 use super::settings::PairingSettings;
+use super::share::Shares;
 use super::{round, seating, sides};
 
 /// A bot that wants to play.
@@ -256,14 +257,23 @@ impl Queue {
     /// Who waits longest is served first, and from [`patience_ms`](super::PairingOptions::patience_ms) on by whoever may play with it:
     /// `docs/pairing.md` says what follows for how long one can wait. Takes n·log n of the bots that wait.
     pub fn pair(&mut self, now_ms: u64) -> Vec<Pairing> {
+        // Those that play as much as they can too.
+        let queued: Vec<Queued> = self
+            .bots
+            .iter()
+            .filter_map(|(&id, bot)| {
+                Some(Queued { id, owner: bot.owner, rating: bot.place?.strength.rating() })
+            })
+            .collect();
+        let shares = Shares::new(&self.settings, &queued);
         let candidates = self.bots.iter().filter_map(|(&id, bot)| {
             let place = bot.waits()?;
-            Some(Candidate { id, bot, strength: place.strength, since_ms: place.since_ms })
+            let share = shares.of(bot.owner);
+            Some(Candidate { id, bot, strength: place.strength, since_ms: place.since_ms, share })
         });
-        let queued = self.bots.iter().filter_map(|(&id, bot)| {
-            Some(Queued { id, owner: bot.owner, rating: bot.place?.strength.rating() })
-        });
-        let groups = round::groups(&self.settings, candidates.collect(), queued.collect(), now_ms);
+        let candidates = candidates.collect();
+        let groups =
+            round::groups(&self.settings, candidates, Neighbours::new(&self.settings, queued), now_ms);
         let pairings: Vec<Pairing> = groups.iter().map(|group| self.seated(group)).collect();
         for pairing in &pairings {
             self.begin(pairing);

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, Distance};
 use super::field::Field;
-use super::neighbours::{Neighbours, Queued};
+use super::neighbours::Neighbours;
 use super::owners::Owners;
 use super::settings::PairingSettings;
 
@@ -46,27 +46,23 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Whether two are within a reach that are so far from one another. Neighbours are also where their ratings would part them: they have
-    /// nobody nearer to wait for, and wait for others only where they have met too often for neighbours.
+    /// Whether two are within a reach that are so far from one another. Neighbours are too, unless they have met too often for neighbours:
+    /// they have nobody nearer to wait for.
     fn within(&self, reach: Reach, between: f64, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
         let Self { distance, neighbours } = self;
         reach.has(between)
-            || !reach.has(distance.by_ratings(one, other))
-                && reach.has(distance.by_repeats_of_neighbours(one, other))
-                && neighbours.are(one, other)
+            || reach.has(distance.by_repeats_of_neighbours(one, other)) && neighbours.are(one, other)
     }
 }
 
-/// Who plays with whom now. Each candidate is in one group at most. `queued` are all in the queue, those that play as much as they can
-/// too.
+/// Who plays with whom now. Each candidate is in one group at most.
 pub(super) fn groups<'a>(
     settings: &PairingSettings,
     candidates: Vec<Candidate<'a>>,
-    queued: Vec<Queued>,
+    neighbours: Neighbours,
     now_ms: u64,
 ) -> Vec<Vec<Candidate<'a>>> {
-    let neighbours = Neighbours::new(settings, queued);
-    let around = Surroundings { distance: Distance::new(settings, neighbours.queued()), neighbours };
+    let around = Surroundings { distance: Distance::new(settings), neighbours };
     let mut field = Field::new(candidates, settings.most_of_an_owner());
     let mut groups = Vec::new();
     for first in field.by_waiting() {

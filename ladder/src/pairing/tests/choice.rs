@@ -173,6 +173,28 @@ fn those_who_met_lately_wait_for_others_where_there_are_many() {
 }
 
 #[test]
+fn who_has_waited_longer_reaches_no_less_far() {
+    let mut queue = duel();
+    let join = |queue: &mut Queue, bot, rating| {
+        queue.join(Entrant { strength: Strength::new(rating, 1.0).unwrap(), ..entrant(bot) }, 0);
+    };
+    join(&mut queue, 1, 25.0);
+    join(&mut queue, 2, 31.0);
+    // They are neighbours, and there are many others, who are busy.
+    for bot in 100..200 {
+        join(&mut queue, bot, 1e6);
+        queue.pass_over(BotId::new(bot));
+    }
+    let again = queue.pair(0);
+    queue.finish(&again[0], 0).unwrap();
+    for (waited_ms, pairs) in
+        [(0, 0), (1_000, 0), (2_000, 1), (3_999, 1), (4_000, 1), (10_000, 1), (29_999, 1), (30_000, 1)]
+    {
+        assert_eq!(queue.clone().pair(waited_ms).len(), pairs, "after {waited_ms} ms");
+    }
+}
+
+#[test]
 fn two_alone_play_one_another_again_and_again() {
     let mut queue = duel();
     for bot in [1, 2] {
