@@ -191,7 +191,7 @@ fn few_bots_of_owners_with_several_play_on_where_matches_take_no_time() {
 }
 
 #[test]
-fn the_nearest_of_its_neighbours_a_bot_meets_most() {
+fn no_far_neighbour_is_met_more_often_than_a_near_one() {
     let mut ratings = vec![39.0, 38.4, 37.1, 37.0, 33.7, 33.4, 32.1, 31.9, 31.5];
     ratings.extend((0..91).map(|number| 10.0 + f64::from(number) * 21.0 / 90.0));
     let bots: Vec<_> = (0..).zip(ratings).collect();

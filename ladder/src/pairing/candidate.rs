@@ -73,9 +73,11 @@ impl Distance {
         one.apart(other) - self.nearer_by_uncertainty * uncertain
     }
 
-    /// In points: by how much their matches together part them that are too many even of neighbours.
+    /// In points: by how much their matches together part them that are too many even of neighbours. Two who come from a match with one
+    /// another are often the only ones that are free: they have no more than their share.
     pub(super) fn by_repeats_of_neighbours(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> f64 {
-        self.by_repeats(one, other, neighbours::SHARE)
+        let again = one.bot.history.was_last_with(other.id) && other.bot.history.was_last_with(one.id);
+        self.by_repeats(one, other, if again { 0.0 } else { neighbours::SHARE })
     }
 
     /// The share that each has in the matches of the other is this at least.

@@ -46,6 +46,11 @@ impl History {
         self.counts.get(&bot).copied().unwrap_or_default()
     }
 
+    /// Whether its last match was with this one.
+    pub(super) fn was_last_with(&self, bot: BotId) -> bool {
+        self.matches.back().is_some_and(|others| others.iter().any(|met| met.bot == bot))
+    }
+
     /// Remembers a match that the bot has this seat of, and forgets the oldest beyond `most`.
     pub(super) fn remember(&mut self, pairing: &Pairing, seat: Seat, most: usize) {
         let others = others(pairing, seat);

@@ -173,6 +173,25 @@ fn those_who_met_lately_wait_for_others_where_there_are_many() {
 }
 
 #[test]
+fn two_who_have_just_played_one_another_wait_for_others_also_where_they_played_before() {
+    let mut queue = duel();
+    for bot in 0..100 {
+        queue.join(entrant(bot), 0);
+    }
+    let mut now_ms = 0;
+    for earlier in 1..8 {
+        let pairings = queue.pair(now_ms);
+        now_ms += 60_000;
+        let mut alone = queue.clone();
+        alone.finish(&pairings[0], now_ms).unwrap();
+        assert_eq!(alone.pair(now_ms), [], "after {earlier} matches");
+        for pairing in &pairings {
+            queue.finish(pairing, now_ms).unwrap();
+        }
+    }
+}
+
+#[test]
 fn who_has_waited_longer_reaches_no_less_far() {
     let mut queue = duel();
     let join = |queue: &mut Queue, bot, rating| {
@@ -188,7 +207,7 @@ fn who_has_waited_longer_reaches_no_less_far() {
     let again = queue.pair(0);
     queue.finish(&again[0], 0).unwrap();
     for (waited_ms, pairs) in
-        [(0, 0), (1_000, 0), (2_000, 1), (3_999, 1), (4_000, 1), (10_000, 1), (29_999, 1), (30_000, 1)]
+        [(0, 0), (4_000, 0), (7_000, 0), (8_000, 1), (10_000, 1), (20_000, 1), (29_999, 1), (30_000, 1)]
     {
         assert_eq!(queue.clone().pair(waited_ms).len(), pairs, "after {waited_ms} ms");
     }
