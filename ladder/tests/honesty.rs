@@ -11,6 +11,8 @@
 mod bot;
 #[path = "honesty/compared.rs"]
 mod compared;
+#[path = "honesty/paired.rs"]
+mod paired;
 #[path = "honesty/properties.rs"]
 mod properties;
 #[path = "honesty/records.rs"]
@@ -29,7 +31,8 @@ use zetema_ladder::{Cause, Departure, Ending, Finding, FinishedSeat, Suspicion};
 use zetema_rules::Teams;
 
 use bot::{Bot, Character, Name, Way};
-use season::{Finished, listed, paired_season, season};
+use paired::paired_season;
+use season::{Finished, listed, season};
 
 const HONEST: usize = 50;
 
@@ -102,6 +105,31 @@ fn in_ten_seasons_no_honest_bot_is_listed() {
 #[test]
 fn in_ten_seasons_of_teams_no_honest_bot_is_listed() {
     check_nobody_is_listed(1..=10, Teams::Pairs, matches(Teams::Pairs));
+}
+
+/// As many results as a server looks at in one season of two.
+const SEASON_RESULTS: usize = 30_000;
+
+/// How many results a season has that the ladder pairs.
+fn paired_matches(teams: Teams) -> usize {
+    if teams == Teams::Individual { SEASON_RESULTS } else { 15_000 }
+}
+
+fn check_nobody_is_listed_where_the_ladder_pairs(teams: Teams) {
+    for seed in 1..=10 {
+        let found = listed(&paired_season(seed, &honest(seed, teams), teams, paired_matches(teams)), teams);
+        assert!(found.is_empty(), "season {seed}, {teams:?}:\n{}", lines(&found));
+    }
+}
+
+#[test]
+fn in_ten_seasons_that_the_ladder_pairs_no_honest_bot_is_listed() {
+    check_nobody_is_listed_where_the_ladder_pairs(Teams::Individual);
+}
+
+#[test]
+fn in_ten_seasons_of_teams_that_the_ladder_pairs_no_honest_bot_is_listed() {
+    check_nobody_is_listed_where_the_ladder_pairs(Teams::Pairs);
 }
 
 /// The more matches there are, the more small faults of the ratings would tell.
@@ -240,10 +268,7 @@ fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
                 })
                 .collect();
             println!("{}", lines(&seasons[0]));
-            for suspicion in seasons.iter().flatten() {
-                let cheat = named(suspicion).iter().all(|&name| name >= HONEST);
-                assert!(cheat, "an honest bot: {suspicion}");
-            }
+            seasons.iter().for_each(|suspicions| check_only_cheats(suspicions));
             for cheat in CHEATS.iter().filter(|cheat| cheat.teams == teams) {
                 let caught =
                     |found: &&Vec<Suspicion<Name>>| found.iter().any(|one| (cheat.caught)(&one.finding));
@@ -255,33 +280,74 @@ fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
     }
 }
 
-/// As many results as a server looks at in one season.
-const SEASON_RESULTS: usize = 30_000;
+/// Asserts that nobody honest is suspected.
+fn check_only_cheats(suspicions: &[Suspicion<Name>]) {
+    for suspicion in suspicions {
+        assert!(named(suspicion).iter().all(|&name| name >= HONEST), "an honest bot: {suspicion}");
+    }
+}
 
-/// Equals meet more often than others do where the ladder pairs them, but what each meeting tells is least.
+/// Whoever loses on purpose is as strong as whoever gains by it, as others seldom meet. Losing without teams has a test of its own.
 #[test]
-fn of_two_equals_that_the_ladder_pairs_who_always_loses_on_purpose_is_found_and_nobody_else() {
-    let cheat = (HONEST, HONEST + 1);
-    for share in [1.0, 0.75, 0.5] {
-        let mut found = 0;
+fn where_the_ladder_pairs_each_other_kind_of_cheat_is_found_in_each_season_and_nobody_else() {
+    for teams in [Teams::Individual, Teams::Pairs] {
         for seed in 1..=SEASONS {
-            let mut bots = honest(seed, Teams::Individual);
-            for character in [Character::LosesTo(cheat.1, share, Way::PlaysBadly), Character::Plain] {
-                bots.push(Bot { strength: 0.0, owner: bots.len(), character });
+            let mut bots = with_cheats(seed, teams, 0);
+            for bot in &mut bots[HONEST..] {
+                bot.strength = 0.0;
             }
-            let results = paired_season(seed, &bots, SEASON_RESULTS);
-            let is_meeting =
-                |one: &&Finished| [cheat.0, cheat.1].iter().all(|name| one.played().bots().contains(name));
-            let meetings = results.iter().filter(is_meeting).count();
-            let suspicions = listed(&results, Teams::Individual);
-            println!("equals, {share}: {meetings} meetings\n{}", lines(&suspicions));
-            for suspicion in &suspicions {
-                assert!(named(suspicion).iter().all(|&name| name >= HONEST), "an honest bot: {suspicion}");
+            let suspicions = listed(&paired_season(seed, &bots, teams, paired_matches(teams)), teams);
+            check_only_cheats(&suspicions);
+            for cheat in CHEATS.iter().filter(|cheat| cheat.teams == teams) {
+                let is_found = suspicions.iter().any(|one| (cheat.caught)(&one.finding));
+                println!("paired, season {seed}: {}: found: {is_found}", cheat.name);
+                let is_losing = (teams, cheat.place) == (Teams::Individual, 0);
+                assert!(is_found || is_losing, "{}: not found in season {seed}", cheat.name);
             }
-            let is_cheat = |one: &Suspicion<Name>| matches!(one.finding, Finding::LosesTo { loser, winner, .. } if (loser, winner) == cheat);
-            found += u64::from(suspicions.iter().any(is_cheat));
         }
-        println!("equals, {share}: found in {found} of {SEASONS} seasons");
-        assert!(share < 1.0 || found == SEASONS, "found in {found}");
+    }
+}
+
+/// A season of two, as the ladder pairs them, of 50 honest bots and so many of this strength, all of which but the last one lose to that on
+/// purpose: who is listed.
+fn ring(seed: u64, bots: usize, strength: f64) -> Vec<Suspicion<Name>> {
+    let mut all = honest(seed, Teams::Individual);
+    let (losers, gains) = (HONEST..HONEST + bots - 1, HONEST + bots - 1);
+    for name in HONEST..=gains {
+        let loses = Character::LosesTo(gains, 1.0, Way::PlaysBadly);
+        let character = if name == gains { Character::Plain } else { loses };
+        all.push(Bot { strength, owner: name, character });
+    }
+    let results = paired_season(seed, &all, Teams::Individual, SEASON_RESULTS);
+    let met = |one: &&Finished, name| [name, gains].iter().all(|of| one.played().bots().contains(of));
+    let meetings: Vec<usize> =
+        losers.map(|name| results.iter().filter(|one| met(one, name)).count()).collect();
+    let suspicions = listed(&results, Teams::Individual);
+    println!("{bots} of {strength}, season {seed}: {meetings:?} meetings\n{}", lines(&suspicions));
+    check_only_cheats(&suspicions);
+    suspicions
+}
+
+fn loses_to(suspicions: &[Suspicion<Name>], of: Name, to: Name) -> bool {
+    let is = |one: &Suspicion<Name>| matches!(one.finding, Finding::LosesTo { loser, winner, .. } if (loser, winner) == (of, to));
+    suspicions.iter().any(is)
+}
+
+/// Each meeting of equals tells least. The one falls and the other rises, so that they are no neighbours for long.
+#[test]
+fn of_two_equals_that_the_ladder_pairs_who_loses_on_purpose_is_found_in_most_seasons_and_nobody_else() {
+    let is_found = |&seed: &u64| loses_to(&ring(seed, 2, 0.0), HONEST, HONEST + 1);
+    let found = (1..=6).filter(is_found).count();
+    println!("equals that the ladder pairs: found in {found} of 6 seasons");
+    assert!(found >= 5, "found in {found}");
+}
+
+/// Those at the top are neighbours whoever wins, so they meet often.
+#[test]
+fn of_four_at_the_top_of_which_three_lose_to_one_on_purpose_one_is_found_in_each_season_and_nobody_else() {
+    for seed in 1..=SEASONS {
+        let suspicions = ring(seed, 4, 2.0);
+        let found = (HONEST..HONEST + 3).filter(|&of| loses_to(&suspicions, of, HONEST + 3)).count();
+        assert!(found > 0, "season {seed}");
     }
 }

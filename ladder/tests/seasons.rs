@@ -119,6 +119,22 @@ fn a_season_of_few_bots() {
     );
 }
 
+/// Two of equal rating are the only bots of their owners, and all others have many. So few owners are no reason to meet as often.
+#[test]
+fn the_only_bots_of_two_owners_do_not_meet_most_where_other_owners_have_many() {
+    for (players, owners, each, most) in [(2, 2, 20, 15), (2, 4, 5, 20), (4, 4, 20, 30), (4, 9, 10, 20)] {
+        let mut bots = vec![(1_000, 25.0), (1_001, 25.0)];
+        let of_others = (0..owners).flat_map(|owner| vec![owner; each]).zip(0_u32..);
+        bots.extend(of_others.map(|(owner, number)| (owner, 14.0 + f64::from(number * 7 % 23))));
+        let (matches, _) = quick(players, Teams::Individual, &bots);
+        let of_first = matches.iter().filter(|of| of.contains(&0));
+        let (together, apart): (Vec<_>, Vec<_>) = of_first.partition(|of| of.contains(&1));
+        let percent = 100 * together.len() / (together.len() + apart.len());
+        println!("{players} players, {owners} owners of {each} bots, two of one: who meet in {percent} %");
+        assert!(percent <= most, "{players} players, {owners} owners of {each}: {percent} %");
+    }
+}
+
 /// Calls of twenty minutes.
 const CALLS: u64 = 1_200;
 
@@ -164,6 +180,12 @@ fn few_bots_of_unlike_strength_play_on_where_matches_take_no_time() {
     check_quick(2, Teams::Individual, &six, 0.75, 3_000);
     check_quick(4, Teams::Pairs, &six, 0.95, 3_000);
     check_quick(6, Teams::Individual, &six, 0.95, 2_000);
+    // Two groups that are far apart, each enough for one match.
+    let of_four = [0.0, 1.0, 2.0, 3.0, 40.0, 41.0, 42.0, 43.0];
+    check_quick(4, Teams::Pairs, &of_four, 0.75, 5_000);
+    check_quick(4, Teams::Individual, &of_four, 0.75, 5_000);
+    let of_six: Vec<f64> = (0..12).map(|number| f64::from(number + number / 6 * 40)).collect();
+    check_quick(6, Teams::Trios, &of_six, 0.75, 5_000);
     let sixteen: Vec<f64> = (0..16).map(|number| f64::from(number * number) / 6.0).collect();
     check_quick(2, Teams::Individual, &sixteen, 0.75, 5_000);
 }
@@ -201,6 +223,34 @@ fn no_far_neighbour_is_met_more_often_than_a_near_one() {
     println!("the best of 100 has met its neighbours, the nearest first, {met:?} times");
     let (near, far): (usize, usize) = (met[..3].iter().sum(), met[5..].iter().sum());
     assert!(near >= far, "{met:?}");
+}
+
+/// How far four at the top, who may be of one mind, are above all others has little say in it.
+#[test]
+fn four_at_the_top_of_many_meet_others_as_often_and_no_two_of_them_most() {
+    for above in [0.0, 3.0, 10.0] {
+        let mut bots: Vec<_> = (0..200).map(|number| (number, 10.0 + number as f64 / 8.0)).collect();
+        for (_, rating) in &mut bots[196..] {
+            *rating += above;
+        }
+        let (matches, _) = quick(2, Teams::Individual, &bots);
+        let is_of_them = |bot: &u64| *bot >= 196;
+        let of_them: Vec<_> = matches.iter().filter(|of| of.iter().any(is_of_them)).collect();
+        let among = of_them.iter().filter(|of| of.iter().all(is_of_them)).count();
+        // Each match among them is one of two.
+        let percent = 100 * 2 * among / (of_them.len() + among);
+        let of_one = |one| of_them.iter().copied().filter(move |of| of.contains(&one)).collect::<Vec<_>>();
+        let met = |one, other| {
+            let lately = |of: &[&Vec<u64>]| of.iter().filter(|of| of.contains(&other)).count();
+            of_one(one).windows(20).map(lately).max().unwrap()
+        };
+        let most = (196..200).flat_map(|one| (196..one).map(move |other| met(one, other))).max().unwrap();
+        println!(
+            "four {above} above 196 others: {percent} % among them, no two more than {most} of 20 matches"
+        );
+        assert!(percent <= 60, "{above} above: {percent} %");
+        assert!(most <= 6, "{above} above: {most} of 20");
+    }
 }
 
 #[test]

@@ -37,12 +37,16 @@ impl Candidate<'_> {
         mine.partnered.max(theirs.partnered)
     }
 
-    /// How many matches they lately played together beyond twice this share of this one's.
-    fn beyond_share(&self, other: &Self, share: f64) -> f64 {
-        let met = f64::from(self.bot.history.with(other.id).met);
+    /// How many matches they lately played together beyond twice the other's share of this one's, which is taken to be this at least.
+    fn beyond_share(&self, other: &Self, least_share: f64) -> f64 {
+        let met = self.bot.history.with(other.id).met;
+        if met == 0 {
+            return 0.0;
+        }
+        let share = self.share.with(&other.share).max(least_share);
         #[allow(clippy::cast_precision_loss)] // at most 1,000
         let remembered = self.bot.history.len() as f64;
-        (met - 2.0 * share * remembered).max(0.0)
+        (f64::from(met) - 2.0 * share * remembered).max(0.0)
     }
 }
 
@@ -82,10 +86,8 @@ impl Distance {
 
     /// The share that each has in the matches of the other is this at least.
     fn by_repeats(&self, one: &Candidate<'_>, other: &Candidate<'_>, least_share: f64) -> f64 {
-        let beyond = |one: &Candidate<'_>, other: &Candidate<'_>| {
-            one.beyond_share(other, one.share.with(&other.share).max(least_share))
-        };
-        self.further_by_repeat * beyond(one, other).max(beyond(other, one))
+        let beyond = one.beyond_share(other, least_share).max(other.beyond_share(one, least_share));
+        self.further_by_repeat * beyond
     }
 
     /// How far apart ratings may be at most within this reach, where nobody is more uncertain than `most_uncertain` points.

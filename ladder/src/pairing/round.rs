@@ -46,12 +46,18 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    /// Whether two are within a reach that are so far from one another. Neighbours are too, unless they have met too often for neighbours:
-    /// they have nobody nearer to wait for.
-    fn within(&self, reach: Reach, between: f64, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+    /// Whether another that is so far from whoever chooses is within its reach. A neighbour is too, unless they have met too often for
+    /// neighbours: there is nobody nearer to wait for.
+    fn within(&self, reach: Reach, between: f64, first: &Candidate<'_>, other: &Candidate<'_>) -> bool {
         let Self { distance, neighbours } = self;
         reach.has(between)
-            || reach.has(distance.by_repeats_of_neighbours(one, other)) && neighbours.are(one, other)
+            || reach.has(distance.by_repeats_of_neighbours(first, other)) && neighbours.are(first, other)
+    }
+
+    /// Whether two that are so far from one another may be in the match of another that has this reach. Neighbours may, however often they
+    /// have met: who is tired of its own group, and meets another that is as tired of its own, would find nobody to make up a match.
+    fn go_together(&self, reach: Reach, between: f64, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        reach.has(between) || self.neighbours.are(one, other)
     }
 }
 
@@ -146,7 +152,8 @@ fn group(
             let other = field.candidate(*index);
             let between = around.distance.between(newest, other);
             *sum += between;
-            owners.has_room(other.owner()) && around.within(reach, between, newest, other)
+            let may = if group.len() == 1 { Surroundings::within } else { Surroundings::go_together };
+            owners.has_room(other.owner()) && may(around, reach, between, newest, other)
         });
         let nearest = (0..open.len()).min_by(|&a, &b| {
             let [(sum_a, a), (sum_b, b)] = [open[a], open[b]];

@@ -1,63 +1,82 @@
-//! What part of a bot's matches it would play with another if it played as often with all ([`Share`]).
+//! In what part of a bot's matches another would be, if all matches that may be were as likely ([`Share`]).
 
 use std::collections::HashMap;
+
+use zetema_rules::Seat;
 
 use super::bot::OwnerId;
 use super::neighbours::Queued;
 use super::settings::{PairingSettings, SameOwner};
 
+/// In how many ways so many bots can be drawn that may be in one match: of none, of one and so on. 128 bits are enough for 10⁸ bots.
+type Ways = [u128; Seat::MAX];
+
 /// How matches come to be shared, as one bot sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
-    /// If all whom it may meet were as likely.
-    by_bots: f64,
-    /// Which part a whole owner would have if all owners were as likely. 0 where a match may have several bots of one.
-    of_an_owner: f64,
-    /// How many bots its own owner has in the queue.
-    siblings: f64,
+    /// Of those whom it may meet.
+    ways: Ways,
+    /// How many others a match takes.
+    others: usize,
+    /// How many bots of the queue have no place in a match that it is in, itself too.
+    siblings: u128,
 }
 
 impl Share {
-    /// The part of this bot's matches in which the other would be: by bots or by owners, whichever is more, as bots of one owner take the
-    /// places of one another.
+    /// The part of this bot's matches in which the other would be, which it may meet.
     pub(super) fn with(&self, other: &Self) -> f64 {
-        self.by_bots.max(self.of_an_owner / other.siblings).min(1.0)
+        let with_other = without(self.ways, other.siblings)[self.others - 1];
+        #[allow(clippy::cast_precision_loss)]
+        match self.ways[self.others] {
+            0 => 1.0,
+            all => with_other as f64 / all as f64,
+        }
     }
 }
 
 /// Those of all bots of a queue.
 pub(super) struct Shares {
-    others: f64,
-    queued: usize,
-    same_owner: SameOwner,
-    of_owner: HashMap<OwnerId, usize>,
+    ways: Ways,
+    others: usize,
+    /// Where a match has one bot of an owner at most.
+    of_owner: HashMap<OwnerId, u128>,
 }
 
 impl Shares {
     pub(super) fn new(settings: &PairingSettings, queued: &[Queued]) -> Self {
-        let mut of_owner = HashMap::new();
-        for bot in queued {
-            *of_owner.entry(bot.owner).or_default() += 1;
+        let mut of_owner: HashMap<OwnerId, u128> = HashMap::new();
+        let mut ways = [0; Seat::MAX];
+        ways[0] = 1;
+        if settings.same_owner == SameOwner::Apart {
+            for bot in queued {
+                *of_owner.entry(bot.owner).or_default() += 1;
+            }
+            ways = of_owner.values().fold(ways, |ways, &bots| with(ways, bots));
+        } else {
+            ways = queued.iter().fold(ways, |ways, _| with(ways, 1));
         }
-        let others = count(settings.players.count() - 1);
-        Self { others, queued: queued.len(), same_owner: settings.same_owner, of_owner }
+        Self { ways, others: settings.players.count() - 1, of_owner }
     }
 
-    /// That of a bot of this owner.
+    /// That of a bot of this owner, which is in the queue.
     pub(super) fn of(&self, owner: OwnerId) -> Share {
         let siblings = self.of_owner.get(&owner).copied().unwrap_or(1);
-        let part_of = |all: usize| self.others / count(all.max(1));
-        let (may_meet, of_an_owner) = match self.same_owner {
-            SameOwner::Apart => {
-                (self.queued.saturating_sub(siblings), part_of(self.of_owner.len().saturating_sub(1)))
-            }
-            SameOwner::Opponents | SameOwner::Anywhere => (self.queued.saturating_sub(1), 0.0),
-        };
-        Share { by_bots: part_of(may_meet), of_an_owner, siblings: count(siblings) }
+        Share { ways: without(self.ways, siblings), others: self.others, siblings }
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // more bots than 2^52 there are not
-fn count(bots: usize) -> f64 {
-    bots as f64
+/// The ways with so many bots more, of which one at most is drawn.
+fn with(mut ways: Ways, bots: u128) -> Ways {
+    for drawn in (1..ways.len()).rev() {
+        ways[drawn] += bots * ways[drawn - 1];
+    }
+    ways
+}
+
+/// The ways without so many bots, of which one at most was drawn.
+fn without(mut ways: Ways, bots: u128) -> Ways {
+    for drawn in 1..ways.len() {
+        ways[drawn] -= bots * ways[drawn - 1];
+    }
+    ways
 }

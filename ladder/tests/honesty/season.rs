@@ -1,13 +1,9 @@
 //! Seasons of bots as they are simulated.
 
-use std::collections::VecDeque;
-use std::num::NonZeroU16;
-
 use rand::rngs::StdRng;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
-use zetema_ladder::pairing::{BotId, Entrant, OwnerId, PairingOptions, PairingSettings, Queue, Strength};
 use zetema_ladder::{
     Cause, Departure, Ending, FinishedMatch, FinishedSeat, HonestySettings, Ladder, Lead, Played,
     RatingOptions, RatingSettings, ResultNumber, SeatDecision, Suspicion, Taken, suspicions,
@@ -32,44 +28,20 @@ pub(crate) fn season(seed: u64, bots: &[Bot], teams: Teams, matches: u64) -> Vec
         .collect()
 }
 
-/// A season of so many matches of two, as a ladder pairs bots that it has rated right: all are there all the time, for one match
-/// at once, and a match takes a minute.
-pub(crate) fn paired_season(seed: u64, bots: &[Bot], matches: usize) -> Vec<Finished> {
-    let mut dice = StdRng::seed_from_u64(seed);
-    let options = PairingOptions::usual(Players::TWO, Teams::Individual);
-    let mut queue = Queue::new(PairingSettings::new(options).expect("the usual settings"));
-    for (bot, id) in bots.iter().zip(0..) {
-        // What wins 71 of 100: ln(71/29) by the usual settings, in which two lucks are 10·√2.
-        let rated = 25.0 + bot.strength / 0.8 * (10.0 * 2_f64.sqrt() * (71.0_f64 / 29.0).ln());
-        let strength = Strength::new(rated, 1.0).expect("in range");
-        let owner = OwnerId::new(bot.owner as u64);
-        queue.join(Entrant { bot: BotId::new(id), owner, strength, places: NonZeroU16::MIN }, 0);
-    }
-    let (mut running, mut results) = (VecDeque::new(), Vec::new());
-    for now_ms in (0..).step_by(1_000) {
-        while let Some((_, pairing)) = running.pop_front_if(|&mut (began_ms, _)| began_ms + 60_000 <= now_ms)
-        {
-            queue.finish(&pairing, now_ms).expect("it runs");
-        }
-        for pairing in queue.pair(now_ms) {
-            let names = pairing.members().iter().map(|member| member.bot.number() as Name).collect();
-            let number = results.len() as u64 + 1;
-            results.push(finished(number, bots, names, Teams::Individual, &mut dice));
-            running.push_back((now_ms, pairing));
-        }
-        if results.len() >= matches {
-            break;
-        }
-    }
-    results
-}
-
 /// What is listed of it on a ladder with the usual numbers of such teams; without teams those of two players, however many play.
 pub(crate) fn listed(results: &[Finished], teams: Teams) -> Vec<Suspicion<Name>> {
-    let players = if teams == Teams::Individual { Players::TWO } else { Players::new(4).expect("four") };
-    let usual = RatingSettings::new(RatingOptions::usual(players, teams)).expect("the usual settings");
-    let before = Ladder::new(usual);
-    suspicions(before, results, &HonestySettings::default()).expect("each result once").listed
+    suspicions(ladder(teams), results, &HonestySettings::default()).expect("each result once").listed
+}
+
+/// A ladder with the usual numbers of such teams, without results.
+pub(crate) fn ladder(teams: Teams) -> Ladder<Name> {
+    let options = RatingOptions::usual(players(teams), teams);
+    Ladder::new(RatingSettings::new(options).expect("the usual settings"))
+}
+
+/// How many play in a match of such teams on a ladder here.
+pub(crate) fn players(teams: Teams) -> Players {
+    if teams == Teams::Individual { Players::TWO } else { Players::new(4).expect("four") }
 }
 
 fn seats(bots: &[Bot], teams: Teams, dice: &mut StdRng) -> Vec<Name> {
@@ -115,7 +87,14 @@ impl Leaving {
     }
 }
 
-fn finished(number: u64, bots: &[Bot], names: Vec<Name>, teams: Teams, dice: &mut StdRng) -> Finished {
+/// The match of this number, of these bots by seats.
+pub(crate) fn finished(
+    number: u64,
+    bots: &[Bot],
+    names: Vec<Name>,
+    teams: Teams,
+    dice: &mut StdRng,
+) -> Finished {
     let players = Players::new(names.len()).expect("two to four");
     let side = |seat: usize| teams.side(Seat::new(seat).expect("a seat"), players).index();
     let mut playing: Vec<Playing> =

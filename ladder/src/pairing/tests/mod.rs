@@ -5,6 +5,7 @@ mod hold;
 mod life;
 mod properties;
 mod seats;
+mod share;
 
 use std::num::NonZeroU16;
 
