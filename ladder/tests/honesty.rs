@@ -268,7 +268,9 @@ fn each_kind_of_cheat_is_found_in_one_season_and_nobody_else() {
                 })
                 .collect();
             println!("{}", lines(&seasons[0]));
-            seasons.iter().for_each(|suspicions| check_only_cheats(suspicions));
+            for suspicions in &seasons {
+                check_only_cheats(suspicions);
+            }
             for cheat in CHEATS.iter().filter(|cheat| cheat.teams == teams) {
                 let caught =
                     |found: &&Vec<Suspicion<Name>>| found.iter().any(|one| (cheat.caught)(&one.finding));
@@ -314,8 +316,8 @@ fn ring(seed: u64, bots: usize, strength: f64) -> Vec<Suspicion<Name>> {
     let mut all = honest(seed, Teams::Individual);
     let (losers, gains) = (HONEST..HONEST + bots - 1, HONEST + bots - 1);
     for name in HONEST..=gains {
-        let loses = Character::LosesTo(gains, 1.0, Way::PlaysBadly);
-        let character = if name == gains { Character::Plain } else { loses };
+        let throws = Character::LosesTo(gains, 1.0, Way::PlaysBadly);
+        let character = if name == gains { Character::Plain } else { throws };
         all.push(Bot { strength, owner: name, character });
     }
     let results = paired_season(seed, &all, Teams::Individual, SEASON_RESULTS);
