@@ -40,7 +40,10 @@ impl<T> Mailbox<T> {
             return Poll::Ready(letter);
         }
         inside.letters.shrink_to(limits::MAILBOX_KEPT);
-        inside.taker = Some(context.waker().clone());
+        // Mostly it is the same that found nothing before.
+        if !inside.taker.as_ref().is_some_and(|taker| taker.will_wake(context.waker())) {
+            inside.taker = Some(context.waker().clone());
+        }
         Poll::Pending
     }
 

@@ -23,7 +23,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The part of this bot's matches in which the other would be, which it may meet.
+    /// The part of this bot's matches in which the other would be, which it may meet. Of two that may not, who met when the ladder had other
+    /// rules, nothing comes of it.
     pub(super) fn with(&self, other: &Self) -> f64 {
         let with_other = without(self.ways, other.siblings)[self.others - 1];
         #[allow(clippy::cast_precision_loss)]
@@ -76,7 +77,7 @@ fn with(mut ways: Ways, bots: u128) -> Ways {
 /// The ways without so many bots, of which one at most was drawn.
 fn without(mut ways: Ways, bots: u128) -> Ways {
     for drawn in 1..ways.len() {
-        ways[drawn] -= bots * ways[drawn - 1];
+        ways[drawn] = ways[drawn].saturating_sub(bots.saturating_mul(ways[drawn - 1]));
     }
     ways
 }

@@ -43,3 +43,15 @@ fn where_bots_of_one_owner_may_meet_all_others_have_the_same_share() {
         assert!((found - 3.0 / 9.0).abs() < 1e-15, "{same_owner:?}: {found}");
     }
 }
+
+#[test]
+fn two_of_one_owner_that_met_before_they_were_kept_apart_have_a_share() {
+    let settings =
+        PairingSettings::new(PairingOptions::usual(Players::new(4).unwrap(), Teams::Individual)).unwrap();
+    let queued: Vec<Queued> = (0..6)
+        .map(|id| Queued { id: BotId::new(id), owner: OwnerId::new(u64::from(id == 5)), rating: 25.0 })
+        .collect();
+    let shares = Shares::new(&settings, &queued);
+    let of = shares.of(OwnerId::new(0));
+    assert!((0.0..=1.0).contains(&of.with(&of)));
+}

@@ -1,10 +1,14 @@
 //! What seldom happens on a stream, beside what is asked and heard on it.
 
-use futures::{
-    FutureExt, StreamExt,
-    future::BoxFuture,
-    stream::{FuturesUnordered, Next},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
 };
+
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered, task::AtomicWaker};
 use tokio::time::{Instant, sleep_until};
 
 use super::outbox::Outbox;
@@ -42,32 +46,122 @@ pub(super) struct Validity {
     pub(super) voided: BoxFuture<'static, ()>,
 }
 
-/// All that may happen. What has not happened costs nothing when something else does, which is with every message: so none
-/// of it is waited for anew.
-pub(super) struct Events<'stream>(FuturesUnordered<BoxFuture<'stream, Event>>);
+/// All that may happen. What has not happened costs next to nothing when something else does, which is with every message: none of it
+/// is looked at before it calls.
+pub(super) struct Events<'stream> {
+    awaited: FuturesUnordered<BoxFuture<'stream, Event>>,
+    bell: Arc<Bell>,
+    /// The bell, as what is awaited rings it.
+    waker: Waker,
+}
+
+/// What an event rings when it happens.
+struct Bell {
+    /// Whether something may have happened since it was looked.
+    has_rung: AtomicBool,
+    session: AtomicWaker,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.has_rung.store(true, Ordering::Release);
+        self.session.wake();
+    }
+}
 
 impl<'stream> Events<'stream> {
     pub(super) fn new<T>(out: &'stream Outbox<T>, drain: &'stream Drain, validity: Validity) -> Self
     where
         T: Send,
     {
-        let events = FuturesUnordered::new();
+        let awaited = FuturesUnordered::new();
         let Validity { rotated, voided } = validity;
-        events.push(voided.map(|()| Event::Voided).boxed());
-        events.push(rotated.map(Event::Rotated).boxed());
-        events.push(out.closed().map(|()| Event::Unread).boxed());
-        events.push(drain.draining().cancelled().map(|()| Event::Draining).boxed());
-        events.push(drain.closing().cancelled().map(|()| Event::Closing).boxed());
-        Self(events)
+        awaited.push(voided.map(|()| Event::Voided).boxed());
+        awaited.push(rotated.map(Event::Rotated).boxed());
+        awaited.push(out.closed().map(|()| Event::Unread).boxed());
+        awaited.push(drain.draining().cancelled().map(|()| Event::Draining).boxed());
+        awaited.push(drain.closing().cancelled().map(|()| Event::Closing).boxed());
+        // None of it has been looked at.
+        let bell = Arc::new(Bell { has_rung: AtomicBool::new(true), session: AtomicWaker::new() });
+        let waker = Waker::from(Arc::clone(&bell));
+        Self { awaited, bell, waker }
     }
 
-    /// This is to be looked at then, once.
+    /// This is to be looked at then, once. It is awaited from when the next event is asked for.
     pub(super) fn look_at(&self, due: Due, at: Instant) {
-        self.0.push(sleep_until(at).map(move |()| Event::Due(due)).boxed());
+        self.awaited.push(sleep_until(at).map(move |()| Event::Due(due)).boxed());
+        self.bell.has_rung.store(true, Ordering::Release);
     }
 
-    /// The next that happens.
-    pub(super) fn next(&mut self) -> Next<'_, FuturesUnordered<BoxFuture<'stream, Event>>> {
-        self.0.next()
+    /// The next that happens. It is always one task that asks.
+    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Event> {
+        if !self.bell.has_rung.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        // In this order: what rings from here on wakes the session, and what has rung before is seen below.
+        self.bell.session.register(context.waker());
+        self.bell.has_rung.swap(false, Ordering::AcqRel);
+        match self.awaited.poll_next_unpin(&mut Context::from_waker(&self.waker)) {
+            Poll::Ready(Some(event)) => {
+                // There may be more.
+                self.bell.has_rung.store(true, Ordering::Release);
+                Poll::Ready(event)
+            }
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use std::{future::poll_fn, time::Duration};
+
+    use futures::future;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::grpc::play::outbox::outbox;
+
+    fn validity(voided: oneshot::Receiver<()>) -> Validity {
+        Validity { rotated: future::pending().boxed(), voided: voided.map(|_| ()).boxed() }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_event_wakes_whoever_waits_for_it_and_none_is_lost() {
+        let (out, unread) = outbox::<()>();
+        let (drain, (void, voided)) = (Drain::default(), oneshot::channel());
+        let mut events = Events::new(&out, &drain, validity(voided));
+        let begun = Instant::now();
+        let late = begun + Duration::from_secs(2);
+        events.look_at(Due::Ping, late);
+        events.look_at(Due::Hello, begun + Duration::from_secs(1));
+        let mut next = async || poll_fn(|context| events.poll_next(context)).await;
+        assert_eq!(next().await, Event::Due(Due::Hello));
+        assert_eq!(next().await, Event::Due(Due::Ping));
+        assert_eq!(Instant::now(), late);
+        // Two at once, while nobody asks.
+        void.send(()).unwrap();
+        drop(unread);
+        let both = [next().await, next().await];
+        assert!(both.contains(&Event::Voided) && both.contains(&Event::Unread), "{both:?}");
+        let (event, ()) = tokio::join!(next(), async { drain.close() });
+        assert!(matches!(event, Event::Draining | Event::Closing), "{event:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_to_be_looked_at_anew_is_awaited_though_nothing_has_rung() {
+        let (out, _unread) = outbox::<()>();
+        let (drain, (_void, voided)) = (Drain::default(), oneshot::channel());
+        let mut events = Events::new(&out, &drain, validity(voided));
+        assert!(poll_fn(|context| events.poll_next(context)).now_or_never().is_none());
+        for _ in 0..3 {
+            events.look_at(Due::Sign, Instant::now() + Duration::from_secs(1));
+            assert_eq!(poll_fn(|context| events.poll_next(context)).await, Event::Due(Due::Sign));
+        }
     }
 }

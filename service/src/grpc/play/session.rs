@@ -196,7 +196,7 @@ impl Session {
                 // What happens first, so that nothing is done any more with a token that is void. Nobody starves: what goes
                 // out has room only while it is read, and without its answers read nothing is heard.
                 biased;
-                Some(event) = events.next() => match event {
+                event = poll_fn(|context| events.poll_next(context)) => match event {
                     Event::Voided => return End::Fault(Fault::token_void()),
                     Event::Rotated(rotation) => self.rotated(rotation),
                     Event::Unread => return End::Closed,
@@ -215,7 +215,7 @@ impl Session {
                         return end;
                     }
                 }
-                Some(answer) = self.asked.next() => self.keep(answer),
+                Some(answer) = self.asked.next(), if !self.asked.is_empty() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
@@ -402,7 +402,7 @@ impl Session {
             consume_budget().await;
             tokio::select! {
                 biased;
-                Some(event) = events.next() => match event {
+                event = poll_fn(|context| events.poll_next(context)) => match event {
                     Event::Voided => return End::Fault(Fault::token_void()),
                     Event::Unread => return End::Closed,
                     Event::Rotated(_) | Event::Closing | Event::Draining | Event::Due(_) => {}
@@ -413,7 +413,7 @@ impl Session {
                         return end;
                     }
                 }
-                Some(answer) = self.asked.next() => self.keep(answer),
+                Some(answer) = self.asked.next(), if !self.asked.is_empty() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
