@@ -1,13 +1,17 @@
 //! Whether the deals of a match were fair: the check that each seat makes when the seed is revealed.
 
+mod replayed;
+
 use std::{fmt, mem};
 
 use thiserror::Error;
 use zetema_rules::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
 use zetema_rules::{
-    Action, Dealing, DealingKind, Entrant, Event, Game, Phase, PlayError, Record, ReplayError, Rules, Seat,
-    SeatEvent, Step, Viewer,
+    Action, Dealing, DealingKind, Entrant, Event, Game, Outcome, Phase, PlayError, ReplayError,
+     Rules, Seat, SeatEvent, Step, Viewer,
 };
+
+pub(crate) use replayed::Replayed;
 
 /// Whether the deals of a match were those that server and seats had committed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,7 +201,7 @@ impl Transcript {
     }
 
     /// Checks what the seat saw against the seed, and against the record if there is one.
-    pub(crate) fn check(&self, rules: &Rules, seat: Seat, record: Option<&Record>) -> DealCheck {
+    pub(crate) fn check(&self, rules: &Rules, seat: Seat, record: Option<&Replayed>) -> DealCheck {
         let Some(seed) = &self.seed else { return DealCheck::Unchecked(Unchecked::NotRevealed) };
         match self.check_with(seed, rules, seat, record) {
             Ok(None) => DealCheck::Verified,
@@ -211,21 +215,23 @@ impl Transcript {
         seed: &ServerSeed,
         rules: &Rules,
         seat: Seat,
-        record: Option<&Record>,
+        replayed: Option<&Replayed>,
     ) -> Result<Option<Unchecked>, DealError> {
         if seed.commitment() != self.commitment {
             return Err(DealError::Commitment);
         }
-        if let Some(record) = record {
-            self.check_record(seed, rules, seat, record)?;
-        }
+        let events = replayed.map(|replayed| self.check_record(seed, rules, seat, replayed)).transpose()?;
         match self.from {
             From::Start if self.events.is_empty() => return Ok(Some(Unchecked::NotDealt)),
             From::Start if self.kind != DealingKind::Shared => {
                 let nonces = self.checked_nonces(rules)?;
-                replay(rules, seat, &MatchSeed::derive(seed, &nonces), &self.events)?;
+                match events.flatten() {
+                    // The record has the same seed, nonces and course.
+                    Some(events) => self.compare_all(events, seat)?,
+                    None => replay(rules, seat, &MatchSeed::derive(seed, &nonces), &self.events)?,
+                }
             }
-            _ if record.is_none() => return Ok(Some(Unchecked::NoRecord)),
+            _ if replayed.is_none() => return Ok(Some(Unchecked::NoRecord)),
             _ => {}
         }
         Ok(None)
@@ -253,14 +259,16 @@ impl Transcript {
         Ok(self.nonces.clone())
     }
 
-    fn check_record(
+    /// Checks the record, and gives the events that it makes, if they are all that there are.
+    fn check_record<'a>(
         &self,
         seed: &ServerSeed,
         rules: &Rules,
         seat: Seat,
-        record: &Record,
-    ) -> Result<(), DealError> {
-        record.verify().map_err(DealError::Record)?;
+        replayed: &'a Replayed,
+    ) -> Result<Option<&'a [Event]>, DealError> {
+        let Replayed { record, events } = replayed;
+        let events = events.as_ref().map_err(|error| DealError::Record(error.clone()))?;
         let Dealing { kind, commitment, server_seed, entrants } = &record.dealing;
         let nonces = || entrants.iter().map(|entrant| entrant.nonce.as_ref());
         let other = |what| Err(DealError::OtherRecord { what });
@@ -280,14 +288,28 @@ impl Transcript {
         {
             return other("set of nonces");
         }
-        let played: Vec<(Seat, Deed)> = self.events.iter().filter_map(Deed::seen).collect();
-        let recorded: Vec<(Seat, Deed)> = record.steps.iter().map(Deed::recorded).collect();
+        let played = self.events.iter().filter_map(Deed::seen);
+        let recorded = record.steps.iter().map(Deed::recorded);
         let fits = match self.from {
-            From::Start => recorded == played,
-            From::Middle => recorded.ends_with(&played),
+            From::Start => recorded.eq(played),
+            From::Middle => {
+                let played: Vec<_> = played.collect();
+                recorded.collect::<Vec<_>>().ends_with(&played)
+            }
         };
         if !fits {
             return other("course");
+        }
+        // With the last deal of a match that was aborted no step came.
+        let whole = matches!(record.outcome, Outcome::Result(_));
+        Ok(whole.then_some(events))
+    }
+
+    /// Compares all that the seat saw with what happened.
+    fn compare_all(&self, events: &[Event], seat: Seat) -> Result<(), DealError> {
+        let seen = compare(events, seat, &self.events, 0)?;
+        if seen < self.events.len() {
+            return Err(DealError::Event { place: EventPlace(seen) });
         }
         Ok(())
     }

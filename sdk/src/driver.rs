@@ -9,17 +9,17 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
-use zetema_proto::v1;
 use zetema_rules::Record;
 
 use crate::alarm::Alarm;
 use crate::client::Stop;
 use crate::error::{Disconnect, Error, Refusal};
 use crate::ladder::{QueueState, SessionEvent};
-use crate::session::{Change, Core, Key, Output, Wish};
+use crate::session::{Change, Core, Output, Wish};
 use crate::thinkers::Thinkers;
 use crate::token::SeatToken;
 use crate::transport::Transport;
+use crate::wire::Incoming;
 
 /// What a session is asked by its owner.
 pub(crate) enum Given {
@@ -44,7 +44,8 @@ pub(crate) enum Told {
 /// How many messages are taken at once before anything else has its turn.
 const MOST_MESSAGES: usize = 256;
 
-type Fetched = (Key, Result<Box<Record>, Refusal>);
+/// Of which match.
+type Fetched = (String, Result<Box<Record>, Refusal>);
 
 /// Joins the core with its socket, its bots and the clock.
 pub(crate) struct Driver {
@@ -128,14 +129,14 @@ impl Driver {
                 done = self.thinkers.next() => for (key, worked) in done {
                     self.core.worked(key, worked);
                 },
-                Some((key, record)) = self.records.next() => self.core.record(key, record),
+                Some((of, record)) = self.records.next() => self.core.record(&of, record),
                 () = poll_fn(|context| alarm.poll_ring(context)) => self.core.tick(Instant::now()),
             }
         }
     }
 
     /// Takes a message, and those that are there behind it: so their bots think, and what they choose is sent, together.
-    fn receive(&mut self, first: Result<v1::PlayResponse, Disconnect>) {
+    fn receive(&mut self, first: Result<Incoming, Disconnect>) {
         self.take(first);
         for _ in 1..MOST_MESSAGES {
             let Some(next) = self.transport.next().now_or_never() else { return };
@@ -143,7 +144,7 @@ impl Driver {
         }
     }
 
-    fn take(&mut self, came: Result<v1::PlayResponse, Disconnect>) {
+    fn take(&mut self, came: Result<Incoming, Disconnect>) {
         match came {
             Ok(message) => self.core.received(Instant::now(), message),
             Err(why) => self.core.lost(Instant::now(), why),
@@ -164,9 +165,9 @@ impl Driver {
             Output::Disconnect => self.transport.disconnect(),
             Output::Send(message) => self.transport.send(*message),
             Output::Work { key, calls } => self.thinkers.work(key, calls),
-            Output::FetchRecord { key, match_id, claim } => {
-                let fetched = self.transport.fetch_record(match_id, &claim);
-                self.records.push(Box::pin(async move { (key, fetched.await) }));
+            Output::FetchRecord { match_id, claim } => {
+                let fetched = self.transport.fetch_record(match_id.clone(), &claim);
+                self.records.push(Box::pin(async move { (match_id, fetched.await) }));
             }
             Output::Finished { key, outcome } => {
                 self.thinkers.remove(key);

@@ -46,6 +46,7 @@ mod thinkers;
 mod tls;
 mod token;
 mod transport;
+mod wire;
 
 /// The rules of the game: cards, actions, views and presets.
 pub use zetema_rules as rules;

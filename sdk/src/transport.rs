@@ -11,9 +11,10 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::metadata::errors::InvalidMetadataValue;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Request, Status, Streaming};
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Code, GrpcMethod, Request, Status, Streaming};
 use zetema_proto::v1::match_service_client::MatchServiceClient;
-use zetema_proto::v1::play_service_client::PlayServiceClient;
 use zetema_proto::{record_from_wire, v1};
 use zetema_rules::Record;
 
@@ -21,6 +22,7 @@ use crate::claim::Claim;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::{Tls, TlsProblem};
 use crate::token::BotToken;
+use crate::wire::{Incoming, PlayCodec};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -48,8 +50,8 @@ pub(crate) struct Transport {
 
 enum Stream {
     None,
-    Opening(BoxFuture<'static, Result<Streaming<v1::PlayResponse>, Disconnect>>),
-    Open(Box<Streaming<v1::PlayResponse>>),
+    Opening(BoxFuture<'static, Result<Streaming<Incoming>, Disconnect>>),
+    Open(Box<Streaming<Incoming>>),
 }
 
 impl Transport {
@@ -76,7 +78,7 @@ impl Transport {
         // Without a bound, since what may wait has one: for each seat a join, a nonce, an answer and a
         // resignation, and a pong for each ping.
         let (sender, requests) = unbounded_channel();
-        let mut client = PlayServiceClient::new(self.channel.clone());
+        let channel = self.channel.clone();
         let bot = self.bot.clone();
         self.sender = Some(sender);
         let (server, tls) = (self.server.clone(), self.tls.clone());
@@ -85,8 +87,8 @@ impl Transport {
             if let Some(bot) = bot {
                 request.metadata_mut().insert(AUTHORIZATION, bot);
             }
-            match client.play(request).await {
-                Ok(response) => Ok(response.into_inner()),
+            match play(channel, request).await {
+                Ok(stream) => Ok(stream),
                 Err(status) => Err(match disconnect(&status) {
                     // It may be for a reason that the server told and HTTP/2 lost.
                     Disconnect::Broken(text) => {
@@ -112,7 +114,7 @@ impl Transport {
     }
 
     /// The next message, or why the stream is gone.
-    pub(crate) async fn next(&mut self) -> Result<v1::PlayResponse, Disconnect> {
+    pub(crate) async fn next(&mut self) -> Result<Incoming, Disconnect> {
         if let Stream::Opening(opening) = &mut self.stream {
             match opening.await {
                 Ok(stream) => self.stream = Stream::Open(Box::new(stream)),
@@ -181,6 +183,18 @@ pub(crate) fn endpoint(server: &str, tls: &Tls) -> Result<Endpoint, Error> {
         None => return Err(error("it must begin with http:// or https://".to_owned())),
     };
     Ok(endpoint.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true))
+}
+
+/// Opens a stream. The generated client has a codec of its own.
+async fn play(
+    channel: Channel,
+    mut request: Request<UnboundedReceiverStream<v1::PlayRequest>>,
+) -> Result<Streaming<Incoming>, Status> {
+    let mut client = Grpc::new(channel);
+    client.ready().await.map_err(|error| Status::unknown(format!("the service is not ready: {error}")))?;
+    request.extensions_mut().insert(GrpcMethod::new("zetema.v1.PlayService", "Play"));
+    let path = PathAndQuery::from_static("/zetema.v1.PlayService/Play");
+    Ok(client.streaming(request, path, PlayCodec).await?.into_inner())
 }
 
 /// A token in the form of the metadata.

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use zetema_rules::{Card, Preset, Rank};
+use zetema_rules::{Card, Preset, Rank, Record};
 
 use super::*;
 use crate::bot::{Bot, Decision, MatchInfo};
@@ -49,7 +49,8 @@ fn honest() -> (Simulated, Transcript) {
 }
 
 fn check(transcript: &Transcript, record: Option<&Record>) -> DealCheck {
-    transcript.check(&Preset::Sackson.rules(2, None).unwrap(), Seat::new(0).unwrap(), record)
+    let (rules, seat) = (Preset::Sackson.rules(2, None).unwrap(), Seat::new(0).unwrap());
+    transcript.check(&rules, seat, record.cloned().map(Replayed::new).as_ref())
 }
 
 #[test]

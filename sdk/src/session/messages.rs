@@ -13,6 +13,7 @@ use crate::claim::Claim;
 use crate::end::End;
 use crate::error::{Error, ErrorReason, Refusal};
 use crate::fault::Fault;
+use crate::wire::{Incoming, Observed};
 
 /// How often the same is sent again after refusals that should not come, before the seat fails.
 const MOST_REFUSALS: u32 = 8;
@@ -20,12 +21,31 @@ const MOST_REFUSALS: u32 = 8;
 const MOST_JOINS: usize = 64;
 
 impl Core {
-    /// A message from the server.
-    pub(crate) fn received(&mut self, now: Instant, message: v1::PlayResponse) {
-        use v1::play_response::Kind;
-        let v1::PlayResponse { tag, handle, kind } = message;
+    /// What came from the server.
+    pub(crate) fn received(&mut self, now: Instant, came: Incoming) {
         self.now = now;
         self.link.heard(now);
+        match came {
+            Incoming::Observed { handle, observed } => self.observed(now, handle, Ok(observed)),
+            Incoming::Message(message) => self.received_message(now, message),
+        }
+    }
+
+    fn observed(&mut self, now: Instant, handle: u32, observed: Result<Observed, FieldError>) {
+        let Some((key, seat)) = self.seat_of(self.handles.get(&handle).copied()) else { return };
+        // What was under way before a rejoin on the same stream comes again after it.
+        if seat.link == SeatLink::Joining {
+            return;
+        }
+        let reaction = observed.and_then(|observed| seat.observed(now, observed));
+        self.link.progressed();
+        self.refusals.remove(&key);
+        self.react_or_fail(key, reaction);
+    }
+
+    fn received_message(&mut self, now: Instant, message: v1::PlayResponse) {
+        use v1::play_response::Kind;
+        let v1::PlayResponse { tag, handle, kind } = message;
         let about_join = untag(tag).filter(|(_, asked)| *asked == Asked::Join);
         if let Some((key, _)) = about_join {
             self.joining.remove(&key);
@@ -47,15 +67,7 @@ impl Core {
                 }
             }
             Some(Kind::Observation(observation)) => {
-                let Some((key, seat)) = self.seat_of(about) else { return };
-                // What was under way before a rejoin on the same stream comes again after it.
-                if seat.link == SeatLink::Joining {
-                    return;
-                }
-                let reaction = seat.observed(now, &observation);
-                self.link.progressed();
-                self.refusals.remove(&key);
-                self.react_or_fail(key, reaction);
+                self.observed(now, handle, Observed::from_message(observation));
             }
             Some(Kind::Acknowledgement(acknowledgement)) => self.acknowledged(tag, about, &acknowledgement),
             Some(Kind::Rejection(error)) => self.rejected(now, tag, error),

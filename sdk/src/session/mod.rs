@@ -9,6 +9,7 @@ mod backoff;
 mod link;
 mod messages;
 mod queues;
+mod records;
 mod seat;
 mod sending;
 mod tag;
@@ -20,11 +21,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant, SystemTime};
 
 use zetema_proto::{FieldError, v1};
-use zetema_rules::Record;
 
 use crate::claim::Claim;
 use crate::end::End;
-use crate::error::{Disconnect, Error, ErrorReason, Refusal};
+use crate::error::{Disconnect, Error, ErrorReason};
 use crate::fault::Fault;
 use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
@@ -67,7 +67,7 @@ pub enum Records {
     /// It is, beside what the seat saw.
     #[default]
     Checked,
-    /// It is not: what the seat saw is checked alone. This saves a call for each seat.
+    /// It is not: what the seat saw is checked alone. This saves a call for each match.
     Ignored,
 }
 
@@ -82,8 +82,8 @@ pub(crate) enum Output {
     Send(Box<v1::PlayRequest>),
     /// Have the seat's bot do this.
     Work { key: Key, calls: Vec<Call> },
-    /// Fetch the record of this match, as the player of this seat.
-    FetchRecord { key: Key, match_id: String, claim: Claim },
+    /// Fetch the record of this match, as the player of one of its seats.
+    FetchRecord { match_id: String, claim: Claim },
     /// The seat is over.
     Finished { key: Key, outcome: Box<Outcome> },
     /// What came of a change of the ladders that the bot waits on.
@@ -119,6 +119,8 @@ pub(crate) struct Core {
     handles: BTreeMap<u32, Key>,
     retries: BTreeSet<(Instant, Key, Asked)>,
     refusals: BTreeMap<Key, u32>,
+    /// Matches whose records are fetched, and the seats that wait for them.
+    wanted: BTreeMap<String, Vec<Key>>,
     out: VecDeque<Output>,
 }
 
@@ -152,6 +154,7 @@ impl Core {
             handles: BTreeMap::new(),
             retries: BTreeSet::new(),
             refusals: BTreeMap::new(),
+            wanted: BTreeMap::new(),
             out: VecDeque::new(),
         };
         if core.assigned.is_some() {
@@ -291,20 +294,6 @@ impl Core {
         self.react(key, reaction);
     }
 
-    /// The record of a seat's match, or why there is none.
-    pub(crate) fn record(&mut self, key: Key, record: Result<Box<Record>, Refusal>) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
-        let record = match record {
-            Ok(record) => Some(record),
-            Err(refusal) => {
-                seat.fault(Fault::Refused { asked: "show the record", refusal });
-                None
-            }
-        };
-        seat.close(record.as_deref());
-        self.advance(key);
-    }
-
     /// Ends all seats, at once: a bot that is at work is left to itself.
     pub(crate) fn stop(&mut self) {
         self.drop_change(&Error::Finished);
@@ -419,12 +408,9 @@ impl Core {
         let records = self.settings.records;
         let Some((_, seat)) = self.seat_of(Some(key)) else { return };
         seat.wait_for_record(end);
-        match (records, seat.info()) {
-            (Records::Checked, Some(info)) => {
-                let (match_id, claim) = (info.match_id.clone(), seat.claim.clone());
-                self.out.push_back(Output::FetchRecord { key, match_id, claim });
-            }
-            _ => seat.close(None),
+        match records {
+            Records::Checked => self.want_record(key),
+            Records::Ignored => seat.close(None),
         }
         self.advance(key);
     }

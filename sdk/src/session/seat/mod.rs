@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zetema_proto::{Wire, v1};
-use zetema_rules::Record;
 use zetema_rules::fair::Nonce;
 
 use super::tag::Asked;
 use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
 use crate::claim::Claim;
-use crate::deal_check::{DealCheck, DealError, Transcript, Unchecked};
+use crate::deal_check::{DealCheck, DealError, Replayed, Transcript, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
@@ -345,7 +344,7 @@ impl SeatCore {
     }
 
     /// Checks the deals, with the record if there is one, and ends a seat that waited for it.
-    pub(crate) fn close(&mut self, record: Option<&Record>) {
+    pub(crate) fn close(&mut self, record: Option<&Replayed>) {
         if let Some(end) = self.closing.take() {
             self.check_deal(record);
             self.ended(end);
@@ -375,7 +374,7 @@ impl SeatCore {
             }
     }
 
-    fn check_deal(&mut self, record: Option<&Record>) {
+    fn check_deal(&mut self, record: Option<&Replayed>) {
         let Some(Known { info, transcript, .. }) = &self.known else { return };
         match transcript.check(&info.rules, info.seat, record) {
             DealCheck::Failed(error) => self.unfair(error),

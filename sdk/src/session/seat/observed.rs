@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zetema_proto::{FieldError, Wire, seat_event_from_wire, v1, view_from_wire};
+use zetema_proto::{FieldError, Wire, v1, view_from_wire};
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
-use zetema_rules::{DealingKind, LegalActions, Outcome as MatchOutcome, Rules, Seat, SeatEvent, View};
+use zetema_rules::{DealingKind, Outcome as MatchOutcome, Rules, Seat, SeatEvent};
 
 use super::{Commit, Joined, Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
@@ -15,6 +15,7 @@ use crate::end::End;
 use crate::fault::Fault;
 use crate::session::tag::Asked;
 use crate::session::work::Call;
+use crate::wire::{Asked as AskedOfSeat, Happened, Observed};
 
 impl SeatCore {
     /// The first message of a subscription.
@@ -111,8 +112,8 @@ impl SeatCore {
             if joined == Joined::AfterItsEnd {
                 return Err(FieldError::invalid("decision", "came after the end of the match"));
             }
-            let view = view.ok_or_else(|| FieldError::missing("view"))?;
-            self.decide(now, &view, decision)?;
+            let view = snapshot.view.clone().ok_or_else(|| FieldError::missing("view"))?;
+            self.decide(now, AskedOfSeat::from_message(Box::new(view), decision)?)?;
         }
         Ok(())
     }
@@ -127,82 +128,88 @@ impl SeatCore {
         }
     }
 
-    pub(crate) fn observed(
-        &mut self,
-        now: Instant,
-        observation: &v1::Observation,
-    ) -> Result<Reaction, FieldError> {
-        let v1::Observation { seq, decision_number, events, view, decision, answered_decision_number } =
-            observation;
+    pub(crate) fn observed(&mut self, now: Instant, observed: Observed) -> Result<Reaction, FieldError> {
+        let Observed { seq, decision, happened, asked, answered } = observed;
         let Some(cursor) = self.cursor else { return Err(FieldError::invalid("", "came before the start")) };
-        if *seq != cursor + 1 {
+        if seq != cursor + 1 {
             // What came before stands; one that comes again is passed over.
-            if *seq > cursor {
-                self.fault(Fault::Gap { after_seq: cursor, came: *seq });
+            if seq > cursor {
+                self.fault(Fault::Gap { after_seq: cursor, came: seq });
                 return Ok(Reaction::Rejoin);
             }
             return Ok(Reaction::Fine);
         }
         let mut reaction = Reaction::Fine;
-        for (i, event) in events.iter().enumerate() {
-            let next = self.happened(event).map_err(|error| error.at(i).within("events"))?;
+        for (i, happened) in happened.into_iter().enumerate() {
+            let next = self.happened(happened).map_err(|error| error.at(i).within("events"))?;
             if next != Reaction::Fine {
                 reaction = next;
             }
         }
-        self.cursor = Some(*seq);
-        self.current = *decision_number;
-        if answered_decision_number.is_some() {
-            self.answer_is_settled(*answered_decision_number);
+        self.cursor = Some(seq);
+        self.current = decision;
+        if answered.is_some() {
+            self.answer_is_settled(answered);
         }
         // An answer to a decision that is over can't be taken any more, unless it was: then its receipt
         // came above.
-        if let (Some(answered), Some(current)) = (self.open_answer(), decision_number)
-            && answered < *current
+        if let (Some(answered), Some(current)) = (self.open_answer(), decision)
+            && answered < current
         {
             self.fault(Fault::TooLate { decision: answered });
             self.answer_is_settled(Some(answered));
         }
-        if let (Some(decision), Some(view)) = (decision, view) {
-            let rules = self.known.as_ref().map(|known| known.info.rules);
-            let rules = rules.ok_or_else(|| FieldError::invalid("", "came before the start"))?;
-            let view = view_from_wire(view, &rules).map_err(|error| error.within("view"))?;
-            self.decide(now, &view, decision)?;
+        if let Some(asked) = asked {
+            self.decide(now, *asked)?;
         }
         Ok(reaction)
     }
 
-    fn happened(&mut self, event: &v1::Event) -> Result<Reaction, FieldError> {
-        use v1::event::Kind;
-        let Some(Known { info, transcript, joined }) = &mut self.known else {
+    fn happened(&mut self, happened: Happened) -> Result<Reaction, FieldError> {
+        let Some(Known { joined, .. }) = &self.known else {
             return Err(FieldError::invalid("", "came before the start"));
         };
-        if *joined == Joined::AfterItsEnd && !matches!(event.kind, Some(Kind::Revealed(_)) | None) {
+        if *joined == Joined::AfterItsEnd
+            && !matches!(happened, Happened::About(v1::event::Kind::Revealed(_)) | Happened::Unknown)
+        {
             return Err(FieldError::invalid("", "came after the end of the match"));
         }
-        if let Some(event) = seat_event_from_wire(event)? {
-            transcript.events.push(event);
-            let seat = info.seat;
-            self.call(Call::Observe(event));
-            match event {
-                SeatEvent::Forfeited { seat: forfeited } if forfeited == seat => {
-                    if let Some(decision) = self.timed_out.take() {
-                        self.fault(Fault::ForfeitedOnTime { decision });
-                    }
-                    self.debts.resign = Resign::Confirmed;
-                    self.debts.answer = None;
-                }
-                // The server has played for it.
-                SeatEvent::Discarded { seat: played, .. } if played == seat => self.timed_out = None,
-                _ => {}
-            }
-            // Before the first deal a resignation is refused.
-            let dealt = matches!(event, SeatEvent::DealStarted { .. });
-            let due = dealt && matches!(self.debts.resign, Resign::Due { .. });
-            return Ok(if due { Reaction::Send(Asked::Resign) } else { Reaction::Fine });
+        match happened {
+            Happened::InGame(event) => Ok(self.happened_in_game(event)),
+            Happened::About(kind) => self.happened_about(&kind),
+            // It is passed over, since the view is complete.
+            Happened::Unknown => Ok(Reaction::Fine),
         }
-        match &event.kind {
-            Some(Kind::NoncesWanted(v1::NoncesWanted { hashes })) => {
+    }
+
+    fn happened_in_game(&mut self, event: SeatEvent) -> Reaction {
+        let Some(Known { info, transcript, .. }) = &mut self.known else { return Reaction::Fine };
+        transcript.events.push(event);
+        let seat = info.seat;
+        self.call(Call::Observe(event));
+        match event {
+            SeatEvent::Forfeited { seat: forfeited } if forfeited == seat => {
+                if let Some(decision) = self.timed_out.take() {
+                    self.fault(Fault::ForfeitedOnTime { decision });
+                }
+                self.debts.resign = Resign::Confirmed;
+                self.debts.answer = None;
+            }
+            // The server has played for it.
+            SeatEvent::Discarded { seat: played, .. } if played == seat => self.timed_out = None,
+            _ => {}
+        }
+        // Before the first deal a resignation is refused.
+        let dealt = matches!(event, SeatEvent::DealStarted { .. });
+        let due = dealt && matches!(self.debts.resign, Resign::Due { .. });
+        if due { Reaction::Send(Asked::Resign) } else { Reaction::Fine }
+    }
+
+    fn happened_about(&mut self, kind: &v1::event::Kind) -> Result<Reaction, FieldError> {
+        use v1::event::Kind;
+        let Some(Known { info, transcript, .. }) = &mut self.known else { return Ok(Reaction::Fine) };
+        match kind {
+            Kind::NoncesWanted(v1::NoncesWanted { hashes }) => {
                 let shown = transcript.show_hashes(info.seat, hashes_from_wire(hashes)?);
                 let (sent, ours) = (transcript.own_hash, transcript.hash_of(info.seat));
                 if let Err(error) = shown {
@@ -213,44 +220,42 @@ impl SeatCore {
                     return Ok(Reaction::Send(Asked::Nonce));
                 }
             }
-            Some(Kind::NoncesPublished(v1::NoncesPublished { nonces })) => {
+            Kind::NoncesPublished(v1::NoncesPublished { nonces }) => {
                 transcript.nonces = nonces_from_wire(nonces)?;
                 self.debts.nonce = false;
             }
-            Some(Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes })) => {
+            Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes }) => {
                 let seat = Seat::from_wire(seat).map_err(|error| error.within("timed_out.seat"))?;
                 if seat == info.seat {
                     self.timed_out = Some(*decision_number);
                     self.fault(Fault::TimedOut { decision: *decision_number, strikes: *strikes });
                 }
             }
-            Some(Kind::Revealed(v1::Revealed { server_seed })) => {
+            Kind::Revealed(v1::Revealed { server_seed }) => {
                 transcript.seed = Some(seed_from_wire(server_seed)?);
             }
-            // What it brings comes as an event of the game, or with the end of the subscription; and
-            // one that this version does not know is passed over, since the view is complete.
+            // What it brings comes as an event of the game, or with the end of the subscription.
             _ => {}
         }
         Ok(Reaction::Fine)
     }
 
-    fn decide(&mut self, now: Instant, view: &View, decision: &v1::Decision) -> Result<(), FieldError> {
-        let v1::Decision { legal_actions, clock } = decision;
-        let mut clock = clock.as_ref().map(|clock| clock_from_wire(now, clock));
-        // One that had begun when the stream was resumed comes as if it began with its observation.
-        if let (Some(clock), Some(running)) = (&mut clock, &self.running)
-            && running.decision == view.public.decision
-        {
-            *clock = clock.with_elapsed(running.elapsed + now.saturating_duration_since(running.at));
-        }
-        let legal = legal_actions.as_ref().ok_or_else(|| FieldError::missing("decision.legal_actions"))?;
-        let legal = LegalActions::from_wire(legal).map_err(|error| error.within("decision.legal_actions"))?;
+    fn decide(&mut self, now: Instant, asked: AskedOfSeat) -> Result<(), FieldError> {
+        let AskedOfSeat { view, legal, clock } = asked;
         let Some(known) = &self.known else { return Err(FieldError::invalid("", "came before the start")) };
+        let view = view.under(&known.info.rules).map_err(|error| error.within("view"))?;
         let number = view.public.decision;
         if number <= self.asked || self.debts.resign != Resign::No {
             return Ok(());
         }
-        let decision = Decision::with_legal(Arc::clone(&known.info), view, legal, clock)
+        let mut clock = clock.map(|clock| clock_from_wire(now, clock));
+        // One that had begun when the stream was resumed comes as if it began with its observation.
+        if let (Some(clock), Some(running)) = (&mut clock, &self.running)
+            && running.decision == number
+        {
+            *clock = clock.with_elapsed(running.elapsed + now.saturating_duration_since(running.at));
+        }
+        let decision = Decision::with_legal(Arc::clone(&known.info), &view, legal, clock)
             .ok_or_else(|| FieldError::invalid("decision.legal_actions", "has no action"))?;
         self.asked = number;
         self.call(Call::Choose(Box::new(decision)));
@@ -259,11 +264,11 @@ impl SeatCore {
 }
 
 /// The clock of a decision that came now.
-fn clock_from_wire(now: Instant, message: &v1::Clock) -> Clock {
+fn clock_from_wire(now: Instant, message: v1::Clock) -> Clock {
     let v1::Clock { budget_ms, bank_ms, elapsed_ms, strikes_left } = message;
-    let budget = Duration::from_millis((*budget_ms).into());
-    Clock::new(budget, Duration::from_millis(*bank_ms), *strikes_left, now)
-        .with_elapsed(Duration::from_millis(*elapsed_ms))
+    let budget = Duration::from_millis(budget_ms.into());
+    Clock::new(budget, Duration::from_millis(bank_ms), strikes_left, now)
+        .with_elapsed(Duration::from_millis(elapsed_ms))
 }
 
 /// The end of a match as the last message of a subscription tells it.

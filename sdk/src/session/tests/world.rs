@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
+use prost::Message;
 use zetema_proto::v1;
 use zetema_rules::{Rules, Seat, SeatEvent};
 
@@ -14,6 +15,7 @@ use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
 use crate::session::{Answer, Call, Change, Core, CoreSettings, Key, Output, Records, Seats, Worked};
 use crate::token::SeatToken;
+use crate::wire::Incoming;
 
 /// Everything, step by step.
 pub(super) struct World {
@@ -125,10 +127,10 @@ impl World {
                 Output::Send(message) if self.connected => self.uplink.push_back(*message),
                 Output::Send(_) => {}
                 Output::Work { key, calls } => self.work.push_back((key, calls)),
-                Output::FetchRecord { key, match_id, .. } => {
+                Output::FetchRecord { match_id, .. } => {
                     let table = self.server.tables.iter().find(|table| table.id == match_id).unwrap();
                     let record = Box::new(table.record());
-                    self.core.record(key, Ok(record));
+                    self.core.record(&match_id, Ok(record));
                 }
                 Output::Queued { change, answer } => self.queued.push((change, answer)),
                 Output::Event(event) => self.events.push(event),
@@ -185,7 +187,9 @@ impl World {
             self.server.receive(request);
         } else if let Some(response) = self.server.outbox.pop_front().filter(|_| self.connected) {
             self.messages += 1;
-            self.core.received(self.now, response);
+            // Through its bytes, as a stream has them.
+            let read = Incoming::read(&response.encode_to_vec());
+            self.core.received(self.now, read.unwrap_or(Incoming::Message(response)));
         } else if let Some((key, calls)) = self.work.pop_front() {
             let worked = self.think(key, calls);
             self.core.worked(key, worked);

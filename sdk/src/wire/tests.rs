@@ -1,0 +1,129 @@
+use prost::Message;
+use rand::rngs::SmallRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use zetema_proto::v1::play_response::Kind;
+use zetema_proto::{FieldError, Wire, seat_event_to_wire, view_to_wire};
+use zetema_rules::fair::{MatchSeed, Nonce};
+use zetema_rules::{Event, Game, LegalActions, Phase, Preset, Rules, SeatEvent, View, Viewer};
+
+use super::*;
+
+/// All that an observation says.
+type Said = (u64, Option<u32>, Vec<Option<SeatEvent>>, Option<(View, LegalActions, Option<v1::Clock>)>, Option<u32>);
+
+fn said(observed: Observed, rules: &Rules) -> Result<Said, FieldError> {
+    let Observed { seq, decision, happened, asked, answered } = observed;
+    let event = |happened| if let Happened::InGame(event) = happened { Some(event) } else { None };
+    let asked = asked.map(|asked| {
+        let Asked { view, legal, clock } = *asked;
+        view.under(rules).map(|view| (view, legal, clock))
+    });
+    Ok((seq, decision, happened.into_iter().map(event).collect(), asked.transpose()?, answered))
+}
+
+/// What comes of decoding these bytes as any message.
+fn decoded(bytes: &[u8], rules: &Rules) -> Option<(u32, Option<Said>)> {
+    let v1::PlayResponse { tag: _, handle, kind } = v1::PlayResponse::decode(bytes).ok()?;
+    let Some(Kind::Observation(observation)) = kind else { return None };
+    Some((handle, said(Observed::from_message(observation).ok()?, rules).ok()))
+}
+
+fn read(bytes: &[u8], rules: &Rules) -> Option<(u32, Option<Said>)> {
+    let Incoming::Observed { handle, observed } = Incoming::read(bytes)? else { return None };
+    Some((handle, said(observed, rules).ok()))
+}
+
+/// What the seats of a match that is played at random observe, as a server sends it.
+fn observations(rules: Rules, random: &mut SmallRng) -> Vec<Vec<u8>> {
+    let nonces = vec![Nonce::EMPTY; rules.player_count().count()];
+    let seed = MatchSeed::derive(&crate::numbered_seed(random.random()), &nonces);
+    let mut events = Vec::<Event>::new();
+    let deck = |deal| seed.deck(deal, rules.imperial_suit);
+    let mut game = Game::new(rules, seed.dealer(rules.player_count()), &deck(0), &mut events).unwrap();
+    let mut all = Vec::new();
+    for seq in 1..200 {
+        for seat in rules.seats() {
+            let seen = events.iter().map(|event| seat_event_to_wire(&event.seen_by(Viewer::Seat(seat)), &rules));
+            let asked = (game.to_act() == Some(seat)).then(|| {
+                let view = game.view(Viewer::Seat(seat));
+                let clock = v1::Clock { budget_ms: 300, bank_ms: seq << 33, elapsed_ms: 0, strikes_left: 1 };
+                let clock = random.random::<bool>().then_some(clock);
+                let legal_actions = Some(view.legal_actions().to_wire());
+                (Box::new(view_to_wire(&view)), v1::Decision { legal_actions, clock })
+            });
+            let (view, decision) = asked.unzip();
+            let observation = v1::Observation {
+                seq,
+                decision_number: Some(game.public().decision),
+                events: seen.collect(),
+                view,
+                decision,
+                answered_decision_number: random.random::<bool>().then_some(7),
+            };
+            let kind = Some(Kind::Observation(observation));
+            all.push(v1::PlayResponse { tag: seq << 2, handle: random.random(), kind }.encode_to_vec());
+        }
+        events.clear();
+        match game.public().phase {
+            Phase::Turn { seat, .. } => {
+                let legal: Vec<_> = game.legal_actions().iter().collect();
+                game.play(seat, legal.choose(random).unwrap(), &mut events).unwrap();
+            }
+            Phase::DealOver => game.deal(&deck(game.public().deal + 1), &mut events).unwrap(),
+            Phase::MatchOver => break,
+        }
+    }
+    all
+}
+
+fn every_observation(mut check: impl FnMut(&[u8], &Rules, &mut SmallRng)) {
+    let mut random = SmallRng::seed_from_u64(1);
+    for preset in Preset::ALL {
+        for players in 2..=6 {
+            let Ok(rules) = preset.rules(players, None) else { continue };
+            for bytes in observations(rules, &mut random) {
+                check(&bytes, &rules, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_read_is_what_is_decoded_and_nearly_all_is_read() {
+    let (mut all, mut plain) = (0, 0);
+    every_observation(|bytes, rules, _| {
+        let decoded = decoded(bytes, rules).unwrap();
+        assert!(decoded.1.is_some());
+        all += 1;
+        if let Some(read) = read(bytes, rules) {
+            plain += 1;
+            assert!(read == decoded);
+        }
+    });
+    assert!(plain * 20 > all * 19, "{plain} of {all} were read");
+}
+
+#[test]
+fn whatever_is_read_of_bytes_with_mistakes_is_what_is_decoded() {
+    let mut plain = 0;
+    every_observation(|bytes, rules, random| {
+        for _ in 0..20 {
+            let mut bytes = bytes.to_vec();
+            for _ in 0..random.random_range(1..3) {
+                let place = random.random_range(0..bytes.len());
+                match random.random_range(0..4) {
+                    0 => bytes[place] ^= 1 << random.random_range(0..8),
+                    1 => bytes[place] = random.random_range(0..20),
+                    2 => bytes.insert(place, random.random_range(0..130)),
+                    _ => drop(bytes.remove(place)),
+                }
+            }
+            if let Some(read) = read(&bytes, rules) {
+                plain += 1;
+                assert!(decoded(&bytes, rules) == Some(read), "{bytes:?}");
+            }
+        }
+    });
+    assert!(plain > 1_000, "{plain} were read");
+}
