@@ -7,8 +7,8 @@ use std::{fmt, mem};
 use thiserror::Error;
 use zetema_rules::fair::{Commitment, MatchSeed, Nonce, NonceHash, ServerSeed};
 use zetema_rules::{
-    Action, Dealing, DealingKind, Entrant, Event, Game, Outcome, Phase, PlayError, ReplayError,
-     Rules, Seat, SeatEvent, Step, Viewer,
+    Action, Dealing, DealingKind, Entrant, Event, Game, Outcome, Phase, PlayError, ReplayError, Rules, Seat,
+    SeatEvent, Step, Viewer,
 };
 
 pub(crate) use replayed::Replayed;

@@ -60,8 +60,5 @@ impl Core {
 
 /// Whether the same may be shown to the holder of another token.
 const fn is_about_token(refusal: &Refusal) -> bool {
-    matches!(
-        refusal.reason,
-        ErrorReason::Unauthenticated | ErrorReason::TokenRotated | ErrorReason::NotFound
-    )
+    matches!(refusal.reason, ErrorReason::Unauthenticated | ErrorReason::TokenRotated | ErrorReason::NotFound)
 }

@@ -56,8 +56,7 @@ pub(super) fn read_response(bytes: &[u8]) -> Plain<(u32, Observed)> {
 
 impl Observed {
     fn read(bytes: &[u8]) -> Plain<Self> {
-        let mut observed =
-            Self { seq: 0, decision: None, happened: Vec::new(), asked: None, answered: None };
+        let mut observed = Self { seq: 0, decision: None, happened: Vec::new(), asked: None, answered: None };
         let (mut seen, mut decision) = (None, None);
         let mut fields = Fields::with_repeated(bytes, &[3]);
         while let Some(field) = fields.next()? {
@@ -86,9 +85,10 @@ impl Observed {
     pub(crate) fn from_message(message: v1::Observation) -> Result<Self, FieldError> {
         let v1::Observation { seq, decision_number, events, view, decision, answered_decision_number } =
             message;
-        let happened = events.into_iter().enumerate().map(|(i, event)| {
-            Happened::from_message(event).map_err(|error| error.at(i).within("events"))
-        });
+        let happened = events
+            .into_iter()
+            .enumerate()
+            .map(|(i, event)| Happened::from_message(event).map_err(|error| error.at(i).within("events")));
         let happened = happened.collect::<Result<_, _>>()?;
         let asked = decision.zip(view).map(|(decision, view)| Asked::from_message(view, &decision));
         let asked = asked.transpose()?.map(Box::new);

@@ -10,7 +10,8 @@ use zetema_rules::{Event, Game, LegalActions, Phase, Preset, Rules, SeatEvent, V
 use super::*;
 
 /// All that an observation says.
-type Said = (u64, Option<u32>, Vec<Option<SeatEvent>>, Option<(View, LegalActions, Option<v1::Clock>)>, Option<u32>);
+type Said =
+    (u64, Option<u32>, Vec<Option<SeatEvent>>, Option<(View, LegalActions, Option<v1::Clock>)>, Option<u32>);
 
 fn said(observed: Observed, rules: &Rules) -> Result<Said, FieldError> {
     let Observed { seq, decision, happened, asked, answered } = observed;
@@ -44,7 +45,8 @@ fn observations(rules: Rules, random: &mut SmallRng) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for seq in 1..200 {
         for seat in rules.seats() {
-            let seen = events.iter().map(|event| seat_event_to_wire(&event.seen_by(Viewer::Seat(seat)), &rules));
+            let seen =
+                events.iter().map(|event| seat_event_to_wire(&event.seen_by(Viewer::Seat(seat)), &rules));
             let asked = (game.to_act() == Some(seat)).then(|| {
                 let view = game.view(Viewer::Seat(seat));
                 let clock = v1::Clock { budget_ms: 300, bank_ms: seq << 33, elapsed_ms: 0, strikes_left: 1 };
