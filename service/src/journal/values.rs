@@ -251,7 +251,14 @@ short_text!(
 
 /// One to [`Self::MAX`] records that are appended together, all or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRecords(Vec<Payload>);
+pub struct NewRecords(Records);
+
+/// One is the rule, and takes no memory of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Records {
+    One([Payload; 1]),
+    More(Vec<Payload>),
+}
 
 impl NewRecords {
     /// The most records of one append.
@@ -263,20 +270,23 @@ impl NewRecords {
     /// [`JournalValueError::Count`] for none, or more than [`Self::MAX`].
     pub fn new(records: Vec<Payload>) -> Result<Self, JournalValueError> {
         match records.len() {
-            1..=Self::MAX => Ok(Self(records)),
+            1..=Self::MAX => Ok(Self(records.try_into().map_or_else(Records::More, Records::One))),
             count => Err(JournalValueError::Count { what: "records", count, least: 1, most: Self::MAX }),
         }
     }
 
     /// The records, in order.
     pub fn as_slice(&self) -> &[Payload] {
-        &self.0
+        match &self.0 {
+            Records::One(one) => one,
+            Records::More(more) => more,
+        }
     }
 }
 
 impl From<Payload> for NewRecords {
     fn from(record: Payload) -> Self {
-        Self(vec![record])
+        Self(Records::One([record]))
     }
 }
 

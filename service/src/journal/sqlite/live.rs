@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::journal::row::ChainHash;
 use crate::journal::{Epoch, MatchId, Version};
 
@@ -54,7 +56,8 @@ pub(super) struct Segment {
 /// All of it. A change is kept by [`Live::keep`] or taken back by [`Live::take_back`].
 #[derive(Debug)]
 pub(super) struct Live {
-    matches: HashMap<MatchId, LiveMatch>,
+    /// Their ids are made at random, so nobody can make many that meet.
+    matches: FxHashMap<MatchId, LiveMatch>,
     segments: Vec<Segment>,
     next_position: Position,
     next_result: u64,
@@ -67,7 +70,7 @@ enum Undo {
     Created(MatchId),
     Appended(MatchId, Head),
     Moved(MatchId, Version, Position),
-    Ended(MatchId, LiveMatch),
+    Ended(MatchId, Box<LiveMatch>),
 }
 
 impl Live {
@@ -79,7 +82,7 @@ impl Live {
         next_result: u64,
     ) -> Self {
         let mut live = Self {
-            matches,
+            matches: matches.into_iter().collect(),
             segments,
             next_position,
             next_result,
@@ -180,7 +183,7 @@ impl Live {
             for position in &ended.positions {
                 self.count(*position, -1);
             }
-            self.undo.push(Undo::Ended(match_id, ended));
+            self.undo.push(Undo::Ended(match_id, Box::new(ended)));
             self.next_result += 1;
         }
     }
@@ -213,7 +216,7 @@ impl Live {
                     }
                 }
                 Undo::Ended(match_id, ended) => {
-                    self.matches.insert(match_id, ended);
+                    self.matches.insert(match_id, *ended);
                 }
             }
         }

@@ -10,6 +10,7 @@ mod closed;
 mod commit;
 mod folder;
 mod hand_out;
+mod inbox;
 mod ladders;
 mod limits;
 mod live;
@@ -39,7 +40,6 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 use std::{io, thread};
 
 use async_trait::async_trait;
@@ -68,8 +68,9 @@ use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
 use hand_out::hand_out;
+use inbox::Inbox;
 use readers::Readers;
-use request::{Query, Request, Write};
+use request::{AppendTo, Query, Request, Write};
 use stats::Stats;
 use verify::Depth;
 use writer::{Unseen, Wal, Writer};
@@ -184,7 +185,12 @@ impl SqliteJournal {
         write: impl FnOnce(oneshot::Sender<Outcome<T, R>>) -> Write,
     ) -> Outcome<T, R> {
         let (to, answer) = oneshot::channel();
-        if self.requests.send(Request::Write(write(to), Instant::now())).await.is_err() {
+        // Nearly always there is room, and the future that waits for it is large.
+        let handed_in = match self.requests.try_send(Request::Write(write(to))) {
+            Err(TrySendError::Full(request)) => Box::pin(self.requests.send(request)).await.is_ok(),
+            handed_in => handed_in.is_ok(),
+        };
+        if !handed_in {
             return Outcome::Failed(Cause::new("the journal is closed"));
         }
         // The writer may have gone after it wrote.
@@ -256,7 +262,9 @@ impl Opened {
             cleaning: Cleaning::default(),
         };
         let readers = Readers::start(readers)?;
-        thread::Builder::new().name("journal writer".to_owned()).spawn(move || writer.run(waiting))?;
+        thread::Builder::new()
+            .name("journal writer".to_owned())
+            .spawn(move || writer.run(Inbox::new(waiting)))?;
         tokio::spawn(hand_out(handed_back, latest));
         tokio::spawn(probe::while_failing(requests.downgrade(), health.clone(), epoch));
         Ok((SqliteJournal { epoch, requests, readers, latest_result, health, stats }, recovery))
@@ -270,15 +278,15 @@ impl Journal for SqliteJournal {
     }
 
     async fn create(&self, new: NewMatches) -> CreateOutcome {
-        self.write(|to| Write::Create(new, to)).await
+        self.write(|to| Write::Create(Box::new(new), to)).await
     }
 
     async fn append(&self, append: Append) -> AppendOutcome {
-        self.write(|to| Write::Append(append, Box::new(|outcome| drop(to.send(outcome))))).await
+        self.write(|to| Write::Append(append, AppendTo::Task(to))).await
     }
 
     fn append_then(self: Arc<Self>, append: Append, then: Told) {
-        let request = Request::Write(Write::Append(append, then), Instant::now());
+        let request = Request::Write(Write::Append(append, AppendTo::Told(then)));
         match self.requests.try_send(request) {
             Ok(()) => {}
             Err(TrySendError::Full(request)) => {
@@ -368,7 +376,7 @@ impl Journal for SqliteJournal {
     }
 
     async fn remember(&self, request: super::Request, now: UnixMillis) -> Outcome<Response, RequestReused> {
-        self.write(|to| Write::Remember(request, now, to)).await
+        self.write(|to| Write::Remember(Box::new(request), now, to)).await
     }
 
     async fn tokens(&self) -> Result<Vec<StoredToken>, ReadError> {

@@ -1,8 +1,6 @@
 //! Writes that are tried while none goes through: otherwise the journal would take writes again and nobody would know,
 //! since a server that is not ready is sent none.
 
-use std::time::Instant;
-
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::sleep;
 
@@ -28,7 +26,7 @@ pub(super) async fn while_failing(
         let Some(requests) = requests.upgrade() else { return };
         let (to, answer) = oneshot::channel();
         let write = Write::ReplaceMeta(key.clone(), value.clone(), to);
-        if requests.send(Request::Write(write, Instant::now())).await.is_err() {
+        if requests.send(Request::Write(write)).await.is_err() {
             return;
         }
         drop(requests);

@@ -1,7 +1,6 @@
 //! What the writer is asked, and its answers, which go back to the runtime all at once.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use tokio::sync::oneshot::Sender;
 
@@ -21,17 +20,17 @@ pub(super) type WebhooksOutcome = Outcome<u64, RequestReused>;
 pub(super) type LadderOutcome = Outcome<(), StoredLater>;
 
 pub(super) enum Request {
-    /// A write, and since when it waits.
-    Write(Write, Instant),
+    Write(Write),
     Query(Query),
     Close(Sender<()>),
 }
 
+/// What is rare is boxed, so that appends are short: each is moved some times on its way.
 pub(super) enum Write {
-    Create(NewMatches, Sender<CreateOutcome>),
-    Append(Append, Told),
+    Create(Box<NewMatches>, Sender<CreateOutcome>),
+    Append(Append, AppendTo),
     Finish(Box<Finish>, Sender<FinishOutcome>),
-    Remember(NamedRequest, UnixMillis, Sender<RememberOutcome>),
+    Remember(Box<NamedRequest>, UnixMillis, Sender<RememberOutcome>),
     Tokens(Box<TokenChange>, Sender<TokensOutcome>),
     Account(Box<AccountChange>, Sender<AccountOutcome>),
     Webhooks(Box<WebhookChange>, Sender<WebhooksOutcome>),
@@ -39,6 +38,12 @@ pub(super) enum Write {
     ForgetNameless(Sender<Outcome<(), Never>>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
     ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
+}
+
+/// Who waits for the outcome of an append.
+pub(super) enum AppendTo {
+    Task(Sender<AppendOutcome>),
+    Told(Told),
 }
 
 /// What the writer answers out of its memory, after all writes before it.
@@ -59,7 +64,7 @@ pub(super) struct Location {
 impl Request {
     /// It came when the journal was closed. Who asks something learns that by having no answer.
     pub(super) fn refuse(self) {
-        if let Self::Write(write, _) = self {
+        if let Self::Write(write) = self {
             write.spoilt(&Spoilt::Failed(Cause::new("the journal is closed"))).send();
         }
     }
@@ -108,6 +113,11 @@ impl Write {
         }
     }
 
+    /// Whether what it reads or replaces may be damaged, so that it is looked at before the transaction.
+    pub(super) fn may_meet_damage(&self) -> bool {
+        matches!(self, Self::Ladder(..)) || self.named().is_some()
+    }
+
     /// About how many bytes it adds to the log.
     pub(super) fn bytes(&self) -> usize {
         match self {
@@ -141,7 +151,7 @@ fn row_bytes(records: &NewRecords) -> usize {
 /// An answer on its way. Whoever has stopped waiting for it doesn't get it.
 pub(super) enum Answer {
     Create(Sender<CreateOutcome>, CreateOutcome),
-    Append(Told, AppendOutcome),
+    Append(AppendTo, AppendOutcome),
     Finish(Sender<FinishOutcome>, FinishOutcome),
     Remember(Sender<RememberOutcome>, RememberOutcome),
     Tokens(Sender<TokensOutcome>, TokensOutcome),
@@ -185,7 +195,8 @@ impl Answer {
         // An error says that nobody waits any more: that is the caller's to decide.
         match self {
             Self::Create(to, outcome) => drop(to.send(outcome)),
-            Self::Append(told, outcome) => told(outcome),
+            Self::Append(AppendTo::Task(to), outcome) => drop(to.send(outcome)),
+            Self::Append(AppendTo::Told(told), outcome) => told(outcome),
             Self::Finish(to, outcome) => drop(to.send(outcome)),
             Self::Remember(to, outcome) => drop(to.send(outcome)),
             Self::Tokens(to, outcome) | Self::Account(to, outcome) => drop(to.send(outcome)),

@@ -2,15 +2,16 @@
 //! message, and uses quiet moments to keep the files small.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::Instant;
 
 use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot::Sender;
 use tokio::sync::{mpsc, watch};
 
 use super::clean::Cleaning;
 use super::commit::Commit;
 use super::folder::{Folder, InUse};
+use super::inbox::{Inbox, Taken};
 use super::live::Live;
 use super::read;
 use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
@@ -67,36 +68,26 @@ pub(super) enum Wal {
 
 impl Writer {
     /// Serves requests until all senders are gone or one asks to close.
-    pub(super) fn run(mut self, mut requests: mpsc::Receiver<Request>) {
-        let mut last_writes = 0;
+    pub(super) fn run(mut self, mut inbox: Inbox) {
         loop {
             // With cleaning to do it waits for nothing, else for as long as nobody asks.
-            let first = if self.is_cleaning_due() {
-                match requests.try_recv() {
-                    Ok(request) => Some(request),
-                    Err(mpsc::error::TryRecvError::Empty) => {
-                        self.tidy(Self::clean);
-                        self.look_at_wal();
-                        continue;
-                    }
-                    Err(mpsc::error::TryRecvError::Disconnected) => None,
+            let taken = match inbox.take(!self.is_cleaning_due(), &self.stats) {
+                Taken::Some(taken) => taken,
+                Taken::Nothing => {
+                    self.tidy(Self::clean);
+                    self.look_at_wal();
+                    continue;
                 }
-            } else {
-                requests.blocking_recv()
+                Taken::Gone => return,
             };
-            let Some(first) = first else { return };
-            let Gathered { writes, queries, close, .. } =
-                gather(first, &mut requests, last_writes, &self.stats);
-            last_writes = writes.len();
-            let mut answers = self.commit(writes);
-            answers.extend(queries.into_iter().map(|query| self.answer(query)));
+            let (mut answers, close) = self.serve(taken);
             if let Some(to) = close {
                 let Self { in_use, conn, batches, health, folder, live, .. } = self;
                 health.send_replace(Health::Closed);
                 drop(in_use);
                 drop(conn);
                 drop(folder);
-                answers.extend(refuse_the_rest(requests));
+                answers.extend(inbox.close().into_iter().filter_map(refuse));
                 answers.push(Answer::Closed(to));
                 hand_back(&batches, answers, &live);
                 return;
@@ -108,6 +99,22 @@ impl Writer {
                 self.tidy(Self::clean);
             }
         }
+    }
+
+    /// Commits the writes, then answers what was asked, and says who wants the journal to be closed.
+    fn serve(&mut self, taken: Vec<Request>) -> (Vec<Answer>, Option<Sender<()>>) {
+        let mut writes = Vec::with_capacity(taken.len());
+        let (mut queries, mut close) = (Vec::new(), None);
+        for request in taken {
+            match request {
+                Request::Write(write) => writes.push(write),
+                Request::Query(query) => queries.push(query),
+                Request::Close(to) => close = Some(to),
+            }
+        }
+        let mut answers = self.commit(writes);
+        answers.extend(queries.into_iter().map(|query| self.answer(query)));
+        (answers, close)
     }
 
     /// Looks how long the WAL has grown, if that may be much.
@@ -170,6 +177,9 @@ impl Writer {
     /// as SQLite writes nothing more in one that has met damage, and nobody else of the batch has to do with it.
     fn leave_damaged_out(&self, writes: Vec<Write>) -> (Vec<Write>, Vec<Answer>) {
         let mut refused = Vec::new();
+        if !writes.iter().any(Write::may_meet_damage) {
+            return (writes, refused);
+        }
         let mut rest = Vec::with_capacity(writes.len());
         for write in writes {
             let damage = match &write {
@@ -281,74 +291,14 @@ impl Writer {
     }
 }
 
-struct Gathered {
-    writes: Vec<Write>,
-    queries: Vec<Query>,
-    close: Option<tokio::sync::oneshot::Sender<()>>,
-    /// Since when the first of the writes has waited.
-    oldest: Option<Instant>,
-}
-
-impl Gathered {
-    fn len(&self) -> usize {
-        self.writes.len() + self.queries.len()
+/// The answer to what came when the journal was closed, or while it was.
+fn refuse(request: Request) -> Option<Answer> {
+    match request {
+        Request::Write(write) => Some(write.spoilt(&Spoilt::Failed(Cause::new("the journal is closed")))),
+        // Without an answer, its sender learns that the journal is closed.
+        Request::Query(_) => None,
+        Request::Close(to) => Some(Answer::Closed(to)),
     }
-}
-
-/// Takes what is waiting, up to a commit's limit. Where more than one has come to this commit or the last one, it waits for no longer than
-/// others take who run in the meantime: whoever has more may be about to hand it in. A match alone waits for nobody.
-fn gather(
-    first: Request,
-    requests: &mut mpsc::Receiver<Request>,
-    last_writes: usize,
-    stats: &Stats,
-) -> Gathered {
-    let mut gathered = Gathered { writes: Vec::new(), queries: Vec::new(), close: None, oldest: None };
-    let mut bytes = 0;
-    let (mut lingers, begun) = (limits::LINGERS, Instant::now());
-    let mut next = Some(first);
-    while let Some(request) = next {
-        match request {
-            Request::Write(write, since) => {
-                gathered.oldest.get_or_insert(since);
-                bytes += write.bytes();
-                gathered.writes.push(write);
-            }
-            Request::Query(query) => gathered.queries.push(query),
-            Request::Close(to) => {
-                gathered.close = Some(to);
-                break;
-            }
-        }
-        let full = bytes >= limits::COMMIT_BYTES || gathered.writes.len() >= limits::COMMIT_WRITES;
-        next = if full { None } else { requests.try_recv().ok() };
-        let may_linger = lingers > 0 && gathered.writes.len().max(last_writes) > 1;
-        if next.is_none() && !full && may_linger && begun.elapsed() < limits::MAX_LINGER {
-            lingers -= 1;
-            stats.took(gathered.len(), gathered.oldest);
-            thread::yield_now();
-            next = requests.try_recv().ok();
-        }
-    }
-    stats.took(gathered.len(), gathered.oldest);
-    gathered
-}
-
-/// Closes the queue and answers what is still in it, or being sent right now: dropping it would lose the latter, and its
-/// sender would wait for ever.
-fn refuse_the_rest(mut requests: mpsc::Receiver<Request>) -> Vec<Answer> {
-    requests.close();
-    let closed = Spoilt::Failed(Cause::new("the journal is closed"));
-    let mut answers = Vec::new();
-    while let Some(request) = requests.blocking_recv() {
-        match request {
-            Request::Write(write, _) => answers.push(write.spoilt(&closed)),
-            // Without an answer, its sender learns that the journal is closed.
-            Request::Query(query) => drop(query),
-            Request::Close(to) => answers.push(Answer::Closed(to)),
-        }
-    }
-    answers
 }
 
 fn hand_back(batches: &mpsc::Sender<Batch>, answers: Vec<Answer>, live: &Live) {
