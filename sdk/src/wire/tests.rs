@@ -45,7 +45,7 @@ fn observations(rules: Rules, random: &mut SmallRng) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for seq in 1..200 {
         for seat in rules.seats() {
-            let seen =
+            let shown =
                 events.iter().map(|event| seat_event_to_wire(&event.seen_by(Viewer::Seat(seat)), &rules));
             let asked = (game.to_act() == Some(seat)).then(|| {
                 let view = game.view(Viewer::Seat(seat));
@@ -58,7 +58,7 @@ fn observations(rules: Rules, random: &mut SmallRng) -> Vec<Vec<u8>> {
             let observation = v1::Observation {
                 seq,
                 decision_number: Some(game.public().decision),
-                events: seen.collect(),
+                events: shown.collect(),
                 view,
                 decision,
                 answered_decision_number: random.random::<bool>().then_some(7),

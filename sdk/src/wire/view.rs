@@ -8,6 +8,10 @@ use super::fields::{Fields, NotPlain, Plain, Value, narrow};
 
 /// A view as it came: what it means, the rules of its match say.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and is boxed with its decision"
+)]
 pub(crate) enum ViewAsSent {
     Read(PlainView),
     Message(Box<v1::View>),
