@@ -46,7 +46,7 @@ pub struct JournalStats {
 pub struct JournalQueue {
     /// Requests that wait, those in the writer's hands too.
     pub waiting: usize,
-    /// For how long the oldest of them has waited; while the writer keeps its files small, for how long it has done that.
+    /// For how long the oldest of them has waited at most, counted from when the writer last looked; while the writer keeps its files small, for how long it has done that.
     pub oldest: Duration,
 }
 
