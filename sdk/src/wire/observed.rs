@@ -72,8 +72,10 @@ impl Observed {
         }
         observed.asked = match (seen, decision) {
             (Some(seen), Some(decision)) => Some(Box::new(Asked::read(seen, decision)?)),
-            (None, None) => None,
-            _ => return Err(NotPlain),
+            // What the seat sees while it is not asked is not looked into, whatever is in it: nothing is made of it, and
+            // the view of its next decision is complete.
+            (_, None) => None,
+            (None, Some(_)) => return Err(NotPlain),
         };
         Ok(observed)
     }

@@ -23,8 +23,48 @@ fn said(observed: Observed, rules: &Rules) -> Result<Said, FieldError> {
     Ok((seq, decision, happened.into_iter().map(event).collect(), asked.transpose()?, answered))
 }
 
-/// What comes of decoding these bytes as any message.
+/// A response of which nothing but its fields is decoded.
+#[derive(Message)]
+struct Response {
+    #[prost(uint64, tag = "1")]
+    tag: u64,
+    #[prost(uint32, tag = "2")]
+    handle: u32,
+    #[prost(message, optional, tag = "5")]
+    observation: Option<Fields>,
+}
+
+/// The fields of an observation.
+#[derive(Message)]
+struct Fields {
+    #[prost(uint64, tag = "1")]
+    seq: u64,
+    #[prost(uint32, optional, tag = "2")]
+    decision_number: Option<u32>,
+    #[prost(bytes = "vec", repeated, tag = "3")]
+    events: Vec<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    view: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "5")]
+    decision: Option<Vec<u8>>,
+    #[prost(uint32, optional, tag = "7")]
+    answered_decision_number: Option<u32>,
+}
+
+/// These bytes without a view that comes without a decision.
+fn without_view_of_others(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut response = Response::decode(bytes).ok()?;
+    let observation = response.observation.as_mut().filter(|observation| observation.decision.is_none());
+    if let Some(observation) = observation {
+        observation.view = None;
+    }
+    Some(response.encode_to_vec())
+}
+
+/// What comes of decoding these bytes as any message, but for a view that comes without a decision: nobody looks into
+/// it.
 fn decoded(bytes: &[u8], rules: &Rules) -> Option<(u32, Option<Said>)> {
+    let bytes = &without_view_of_others(bytes)?[..];
     let v1::PlayResponse { tag: _, handle, kind } = v1::PlayResponse::decode(bytes).ok()?;
     let Some(Kind::Observation(observation)) = kind else { return None };
     Some((handle, said(Observed::from_message(observation).ok()?, rules).ok()))
@@ -47,14 +87,15 @@ fn observations(rules: Rules, random: &mut SmallRng) -> Vec<Vec<u8>> {
         for seat in rules.seats() {
             let shown =
                 events.iter().map(|event| seat_event_to_wire(&event.seen_by(Viewer::Seat(seat)), &rules));
-            let asked = (game.to_act() == Some(seat)).then(|| {
-                let view = game.view(Viewer::Seat(seat));
+            // It comes with every decision, whoever is to take it.
+            let view = game.to_act().map(|_| game.view(Viewer::Seat(seat)));
+            let asked = view.filter(|_| game.to_act() == Some(seat));
+            let decision = asked.map(|view| {
                 let clock = v1::Clock { budget_ms: 300, bank_ms: seq << 33, elapsed_ms: 0, strikes_left: 1 };
                 let clock = random.random::<bool>().then_some(clock);
-                let legal_actions = Some(view.legal_actions().to_wire());
-                (Box::new(view_to_wire(&view)), v1::Decision { legal_actions, clock })
+                v1::Decision { legal_actions: Some(view.legal_actions().to_wire()), clock }
             });
-            let (view, decision) = asked.unzip();
+            let view = view.map(|view| Box::new(view_to_wire(&view)));
             let observation = v1::Observation {
                 seq,
                 decision_number: Some(game.public().decision),
