@@ -9,6 +9,7 @@
 mod bots;
 mod fraud;
 mod queues;
+mod records;
 mod server;
 mod table;
 mod world;

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use prost::Message;
 use zetema_proto::v1;
-use zetema_rules::{Rules, Seat, SeatEvent};
+use zetema_rules::{Record, Rules, Seat, SeatEvent};
 
 use super::server::Server;
+use crate::claim::Claim;
 use crate::clock::Clock;
-use crate::error::{Disconnect, Error};
+use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
@@ -32,6 +33,12 @@ pub(super) struct World {
     uplink: VecDeque<v1::PlayRequest>,
     connected: bool,
     work: VecDeque<(Key, Vec<Call>)>,
+    /// The records that are being fetched, and as whom.
+    fetches: VecDeque<(String, Claim)>,
+    /// As whom each record was asked for.
+    pub(super) fetched_as: Vec<Claim>,
+    /// The reasons with which the next records are refused.
+    pub(super) refuse_records: VecDeque<ErrorReason>,
     pub(super) outcomes: BTreeMap<Key, Outcome>,
     /// The clock of each seat's last decision, as far as it has one.
     pub(super) clocks: BTreeMap<Key, Clock>,
@@ -86,6 +93,9 @@ impl World {
             uplink: VecDeque::new(),
             connected: false,
             work: VecDeque::new(),
+            fetches: VecDeque::new(),
+            fetched_as: Vec::new(),
+            refuse_records: VecDeque::new(),
             outcomes: BTreeMap::new(),
             clocks: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -112,6 +122,7 @@ impl World {
         self.drop_stream();
         self.core = Core::new(self.settings.clone(), self.now);
         self.work.clear();
+        self.fetches.clear();
         self.told.clear();
         self.outcomes.clear();
     }
@@ -127,11 +138,7 @@ impl World {
                 Output::Send(message) if self.connected => self.uplink.push_back(*message),
                 Output::Send(_) => {}
                 Output::Work { key, calls } => self.work.push_back((key, calls)),
-                Output::FetchRecord { match_id, .. } => {
-                    let table = self.server.tables.iter().find(|table| table.id == match_id).unwrap();
-                    let record = Box::new(table.record());
-                    self.core.record(&match_id, Ok(record));
-                }
+                Output::FetchRecord { match_id, claim } => self.fetches.push_back((match_id, claim)),
                 Output::Queued { change, answer } => self.queued.push((change, answer)),
                 Output::Event(event) => self.events.push(event),
                 Output::Closed { because } => self.closed.push(because),
@@ -193,6 +200,10 @@ impl World {
         } else if let Some((key, calls)) = self.work.pop_front() {
             let worked = self.think(key, calls);
             self.core.worked(key, worked);
+        } else if let Some((match_id, claim)) = self.fetches.pop_front() {
+            self.fetched_as.push(claim);
+            let record = self.record(&match_id);
+            self.core.record(&match_id, record);
         } else if let Some(deadline) = self.core.deadline()
             && (!self.connected || self.core.has_retries())
         {
@@ -203,6 +214,14 @@ impl World {
         }
         self.perform();
         true
+    }
+
+    fn record(&mut self, match_id: &str) -> Result<Box<Record>, Refusal> {
+        if let Some(reason) = self.refuse_records.pop_front() {
+            return Err(Refusal { reason, message: "no".to_owned(), decision: None });
+        }
+        let table = self.server.tables.iter().find(|table| table.id == match_id).unwrap();
+        Ok(Box::new(table.record()))
     }
 
     pub(super) fn run(&mut self) {
