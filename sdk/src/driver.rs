@@ -126,7 +126,7 @@ impl Driver {
                     self.core.finish();
                 }
                 came = self.transport.next() => self.receive(came),
-                done = self.thinkers.next() => for (key, worked) in done {
+                () = self.thinkers.some_done() => for (key, worked) in self.thinkers.take_done() {
                     self.core.worked(key, worked);
                 },
                 Some((of, record)) = self.records.next() => self.core.record(&of, record),
@@ -137,17 +137,18 @@ impl Driver {
 
     /// Takes a message, and those that are there behind it: so their bots think, and what they choose is sent, together.
     fn receive(&mut self, first: Result<Incoming, Disconnect>) {
-        self.take(first);
+        let now = Instant::now();
+        self.take(now, first);
         for _ in 1..MOST_MESSAGES {
             let Some(next) = self.transport.next().now_or_never() else { return };
-            self.take(next);
+            self.take(now, next);
         }
     }
 
-    fn take(&mut self, came: Result<Incoming, Disconnect>) {
+    fn take(&mut self, now: Instant, came: Result<Incoming, Disconnect>) {
         match came {
-            Ok(message) => self.core.received(Instant::now(), message),
-            Err(why) => self.core.lost(Instant::now(), why),
+            Ok(message) => self.core.received(now, message),
+            Err(why) => self.core.lost(now, why),
         }
         // The next message may be of another stream.
         self.perform_all();
@@ -163,7 +164,7 @@ impl Driver {
         match output {
             Output::Connect => self.transport.connect(),
             Output::Disconnect => self.transport.disconnect(),
-            Output::Send(message) => self.transport.send(*message),
+            Output::Send(message) => self.transport.send(message),
             Output::Work { key, calls } => self.thinkers.work(key, calls),
             Output::FetchRecord { match_id, claim } => {
                 let fetched = self.transport.fetch_record(match_id.clone(), &claim);

@@ -1,6 +1,6 @@
 //! Where bots think: off the stream, so many at once.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use crate::alarm::Alarm;
@@ -30,9 +31,11 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// after the other, and is told together. Who is behind a bot that takes long gets another thread.
 pub(crate) struct Thinkers {
     /// The bot of each seat; none while it is at work.
-    bots: HashMap<Key, SeatBot>,
+    bots: FxHashMap<Key, SeatBot>,
     /// What no thread knows of yet.
     new: Vec<Job>,
+    /// What is to be told.
+    done: Vec<Done>,
     pool: Arc<Pool>,
     at_once: usize,
     patience: Alarm,
@@ -68,8 +71,8 @@ struct Jobs {
 impl Thinkers {
     pub(crate) fn new(factory: Factory, at_once: NonZeroUsize) -> Self {
         let pool = Arc::new(Pool { factory, jobs: Mutex::default() });
-        let (bots, new, patience) = (HashMap::new(), Vec::new(), Alarm::default());
-        Self { bots, new, pool, at_once: at_once.get(), patience }
+        let (bots, patience) = (FxHashMap::default(), Alarm::default());
+        Self { bots, new: Vec::new(), done: Vec::new(), pool, at_once: at_once.get(), patience }
     }
 
     /// Has the seat's bot do this, from [`Thinkers::start`] on. It must not be at work.
@@ -85,41 +88,47 @@ impl Thinkers {
         }
         let mut jobs = self.pool.jobs();
         jobs.waiting.extend(self.new.drain(..));
-        let waits = jobs.threads > 0 || jobs.waiting.len() > 1;
-        if jobs.threads == 0 {
-            self.pool.add_threads(&mut jobs, 1);
-        }
+        let first = usize::from(jobs.threads == 0);
+        jobs.threads += first;
+        let waits = first == 0 || jobs.waiting.len() > 1;
         drop(jobs);
+        self.pool.add_threads(first);
         if waits {
             self.patience.set(Instant::now().into_std() + PATIENCE);
         }
     }
 
-    /// What bots came to that are done, as soon as there is any.
-    pub(crate) async fn next(&mut self) -> Vec<(Key, Worked)> {
-        let done = poll_fn(|context| self.poll_done(context)).await;
-        let put_back = |Done { key, bot, worked }| {
+    /// Waits until bots are done.
+    pub(crate) async fn some_done(&mut self) {
+        poll_fn(|context| self.poll_done(context)).await;
+    }
+
+    /// What the bots came to that were waited for, each told once.
+    pub(crate) fn take_done(&mut self) -> impl Iterator<Item = (Key, Worked)> {
+        self.done.drain(..).map(|Done { key, bot, worked }| {
             // There is no place for it if its seat was over before.
             if let Some(place) = self.bots.get_mut(&key) {
                 *place = bot;
             }
             (key, worked)
-        };
-        done.into_iter().map(put_back).collect()
+        })
     }
 
-    fn poll_done(&mut self, context: &mut Context<'_>) -> Poll<Vec<Done>> {
+    fn poll_done(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.patience.poll_ring(context).is_ready() {
             let mut jobs = self.pool.jobs();
             if !jobs.waiting.is_empty() {
                 let more = jobs.waiting.len().min(jobs.threads).min(self.at_once - jobs.threads);
-                self.pool.add_threads(&mut jobs, more);
+                jobs.threads += more;
+                drop(jobs);
+                self.pool.add_threads(more);
                 self.patience.set(Instant::now().into_std() + PATIENCE);
             }
         }
         let mut jobs = self.pool.jobs();
-        if !jobs.done.is_empty() {
-            return Poll::Ready(mem::take(&mut jobs.done));
+        self.done.append(&mut jobs.done);
+        if !self.done.is_empty() {
+            return Poll::Ready(());
         }
         jobs.session = Some(context.waker().clone());
         Poll::Pending
@@ -145,9 +154,9 @@ impl Pool {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has so many more threads do what waits.
-    fn add_threads(self: &Arc<Self>, jobs: &mut Jobs, threads: usize) {
-        jobs.threads += threads;
+    /// Has so many more threads, which are counted already, do what waits. One that is woken runs at once where there is no other
+    /// core, and would find the jobs locked.
+    fn add_threads(self: &Arc<Self>, threads: usize) {
         for _ in 0..threads {
             let pool = Arc::clone(self);
             tokio::task::spawn_blocking(move || pool.run());
@@ -250,7 +259,8 @@ mod tests {
     async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
         let mut told = Vec::new();
         while told.len() < bots {
-            told.extend(thinkers.next().await);
+            thinkers.some_done().await;
+            told.extend(thinkers.take_done());
         }
         told
     }
@@ -266,7 +276,7 @@ mod tests {
     async fn lose_patience(thinkers: &mut Thinkers, times: usize) {
         for _ in 0..times {
             tokio::time::advance(2 * PATIENCE).await;
-            assert!(thinkers.next().now_or_never().is_none(), "no bot has chosen");
+            assert!(thinkers.some_done().now_or_never().is_none(), "no bot has chosen");
         }
     }
 

@@ -22,7 +22,7 @@ use crate::claim::Claim;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::{Tls, TlsProblem};
 use crate::token::BotToken;
-use crate::wire::{Incoming, PlayCodec};
+use crate::wire::{Incoming, Outgoing, PlayCodec};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ pub(crate) struct Transport {
     /// The bot's token, in the form of the metadata.
     bot: Option<MetadataValue<Ascii>>,
     stream: Stream,
-    sender: Option<UnboundedSender<v1::PlayRequest>>,
+    sender: Option<UnboundedSender<Outgoing>>,
 }
 
 enum Stream {
@@ -106,7 +106,7 @@ impl Transport {
         self.stream = Stream::None;
     }
 
-    pub(crate) fn send(&self, message: v1::PlayRequest) {
+    pub(crate) fn send(&self, message: Outgoing) {
         if let Some(sender) = &self.sender {
             // If the stream is gone, `next` says so, and all that matters is sent again.
             let _ = sender.send(message);
@@ -188,7 +188,7 @@ pub(crate) fn endpoint(server: &str, tls: &Tls) -> Result<Endpoint, Error> {
 /// Opens a stream. The generated client has a codec of its own.
 async fn play(
     channel: Channel,
-    mut request: Request<UnboundedReceiverStream<v1::PlayRequest>>,
+    mut request: Request<UnboundedReceiverStream<Outgoing>>,
 ) -> Result<Streaming<Incoming>, Status> {
     let mut client = Grpc::new(channel);
     client.ready().await.map_err(|error| Status::unknown(format!("the service is not ready: {error}")))?;

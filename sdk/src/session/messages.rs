@@ -27,7 +27,7 @@ impl Core {
         self.link.heard(now);
         match came {
             Incoming::Observed { handle, observed } => self.observed(now, handle, Ok(observed)),
-            Incoming::Message(message) => self.received_message(now, message),
+            Incoming::Message(message) => self.received_message(now, *message),
         }
     }
 
@@ -37,9 +37,9 @@ impl Core {
         if seat.link == SeatLink::Joining {
             return;
         }
+        seat.refusals = 0;
         let reaction = observed.and_then(|observed| seat.observed(now, observed));
         self.link.progressed();
-        self.refusals.remove(&key);
         self.react_or_fail(key, reaction);
     }
 
@@ -287,14 +287,14 @@ impl Core {
     /// Sends the same again later, unless that was done too often. While the server does not know what is stored, no
     /// clock of its runs, and a setup has its own end, also while the server is overloaded: these may last, and are no reason to give up.
     fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
-        let refusals = self.refusals.entry(key).or_default();
+        let Some(seat) = self.seats.get_mut(&key) else { return };
         if !matches!(
             refusal.reason,
             ErrorReason::OutcomeUnknown | ErrorReason::NonceFixed | ErrorReason::Overloaded
         ) {
-            *refusals += 1;
+            seat.refusals += 1;
         }
-        let refusals = *refusals;
+        let refusals = seat.refusals;
         if refusals > MOST_REFUSALS {
             self.leave(key);
             self.end(key, End::Failed(Error::Refused { asked: asked.text(), refusal }));

@@ -20,7 +20,8 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant, SystemTime};
 
-use zetema_proto::{FieldError, v1};
+use rustc_hash::FxHashMap;
+use zetema_proto::FieldError;
 
 use crate::claim::Claim;
 use crate::end::End;
@@ -29,6 +30,7 @@ use crate::fault::Fault;
 use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
+use crate::wire::Outgoing;
 use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
 use link::{Link, Room};
@@ -79,7 +81,7 @@ pub(crate) enum Output {
     /// Close the stream.
     Disconnect,
     /// Send this.
-    Send(Box<v1::PlayRequest>),
+    Send(Outgoing),
     /// Have the seat's bot do this.
     Work { key: Key, calls: Vec<Call> },
     /// Fetch the record of this match, as the player of one of its seats.
@@ -99,7 +101,7 @@ pub(crate) struct Core {
     settings: CoreSettings,
     backoff: Backoff,
     link: Link,
-    seats: BTreeMap<Key, SeatCore>,
+    seats: FxHashMap<Key, SeatCore>,
     last_key: u64,
     /// Seats that are to be joined on the current stream.
     apart: BTreeSet<Key>,
@@ -116,9 +118,9 @@ pub(crate) struct Core {
     reconnect_after: Option<Duration>,
     /// The time that was told last.
     now: Instant,
-    handles: BTreeMap<u32, Key>,
+    /// By what the server calls them on the current stream.
+    handles: FxHashMap<u32, Key>,
     retries: BTreeSet<(Instant, Key, Asked)>,
-    refusals: BTreeMap<Key, u32>,
     /// Matches whose records are fetched, and the seats that wait for them.
     wanted: BTreeMap<String, Vec<Key>>,
     out: VecDeque<Output>,
@@ -141,7 +143,7 @@ impl Core {
             backoff: Backoff::new(settings.jitter_seed),
             link: Link::new(now),
             settings,
-            seats: BTreeMap::new(),
+            seats: FxHashMap::default(),
             last_key: 0,
             apart: BTreeSet::new(),
             joining: BTreeSet::new(),
@@ -151,9 +153,8 @@ impl Core {
             last_loss: LastLoss::Untold,
             reconnect_after: None,
             now,
-            handles: BTreeMap::new(),
+            handles: FxHashMap::default(),
             retries: BTreeSet::new(),
-            refusals: BTreeMap::new(),
             wanted: BTreeMap::new(),
             out: VecDeque::new(),
         };
@@ -298,8 +299,7 @@ impl Core {
     pub(crate) fn stop(&mut self) {
         self.drop_change(&Error::Finished);
         self.take_no_more(None);
-        let keys: Vec<Key> = self.seats.keys().copied().collect();
-        for key in keys {
+        for key in self.keys() {
             if let Some(seat) = self.seats.get_mut(&key) {
                 seat.abandon_bot_at_work();
                 seat.close(None);
@@ -323,6 +323,13 @@ impl Core {
     }
 
     // What it comes to.
+
+    /// All seats, in the order in which they were given.
+    fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.seats.keys().copied().collect();
+        keys.sort_unstable();
+        keys
+    }
 
     fn seat_of(&mut self, key: Option<Key>) -> Option<(Key, &mut SeatCore)> {
         let key = key?;
@@ -361,7 +368,6 @@ impl Core {
         {
             self.apart.remove(&key);
             self.joining.remove(&key);
-            self.refusals.remove(&key);
             let outcome = Box::new(seat.into_outcome());
             if let Some(assigned) = &mut self.assigned {
                 assigned.over(&outcome.claim, &outcome.end);
@@ -432,8 +438,7 @@ impl Core {
         if let Some(assigned) = &mut self.assigned {
             assigned.take_no_more(Some(error.clone()));
         }
-        let keys: Vec<Key> = self.seats.keys().copied().collect();
-        for key in keys {
+        for key in self.keys() {
             self.end(key, End::Failed(error.clone()));
         }
         self.close_if_done();

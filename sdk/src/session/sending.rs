@@ -8,6 +8,7 @@ use super::link::Room;
 use super::seat::SeatLink;
 use super::tag::{Asked, Change, Key, tag, tag_queues};
 use super::{Core, Output};
+use crate::wire::Outgoing;
 
 impl Core {
     pub(super) fn connect(&mut self, now: Instant) {
@@ -63,15 +64,18 @@ impl Core {
         use v1::play_request::Kind;
         let Some(seat) = self.seats.get(&key) else { return };
         let SeatLink::Joined { handle } = seat.link else { return };
-        let owed = seat.owed();
-        let kind = match asked {
+        let tag = tag(key, asked);
+        let message = |kind| Outgoing::new(tag, handle, kind);
+        let owed = match asked {
             Asked::Join => None,
-            Asked::Nonce => owed.nonce.map(Kind::Nonce),
-            Asked::Act => owed.act.map(Kind::Act),
-            Asked::Resign => owed.resign.map(Kind::Resign),
+            Asked::Nonce => seat.owed_nonce().map(Kind::Nonce).map(message),
+            Asked::Act => seat.owed_answer().map(|answer| Outgoing::Act { tag, handle, answer }),
+            Asked::Resign => seat.owed_resignation().map(Kind::Resign).map(message),
         };
-        if let Some(kind) = kind {
-            self.send(tag(key, asked), handle, kind);
+        if let Some(owed) = owed
+            && self.link.room().is_some()
+        {
+            self.out.push_back(Output::Send(owed));
         }
     }
 
@@ -89,8 +93,7 @@ impl Core {
     }
 
     fn send_now(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
-        let message = v1::PlayRequest { tag, handle, kind: Some(kind) };
-        self.out.push_back(Output::Send(Box::new(message)));
+        self.out.push_back(Output::Send(Outgoing::new(tag, handle, kind)));
     }
 
     pub(super) fn leave(&mut self, key: Key) {

@@ -6,24 +6,28 @@ use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use zetema_proto::{WireDecoder, v1};
 
-use super::Incoming;
+use super::{Incoming, Outgoing};
 
 /// Encodes what a session sends, and reads what it receives.
 #[derive(Default)]
 pub(crate) struct PlayCodec;
 
-pub(crate) struct PlayEncoder;
+#[derive(Default)]
+pub(crate) struct PlayEncoder {
+    /// The message that was encoded last.
+    bytes: Vec<u8>,
+}
 
 pub(crate) struct PlayDecoder(WireDecoder<v1::PlayResponse>);
 
 impl Codec for PlayCodec {
-    type Encode = v1::PlayRequest;
+    type Encode = Outgoing;
     type Decode = Incoming;
     type Encoder = PlayEncoder;
     type Decoder = PlayDecoder;
 
     fn encoder(&mut self) -> PlayEncoder {
-        PlayEncoder
+        PlayEncoder::default()
     }
 
     fn decoder(&mut self) -> PlayDecoder {
@@ -32,12 +36,15 @@ impl Codec for PlayCodec {
 }
 
 impl Encoder for PlayEncoder {
-    type Item = v1::PlayRequest;
+    type Item = Outgoing;
     type Error = Status;
 
-    fn encode(&mut self, item: v1::PlayRequest, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+    fn encode(&mut self, item: Outgoing, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
         // Into bytes of its own first: prost writes byte by byte, and each costs a look at the room that the buffer has.
-        buf.put_slice(&item.encode_to_vec());
+        self.bytes.clear();
+        let message = item.into_message();
+        message.encode(&mut self.bytes).map_err(|error| Status::internal(error.to_string()))?;
+        buf.put_slice(&self.bytes);
         Ok(())
     }
 }
@@ -52,7 +59,7 @@ impl Decoder for PlayDecoder {
             buf.advance(length);
             return Ok(Some(read));
         }
-        Ok(self.0.decode(buf)?.map(Incoming::Message))
+        Ok(self.0.decode(buf)?.map(|message| Incoming::Message(Box::new(message))))
     }
 
     fn buffer_settings(&self) -> BufferSettings {

@@ -10,6 +10,7 @@ mod codec;
 mod event;
 mod fields;
 mod observed;
+mod outgoing;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -18,6 +19,7 @@ use zetema_proto::v1;
 
 pub(crate) use codec::PlayCodec;
 pub(crate) use observed::{Asked, Happened, Observed};
+pub(crate) use outgoing::Outgoing;
 
 /// What the server sends on a Play stream.
 #[derive(Debug)]
@@ -29,7 +31,7 @@ pub(crate) enum Incoming {
         observed: Observed,
     },
     /// Anything.
-    Message(v1::PlayResponse),
+    Message(Box<v1::PlayResponse>),
 }
 
 impl Incoming {

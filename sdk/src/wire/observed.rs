@@ -99,6 +99,13 @@ impl Observed {
 }
 
 impl Happened {
+    pub(crate) const fn in_game(&self) -> Option<SeatEvent> {
+        match self {
+            Self::InGame(event) => Some(*event),
+            Self::About(_) | Self::Unknown => None,
+        }
+    }
+
     fn from_message(message: v1::Event) -> Result<Self, FieldError> {
         Ok(match seat_event_from_wire(&message)? {
             Some(event) => Self::InGame(event),

@@ -15,12 +15,11 @@ type Said =
 
 fn said(observed: Observed, rules: &Rules) -> Result<Said, FieldError> {
     let Observed { seq, decision, happened, asked, answered } = observed;
-    let event = |happened| if let Happened::InGame(event) = happened { Some(event) } else { None };
     let asked = asked.map(|asked| {
         let Asked { view, legal, clock } = *asked;
         view.under(rules).map(|view| (view, legal, clock))
     });
-    Ok((seq, decision, happened.into_iter().map(event).collect(), asked.transpose()?, answered))
+    Ok((seq, decision, happened.iter().map(Happened::in_game).collect(), asked.transpose()?, answered))
 }
 
 /// A response of which nothing but its fields is decoded.

@@ -2,7 +2,7 @@
 
 mod observed;
 
-use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ pub(crate) struct SeatCore {
     /// Whether the joins commit to the nonce.
     commit: Commit,
     pub(crate) link: SeatLink,
+    /// How often the server has refused what should not be, since the last observation.
+    pub(crate) refusals: u32,
     /// The last observation that came; `None` before the first join.
     pub(crate) cursor: Option<u64>,
     known: Option<Known>,
@@ -44,7 +46,7 @@ pub(crate) struct SeatCore {
     timed_out: Option<u32>,
     debts: Debts,
     bot: BotState,
-    calls: VecDeque<Call>,
+    calls: Vec<Call>,
     faults: Vec<Fault>,
     /// How the match ended, while its record is waited for.
     closing: Option<End>,
@@ -134,13 +136,6 @@ pub(crate) enum Reaction {
     Rejoin,
 }
 
-/// What a seat owes the server, in the order in which to send it.
-pub(crate) struct Owed {
-    pub(crate) nonce: Option<v1::GiveNonce>,
-    pub(crate) act: Option<v1::Act>,
-    pub(crate) resign: Option<v1::Resign>,
-}
-
 impl SeatCore {
     pub(crate) fn new(claim: Claim, nonce: Nonce) -> Self {
         Self {
@@ -148,6 +143,7 @@ impl SeatCore {
             nonce,
             commit: Commit::ToOurs,
             link: SeatLink::Apart,
+            refusals: 0,
             cursor: None,
             known: None,
             asked: 0,
@@ -157,7 +153,7 @@ impl SeatCore {
             timed_out: None,
             debts: Debts::default(),
             bot: BotState::Idle,
-            calls: VecDeque::new(),
+            calls: Vec::new(),
             faults: Vec::new(),
             closing: None,
             end: None,
@@ -228,23 +224,22 @@ impl SeatCore {
         }
     }
 
-    pub(crate) fn owed(&self) -> Owed {
-        let Debts { nonce, answer, resign } = &self.debts;
-        let owes = !self.is_over();
-        let act = |answer: Answer| v1::Act {
-            decision_number: answer.decision,
-            choice: Some(v1::act::Choice::Action(answer.action.to_wire())),
-        };
-        Owed {
-            nonce: (owes && *nonce).then(|| v1::GiveNonce { nonce: self.nonce.to_wire() }),
-            act: answer.filter(|_| owes).map(act),
-            resign: match resign {
-                Resign::Due { panic } if owes => {
-                    let panic = panic.clone().map(|message| v1::BotPanic { message });
-                    Some(v1::Resign { panic })
-                }
-                Resign::Due { .. } | Resign::No | Resign::Confirmed => None,
-            },
+    pub(crate) fn owed_nonce(&self) -> Option<v1::GiveNonce> {
+        let owes = self.debts.nonce && !self.is_over();
+        owes.then(|| v1::GiveNonce { nonce: self.nonce.to_wire() })
+    }
+
+    pub(crate) fn owed_answer(&self) -> Option<Answer> {
+        self.debts.answer.filter(|_| !self.is_over())
+    }
+
+    pub(crate) fn owed_resignation(&self) -> Option<v1::Resign> {
+        match &self.debts.resign {
+            Resign::Due { panic } if !self.is_over() => {
+                let panic = panic.clone().map(|message| v1::BotPanic { message });
+                Some(v1::Resign { panic })
+            }
+            Resign::Due { .. } | Resign::No | Resign::Confirmed => None,
         }
     }
 
@@ -276,7 +271,7 @@ impl SeatCore {
 
     fn call(&mut self, call: Call) {
         if self.bot != BotState::Gone {
-            self.calls.push_back(call);
+            self.calls.push(call);
         }
     }
 
@@ -286,9 +281,9 @@ impl SeatCore {
             return None;
         }
         let decision = self.calls.iter().position(|call| matches!(call, Call::Choose(_)));
-        let calls = self.calls.drain(..decision.map_or(self.calls.len(), |last| last + 1)).collect();
+        let later = decision.map_or_else(Vec::new, |last| self.calls.split_off(last + 1));
         self.bot = BotState::Busy;
-        Some(calls)
+        Some(mem::replace(&mut self.calls, later))
     }
 
     pub(crate) fn worked(&mut self, worked: Worked) -> Reaction {

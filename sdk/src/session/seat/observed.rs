@@ -140,11 +140,15 @@ impl SeatCore {
             return Ok(Reaction::Fine);
         }
         let mut reaction = Reaction::Fine;
-        for (i, happened) in happened.into_iter().enumerate() {
+        for (i, happened) in happened.iter().enumerate() {
             let next = self.happened(happened).map_err(|error| error.at(i).within("events"))?;
             if next != Reaction::Fine {
                 reaction = next;
             }
+        }
+        // The place for them was not touched for a while: what is done to each event does not wait for it.
+        if let Some(Known { transcript, .. }) = &mut self.known {
+            transcript.events.extend(happened.iter().filter_map(Happened::in_game));
         }
         self.cursor = Some(seq);
         self.current = decision;
@@ -165,7 +169,7 @@ impl SeatCore {
         Ok(reaction)
     }
 
-    fn happened(&mut self, happened: Happened) -> Result<Reaction, FieldError> {
+    fn happened(&mut self, happened: &Happened) -> Result<Reaction, FieldError> {
         let Some(Known { joined, .. }) = &self.known else {
             return Err(FieldError::invalid("", "came before the start"));
         };
@@ -175,16 +179,15 @@ impl SeatCore {
             return Err(FieldError::invalid("", "came after the end of the match"));
         }
         match happened {
-            Happened::InGame(event) => Ok(self.happened_in_game(event)),
-            Happened::About(kind) => self.happened_about(&kind),
+            Happened::InGame(event) => Ok(self.happened_in_game(*event)),
+            Happened::About(kind) => self.happened_about(kind),
             // It is passed over, since the view is complete.
             Happened::Unknown => Ok(Reaction::Fine),
         }
     }
 
     fn happened_in_game(&mut self, event: SeatEvent) -> Reaction {
-        let Some(Known { info, transcript, .. }) = &mut self.known else { return Reaction::Fine };
-        transcript.events.push(event);
+        let Some(Known { info, .. }) = &self.known else { return Reaction::Fine };
         let seat = info.seat;
         self.call(Call::Observe(event));
         match event {

@@ -135,7 +135,7 @@ impl World {
                     self.connections += 1;
                 }
                 Output::Disconnect => self.drop_stream(),
-                Output::Send(message) if self.connected => self.uplink.push_back(*message),
+                Output::Send(message) if self.connected => self.uplink.push_back(message.into_message()),
                 Output::Send(_) => {}
                 Output::Work { key, calls } => self.work.push_back((key, calls)),
                 Output::FetchRecord { match_id, claim } => self.fetches.push_back((match_id, claim)),
@@ -196,7 +196,7 @@ impl World {
             self.messages += 1;
             // Through its bytes, as a stream has them.
             let read = Incoming::read(&response.encode_to_vec());
-            self.core.received(self.now, read.unwrap_or(Incoming::Message(response)));
+            self.core.received(self.now, read.unwrap_or_else(|| Incoming::Message(Box::new(response))));
         } else if let Some((key, calls)) = self.work.pop_front() {
             let worked = self.think(key, calls);
             self.core.worked(key, worked);
