@@ -1,11 +1,12 @@
 //! Where bots think: off the stream, so many at once.
 
-use std::collections::VecDeque;
+mod pool;
+
 use std::future::poll_fn;
 use std::mem;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
@@ -15,6 +16,7 @@ use crate::alarm::Alarm;
 use crate::bot::{Bot, MatchInfo};
 use crate::seat_bot::SeatBot;
 use crate::session::{Call, Key, Worked};
+use pool::{Done, Job, Pool};
 
 /// Makes the bot of a seat.
 pub(crate) type Factory = Arc<dyn Fn(&MatchInfo) -> Box<dyn Bot> + Send + Sync>;
@@ -41,36 +43,9 @@ pub(crate) struct Thinkers {
     patience: Alarm,
 }
 
-struct Job {
-    key: Key,
-    bot: SeatBot,
-    calls: Vec<Call>,
-}
-
-struct Done {
-    key: Key,
-    bot: SeatBot,
-    worked: Worked,
-}
-
-/// What a session shares with its threads.
-struct Pool {
-    factory: Factory,
-    jobs: Mutex<Jobs>,
-}
-
-#[derive(Default)]
-struct Jobs {
-    waiting: VecDeque<Job>,
-    done: Vec<Done>,
-    threads: usize,
-    /// The session's task, if it is to be woken.
-    session: Option<Waker>,
-}
-
 impl Thinkers {
     pub(crate) fn new(factory: Factory, at_once: NonZeroUsize) -> Self {
-        let pool = Arc::new(Pool { factory, jobs: Mutex::default() });
+        let pool = Arc::new(Pool::new(factory));
         let (bots, patience) = (FxHashMap::default(), Alarm::default());
         Self { bots, new: Vec::new(), done: Vec::new(), pool, at_once: at_once.get(), patience }
     }
@@ -89,13 +64,24 @@ impl Thinkers {
         let mut jobs = self.pool.jobs();
         jobs.waiting.extend(self.new.drain(..));
         let first = usize::from(jobs.threads == 0);
-        jobs.threads += first;
         let waits = first == 0 || jobs.waiting.len() > 1;
-        drop(jobs);
-        self.pool.add_threads(first);
+        self.pool.add_threads(jobs, first);
         if waits {
-            self.patience.set(Instant::now().into_std() + PATIENCE);
+            self.wait_patiently();
         }
+    }
+
+    fn add_threads_for_waiting(&mut self) {
+        let jobs = self.pool.jobs();
+        if !jobs.waiting.is_empty() {
+            let more = jobs.waiting.len().min(jobs.threads).min(self.at_once - jobs.threads);
+            self.pool.add_threads(jobs, more);
+            self.wait_patiently();
+        }
+    }
+
+    fn wait_patiently(&mut self) {
+        self.patience.set(Instant::now().into_std() + PATIENCE);
     }
 
     /// Waits until bots are done.
@@ -116,14 +102,7 @@ impl Thinkers {
 
     fn poll_done(&mut self, context: &mut Context<'_>) -> Poll<()> {
         while self.patience.poll_ring(context).is_ready() {
-            let mut jobs = self.pool.jobs();
-            if !jobs.waiting.is_empty() {
-                let more = jobs.waiting.len().min(jobs.threads).min(self.at_once - jobs.threads);
-                jobs.threads += more;
-                drop(jobs);
-                self.pool.add_threads(more);
-                self.patience.set(Instant::now().into_std() + PATIENCE);
-            }
+            self.add_threads_for_waiting();
         }
         let mut jobs = self.pool.jobs();
         self.done.append(&mut jobs.done);
@@ -142,47 +121,13 @@ impl Thinkers {
 
 impl Drop for Thinkers {
     fn drop(&mut self) {
-        // What waits is not begun any more. Dropping runs code of bots, so not while the jobs are locked.
-        let waiting = mem::take(&mut self.pool.jobs().waiting);
-        drop(waiting);
-    }
-}
-
-impl Pool {
-    fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        // No bot's code runs while they are locked.
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has so many more threads, which are counted already, do what waits. One that is woken runs at once where there is no other
-    /// core, and would find the jobs locked.
-    fn add_threads(self: &Arc<Self>, threads: usize) {
-        for _ in 0..threads {
-            let pool = Arc::clone(self);
-            tokio::task::spawn_blocking(move || pool.run());
-        }
-    }
-
-    /// Does what waits, until nothing does.
-    fn run(&self) {
-        let mut jobs = self.jobs();
-        while let Some(Job { key, mut bot, calls }) = jobs.waiting.pop_front() {
-            drop(jobs);
-            let worked = bot.run(&self.factory, calls);
-            jobs = self.jobs();
-            jobs.done.push(Done { key, bot, worked });
-        }
-        jobs.threads -= 1;
-        let session = jobs.session.take();
-        drop(jobs);
-        if let Some(session) = session {
-            session.wake();
-        }
+        self.pool.close();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::mpsc::{Receiver, channel};
 
     use futures::FutureExt;
