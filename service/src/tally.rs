@@ -29,6 +29,20 @@ impl<K: Eq + Hash> Tally<K> {
         self.by_key.get(key).copied().unwrap_or(0)
     }
 
+    /// One more of a key, unless there are so many of it.
+    pub(crate) fn add_below(&mut self, key: K, most: usize) -> bool {
+        if most == 0 {
+            return false;
+        }
+        let count = self.by_key.entry(key).or_default();
+        let is_room = *count < most;
+        if is_room {
+            *count += 1;
+            self.all += 1;
+        }
+        is_room
+    }
+
     /// One more, of a key or of none.
     pub(crate) fn add(&mut self, key: Option<K>) {
         self.all += 1;
@@ -56,6 +70,19 @@ impl<K: Eq + Hash> Tally<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_one_key_there_are_as_many_as_may_be_and_of_another_all_the_same() {
+        let mut tally = Tally::default();
+        let added = ["one", "one", "one", "other"].map(|key| tally.add_below(key, 2));
+        assert_eq!(added, [true, true, false, true]);
+        assert!(!tally.add_below("nobody", 0));
+        assert_eq!((tally.all(), tally.of("one"), tally.of("nobody")), (3, 2, 0));
+        for key in ["one", "one", "other"] {
+            tally.remove(Some(key));
+        }
+        assert!(tally.all() == 0 && tally.by_key.is_empty(), "{tally:?}");
+    }
 
     #[test]
     fn what_is_added_and_removed_leaves_nothing() {

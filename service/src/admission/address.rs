@@ -74,10 +74,9 @@ impl Crowd {
         if open.all() >= most.min(self.most) {
             return Err(Full::All);
         }
-        if open.of(&address) >= self.most_of_address {
+        if !open.add_below(address, self.most_of_address) {
             return Err(Full::Address);
         }
-        open.add(Some(address));
         Ok(Room { crowd: Arc::clone(self), address })
     }
 

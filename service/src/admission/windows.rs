@@ -1,8 +1,7 @@
 //! The windows of HTTP/2: how much of its answers a client lets the server send. A window that stays shut is that of a
 //! client that does not read.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use super::frames::{END_STREAM, Frame, kind};
@@ -18,7 +17,8 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 pub(super) struct Windows {
     initial: i64,
     connection: Window,
-    streams: HashMap<u32, Window>,
+    /// A client may choose numbers that fall together: they are few, and all of them its own.
+    streams: FxHashMap<u32, Window>,
     /// The last stream that the client has opened.
     last: u32,
     /// Streams that are remembered at most: more than h2 lets open at once.
@@ -56,7 +56,7 @@ fn initial_window(entry: &[u8]) -> Option<i64> {
 impl Windows {
     pub(super) fn new(most_streams: usize) -> Self {
         let connection = Window::new(INITIAL);
-        Self { initial: INITIAL, connection, streams: HashMap::new(), last: 0, most: most_streams * 2 }
+        Self { initial: INITIAL, connection, streams: FxHashMap::default(), last: 0, most: most_streams * 2 }
     }
 
     /// Takes in what the client has sent.

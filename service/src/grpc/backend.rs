@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::FutureExt;
 use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
 use tracing::{Instrument, Span};
@@ -121,8 +122,12 @@ impl Backend {
             if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {
                 return Ok(done);
             }
-            let _turn = self.turn(share, match_id).await?;
-            Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
+            // Boxed, as what seldom happens would make the future of every action as large.
+            let over = async move {
+                let _turn = self.turn(share, match_id).await?;
+                Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
+            };
+            over.boxed().await
         };
         let answered = answered.instrument(asked.span.clone()).await?;
         asked.answered(&self.matches, answered)

@@ -189,9 +189,13 @@ pub(super) fn match_id(text: &str) -> Result<MatchId, Fault> {
 
 /// The match and seat that the seat token in the field `path` is for. Whether the token was replaced since, the
 /// table checks.
-pub(super) fn seat(access: &Access, token: &str, path: &str) -> Result<(MatchId, SeatAccess), Fault> {
+pub(super) fn seat(
+    access: &Access,
+    token: &str,
+    path: impl FnOnce() -> String,
+) -> Result<(MatchId, SeatAccess), Fault> {
     if token.is_empty() {
-        return Err(FieldError::missing(path).into());
+        return Err(FieldError::missing(path()).into());
     }
     let SeatGrant { match_id, seat, generation } = access.seat_grant(token).ok_or_else(Fault::seat_token)?;
     Ok((match_id, SeatAccess { seat, generation }))

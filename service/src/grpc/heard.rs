@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::{
-    FutureExt, StreamExt,
+    FutureExt, Stream, StreamExt,
     future::BoxFuture,
     stream::{self, BoxStream, FuturesUnordered},
 };
@@ -269,12 +269,16 @@ fn subscription_end(outcome: &Outcome) -> v1::SubscriptionEnd {
 
 /// A stream of answers as they come, the first of them first, that says once when the server drains, and ends when it closes. It ends
 /// after its first error too.
-pub(super) fn until_closed<T: Send + 'static>(
+pub(super) fn until_closed<T, S>(
     backend: &Backend,
     first: Option<T>,
-    answers: BoxStream<'static, Result<T, Status>>,
+    answers: S,
     word: fn(v1::Draining) -> T,
-) -> BoxStream<'static, Result<T, Status>> {
+) -> BoxStream<'static, Result<T, Status>>
+where
+    T: Send + 'static,
+    S: Stream<Item = Result<T, Status>> + Send + Unpin + 'static,
+{
     let mut open =
         Answering { first, answers, word, drain: backend.drain.clone(), stages: stages(&backend.drain) };
     let mut has_ended = false;
@@ -306,16 +310,16 @@ fn stages(drain: &Drain) -> Stages {
 }
 
 /// A stream of answers that is open.
-struct Answering<T> {
+struct Answering<T, S> {
     first: Option<T>,
-    answers: BoxStream<'static, Result<T, Status>>,
+    answers: S,
     /// What is said when the server drains.
     word: fn(v1::Draining) -> T,
     drain: Drain,
     stages: Stages,
 }
 
-impl<T> Answering<T> {
+impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Answering<T, S> {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Status>>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));

@@ -119,8 +119,7 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
         Heard::Cut(fault) => Err(fault.into()),
     });
     let start = Some(self::told(Kind::Start(start)));
-    let told =
-        heard::until_closed(backend, start, told.boxed(), |draining| self::told(Kind::Draining(draining)));
+    let told = heard::until_closed(backend, start, told, |draining| self::told(Kind::Draining(draining)));
     Ok(caller.until_void(told))
 }
 

@@ -111,7 +111,9 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        self.ended(Outcome::Unknown(Cause::new("the journal went away without an answer")));
+        if self.0.is_some() {
+            self.ended(Outcome::Unknown(Cause::new("the journal went away without an answer")));
+        }
     }
 }
 

@@ -156,10 +156,18 @@ impl Reader {
             return Poll::Ready(read);
         }
         // With the log still held: what is shown after the look wakes it.
-        if let Some(reading) = log.at(self.place) {
-            reading.sleep(context);
-        }
+        log.sleep(self.place, context);
         Poll::Pending
+    }
+
+    /// Has the task of this context woken for what is shown next, if it is known that nothing is there now.
+    pub(super) fn sleeps(&self, context: &Context<'_>) -> bool {
+        let mut log = self.log.lock();
+        let is_empty = log.end.is_none() && self.next == log.end();
+        if is_empty {
+            log.sleep(self.place, context);
+        }
+        is_empty
     }
 }
 
@@ -222,6 +230,13 @@ impl Log {
         }
         self.rows.push(Row(vec![Sleeper::Awake]));
         Place { row: self.rows.len() - 1, index: 0 }
+    }
+
+    /// Who is at a place waits for more.
+    fn sleep(&mut self, place: Place, context: &Context<'_>) {
+        if let Some(reading) = self.at(place) {
+            reading.sleep(context);
+        }
     }
 
     /// Who is at a place.

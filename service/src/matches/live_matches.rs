@@ -4,6 +4,8 @@ use std::collections::btree_set::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::message::Handle;
 use crate::journal::{MatchId, UnixMillis};
 use crate::table::{DealSetId, DealsKind, MatchInfo};
@@ -18,7 +20,8 @@ pub(super) const fn place(info: &MatchInfo) -> Place {
 /// The way to each running table.
 #[derive(Debug, Default)]
 pub(super) struct LiveMatches {
-    handles: HashMap<MatchId, Arc<Handle>>,
+    /// Ids are random, and the server makes them: nobody can choose some that fall together.
+    handles: FxHashMap<MatchId, Arc<Handle>>,
     in_order: BTreeSet<Place>,
     deal_sets: HashMap<DealSetId, Vec<MatchId>>,
 }

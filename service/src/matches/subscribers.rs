@@ -51,7 +51,7 @@ impl Live {
     pub(super) fn sleeps(&self, context: &Context<'_>) -> bool {
         match self {
             Self::Played(queue) => queue.sleeps(context),
-            Self::LookedOn(_) => false,
+            Self::LookedOn(reader) => reader.sleeps(context),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! What is counted of each RPC.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use prost::Message;
 use prost_types::{FileDescriptorSet, MethodDescriptorProto};
+use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 use tonic::Code;
 use zetema_proto::FILE_DESCRIPTOR_SET;
@@ -22,7 +20,8 @@ const OTHER: &str = "other";
 /// The RPCs, by the path of their requests.
 #[derive(Debug)]
 pub(crate) struct Rpcs {
-    ours: HashMap<String, Arc<Rpc>>,
+    /// All of them from the start: nobody can add some that fall together.
+    ours: FxHashMap<String, Arc<Rpc>>,
     other: Arc<Rpc>,
 }
 
@@ -33,7 +32,7 @@ impl Rpcs {
     /// If the descriptions can't be read.
     pub(crate) fn new() -> Result<Arc<Self>, prost::DecodeError> {
         let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET)?.file;
-        let mut ours = HashMap::new();
+        let mut ours = FxHashMap::default();
         for file in &files {
             for service in &file.service {
                 for method in &service.method {

@@ -19,18 +19,25 @@ use crate::{
 
 /// Lets a request in on its way through the routes.
 pub(super) async fn admit(State(rates): State<Arc<Rates>>, mut request: Request, next: Next) -> Response {
-    match let_in(&rates, &mut request) {
-        Ok(()) => next.run(request).await,
+    let origin = request.extensions().get::<Origin>().cloned();
+    match let_in(&rates, origin, &request) {
+        Ok(share) => {
+            request.extensions_mut().insert(share);
+            next.run(request).await
+        }
         Err(refused) => *refused,
     }
 }
 
-/// Lets a request in, with the share of whoever sent it.
+/// Lets a request in that came from there. The answer is the share of whoever sent it.
 ///
 /// # Errors
 /// What it is answered instead, in the form that it can read.
-pub(super) fn let_in<B>(rates: &Arc<Rates>, request: &mut http::Request<B>) -> Result<(), Box<Response>> {
-    let origin = request.extensions().get::<Origin>().cloned();
+pub(super) fn let_in<B>(
+    rates: &Arc<Rates>,
+    origin: Option<Origin>,
+    request: &http::Request<B>,
+) -> Result<Share, Box<Response>> {
     let crowded = origin.as_ref().is_some_and(|origin| origin.crowded);
     let share = Share::new(Arc::clone(rates), origin, request.headers());
     let asked = match Purpose::of(request.uri().path()) {
@@ -40,10 +47,7 @@ pub(super) fn let_in<B>(rates: &Arc<Rates>, request: &mut http::Request<B>) -> R
     let (seconds, fault) = match asked {
         Err(too_fast) => (too_fast.wait.as_secs() + 1, Fault::from(too_fast)),
         Ok(()) if crowded => (1, Fault::crowded()),
-        Ok(()) => {
-            request.extensions_mut().insert(share);
-            return Ok(());
-        }
+        Ok(()) => return Ok(share),
     };
     let status = Status::from(fault);
     let response = if is_grpc(request) {

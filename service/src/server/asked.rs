@@ -60,10 +60,14 @@ pub(super) struct Asked {
     come: usize,
     /// Bytes that may come before it is answered.
     most: usize,
-    room: Taken,
+    traffic: Traffic,
+    /// What is taken for what is large, once it is.
+    room: Option<Taken>,
     retry: Option<Pin<Box<Sleep>>>,
-    /// The length of its first message, as far as it is there.
-    prefix: Vec<u8>,
+    /// What is before its first message, as far as it is there.
+    prefix: [u8; PREFIX],
+    /// How much of that is there.
+    known: usize,
     /// Whether the body is text: base64 of all that it would be else.
     is_text: bool,
 }
@@ -84,16 +88,19 @@ impl Asked {
             coming,
             come: 0,
             most: longest(max_bytes),
-            room: traffic.large_request(),
+            traffic: traffic.clone(),
+            room: None,
             retry: None,
-            prefix: Vec::new(),
+            prefix: [0; PREFIX],
+            known: 0,
             is_text,
         }
     }
 
     /// Bytes for which there is room.
     fn covered(&self) -> usize {
-        limits::SMALL_REQUEST_BYTES + usize::try_from(self.room.amount()).unwrap_or(usize::MAX)
+        let taken = self.room.as_ref().map_or(0, Taken::amount);
+        limits::SMALL_REQUEST_BYTES + usize::try_from(taken).unwrap_or(usize::MAX)
     }
 
     /// Bytes for which there should be room next: the rest of the message where its length is known, so that requests that
@@ -101,8 +108,8 @@ impl Asked {
     fn wanted(&self) -> usize {
         // A piece is no larger than a frame.
         let piece = limits::SMALL_REQUEST_BYTES;
-        match *self.prefix {
-            [_, a, b, c, d] if !self.is_text => {
+        match self.prefix {
+            [_, a, b, c, d] if self.known == PREFIX && !self.is_text => {
                 let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
                 let end = length.saturating_add(PREFIX).min(self.most);
                 end.saturating_sub(self.covered()).max(piece)
@@ -118,8 +125,9 @@ impl Asked {
                 ready!(retry.as_mut().poll(context));
                 self.retry = None;
             }
-            let room = self.room.more(u64::try_from(self.wanted()).unwrap_or(u64::MAX));
-            if room {
+            let wanted = u64::try_from(self.wanted()).unwrap_or(u64::MAX);
+            let room = self.room.get_or_insert_with(|| self.traffic.large_request());
+            if room.more(wanted) {
                 return Poll::Ready(());
             }
             self.coming.waited.store(true, Ordering::Relaxed);
@@ -128,8 +136,10 @@ impl Asked {
     }
 
     fn take(&mut self, data: &[u8]) {
-        let missing = PREFIX - self.prefix.len();
-        self.prefix.extend(data.iter().take(missing));
+        for (place, byte) in self.prefix.iter_mut().skip(self.known).zip(data) {
+            *place = *byte;
+            self.known += 1;
+        }
         self.come += data.len();
     }
 }

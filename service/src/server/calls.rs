@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use axum::body::{Body, Bytes};
+use axum::{
+    Router,
+    body::{Body, Bytes},
+};
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
@@ -19,9 +22,10 @@ use tonic::Status;
 
 use super::{
     asked::{Asked, Coming},
-    direct::destination,
+    direct::{Destination, Direct, destination},
     measure::Measured,
     routes::Routes,
+    unary::Reply,
 };
 use crate::{
     admission::{OpenCall, Origin, Purpose, Queued, Room, Traffic, Turn},
@@ -29,7 +33,6 @@ use crate::{
 };
 
 /// What answers the requests of one connection.
-#[derive(Clone)]
 pub(super) struct Calls {
     routes: Routes,
     origin: Origin,
@@ -56,12 +59,17 @@ impl Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let Self { routes: Routes { direct, router }, mut origin, timeout, max_request_bytes } = self.clone();
+        let Self { routes, origin, timeout, max_request_bytes } = self;
+        let (timeout, max_request_bytes) = (*timeout, *max_request_bytes);
         let traffic = origin.traffic.clone();
         let purpose = Purpose::of(request.uri().path());
         let room = traffic.room(purpose);
-        origin.crowded = room.is_none();
+        let origin = Origin { crowded: room.is_none(), ..origin.clone() };
         let mut open = Open { _call: traffic.call(), room };
+        let way = match (&routes.direct, destination(&request)) {
+            (Some(direct), Some(to)) => Way::Direct(Arc::clone(direct), to),
+            _ => Way::Routed(routes.router.clone()),
+        };
         async move {
             let at_work = traffic.workers().acquire_owned().await.ok();
             // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
@@ -71,9 +79,7 @@ impl Service<Request<Incoming>> for Calls {
             let (parts, body) = request.into_parts();
             let body = Asked::new(body, &parts.headers, max_request_bytes, &traffic, Arc::clone(&coming));
             let mut request = Request::from_parts(parts, body);
-            request.extensions_mut().insert(origin);
             let given_up = GivenUp::default();
-            request.extensions_mut().insert(given_up.clone());
             let late = async {
                 // Most messages come with what goes before them, and no timer is set for them.
                 if coming.is_whole() {
@@ -88,11 +94,19 @@ impl Service<Request<Incoming>> for Calls {
                 status
             };
             let answer = async {
-                if let Some((direct, to)) = direct.as_ref().zip(destination(&request)) {
-                    return direct.answer(to, request).await.map(Made::Direct);
+                match way {
+                    Way::Direct(direct, to) => {
+                        direct.answer(to, origin, given_up.clone(), request).await.map(Made::Direct)
+                    }
+                    Way::Routed(router) => {
+                        request.extensions_mut().insert(origin);
+                        request.extensions_mut().insert(given_up.clone());
+                        let service = TowerToHyperService::new(router);
+                        // Boxed, or the future of each action were as large.
+                        let Ok(response) = service.call(request.map(Body::new)).boxed().await;
+                        response.map(Made::Routed)
+                    }
                 }
-                let Ok(response) = TowerToHyperService::new(router).call(request.map(Body::new)).await;
-                response.map(Made::Routed)
             };
             let mut response = tokio::select! {
                 biased;
@@ -119,6 +133,12 @@ impl Service<Request<Incoming>> for Calls {
     }
 }
 
+/// Which way a call takes.
+enum Way {
+    Direct(Arc<Direct>, Destination),
+    Routed(Router),
+}
+
 /// A call that is open.
 struct Open {
     _call: OpenCall,
@@ -128,7 +148,7 @@ struct Open {
 /// What an answer is made of: each body in another costs each of its messages.
 enum Made {
     Routed(Body),
-    Direct(Measured<tonic::body::Body>),
+    Direct(Measured<Reply>),
 }
 
 impl Made {

@@ -6,23 +6,27 @@
 use std::{convert::Infallible, sync::Arc};
 
 use axum::body::Bytes;
+use futures::FutureExt;
 use http::{Method, Request, Response, Version, header::ORIGIN};
-use tonic::{body::Body, codegen::Service, server::NamedService};
+use tonic::{Status, body::Body, codegen::Service, metadata::MetadataMap, server::NamedService};
 use zetema_proto::v1::play_service_server::PlayServiceServer;
 
 use super::{
     admit::let_in,
     measure::{Measured, measured},
+    unary::{self, Reply},
 };
 use crate::{
-    admission::Rates,
+    admission::{Origin, Rates, Share},
     grpc::{Backend, MatchServer, PlayAdapter, explain, is_grpc, is_grpc_web},
     limits,
-    metrics::Rpcs,
+    metrics::{GivenUp, Rpcs},
 };
 
 /// The call whose stream carries all that a bot plays.
 pub(super) const PLAY_STREAM: &str = "/zetema.v1.PlayService/Play";
+/// The call that is made most, by those who have no such stream.
+const ACT: &str = "/zetema.v1.PlayService/Act";
 
 type Play = PlayServiceServer<PlayAdapter>;
 
@@ -31,6 +35,7 @@ type Play = PlayServiceServer<PlayAdapter>;
 pub(super) struct Direct {
     pub(super) matches: MatchServer,
     pub(super) play: Play,
+    adapter: PlayAdapter,
     /// Of `Play` alone: what has the longest message of a stream once keeps room for as long a one.
     pub(super) stream: Play,
     pub(super) rates: Arc<Rates>,
@@ -42,6 +47,7 @@ pub(super) struct Direct {
 pub(super) enum Destination {
     Matches,
     Play,
+    Act,
     Stream,
 }
 
@@ -57,38 +63,70 @@ impl Direct {
             matches: MatchServer::new(backend),
             play: play(limits::MAX_PLAY_REQUEST_BYTES),
             stream: play(limits::MAX_PLAY_MESSAGE_BYTES),
+            adapter,
             rates: Arc::clone(rates),
             rpcs: Arc::clone(rpcs),
         }
     }
 
-    /// Answers a call of one of them.
-    pub(super) async fn answer<B>(&self, to: Destination, request: Request<B>) -> Response<Measured<Body>>
+    /// Answers a call of one of them, which came from there and may be given up.
+    pub(super) async fn answer<B>(
+        &self,
+        to: Destination,
+        origin: Origin,
+        given_up: GivenUp,
+        request: Request<B>,
+    ) -> Response<Measured<Reply>>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError> + Send,
     {
-        measured(&self.rpcs, request, |mut request| async {
-            match let_in(&self.rates, &mut request) {
-                Ok(()) => explain(self.call(to, request).await),
-                Err(refused) => (*refused).map(Body::new),
+        measured(&self.rpcs, given_up, request, |request| async {
+            match (let_in(&self.rates, Some(origin), &request), to) {
+                (Ok(share), Destination::Act) => self.act(share, request).await,
+                // Boxed, or the future of each action were as large.
+                (Ok(share), to) => self.call(to, share, request).boxed().await,
+                (Err(refused), _) => (*refused).map(|body| Reply::Made(Body::new(body))),
             }
         })
         .await
     }
 
-    async fn call<B>(&self, to: Destination, request: Request<Measured<B>>) -> Response<Body>
+    /// Answers a call of `Act`.
+    async fn act<B>(&self, share: Share, request: Request<Measured<B>>) -> Response<Reply>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError> + Send,
     {
+        let (parts, body) = request.into_parts();
+        match unary::read(&parts.headers, body, limits::MAX_PLAY_REQUEST_BYTES).await {
+            Ok(message) => {
+                let metadata = MetadataMap::from_headers(parts.headers);
+                match self.adapter.acted(&metadata, Some(&share), message).await {
+                    Ok(response) => Reply::message(&response),
+                    Err(fault) => Status::from(fault).into_http().map(Reply::Made),
+                }
+            }
+            Err(again) => {
+                let request = Request::from_parts(parts, again);
+                self.call(Destination::Play, share, request).boxed().await
+            }
+        }
+    }
+
+    async fn call<B>(&self, to: Destination, share: Share, mut request: Request<B>) -> Response<Reply>
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError> + Send,
+    {
+        request.extensions_mut().insert(share);
         let answered: Result<_, Infallible> = match to {
             Destination::Matches => self.matches.clone().call(request.map(Body::new)).await,
-            Destination::Play => self.play.clone().call(request).await,
+            Destination::Play | Destination::Act => self.play.clone().call(request).await,
             Destination::Stream => self.stream.clone().call(request).await,
         };
         let Ok(response) = answered;
-        response
+        explain(response).map(Reply::Made)
     }
 }
 
@@ -108,6 +146,7 @@ pub(super) fn destination<B>(request: &Request<B>) -> Option<Destination> {
     let (service, _) = path.strip_prefix('/')?.split_once('/')?;
     match service {
         _ if path == PLAY_STREAM => Some(Destination::Stream),
+        _ if path == ACT => Some(Destination::Act),
         Play::NAME => Some(Destination::Play),
         MatchServer::NAME => Some(Destination::Matches),
         _ => None,
@@ -128,7 +167,8 @@ mod tests {
             Request::post(path).version(Version::HTTP_2).header("content-type", "application/grpc+proto")
         };
         check(plain(PLAY_STREAM), Some(Destination::Stream));
-        check(plain("/zetema.v1.PlayService/Act"), Some(Destination::Play));
+        check(plain("/zetema.v1.PlayService/Act"), Some(Destination::Act));
+        check(plain("/zetema.v1.PlayService/Observe"), Some(Destination::Play));
         check(plain("/zetema.v1.PlayService/NoSuchMethod"), Some(Destination::Play));
         check(plain("/zetema.v1.MatchService/GetMatch"), Some(Destination::Matches));
         for other in ["/", "/metrics", "/zetema.v1.PlayService", "/zetema.v1.RulesService/ListPresets"] {

@@ -28,12 +28,14 @@ pub(super) async fn measure(State(rpcs): State<Arc<Rpcs>>, request: Request, nex
     if !is_grpc(&request) {
         return next.run(request).await;
     }
-    measured(&rpcs, request, |request| next.run(request.map(Body::new))).await.map(Body::new)
+    let given_up = request.extensions().get::<GivenUp>().cloned().unwrap_or_default();
+    measured(&rpcs, given_up, request, |request| next.run(request.map(Body::new))).await.map(Body::new)
 }
 
 /// Counts a call of gRPC from its request to the last of its answer. What panics is answered as a fault of the server.
 pub(super) async fn measured<B, A, F>(
     rpcs: &Arc<Rpcs>,
+    given_up: GivenUp,
     request: http::Request<B>,
     answer: impl FnOnce(http::Request<Measured<B>>) -> F,
 ) -> http::Response<Measured<A>>
@@ -41,7 +43,6 @@ where
     F: Future<Output = http::Response<A>>,
     A: Default,
 {
-    let given_up = request.extensions().get::<GivenUp>().cloned().unwrap_or_default();
     let mut call = rpcs.begin(request.uri().path(), given_up);
     let messages = call.received();
     let request = request.map(|body| Measured { body: Some(body), messages, call: None });

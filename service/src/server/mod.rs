@@ -33,6 +33,7 @@ mod signal;
 mod tests;
 mod timer;
 mod tls;
+mod unary;
 mod watched;
 
 use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};

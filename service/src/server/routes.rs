@@ -86,7 +86,7 @@ pub(super) fn routes(
 
 /// Our services, but that of webhooks, and the metrics.
 pub(super) fn ours(backend: &Arc<Backend>, direct: &Direct, page: Option<MetricsPage>) -> Router {
-    let Direct { matches, play, stream, rates, rpcs } = direct.clone();
+    let Direct { matches, play, stream, rates, rpcs, .. } = direct.clone();
     let ours = Services::new(matches)
         .add_service(play)
         .add_service(

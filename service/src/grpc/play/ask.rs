@@ -180,7 +180,7 @@ impl Session {
         let (seat, by) = match by {
             None => return Err(FieldError::missing("join.by").into()),
             Some(join::By::SeatToken(token)) => {
-                seat::by_token(&self.backend.access, token, "join.seat_token")?
+                seat::by_token(&self.backend.access, token, || "join.seat_token".to_owned())?
             }
             Some(join::By::Assigned(assigned)) => self.assigned_seat(assigned)?,
         };

@@ -19,7 +19,7 @@ mod session;
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
-use tonic::{Extensions, Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
+use tonic::{Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
     v1::{self, play_service_server::PlayService},
@@ -60,16 +60,33 @@ impl PlayAdapter {
         Self { backend, cuts: Arc::default(), leases: Leases::default() }
     }
 
+    /// What `Act` is answered.
+    pub(crate) async fn acted(
+        &self,
+        metadata: &MetadataMap,
+        share: Option<&Share>,
+        message: v1::ActRequest,
+    ) -> Result<v1::ActResponse, Fault> {
+        let v1::ActRequest { seat_token, act, assigned } = message;
+        let act = act.ok_or_else(|| FieldError::missing("act"))?;
+        let (decision, choice) = wire::act(&act).map_err(|error| error.within("act"))?;
+        let seat = seat::of_call(&self.backend, metadata, &seat_token, assigned.as_ref()).await?;
+        let command = |access| Command::Act { access, decision, choice };
+        match self.ask("Act", metadata, share, seat, command).await? {
+            Done::Acted(receipt) => Ok(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }),
+            other => Err(unexpected(other)),
+        }
+    }
+
     /// Asks the table of a seat.
     async fn ask(
         &self,
         rpc: &'static str,
         metadata: &MetadataMap,
-        extensions: &Extensions,
+        share: Option<&Share>,
         (match_id, access): (MatchId, SeatAccess),
         command: impl FnOnce(SeatAccess) -> Command,
     ) -> Result<Done, Fault> {
-        let share = extensions.get::<Share>();
         match self.backend.command(rpc, share, metadata, match_id, command(access)).await {
             Ok(done) => Ok(done),
             Err(fault) => {
@@ -133,7 +150,7 @@ impl PlayService for PlayAdapter {
         let nonce = Nonce::from_wire(&nonce).map_err(|error| Fault::from(error.within("nonce")))?;
         let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref()).await?;
         let command = |access| Command::GiveNonce { access, nonce };
-        self.ask("SendNonce", &metadata, &extensions, seat, command).await?;
+        self.ask("SendNonce", &metadata, extensions.get(), seat, command).await?;
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
@@ -148,17 +165,7 @@ impl PlayService for PlayAdapter {
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let v1::ActRequest { seat_token, act, assigned } = message;
-        let act = act.ok_or_else(|| Fault::from(FieldError::missing("act")))?;
-        let (decision, choice) = wire::act(&act).map_err(|error| Fault::from(error.within("act")))?;
-        let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref()).await?;
-        let command = |access| Command::Act { access, decision, choice };
-        match self.ask("Act", &metadata, &extensions, seat, command).await? {
-            Done::Acted(receipt) => {
-                Ok(Response::new(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }))
-            }
-            other => Err(unexpected(other).into()),
-        }
+        Ok(Response::new(self.acted(&metadata, extensions.get(), message).await?))
     }
 
     async fn resign(
@@ -177,7 +184,7 @@ impl PlayService for PlayAdapter {
             }
         }
         let command = |access| Command::Resign { access };
-        match self.ask("Resign", &metadata, &extensions, (match_id, access), command).await? {
+        match self.ask("Resign", &metadata, extensions.get(), (match_id, access), command).await? {
             Done::Resigned { seq } => Ok(Response::new(v1::ResignResponse {
                 match_id: match_id.to_string(),
                 seat: access.seat.to_wire(),
@@ -233,7 +240,8 @@ impl PlayService for PlayAdapter {
                 return Err(Fault::field("bot", "stands beside seat_token: give one of them").into());
             }
             (_, token, _) => {
-                let (match_id, access) = caller::seat(&self.backend.access, token, "seat_token")?;
+                let (match_id, access) =
+                    caller::seat(&self.backend.access, token, || "seat_token".to_owned())?;
                 self.backend.matches.check_access(match_id, access).await.map_err(Fault::from)?;
                 FaultsOf::Seat(match_id, access.seat)
             }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures::{
-    FutureExt, StreamExt,
+    FutureExt,
     future::BoxFuture,
     stream::{self, BoxStream},
 };
@@ -61,7 +61,7 @@ pub(super) async fn observe(
         Some(started) => Some(observing.follow(started?)),
         None => None,
     };
-    let rest = stream::poll_fn(move |context| observing.poll_next(context)).boxed();
+    let rest = stream::poll_fn(move |context| observing.poll_next(context));
     let answers = heard::until_closed(backend, first, rest, |draining| response(0, Kind::Draining(draining)));
     Ok(match caller {
         Some(caller) => caller.until_void(answers),

@@ -1,5 +1,6 @@
 //! Which seat a client names, and by what it plays it: by the seat's token, or by that of its bot.
 
+use futures::FutureExt;
 use tonic::metadata::MetadataMap;
 use zetema_proto::{FieldError, Wire, v1};
 use zetema_rules::Seat;
@@ -38,7 +39,8 @@ impl By {
         match self {
             Self::Token(access) => Ok(access),
             Self::Bot(BotOpener { bot, token }) => {
-                Ok(backend.matches.bot_access(match_id, seat, &bot, token).await?)
+                // Boxed, as most seats are played by tokens of their own, and their futures would be as large.
+                Ok(backend.matches.bot_access(match_id, seat, &bot, token).boxed().await?)
             }
         }
     }
@@ -53,7 +55,11 @@ impl By {
 }
 
 /// The seat that the token in the field `path` is for.
-pub(super) fn by_token(access: &Access, token: &str, path: &str) -> Result<(SeatKey, By), Fault> {
+pub(super) fn by_token(
+    access: &Access,
+    token: &str,
+    path: impl FnOnce() -> String,
+) -> Result<(SeatKey, By), Fault> {
     let (match_id, access) = caller::seat(access, token, path)?;
     Ok(((match_id, access.seat), By::Token(access)))
 }
@@ -80,18 +86,19 @@ pub(super) fn named(
     assigned: Option<&v1::AssignedSeat>,
     within: &str,
 ) -> Result<(SeatKey, By), Fault> {
-    let path = format!("{within}assigned");
+    // Paths are written for errors alone.
+    let path = || format!("{within}assigned");
     match (seat_token, assigned) {
-        (token, None) => by_token(&backend.access, token, &format!("{within}seat_token")),
+        (token, None) => by_token(&backend.access, token, || format!("{within}seat_token")),
         ("", Some(seat)) => match caller.map(Opener::from) {
-            Some(Opener::Bot(bot)) => of_bot(&bot, seat, &path),
+            Some(Opener::Bot(bot)) => of_bot(&bot, seat, &path()),
             _ => Err(Fault::field(
-                path,
+                path(),
                 "is for calls with a bot's token: send one in the metadata, or give a seat_token",
             )),
         },
         (_, Some(_)) => {
-            Err(Fault::field(path, "stands beside seat_token: give one of assigned and seat_token"))
+            Err(Fault::field(path(), "stands beside seat_token: give one of assigned and seat_token"))
         }
     }
 }
@@ -115,7 +122,7 @@ pub(super) async fn of_join(
     assigned: Option<&v1::AssignedSeat>,
 ) -> Result<(MatchId, SeatAccess, Option<BotToken>), Fault> {
     let caller = match assigned {
-        Some(_) => Some(Caller::of(backend, metadata).await?),
+        Some(_) => Some(Caller::of(backend, metadata).boxed().await?),
         None => None,
     };
     let (key, by) = named(backend, caller.as_ref(), seat_token, assigned, "")?;

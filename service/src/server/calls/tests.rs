@@ -43,7 +43,7 @@ const SETTLED: Duration = Duration::from_millis(500);
 /// A server that counts the answers that it makes, and its connections.
 struct Host {
     http: Arc<Http>,
-    router: axum::Router,
+    router: Router,
     made: Arc<AtomicUsize>,
 }
 
@@ -69,7 +69,7 @@ impl Host {
             }
         };
         // The paths of the first two have a place in HPACK's table.
-        let router = axum::Router::new().route("/", get(piece).post(read)).route("/index.html", get(large));
+        let router = Router::new().route("/", get(piece).post(read)).route("/index.html", get(large));
         let router = router.route("/metrics", get(page));
         let http = Arc::new(Http::new(numbers, rates, Arc::new(SystemClock::new())));
         Self { http, router, made }
