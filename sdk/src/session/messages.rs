@@ -13,7 +13,7 @@ use crate::claim::Claim;
 use crate::end::End;
 use crate::error::{Error, ErrorReason, Refusal};
 use crate::fault::Fault;
-use crate::wire::{Incoming, Observed};
+use crate::wire::{Incoming, Observed, Outgoing};
 
 /// How often the same is sent again after refusals that should not come, before the seat fails.
 const MOST_REFUSALS: u32 = 8;
@@ -81,7 +81,7 @@ impl Core {
                 }
             }
             Some(Kind::Ping(v1::Ping { number })) => {
-                self.send(0, 0, v1::play_request::Kind::Pong(v1::Pong { number }));
+                self.send(Outgoing::new(0, 0, v1::play_request::Kind::Pong(v1::Pong { number })));
             }
             Some(Kind::Draining(v1::Draining { reconnect_after_ms, stops_in_ms })) => {
                 // Until the server ends the stream, all goes on.

@@ -15,6 +15,7 @@ use super::{Core, Output};
 use crate::challenges::Challenges;
 use crate::error::{Error, ErrorReason, Refusal};
 use crate::ladder::{LadderNotice, LadderQueue, QueueState, SessionEvent};
+use crate::wire::Outgoing;
 
 /// For what a bot waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,7 +199,7 @@ impl Core {
         if let Some(Asked { change, waits, again, .. }) = &mut self.queues.asked {
             *again = None;
             let (tag, queues) = (tag_queues(*change), waits.to_wire());
-            self.send(tag, 0, v1::play_request::Kind::Queues(queues));
+            self.send(Outgoing::new(tag, 0, v1::play_request::Kind::Queues(queues)));
         }
     }
 

@@ -24,7 +24,7 @@ impl Core {
             live_seats_token: String::new(),
             queues,
         };
-        self.send_now(tag, 0, v1::play_request::Kind::Hello(hello));
+        self.out.push_back(Output::Send(Outgoing::new(tag, 0, v1::play_request::Kind::Hello(hello))));
     }
 
     /// Joins seats that are apart: as many as the server allows on a stream, and so many at once that it can queue the
@@ -56,7 +56,7 @@ impl Core {
             self.joining.insert(key);
             seat.link = SeatLink::Joining;
             let join = seat.join();
-            self.send(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join));
+            self.send(Outgoing::new(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join)));
         }
     }
 
@@ -72,10 +72,8 @@ impl Core {
             Asked::Act => seat.owed_answer().map(|answer| Outgoing::Act { tag, handle, answer }),
             Asked::Resign => seat.owed_resignation().map(Kind::Resign).map(message),
         };
-        if let Some(owed) = owed
-            && self.link.room().is_some()
-        {
-            self.out.push_back(Output::Send(owed));
+        if let Some(owed) = owed {
+            self.send(owed);
         }
     }
 
@@ -86,21 +84,17 @@ impl Core {
         }
     }
 
-    pub(super) fn send(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
+    pub(super) fn send(&mut self, message: Outgoing) {
         if self.link.room().is_some() {
-            self.send_now(tag, handle, kind);
+            self.out.push_back(Output::Send(message));
         }
-    }
-
-    fn send_now(&mut self, tag: u64, handle: u32, kind: v1::play_request::Kind) {
-        self.out.push_back(Output::Send(Outgoing::new(tag, handle, kind)));
     }
 
     pub(super) fn leave(&mut self, key: Key) {
         if let Some(seat) = self.seats.get(&key)
             && let SeatLink::Joined { handle } = seat.link
         {
-            self.send(0, handle, v1::play_request::Kind::Leave(v1::Leave {}));
+            self.send(Outgoing::new(0, handle, v1::play_request::Kind::Leave(v1::Leave {})));
         }
     }
 }
