@@ -245,8 +245,8 @@ impl Session {
             return Ok(());
         }
         self.awaited += 1;
-        let answers = Arc::clone(&self.answers);
-        let told = Promise::new(move |answered| answers.put((asked, answered)));
+        let post = Arc::clone(&self.post);
+        let told = Promise::new(move |answered| post.answers.put((asked, answered)));
         self.backend.matches.command_at_once(match_id, command, arrival, span, told);
         Ok(())
     }

@@ -1,17 +1,14 @@
 //! What seldom happens on a stream, beside what is asked and heard on it.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll, Wake, Waker},
+    sync::Arc,
+    task::{Context, Poll, Waker},
 };
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered, task::AtomicWaker};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::{Instant, sleep_until};
 
-use super::outbox::Outbox;
+use super::{outbox::Outbox, post::Post};
 use crate::{grpc::drain::Drain, journal::Rotation};
 
 /// One such thing.
@@ -50,31 +47,18 @@ pub(super) struct Validity {
 /// is looked at before it calls.
 pub(super) struct Events<'stream> {
     awaited: FuturesUnordered<BoxFuture<'stream, Event>>,
-    bell: Arc<Bell>,
-    /// The bell, as what is awaited rings it.
+    post: Arc<Post>,
+    /// Its bell, as what is awaited rings it.
     waker: Waker,
 }
 
-/// What an event rings when it happens.
-struct Bell {
-    /// Whether something may have happened since it was looked.
-    has_rung: AtomicBool,
-    session: AtomicWaker,
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.has_rung.store(true, Ordering::Release);
-        self.session.wake();
-    }
-}
-
 impl<'stream> Events<'stream> {
-    pub(super) fn new<T>(out: &'stream Outbox<T>, drain: &'stream Drain, validity: Validity) -> Self
+    pub(super) fn new<T>(
+        post: Arc<Post>,
+        out: &'stream Outbox<T>,
+        drain: &'stream Drain,
+        validity: Validity,
+    ) -> Self
     where
         T: Send,
     {
@@ -85,30 +69,25 @@ impl<'stream> Events<'stream> {
         awaited.push(out.closed().map(|()| Event::Unread).boxed());
         awaited.push(drain.draining().cancelled().map(|()| Event::Draining).boxed());
         awaited.push(drain.closing().cancelled().map(|()| Event::Closing).boxed());
-        // None of it has been looked at.
-        let bell = Arc::new(Bell { has_rung: AtomicBool::new(true), session: AtomicWaker::new() });
-        let waker = Waker::from(Arc::clone(&bell));
-        Self { awaited, bell, waker }
+        let waker = Waker::from(Arc::clone(&post));
+        Self { awaited, post, waker }
     }
 
     /// This is to be looked at then, once. It is awaited from when the next event is asked for.
     pub(super) fn look_at(&self, due: Due, at: Instant) {
         self.awaited.push(sleep_until(at).map(move |()| Event::Due(due)).boxed());
-        self.bell.has_rung.store(true, Ordering::Release);
+        self.post.bell.is_to_be_looked_at();
     }
 
     /// The next that happens. It is always one task that asks.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Event> {
-        if !self.bell.has_rung.load(Ordering::Acquire) {
+        if !self.post.bell.has_rung(context.waker()) {
             return Poll::Pending;
         }
-        // In this order: what rings from here on wakes the session, and what has rung before is seen below.
-        self.bell.session.register(context.waker());
-        self.bell.has_rung.swap(false, Ordering::AcqRel);
         match self.awaited.poll_next_unpin(&mut Context::from_waker(&self.waker)) {
             Poll::Ready(Some(event)) => {
                 // There may be more.
-                self.bell.has_rung.store(true, Ordering::Release);
+                self.post.bell.is_to_be_looked_at();
                 Poll::Ready(event)
             }
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
@@ -135,7 +114,7 @@ mod tests {
     async fn each_event_wakes_whoever_waits_for_it_and_none_is_lost() {
         let (out, unread) = outbox::<()>();
         let (drain, (void, voided)) = (Drain::default(), oneshot::channel());
-        let mut events = Events::new(&out, &drain, validity(voided));
+        let mut events = Events::new(Arc::default(), &out, &drain, validity(voided));
         let begun = Instant::now();
         let late = begun + Duration::from_secs(2);
         events.look_at(Due::Ping, late);
@@ -157,7 +136,7 @@ mod tests {
     async fn what_is_to_be_looked_at_anew_is_awaited_though_nothing_has_rung() {
         let (out, _unread) = outbox::<()>();
         let (drain, (_void, voided)) = (Drain::default(), oneshot::channel());
-        let mut events = Events::new(&out, &drain, validity(voided));
+        let mut events = Events::new(Arc::default(), &out, &drain, validity(voided));
         assert!(poll_fn(|context| events.poll_next(context)).now_or_never().is_none());
         for _ in 0..3 {
             events.look_at(Due::Sign, Instant::now() + Duration::from_secs(1));

@@ -12,19 +12,18 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
+use super::post::Post;
 use crate::{
     admission::Room,
     grpc::heard::{Following, Heard},
-    mailbox::Mailbox,
 };
 
 /// The seats that are listened to.
-#[derive(Default)]
 pub(super) struct Hearing {
     /// The server gives the handles: nobody can choose some that fall together.
     listeners: FxHashMap<u32, Listener>,
-    /// The handles of those who may have something to tell.
-    called: Arc<Mailbox<u32>>,
+    /// Where those call who may have something to tell.
+    post: Arc<Post>,
 }
 
 /// One seat.
@@ -39,7 +38,7 @@ struct Listener {
 /// What a seat calls by.
 struct Call {
     handle: u32,
-    called: Arc<Mailbox<u32>>,
+    post: Arc<Post>,
     /// Whether it is on the list.
     is_listed: AtomicBool,
 }
@@ -51,16 +50,21 @@ impl Wake for Call {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_listed.swap(true, Ordering::AcqRel) {
-            self.called.put(self.handle);
+            self.post.called.put(self.handle);
         }
     }
 }
 
 impl Hearing {
+    /// No seat yet. Those that are listened to call there.
+    pub(super) fn new(post: Arc<Post>) -> Self {
+        Self { listeners: FxHashMap::default(), post }
+    }
+
     /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
     pub(super) fn listen(&mut self, handle: u32, following: Following, room: Option<Room>) {
         let is_listed = AtomicBool::new(false);
-        let call = Arc::new(Call { handle, called: Arc::clone(&self.called), is_listed });
+        let call = Arc::new(Call { handle, post: Arc::clone(&self.post), is_listed });
         let waker = Waker::from(Arc::clone(&call));
         waker.wake_by_ref();
         self.listeners.insert(handle, Listener { following, call, waker, _room: room });
@@ -78,7 +82,7 @@ impl Hearing {
 
     /// The next thing that a seat has heard.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<(u32, Heard)> {
-        while let Poll::Ready(handle) = self.called.poll_take(context) {
+        while let Poll::Ready(handle) = self.post.called.poll_take(context) {
             let Some(listener) = self.listeners.get_mut(&handle) else { continue };
             // Before it is looked, so that what comes after the look calls again.
             listener.call.is_listed.store(false, Ordering::Release);

@@ -10,6 +10,7 @@ mod intake;
 mod observe;
 mod opener;
 mod outbox;
+mod post;
 mod queues;
 mod rotation;
 mod round_trips;

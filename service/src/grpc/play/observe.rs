@@ -59,7 +59,7 @@ pub(super) async fn observe(
     };
     let wanted = wanted(backend, share.as_ref(), caller.as_ref(), request)?;
     let starting = Starting { backend: Arc::clone(backend), share, wanted, next: None };
-    let mut observing = Observing { starting, hearing: Hearing::default() };
+    let mut observing = Observing { starting, hearing: Hearing::new(Arc::default()) };
     let first = match poll_fn(|context| observing.starting.poll_next(context)).await {
         Some(started) => Some(observing.follow(started?)),
         None => None,

@@ -26,7 +26,7 @@ use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
-    ask::{Answer, Asked},
+    ask::Answer,
     events::{Due, Event, Events, Validity},
     faults,
     handles::Handles,
@@ -35,6 +35,7 @@ use super::{
     intake::Intake,
     opener::{Cuts, Opener, TokenKey},
     outbox::Outbox,
+    post::Post,
     queues,
     round_trips::RoundTrips,
 };
@@ -43,8 +44,7 @@ use crate::{
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::{Presence, Word},
     limits,
-    mailbox::Mailbox,
-    matches::{Answered, LiveSeat},
+    matches::LiveSeat,
     table::Moment,
 };
 
@@ -71,8 +71,8 @@ pub(super) struct Session {
     pub(super) handles: Handles,
     /// Seats that the client may have at once. `None`: it has not said hello.
     pub(super) capacity: Option<usize>,
-    /// What tables that run have answered.
-    pub(super) answers: Arc<Mailbox<(Asked, Answered)>>,
+    /// What it is called by, and what tables that run have answered.
+    pub(super) post: Arc<Post>,
     /// How many answers of these are still to come, or to be taken out.
     pub(super) awaited: usize,
     /// What else is asked now.
@@ -109,6 +109,7 @@ impl Session {
     ) -> Self {
         let ping_at = Instant::now() + backend.ping_interval;
         let last_sign = backend.matches.now();
+        let post = Arc::<Post>::default();
         Self {
             backend,
             cuts,
@@ -116,11 +117,11 @@ impl Session {
             token,
             handles: Handles::default(),
             capacity: None,
-            answers: Arc::default(),
+            hearing: Hearing::new(Arc::clone(&post)),
+            post,
             awaited: 0,
             asked: FuturesUnordered::new(),
             said: VecDeque::new(),
-            hearing: Hearing::default(),
             assigned: stream::pending().boxed(),
             presence: None,
             round_trips: RoundTrips::default(),
@@ -175,7 +176,7 @@ impl Session {
         validity: Validity,
     ) -> End {
         let backend = Arc::clone(&self.backend);
-        let mut events = Events::new(out, &backend.drain, validity);
+        let mut events = Events::new(Arc::clone(&self.post), out, &backend.drain, validity);
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
         events.look_at(Due::Ping, self.ping_at);
         events.look_at(Due::Sign, Instant::now() + self.silence());
@@ -212,7 +213,7 @@ impl Session {
                     },
                 },
                 () = self.intake.rest(), if !may_read => self.intake.look_again(),
-                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                told = poll_fn(|context| self.post.answers.poll_take(context)) => {
                     self.told(told);
                     if let Err(end) = self.send_more(out) {
                         return end;
@@ -324,7 +325,7 @@ impl Session {
     fn send_more(&mut self, out: &Outbox<Outgoing>) -> Result<(), End> {
         // All is waited for anew after this.
         let context = Context::from_waker(Waker::noop());
-        while let Some(answered) = self.answers.take() {
+        while let Some(answered) = self.post.answers.take() {
             self.told(answered);
         }
         for _ in 0..out.room() {
@@ -412,7 +413,7 @@ impl Session {
                     Event::Unread => return End::Closed,
                     Event::Rotated(_) | Event::Closing | Event::Draining | Event::Due(_) => {}
                 },
-                told = poll_fn(|context| self.answers.poll_take(context)) => {
+                told = poll_fn(|context| self.post.answers.poll_take(context)) => {
                     self.told(told);
                     if let Err(end) = self.send_more(out) {
                         return end;
