@@ -127,10 +127,15 @@ impl Drop for Thinkers {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::sync::Mutex;
     use std::sync::mpsc::{Receiver, channel};
 
     use futures::FutureExt;
+    use futures::future::join_all;
+    use tokio::runtime::Builder;
+    use tokio::task::yield_now;
+    use tokio::time::timeout;
     use zetema_rules::fair::{MatchSeed, Nonce};
     use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
 
@@ -271,7 +276,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_anywhere_in_a_bot_is_a_fault_of_its_seat() {
-        let (mut thinkers, _open) = thinkers(4);
+        // One at a time, or those behind a panic that takes long to be printed may be told before it.
+        let (mut thinkers, _open) = thinkers(1);
         for (name, message) in
             [("panics", "no idea"), ("does not start", "no start"), ("panics twice", "no idea")]
         {
@@ -294,5 +300,66 @@ mod tests {
         drop(thinkers);
         assert!(pool.jobs().waiting.is_empty());
         drop(open);
+    }
+
+    fn ask_again(thinkers: &mut Thinkers, key: Key) {
+        thinkers.work(key, vec![Call::Choose(decision().1)]);
+        thinkers.start();
+    }
+
+    /// Runs sessions that have so many threads of a runtime for all of them.
+    fn run_on<T>(threads: usize, sessions: impl Future<Output = T>) -> Option<T> {
+        let runtime =
+            Builder::new_current_thread().enable_time().max_blocking_threads(threads).build().unwrap();
+        runtime.block_on(async { timeout(Duration::from_secs(20), sessions).await.ok() })
+    }
+
+    /// How often the bots of so many sessions have chosen when each has a hundred times, where each is asked again as soon as
+    /// it has.
+    fn turns(sessions: usize, threads: usize) -> Vec<u32> {
+        let chosen = vec![Cell::new(0); sessions];
+        let all = || chosen.iter().all(|chosen| chosen.get() >= 100);
+        let session = async |chosen: &Cell<u32>| {
+            let (mut thinkers, _open) = thinkers(4);
+            begin(&mut thinkers, ["quick"]);
+            while !all() {
+                check_chose(&mut thinkers, &[1]).await;
+                chosen.update(|chosen| chosen + 1);
+                ask_again(&mut thinkers, Key(1));
+                // They are one task here: it goes to the next before this one may be told again.
+                yield_now().await;
+            }
+        };
+        assert!(run_on(threads, join_all(chosen.iter().map(session))).is_some(), "{chosen:?}");
+        chosen.iter().map(Cell::get).collect()
+    }
+
+    #[test]
+    fn sessions_that_are_always_asked_again_have_turns_on_fewer_threads_than_they_are() {
+        let chosen = turns(3, 1);
+        assert!(chosen.iter().all(|chosen| *chosen < 250), "{chosen:?}");
+        turns(6, 2);
+    }
+
+    #[test]
+    fn a_session_in_which_a_bot_always_waits_for_its_turn_leaves_the_thread_to_others() {
+        let asked = async {
+            let (mut busy, open) = thinkers(1);
+            begin(&mut busy, ["waits", "waits"]);
+            let (mut other, _open) = thinkers(1);
+            begin(&mut other, ["quick"]);
+            // Of the two one waits for the thread whenever the other has chosen.
+            let is_busy = async {
+                loop {
+                    open.send(()).unwrap();
+                    told(&mut busy, 1).await.iter().for_each(|(key, _)| ask_again(&mut busy, *key));
+                }
+            };
+            tokio::select! {
+                () = check_chose(&mut other, &[1]) => {}
+                () = is_busy => {}
+            }
+        };
+        assert!(run_on(1, asked).is_some(), "the other session's bot was never asked");
     }
 }

@@ -6,12 +6,22 @@ mod common;
 
 use std::{net::SocketAddr, time::Duration};
 
+use http_body_util::{BodyExt, Full};
 use prost::Message;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
-use tonic::{Code, Status, client::Grpc, codegen::http::uri::PathAndQuery, transport::Channel};
+use tonic::{
+    Code, Status,
+    body::Body,
+    client::Grpc,
+    codegen::{
+        Service,
+        http::{HeaderMap, Request, header::DATE, uri::PathAndQuery},
+    },
+    transport::Channel,
+};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -28,7 +38,7 @@ use zetema_service::{
     server::Server,
 };
 
-use common::{as_admin, channel, spec, start};
+use common::{as_admin, channel, play_to, spec, start};
 
 #[tokio::test]
 async fn health_is_told_for_the_server_and_for_each_service() {
@@ -245,4 +255,72 @@ async fn http1(server: SocketAddr, head: &str, body: &[u8]) -> Vec<u8> {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     answer
+}
+
+/// All of an answer to a call of `Act`.
+#[derive(Debug, PartialEq)]
+struct Answered {
+    http_status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    trailers: Option<HeaderMap>,
+    /// What the details of a refusal say, in the place of their header: they name things in any order.
+    error: Option<v1::Error>,
+}
+
+/// What a call of `Act` with this body is answered, and with this coding of its messages if one is named.
+async fn acted(channel: &Channel, body: Vec<u8>, encoding: Option<&str>) -> Answered {
+    let request = Request::post("/zetema.v1.PlayService/Act").header("content-type", "application/grpc");
+    let request = encoding.into_iter().fold(request, |request, named| request.header("grpc-encoding", named));
+    let mut channel = channel.clone();
+    std::future::poll_fn(|context| channel.poll_ready(context)).await.unwrap();
+    let answer = channel.call(request.body(Body::new(Full::from(body))).unwrap()).await.unwrap();
+    let (mut head, body) = answer.into_parts();
+    head.headers.remove(DATE);
+    let refused = Status::from_header_map(&head.headers);
+    let error = refused.map(|status| v1::Error::from_status(&status).unwrap());
+    head.headers.remove("grpc-status-details-bin");
+    let body = body.collect().await.unwrap();
+    let (http_status, trailers) = (head.status.as_u16(), body.trailers().cloned());
+    Answered { http_status, headers: head.headers, body: body.to_bytes().to_vec(), trailers, error }
+}
+
+/// Has this answered by the short way and, as it names a coding then, by tonic's. Whoever asks can't tell them apart.
+async fn both_ways(channel: &Channel, message: &[u8]) -> Option<ErrorReason> {
+    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+    let body = [&[0], &length[..], message].concat();
+    let short = acted(channel, body.clone(), None).await;
+    assert_eq!(short, acted(channel, body, Some("identity")).await);
+    let said_well = short.trailers.is_some_and(|trailers| trailers["grpc-status"] == "0");
+    assert_eq!(said_well, short.error.is_none());
+    short.error.map(|error| error.reason())
+}
+
+#[tokio::test]
+async fn an_action_is_answered_the_same_by_the_short_way_and_by_tonics() {
+    let (_folder, server) = start().await;
+    let channel = channel(&server).await;
+    let (_, tokens) = common::create(&server, spec(2, v1::Visibility::Public)).await;
+    play_to(channel.clone(), &tokens, 1).await;
+    let act = |seat_token: &str, index| {
+        let choice = Some(v1::act::Choice::LegalIndex(index));
+        let act = Some(v1::Act { decision_number: 1, choice });
+        v1::ActRequest { seat_token: seat_token.to_owned(), act, assigned: None }.encode_to_vec()
+    };
+    let none_such = 9_999;
+    let is_first = both_ways(&channel, &act(&tokens[0], none_such)).await == Some(ErrorReason::IllegalAction);
+    let (first, second) = if is_first { (&tokens[0], &tokens[1]) } else { (&tokens[1], &tokens[0]) };
+    for (message, expected) in [
+        (act(first, none_such), Some(ErrorReason::IllegalAction)),
+        (act(second, 0), Some(ErrorReason::NotYourTurn)),
+        (act("of nobody", 0), Some(ErrorReason::Unauthenticated)),
+        (Vec::new(), Some(ErrorReason::InvalidField)),
+        (vec![0xff; 3], Some(ErrorReason::Undecodable)),
+        // Of two of the same answer the second gets the first one's receipt.
+        (act(first, 0), None),
+        (act(first, 1), Some(ErrorReason::DecisionOver)),
+    ] {
+        assert_eq!(both_ways(&channel, &message).await, expected);
+    }
+    server.shutdown().await;
 }

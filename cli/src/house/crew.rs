@@ -20,7 +20,7 @@ use zetema_service::limits::MAX_SEATS_PER_STREAM;
 
 use super::{Account, Open, Playing};
 
-/// Threads on which all of them think, beside the one of their connections: a server in the same process has the others.
+/// Threads on which all of them think in turns, beside the one of their connections: a server in the same process has the others.
 const THINKERS: usize = 2;
 /// How many challenges a house bot accepts at least, so that nobody has all of them.
 const FEWEST_CHALLENGES: NonZeroU16 = NonZeroU16::MIN.saturating_add(1);

@@ -34,7 +34,7 @@ impl Core {
     fn observed(&mut self, now: Instant, handle: u32, observed: Result<Observed, FieldError>) {
         let Some((key, seat)) = self.seat_of(self.handles.get(&handle).copied()) else { return };
         // What was under way before a rejoin on the same stream comes again after it.
-        if seat.link == SeatLink::Joining {
+        if matches!(seat.link, SeatLink::Joining { .. }) {
             return;
         }
         seat.refusals = 0;

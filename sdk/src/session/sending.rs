@@ -54,7 +54,7 @@ impl Core {
     pub(super) fn send_join(&mut self, key: Key) {
         if let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over()) {
             self.joining.insert(key);
-            seat.link = SeatLink::Joining;
+            seat.link = seat.link.joining();
             let join = seat.join();
             self.send(Outgoing::new(tag(key, Asked::Join), 0, v1::play_request::Kind::Join(join)));
         }

@@ -225,4 +225,70 @@ mod tests {
         assert_eq!(collected.trailers().unwrap()["grpc-status"], "0");
         assert_eq!(collected.to_bytes(), framed(&answer));
     }
+
+    #[tokio::test]
+    async fn a_message_that_comes_in_pieces_is_tonics_wherever_it_is_cut() {
+        let (none, message) = (HeaderMap::new(), framed(&asked()));
+        for at in 1..message.len() {
+            assert!(!is_read(&none, &[&message[..at], &message[at..]], 1_000).await, "cut at {at}");
+        }
+        let (head, rest) = message.split_at(PREFIX);
+        assert!(!is_read(&none, &[&head[..1], &head[1..], rest], 1_000).await);
+        assert!(!is_read(&none, &[&[], &message], 1_000).await, "a piece without a byte comes first");
+        assert!(
+            !is_read(&none, &[&[0; PREFIX], &message], 1_000).await,
+            "a message without a byte comes first"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_said_of_a_length_is_held_against_what_came() {
+        for length in [u32::MAX, u32::MAX - 4, 1 << 31, 1] {
+            let head = [&[0], &length.to_be_bytes()[..]].concat();
+            let longer = [&head[..], &framed(&asked())].concat();
+            for max_bytes in [0, 1_000, usize::MAX] {
+                assert!(!is_read(&HeaderMap::new(), &[&head], max_bytes).await, "{length}");
+                assert!(!is_read(&HeaderMap::new(), &[&longer], max_bytes).await, "{length}");
+            }
+        }
+    }
+
+    type Sent = Result<Frame<Bytes>, &'static str>;
+
+    fn body(pieces: Vec<Sent>) -> impl http_body::Body<Data = Bytes, Error = &'static str> + Unpin {
+        StreamBody::new(stream::iter(pieces))
+    }
+
+    fn data(bytes: &[u8]) -> Frame<Bytes> {
+        Frame::data(Bytes::copy_from_slice(bytes))
+    }
+
+    #[tokio::test]
+    async fn a_message_without_a_byte_is_one() {
+        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), body(vec![Ok(data(&[0; PREFIX]))]), 0).await;
+        assert_eq!(read.ok(), Some(v1::ActRequest::default()));
+    }
+
+    /// Tonic is given all these pieces, and nothing else.
+    async fn check_left_to_tonic(pieces: impl Fn() -> Vec<Sent>) {
+        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), body(pieces()), 1_000).await;
+        let mut again = read.expect_err("it is left to tonic");
+        let mut left = Vec::new();
+        while let Some(piece) = next(&mut again).await {
+            left.push(format!("{piece:?}"));
+        }
+        assert_eq!(left, pieces().iter().map(|piece| format!("{piece:?}")).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn trailers_and_errors_are_tonics_behind_what_came_before_them() {
+        let message = framed(&asked());
+        let trailers = || Ok(Frame::trailers(HeaderMap::from_iter([(GRPC_STATUS, WELL)])));
+        check_left_to_tonic(|| vec![Ok(data(&message)), trailers()]).await;
+        check_left_to_tonic(|| vec![trailers()]).await;
+        check_left_to_tonic(|| vec![Err("reset")]).await;
+        check_left_to_tonic(|| vec![Ok(data(&message)), Err("reset")]).await;
+        check_left_to_tonic(|| vec![Ok(data(&message[..7])), Err("reset")]).await;
+        check_left_to_tonic(|| vec![Ok(data(&message[..7])), Ok(data(&message[7..])), trailers()]).await;
+    }
 }

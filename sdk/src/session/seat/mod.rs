@@ -66,8 +66,24 @@ enum Commit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeatLink {
     Apart,
-    Joining,
-    Joined { handle: u32 },
+    /// With the handle that it had on the stream before.
+    Joining {
+        before: Option<u32>,
+    },
+    Joined {
+        handle: u32,
+    },
+}
+
+impl SeatLink {
+    /// Where a seat stands that joins.
+    pub(crate) const fn joining(self) -> Self {
+        match self {
+            Self::Apart => Self::Joining { before: None },
+            Self::Joining { before } => Self::Joining { before },
+            Self::Joined { handle } => Self::Joining { before: Some(handle) },
+        }
+    }
 }
 
 /// A decision whose clock runs, whoever is to take it.

@@ -26,6 +26,16 @@ impl SeatCore {
         start: &v1::SubscriptionStart,
     ) -> Result<Reaction, FieldError> {
         let v1::SubscriptionStart { r#match: described, seat, kind } = start;
+        // Each handle is kept while the stream lasts: a seat has one.
+        match self.link {
+            SeatLink::Joining { before } if before.is_none_or(|before| before == handle) => {}
+            SeatLink::Joining { .. } => {
+                return Err(FieldError::invalid("handle", "is not the one of before"));
+            }
+            SeatLink::Apart | SeatLink::Joined { .. } => {
+                return Err(FieldError::invalid("joined", "is the answer to no join"));
+            }
+        }
         self.link = SeatLink::Joined { handle };
         match kind {
             None => return Err(FieldError::missing("kind")),
@@ -131,7 +141,7 @@ impl SeatCore {
     pub(crate) fn observed(&mut self, now: Instant, observed: Observed) -> Result<Reaction, FieldError> {
         let Observed { seq, decision, happened, asked, answered } = observed;
         let Some(cursor) = self.cursor else { return Err(FieldError::invalid("", "came before the start")) };
-        if seq != cursor + 1 {
+        if Some(seq) != cursor.checked_add(1) {
             // What came before stands; one that comes again is passed over.
             if seq > cursor {
                 self.fault(Fault::Gap { after_seq: cursor, came: seq });

@@ -7,6 +7,7 @@
 )]
 
 mod bots;
+mod broken;
 mod fraud;
 mod queues;
 mod records;
