@@ -6,7 +6,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use axum::body::Bytes;
-use futures::FutureExt;
+use futures::{FutureExt, future::ready};
 use http::{Method, Request, Response, Version, header::ORIGIN};
 use tonic::{Status, body::Body, codegen::Service, metadata::MetadataMap, server::NamedService};
 use zetema_proto::v1::play_service_server::PlayServiceServer;
@@ -14,7 +14,7 @@ use zetema_proto::v1::play_service_server::PlayServiceServer;
 use super::{
     admit::let_in,
     measure::{Measured, measured},
-    unary::{self, Reply},
+    unary::{self, Again, Reply},
 };
 use crate::{
     admission::{Origin, Rates, Share},
@@ -70,46 +70,53 @@ impl Direct {
     }
 
     /// Answers a call of one of them, which came from there and may be given up.
-    pub(super) async fn answer<B>(
+    pub(super) fn answer<B>(
         &self,
         to: Destination,
         origin: Origin,
         given_up: GivenUp,
         request: Request<B>,
-    ) -> Response<Measured<Reply>>
+    ) -> impl Future<Output = Response<Measured<Reply>>>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError> + Send,
     {
-        measured(&self.rpcs, given_up, request, |request| async {
+        measured(&self.rpcs, given_up, request, move |request| {
             match (let_in(&self.rates, Some(origin), &request), to) {
-                (Ok(share), Destination::Act) => self.act(share, request).await,
+                (Ok(share), Destination::Act) => self.act(share, request).left_future(),
                 // Boxed, or the future of each action were as large.
-                (Ok(share), to) => self.call(to, share, request).boxed().await,
-                (Err(refused), _) => (*refused).map(|body| Reply::Made(Body::new(body))),
-            }
-        })
-        .await
-    }
-
-    /// Answers a call of `Act`.
-    async fn act<B>(&self, share: Share, request: Request<Measured<B>>) -> Response<Reply>
-    where
-        B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
-        B::Error: Into<axum::BoxError> + Send,
-    {
-        let (parts, body) = request.into_parts();
-        match unary::read(&parts.headers, body, limits::MAX_PLAY_REQUEST_BYTES).await {
-            Ok(message) => {
-                let metadata = MetadataMap::from_headers(parts.headers);
-                match self.adapter.acted(&metadata, Some(&share), message).await {
-                    Ok(response) => Reply::message(&response),
-                    Err(fault) => Status::from(fault).into_http().map(Reply::Made),
+                (Ok(share), to) => self.call(to, share, request).boxed().right_future(),
+                (Err(refused), _) => {
+                    ready((*refused).map(|body| Reply::Made(Body::new(body)))).boxed().right_future()
                 }
             }
-            Err(again) => {
-                let request = Request::from_parts(parts, again);
-                self.call(Destination::Play, share, request).boxed().await
+        })
+    }
+
+    /// Answers a call of `Act`. It is no `async fn`, as [`measured`] is none.
+    fn act<B>(
+        &self,
+        share: Share,
+        request: Request<Measured<B>>,
+    ) -> impl Future<Output = Response<Reply>> + Send
+    where
+        B: http_body::Body<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<axum::BoxError> + Send,
+    {
+        let (parts, mut body) = request.into_parts();
+        async move {
+            let message = match unary::read(&parts.headers, &mut body, limits::MAX_PLAY_REQUEST_BYTES).await {
+                Ok(message) => message,
+                Err(read) => {
+                    let request = Request::from_parts(parts, Again { read, body });
+                    return self.call(Destination::Play, share, request).boxed().await;
+                }
+            };
+            drop(body);
+            let metadata = MetadataMap::from_headers(parts.headers);
+            match self.adapter.acted(&metadata, Some(&share), &message).await {
+                Ok(response) => Reply::message(&response),
+                Err(fault) => Status::from(fault).into_http().map(Reply::Made),
             }
         }
     }
