@@ -15,6 +15,7 @@
 
 mod codec;
 mod convert;
+mod encode;
 mod redacted;
 mod status;
 
@@ -23,6 +24,7 @@ pub use convert::{
     DealSet, FieldError, Problem, RecordHeader, Views, Visibility, Wire, record_from_wire, record_to_wire,
     seat_event_from_wire, seat_event_to_wire, stored_time_control, view_from_wire, view_to_wire,
 };
+pub use encode::{Fields, encode_legal_actions, encode_seat_event, encode_view};
 pub use status::ERROR_DOMAIN;
 
 /// The public package `zetema.v1`.

@@ -5,7 +5,10 @@
 
 use proptest::prelude::*;
 use prost::Message;
-use zetema_proto::{Wire, seat_event_from_wire, seat_event_to_wire, v1, view_from_wire, view_to_wire};
+use zetema_proto::{
+    Fields, Wire, encode_legal_actions, encode_seat_event, encode_view, seat_event_from_wire,
+    seat_event_to_wire, v1, view_from_wire, view_to_wire,
+};
 use zetema_rules::fair::{MatchSeed, Nonce, ServerSeed};
 use zetema_rules::{
     Action, Card, Cards, Event, Game, LegalActions, Options, Phase, Players, Preset, Rules, Seat, Teams,
@@ -17,6 +20,13 @@ fn over_the_wire<M: Message + Default>(message: &M) -> M {
     M::decode(message.encode_to_vec().as_slice()).expect("what was encoded can be decoded")
 }
 
+/// Holds what is written without a message against the bytes of the message.
+fn check_bytes<M: Message + std::fmt::Debug>(message: &M, write: impl FnOnce(&mut Fields<'_>)) {
+    let mut bytes = Vec::new();
+    write(&mut Fields::of(&mut bytes));
+    assert_eq!(bytes, message.encode_to_vec(), "{message:?}");
+}
+
 fn viewers(rules: &Rules) -> impl Iterator<Item = Viewer> {
     rules.seats().map(Viewer::Seat).chain([Viewer::Spectator])
 }
@@ -25,6 +35,7 @@ fn check_views(game: &Game) {
     for viewer in viewers(game.rules()) {
         let view = game.view(viewer);
         let message = over_the_wire(&view_to_wire(&view));
+        check_bytes(&message, |fields| encode_view(fields, &view));
         assert_eq!(view_from_wire(&message, game.rules()).as_ref(), Ok(&view));
         assert_eq!(message.hand.is_empty(), view.hand.is_empty());
     }
@@ -35,6 +46,7 @@ fn check_events(events: &mut Vec<Event>, rules: &Rules) {
         for viewer in viewers(rules) {
             let seen = event.seen_by(viewer);
             let message = over_the_wire(&seat_event_to_wire(&seen, rules));
+            check_bytes(&message, |fields| encode_seat_event(fields, &seen, rules));
             assert_eq!(seat_event_from_wire(&message), Ok(Some(seen)));
         }
     }
@@ -42,6 +54,7 @@ fn check_events(events: &mut Vec<Event>, rules: &Rules) {
 
 fn check_legal_actions(legal: &LegalActions) {
     let message = over_the_wire(&legal.to_wire());
+    check_bytes(&message, |fields| encode_legal_actions(fields, legal));
     assert!(LegalActions::from_wire(&message).as_ref() == Ok(legal));
     assert_eq!(message.discards.len() + message.declarations.len(), legal.len());
     for action in legal.iter() {

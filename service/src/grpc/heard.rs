@@ -16,22 +16,27 @@ use zetema_proto::{
     Views, Wire,
     v1::{self, subscription_start},
 };
-use zetema_rules::{Outcome, Rules, Viewer};
+use zetema_rules::{Outcome, Viewer};
 
-use super::{backend::Backend, drain::Drain, fault::Fault, wire};
+use super::{backend::Backend, drain::Drain, encoded, fault::Fault, told::EncodedObservation, wire};
 use crate::{
     admission::{Share, Turn},
     journal::MatchId,
     limits,
-    matches::{Audience, End, Kept, Matches, Next, Observed, Outgrown, Start, Subscription},
+    matches::{Audience, End, Kept, Matches, Next, Outgrown, Start, Subscription},
     metrics::SLOW_READERS,
     own_task::in_own_task,
+    table::Observation,
 };
 
 /// One thing that is heard of a match.
-pub(super) enum Heard<T = v1::Observation> {
+pub(super) enum Heard {
     /// Something happened.
-    Observation(T),
+    Observation {
+        /// Its number.
+        seq: u64,
+        observation: EncodedObservation,
+    },
     /// The match ended, and everything was heard.
     End(v1::SubscriptionEnd),
     /// The seat is lost.
@@ -41,21 +46,13 @@ pub(super) enum Heard<T = v1::Observation> {
 }
 
 /// A match that is followed.
-pub(super) struct Followed<T = v1::Observation> {
+pub(super) struct Followed {
     /// What goes out first.
     pub(super) start: v1::SubscriptionStart,
     /// The number of the last observation that the start includes.
     pub(super) seq: u64,
     /// What comes after.
-    pub(super) following: Following<T>,
-}
-
-/// What is made of an observation for a match with these rules.
-type Show<T> = fn(&Observed, &Rules) -> T;
-
-/// An observation as a message.
-pub(super) fn message(observed: &Observed, rules: &Rules) -> v1::Observation {
-    wire::observation(observed, rules)
+    pub(super) following: Following,
 }
 
 /// What is to be followed: a match, by whose eyes, and from where on.
@@ -92,13 +89,12 @@ pub(super) async fn turn_to_read(
 }
 
 /// Follows a match. What has to be replayed for that is when it is the turn of the share, which may have one to read it already.
-pub(super) async fn follow<T: Send + 'static>(
+pub(super) async fn follow(
     backend: &Backend,
     share: Option<&Share>,
     look: Look,
     turn: Option<ToRead>,
-    show: Show<T>,
-) -> Result<Followed<T>, Fault> {
+) -> Result<Followed, Fault> {
     let Look { match_id, audience, after_seq, views } = look;
     let at_once = match turn {
         None => backend.matches.subscribe_at_once(match_id, audience, after_seq, views).await?,
@@ -136,7 +132,7 @@ pub(super) async fn follow<T: Send + 'static>(
         }),
     };
     let seq = subscription.last_seq();
-    Ok(Followed { start, seq, following: Following { doing: Doing::Listens(Box::new(subscription)), show } })
+    Ok(Followed { start, seq, following: Following(Doing::Listens(Box::new(subscription))) })
 }
 
 /// The turns that a match is replayed in.
@@ -183,10 +179,7 @@ async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead,
 }
 
 /// A subscription that is heard. It ends with the first that is no observation.
-pub(super) struct Following<T = v1::Observation> {
-    doing: Doing,
-    show: Show<T>,
-}
+pub(super) struct Following(Doing);
 
 enum Doing {
     Listens(Box<Subscription>),
@@ -195,62 +188,72 @@ enum Doing {
     Ended,
 }
 
-impl<T: Send + 'static> Following<T> {
+impl Following {
     /// All of it.
-    pub(super) fn heard(mut self) -> BoxStream<'static, Heard<T>> {
+    pub(super) fn heard(mut self) -> BoxStream<'static, Heard> {
         stream::poll_fn(move |context| self.poll_next(context)).boxed()
     }
 
     /// Has the task of this context woken for what comes next, if it is known that nothing is there now.
     pub(super) fn sleeps(&mut self, context: &Context<'_>) -> bool {
-        match &mut self.doing {
+        match &mut self.0 {
             Doing::Listens(subscription) => subscription.sleeps(context),
             Doing::Waits(_) | Doing::Ended => false,
         }
     }
 
     /// The next thing that is heard; `None` after the last. What is live is looked at as it is.
-    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard<T>>> {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard>> {
         loop {
-            let (next, subscription) = match std::mem::replace(&mut self.doing, Doing::Ended) {
+            let (next, subscription) = match std::mem::replace(&mut self.0, Doing::Ended) {
                 Doing::Listens(mut subscription) => match subscription.poll_live(context) {
                     Some(Poll::Ready(next)) => (next, subscription),
                     Some(Poll::Pending) => {
-                        self.doing = Doing::Listens(subscription);
+                        self.0 = Doing::Listens(subscription);
                         return Poll::Pending;
                     }
                     None => {
                         let waits = async move { (subscription.next().await, subscription) };
-                        self.doing = Doing::Waits(waits.boxed());
+                        self.0 = Doing::Waits(waits.boxed());
                         continue;
                     }
                 },
                 Doing::Waits(mut waits) => match waits.as_mut().poll(context) {
                     Poll::Ready(done) => done,
                     Poll::Pending => {
-                        self.doing = Doing::Waits(waits);
+                        self.0 = Doing::Waits(waits);
                         return Poll::Pending;
                     }
                 },
                 Doing::Ended => return Poll::Ready(None),
             };
-            let told = told(&next, self.show, &subscription);
+            let told = told(&next, &subscription);
             if matches!(next, Next::Observation(_)) {
-                self.doing = Doing::Listens(subscription);
+                self.0 = Doing::Listens(subscription);
             }
             return Poll::Ready(Some(told));
         }
     }
 }
 
-fn told<T>(next: &Next, show: Show<T>, subscription: &Subscription) -> Heard<T> {
-    match next {
-        Next::Observation(observation) => Heard::Observation(show(observation, &subscription.info().rules)),
-        Next::End(end) => ended(end),
-    }
+/// What is next in a subscription, as it is told.
+pub(super) fn told(next: &Next, subscription: &Subscription) -> Heard {
+    let observed = match next {
+        Next::Observation(observed) => observed,
+        Next::End(end) => return ended(end),
+    };
+    let encode = |observation: &Observation| encoded::observation(observation, &subscription.info().rules);
+    let observation = match subscription.audience().viewer() {
+        // A seat has one reader, as a rule.
+        Viewer::Seat(_) => EncodedObservation::Own(encode(observed)),
+        Viewer::Spectator => {
+            EncodedObservation::Shared(observed.encoded(|observation| encode(observation).into()))
+        }
+    };
+    Heard::Observation { seq: observed.seq, observation }
 }
 
-fn ended<T>(end: &End) -> Heard<T> {
+fn ended(end: &End) -> Heard {
     match end {
         End::Over(outcome) => Heard::End(subscription_end(outcome)),
         End::Superseded => Heard::Superseded(v1::SupersededReason::JoinedElsewhere),

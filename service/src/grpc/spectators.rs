@@ -6,33 +6,27 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::{BufMut, Bytes};
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
-use prost::Message;
 use tonic::{
     Request, Response, Status,
     body::Body,
-    codec::{BufferSettings, Codec, EncodeBuf, Encoder},
     codegen::Service,
     server::{Grpc, NamedService, ServerStreamingService},
 };
-use zetema_proto::{
-    WireDecoder,
-    v1::{self, match_service_server::MatchServiceServer, watch_match_response::Kind},
-};
-use zetema_rules::Rules;
+use zetema_proto::v1::{self, match_service_server::MatchServiceServer, watch_match_response::Kind};
 
 use super::{
     backend::Backend,
     fault::Fault,
     heard::{self, Followed, Heard, Look},
     match_service::MatchAdapter,
+    told::{self, ToldCodec},
     wire,
 };
 use crate::{
     admission::{Share, Work},
     limits,
-    matches::{Audience, Observed},
+    matches::Audience,
 };
 
 const WATCH_MATCH: &str = "/zetema.v1.MatchService/WatchMatch";
@@ -76,7 +70,7 @@ impl Service<http::Request<Body>> for MatchServer {
         }
         let (spectators, max_request_bytes) = (self.spectators.clone(), self.max_request_bytes);
         async move {
-            let mut grpc = Grpc::new(ToldCodec)
+            let mut grpc = Grpc::new(ToldCodec::default())
                 .max_decoding_message_size(max_request_bytes)
                 .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
             Ok(grpc.server_streaming(spectators, request).await)
@@ -88,6 +82,8 @@ impl Service<http::Request<Body>> for MatchServer {
 /// What answers `WatchMatch`.
 #[derive(Clone)]
 struct Spectators(MatchAdapter);
+
+type Told = told::Told<v1::WatchMatchResponse>;
 
 type Answers = BoxStream<'static, Result<Told, Status>>;
 
@@ -111,9 +107,9 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
     let views = wire::views(*views).map_err(Fault::from)?;
     let share = request.extensions().get::<Share>();
     let look = Look { match_id: info.match_id, audience: Audience::Spectator, after_seq: *after_seq, views };
-    let Followed { start, seq: _, following } = heard::follow(backend, share, look, None, encoded).await?;
+    let Followed { start, seq: _, following } = heard::follow(backend, share, look, None).await?;
     let told = following.heard().map(|heard| match heard {
-        Heard::Observation(encoded) => Ok(Told::Encoded(encoded)),
+        Heard::Observation { seq: _, observation } => Ok(Told::Observation { handle: 0, observation }),
         Heard::End(end) => Ok(told(Kind::End(end))),
         Heard::Superseded(_) => Err(Fault::internal(&"a spectator was superseded").into()),
         Heard::Cut(fault) => Err(fault.into()),
@@ -123,66 +119,13 @@ async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>)
     Ok(caller.until_void(told))
 }
 
-/// What is said to one spectator.
-enum Told {
-    /// A message for this one alone.
-    Message(Box<v1::WatchMatchResponse>),
-    /// A whole message, which the others get too.
-    Encoded(Bytes),
-}
-
 fn told(kind: Kind) -> Told {
     Told::Message(Box::new(v1::WatchMatchResponse { kind: Some(kind) }))
 }
 
-fn encoded(observed: &Observed, rules: &Rules) -> Bytes {
-    observed.encoded(|observation| {
-        let kind = Some(Kind::Observation(wire::observation(observation, rules)));
-        v1::WatchMatchResponse { kind }.encode_to_vec().into()
-    })
-}
-
-struct ToldCodec;
-
-impl Codec for ToldCodec {
-    type Encode = Told;
-    type Decode = v1::WatchMatchRequest;
-    type Encoder = ToldEncoder;
-    type Decoder = WireDecoder<v1::WatchMatchRequest>;
-
-    fn encoder(&mut self) -> ToldEncoder {
-        ToldEncoder
-    }
-
-    fn decoder(&mut self) -> Self::Decoder {
-        WireDecoder::default()
-    }
-}
-
-struct ToldEncoder;
-
-impl Encoder for ToldEncoder {
-    type Item = Told;
-    type Error = Status;
-
-    fn encode(&mut self, told: Told, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        match told {
-            Told::Message(message) => message.encode(buffer).map_err(|error| Fault::internal(&error))?,
-            Told::Encoded(bytes) => {
-                buffer.reserve(bytes.len());
-                buffer.put(bytes);
-            }
-        }
-        Ok(())
-    }
-
-    fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(limits::SPECTATOR_BUFFER_BYTES, limits::HTTP2_MAX_SEND_BUFFER_BYTES)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use prost::Message;
     use zetema_proto::Views;
     use zetema_rules::{NamedTimeControl, Preset, Seat, TimeControl};
 
@@ -228,14 +171,16 @@ mod tests {
             for pair in [&mut whole, &mut bare] {
                 let mut sent = Vec::new();
                 for subscription in pair {
-                    let Next::Observation(observed) = subscription.next().await else { panic!() };
-                    let rules = &subscription.info().rules;
-                    let bytes = encoded(&observed, rules);
-                    let message = v1::WatchMatchResponse::decode(bytes.clone()).unwrap();
-                    let expected = wire::observation(&observed, rules);
-                    assert_eq!(message.kind, Some(Kind::Observation(expected)));
+                    let next = subscription.next().await;
+                    let Heard::Observation { seq, observation } = heard::told(&next, subscription) else {
+                        panic!()
+                    };
+                    let Next::Observation(observed) = next else { panic!() };
+                    let expected = wire::observation(&observed, &subscription.info().rules);
+                    assert_eq!(v1::Observation::decode(observation.as_bytes()), Ok(expected));
+                    assert_eq!(seq, observed.seq);
                     with_view |= observed.view.is_some();
-                    sent.push(bytes.as_ptr());
+                    sent.push(observation.as_bytes().as_ptr());
                 }
                 assert_eq!(sent[0], sent[1], "they are in memory once");
             }

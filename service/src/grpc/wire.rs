@@ -11,14 +11,15 @@ use zetema_rules::{
 use crate::{
     journal::{BotName, ClientReference, Visibility},
     table::{
-        Choice, ClockReading, DealSpec, LadderRates, MatchSpec, Observation, Receipt, SeatSpec, Setup,
-        SetupStage, Snapshot, TableEvent,
+        Choice, ClockReading, DealSpec, LadderRates, MatchSpec, Receipt, SeatSpec, Setup, SetupStage,
+        Snapshot, TableEvent,
     },
 };
 
-/// One thing that changed a match.
-pub(crate) fn observation(observation: &Observation, rules: &Rules) -> v1::Observation {
-    let Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
+/// One thing that changed a match. It goes out as bytes that are written without it ([`encoded`](super::encoded)).
+#[cfg(test)]
+pub(crate) fn observation(observation: &crate::table::Observation, rules: &Rules) -> v1::Observation {
+    let crate::table::Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
     v1::Observation {
         seq: *seq,
         decision_number: *decision,
@@ -29,7 +30,8 @@ pub(crate) fn observation(observation: &Observation, rules: &Rules) -> v1::Obser
     }
 }
 
-fn table_event(event: &TableEvent, rules: &Rules) -> v1::Event {
+/// Something that happened.
+pub(super) fn table_event(event: &TableEvent, rules: &Rules) -> v1::Event {
     use v1::event::Kind;
     let kind = match event {
         TableEvent::Game(event) => return seat_event_to_wire(event, rules),

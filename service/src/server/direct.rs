@@ -9,7 +9,6 @@ use axum::body::Bytes;
 use futures::{FutureExt, future::ready};
 use http::{Method, Request, Response, Version, header::ORIGIN};
 use tonic::{Status, body::Body, codegen::Service, metadata::MetadataMap, server::NamedService};
-use zetema_proto::v1::play_service_server::PlayServiceServer;
 
 use super::{
     admit::let_in,
@@ -18,7 +17,7 @@ use super::{
 };
 use crate::{
     admission::{Origin, Rates, Share},
-    grpc::{Backend, MatchServer, PlayAdapter, explain, is_grpc, is_grpc_web},
+    grpc::{Backend, MatchServer, PlayAdapter, PlayServer, explain, is_grpc, is_grpc_web},
     limits,
     metrics::{GivenUp, Rpcs},
 };
@@ -28,16 +27,14 @@ pub(super) const PLAY_STREAM: &str = "/zetema.v1.PlayService/Play";
 /// The call that is made most, by those who have no such stream.
 const ACT: &str = "/zetema.v1.PlayService/Act";
 
-type Play = PlayServiceServer<PlayAdapter>;
-
 /// The services by which matches are played.
 #[derive(Clone)]
 pub(super) struct Direct {
     pub(super) matches: MatchServer,
-    pub(super) play: Play,
+    pub(super) play: PlayServer,
     adapter: PlayAdapter,
     /// Of `Play` alone: what has the longest message of a stream once keeps room for as long a one.
-    pub(super) stream: Play,
+    pub(super) stream: PlayServer,
     pub(super) rates: Arc<Rates>,
     pub(super) rpcs: Arc<Rpcs>,
 }
@@ -54,15 +51,10 @@ pub(super) enum Destination {
 impl Direct {
     pub(super) fn new(backend: &Arc<Backend>, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Self {
         let adapter = PlayAdapter::new(Arc::clone(backend));
-        let play = |max_bytes| {
-            PlayServiceServer::new(adapter.clone())
-                .max_decoding_message_size(max_bytes)
-                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES)
-        };
         Self {
             matches: MatchServer::new(backend),
-            play: play(limits::MAX_PLAY_REQUEST_BYTES),
-            stream: play(limits::MAX_PLAY_MESSAGE_BYTES),
+            play: PlayServer::new(adapter.clone(), limits::MAX_PLAY_REQUEST_BYTES),
+            stream: PlayServer::new(adapter.clone(), limits::MAX_PLAY_MESSAGE_BYTES),
             adapter,
             rates: Arc::clone(rates),
             rpcs: Arc::clone(rpcs),
@@ -154,7 +146,7 @@ pub(super) fn destination<B>(request: &Request<B>) -> Option<Destination> {
     match service {
         _ if path == PLAY_STREAM => Some(Destination::Stream),
         _ if path == ACT => Some(Destination::Act),
-        Play::NAME => Some(Destination::Play),
+        PlayServer::NAME => Some(Destination::Play),
         MatchServer::NAME => Some(Destination::Matches),
         _ => None,
     }

@@ -193,9 +193,15 @@ impl Table {
 
     /// What happened while this decision was open, in order.
     pub(super) fn logged_at(&self, decision: u32) -> &[Logged] {
-        let from = self.log.partition_point(|logged| logged.decision < decision);
-        let of_it = self.log[from..].partition_point(|logged| logged.decision == decision);
-        &self.log[from..from + of_it]
+        // Nearly always it is the current one, or the last: of a long log no more is looked at than from there on.
+        let mut near = 1;
+        while near < self.log.len() && self.log[self.log.len() - near].decision >= decision {
+            near *= 2;
+        }
+        let near = &self.log[self.log.len().saturating_sub(near)..];
+        let from = near.partition_point(|logged| logged.decision < decision);
+        let of_it = near[from..].partition_point(|logged| logged.decision == decision);
+        &near[from..from + of_it]
     }
 
     /// The number of the current decision; `None` while none is open.

@@ -426,6 +426,6 @@ async fn take_seat(
     let matches::Joined { hold, info: _, arriving: _arriving } = joined;
     *last = Some(hold);
     let look = look(Audience::Player(access, hold));
-    let followed = heard::follow(backend, share, look, turn, heard::message).await?;
+    let followed = heard::follow(backend, share, look, turn).await?;
     Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
 }

@@ -85,7 +85,7 @@ impl Hearing {
             let call = &mut Context::from_waker(&listener.waker);
             match listener.following.poll_next(call) {
                 Poll::Pending => {}
-                Poll::Ready(Some(heard @ Heard::Observation(_))) => {
+                Poll::Ready(Some(heard @ Heard::Observation { .. })) => {
                     // While it is at hand: a later look would have to fetch it again.
                     if !listener.following.sleeps(call) {
                         listener.waker.wake_by_ref();

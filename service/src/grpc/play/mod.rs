@@ -14,6 +14,7 @@ mod queues;
 mod rotation;
 mod round_trips;
 mod seat;
+mod server;
 mod session;
 
 use std::sync::Arc;
@@ -39,12 +40,10 @@ use crate::{
     matches::{FaultsOf, JoinSeat, Joined},
     table::{Command, Done, SeatAccess},
 };
-use events::Validity;
-use opener::{BotOpener, Cuts, Opener, TokenKey};
-use outbox::{Unread, outbox};
+use opener::{BotOpener, Cuts, Opener};
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
-use session::{Outgoing, Session};
+pub(crate) use server::PlayServer;
 
 /// The adapter of `PlayService`.
 #[derive(Clone)]
@@ -104,21 +103,15 @@ fn unexpected(done: Done) -> Fault {
 
 #[async_trait]
 impl PlayService for PlayAdapter {
-    type PlayStream = Unread<Outgoing>;
+    type PlayStream = BoxStream<'static, Result<v1::PlayResponse, Status>>;
     type ObserveStream = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
 
     async fn play(
         &self,
-        request: Request<Streaming<v1::PlayRequest>>,
+        _: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
-        let caller = Caller::of(&self.backend, request.metadata()).await?;
-        let (opener, token) = (Opener::from(&caller), TokenKey::of(request.metadata(), &caller));
-        let share = request.extensions().get::<Share>().cloned();
-        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
-        let (out, responses) = outbox();
-        let validity = Validity { rotated: caller.rotated(), voided: caller.voided() };
-        tokio::spawn(session.run(request.into_inner(), out, validity));
-        Ok(Response::new(responses))
+        // `PlayServer` answers it.
+        Err(Fault::internal(&"Play came by the generated code").into())
     }
 
     async fn join_seat(
@@ -154,13 +147,9 @@ impl PlayService for PlayAdapter {
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
-    async fn observe(
-        &self,
-        request: Request<v1::ObserveRequest>,
-    ) -> Result<Response<Self::ObserveStream>, Status> {
-        let (metadata, extensions, message) = request.into_parts();
-        let share = extensions.get::<Share>().cloned();
-        Ok(Response::new(observe::observe(&self.backend, share, &metadata, message).await?))
+    async fn observe(&self, _: Request<v1::ObserveRequest>) -> Result<Response<Self::ObserveStream>, Status> {
+        // `PlayServer` answers it.
+        Err(Fault::internal(&"Observe came by the generated code").into())
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {

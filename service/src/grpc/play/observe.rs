@@ -33,13 +33,16 @@ use crate::{
         caller::Caller,
         fault::Fault,
         heard::{self, Followed, Heard, Look},
-        wire,
+        told, wire,
     },
     limits,
     matches::Audience,
 };
 
-type Answers = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
+/// What is said on such a stream.
+pub(super) type Told = told::Told<v1::ObserveResponse>;
+
+type Answers = BoxStream<'static, Result<Told, Status>>;
 
 /// Follows every seat of the request, one after the other. The first is followed at once, so that a seat alone is refused
 /// before the stream begins. With seats of a bot the stream lives no longer than the token in the metadata.
@@ -134,7 +137,7 @@ struct Started {
 
 impl Observing {
     /// What is told next.
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<v1::ObserveResponse, Status>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Told, Status>>> {
         // First, so that a match that is replayed is told before the next one is asked for.
         if let Poll::Ready((handle, heard)) = self.hearing.poll_next(context) {
             return Poll::Ready(Some(told(handle, heard).map_err(Status::from)));
@@ -148,7 +151,7 @@ impl Observing {
     }
 
     /// Follows a seat. The answer is its first message.
-    fn follow(&mut self, started: Started) -> v1::ObserveResponse {
+    fn follow(&mut self, started: Started) -> Told {
         let Started { handle, room, followed: Followed { start, seq: _, following } } = started;
         self.hearing.listen(handle, following, room);
         response(handle, Kind::Start(Box::new(start)))
@@ -173,13 +176,13 @@ async fn start(backend: Arc<Backend>, share: Option<Share>, wanted: Wanted) -> R
     let Wanted { handle, key, by, after_seq, views, room } = wanted;
     let (match_id, access) = (key.0, by.access(&backend, key).await?);
     let look = Look { match_id, audience: Audience::Observer(access), after_seq, views };
-    let followed = heard::follow(&backend, share.as_ref(), look, None, heard::message).await?;
+    let followed = heard::follow(&backend, share.as_ref(), look, None).await?;
     Ok(Started { handle, room, followed })
 }
 
-fn told(handle: u32, heard: Heard) -> Result<v1::ObserveResponse, Fault> {
+fn told(handle: u32, heard: Heard) -> Result<Told, Fault> {
     let kind = match heard {
-        Heard::Observation(observation) => Kind::Observation(observation),
+        Heard::Observation { seq: _, observation } => return Ok(Told::Observation { handle, observation }),
         Heard::End(end) => Kind::End(end),
         Heard::Superseded(reason) => Kind::Superseded(v1::Superseded { reason: reason.into() }),
         Heard::Cut(fault) => return Err(fault),
@@ -187,6 +190,6 @@ fn told(handle: u32, heard: Heard) -> Result<v1::ObserveResponse, Fault> {
     Ok(response(handle, kind))
 }
 
-fn response(handle: u32, kind: Kind) -> v1::ObserveResponse {
-    v1::ObserveResponse { handle, kind: Some(kind) }
+fn response(handle: u32, kind: Kind) -> Told {
+    Told::Message(Box::new(v1::ObserveResponse { handle, kind: Some(kind) }))
 }

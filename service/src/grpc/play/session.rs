@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     admission::{Share, Verdict},
-    grpc::{backend::Backend, fault::Fault, heard::Heard, tonic_faults},
+    grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::{Presence, Word},
     limits,
     mailbox::Mailbox,
@@ -49,7 +49,10 @@ use crate::{
 };
 
 /// What a session sends.
-pub(super) type Outgoing = Result<v1::PlayResponse, Status>;
+pub(super) type Told = told::Told<v1::PlayResponse>;
+
+/// The same, or how its stream ends.
+pub(super) type Outgoing = Result<Told, Box<Status>>;
 
 /// How a stream ends.
 enum End {
@@ -140,7 +143,7 @@ impl Session {
     ) {
         let end = AssertUnwindSafe(self.until_end(requests, &out, validity)).catch_unwind().await;
         if let Err(panic) = end {
-            out.send(Err(Fault::panicked(&*panic).into())).await;
+            out.send(Err(Box::new(Fault::panicked(&*panic).into()))).await;
         }
     }
 
@@ -161,7 +164,7 @@ impl Session {
         // The seats are given up first: the last word may have to wait for its reader.
         drop(self);
         if let End::Fault(fault) = end {
-            out.send(Err(fault.into())).await;
+            out.send(Err(Box::new(fault.into()))).await;
         }
     }
 
@@ -297,20 +300,22 @@ impl Session {
     }
 
     fn send(&mut self, out: &Outbox<Outgoing>, next: Next) -> Result<(), End> {
-        let response = match next {
-            Next::Said(response) => Some(response),
+        let told = match next {
+            Next::Said(response) => {
+                if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
+                    self.round_trips.ping(number, Instant::now());
+                }
+                Some(message(response))
+            }
             Next::Heard(handle, heard) => self.tell(handle, heard)?,
             Next::Word(word) => {
                 let kind = Some(Kind::LadderNotice(queues::notice(&word)));
-                Some(v1::PlayResponse { tag: 0, handle: 0, kind })
+                Some(message(v1::PlayResponse { tag: 0, handle: 0, kind }))
             }
-            Next::Assigned(seat) => Some(assigned_to_wire(&seat)),
+            Next::Assigned(seat) => Some(message(assigned_to_wire(&seat))),
         };
-        if let Some(response) = response {
-            if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
-                self.round_trips.ping(number, Instant::now());
-            }
-            out.put(Ok(response));
+        if let Some(told) = told {
+            out.put(Ok(told));
         }
         Ok(())
     }
@@ -335,12 +340,12 @@ impl Session {
         Ok(())
     }
 
-    /// What a seat has heard, as a message of its handle.
-    fn tell(&mut self, handle: u32, heard: Heard) -> Result<Option<v1::PlayResponse>, End> {
+    /// What a seat has heard, by its handle.
+    fn tell(&mut self, handle: u32, heard: Heard) -> Result<Option<Told>, End> {
         let kind = match heard {
-            Heard::Observation(observation) => {
-                self.handles.shown(handle, observation.seq);
-                Kind::Observation(observation)
+            Heard::Observation { seq, observation } => {
+                self.handles.shown(handle, seq);
+                return Ok(Some(Told::Observation { handle, observation }));
             }
             Heard::End(end) => {
                 self.give_up(handle);
@@ -362,7 +367,7 @@ impl Session {
             }
             Heard::Cut(fault) => return Err(End::Fault(fault)),
         };
-        Ok(Some(v1::PlayResponse { tag: 0, handle, kind: Some(kind) }))
+        Ok(Some(message(v1::PlayResponse { tag: 0, handle, kind: Some(kind) })))
     }
 
     pub(super) fn say_ping(&mut self) {
@@ -451,6 +456,10 @@ impl Session {
             end @ End::Fault(_) => end,
         }
     }
+}
+
+fn message(response: v1::PlayResponse) -> Told {
+    Told::Message(Box::new(response))
 }
 
 /// What goes out next.

@@ -134,7 +134,7 @@ pub(super) async fn observe(
 }
 
 /// Everything up to the end.
-pub(super) async fn drain(subscription: &mut Subscription) -> (Vec<Observation>, End) {
+pub(crate) async fn drain(subscription: &mut Subscription) -> (Vec<Observation>, End) {
     let mut observations = Vec::new();
     loop {
         match subscription.next().await {
@@ -185,7 +185,7 @@ pub(super) async fn again<T, F: Future<Output = Result<T, Rejection>>>(
 }
 
 /// Plays all seats of a match, and checks what every seat observed: no gap, and the end that the match has.
-pub(super) async fn play_all(matches: &Matches, info: &MatchInfo) -> Vec<Vec<Observation>> {
+pub(crate) async fn play_all(matches: &Matches, info: &MatchInfo) -> Vec<Vec<Observation>> {
     let players =
         info.seats.iter().map(|setup| tokio::spawn(play(matches.clone(), info.match_id, setup.seat.index())));
     let mut all = Vec::new();

@@ -1,5 +1,7 @@
 //! Exactly once (I2).
 
+use std::sync::Arc;
+
 use zetema_rules::{Action, PlayError, Preset, Viewer};
 
 use super::harness::*;
@@ -99,4 +101,26 @@ fn over_is_over() {
         Ok(Done::Joined),
         "whoever comes late may see how it ended"
     );
+}
+
+#[test]
+fn what_was_logged_of_a_decision_is_found_wherever_in_the_log_it_is() {
+    let mut harness = Harness::dealt(Preset::Sackson.rules(2, None).unwrap(), 3);
+    let check = |harness: &Harness| {
+        let last = harness.table.decision().unwrap_or_default();
+        for decision in 0..last + 2 {
+            let found = harness.table.logged_at(decision).iter().map(|logged| Arc::as_ptr(&logged.entry));
+            let of_it = harness.table.log.iter().filter(|logged| logged.decision == decision);
+            assert!(found.eq(of_it.map(|logged| Arc::as_ptr(&logged.entry))), "{decision}");
+        }
+    };
+    check(&harness);
+    for _ in 0..3 {
+        let decision = harness.table.decision().unwrap();
+        harness.act(harness.to_act(), decision, Choice::LegalIndex(0)).unwrap();
+        check(&harness);
+    }
+    harness.play_out(7);
+    check(&harness);
+    assert!(harness.table.log.len() > 40);
 }

@@ -1,0 +1,108 @@
+//! Observations as the bytes of their messages, which are never made: [`wire`](super::wire) has what these would be.
+
+use zetema_proto::{Fields, encode_legal_actions, encode_seat_event, encode_view};
+use zetema_rules::{LegalActions, Rules};
+
+use super::wire;
+use crate::table::{ClockReading, Observation, TableEvent};
+
+/// Most observations of plain play have fewer bytes, without a view.
+const MOST_BYTES: usize = 128;
+/// And so many with one.
+const MOST_BYTES_WITH_VIEW: usize = 512;
+
+/// The bytes of an observation.
+pub(super) fn observation(observation: &Observation, rules: &Rules) -> Vec<u8> {
+    let Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
+    let room = if view.is_some() { MOST_BYTES_WITH_VIEW } else { MOST_BYTES };
+    let mut bytes = Vec::with_capacity(room);
+    let mut fields = Fields::of(&mut bytes);
+    fields.unless_zero(1, *seq);
+    if let Some(decision) = *decision {
+        fields.number(2, decision);
+    }
+    for event in events {
+        fields.message(3, |fields| match event {
+            TableEvent::Game(event) => encode_seat_event(fields, event, rules),
+            event => fields.made(&wire::table_event(event, rules)),
+        });
+    }
+    if let Some(view) = view {
+        fields.message(4, |fields| encode_view(fields, view));
+    }
+    if let Some(legal) = to_decide {
+        fields.message(5, |fields| decision_of(fields, legal, *clock));
+    }
+    if let Some(receipt) = receipt {
+        fields.number(7, receipt.decision);
+    }
+    bytes
+}
+
+fn decision_of(fields: &mut Fields<'_>, legal: &LegalActions, clock: Option<ClockReading>) {
+    fields.message(1, |fields| encode_legal_actions(fields, legal));
+    if let Some(ClockReading { budget_ms, bank_ms, elapsed_ms, strikes_left }) = clock {
+        fields.message(2, |clock| {
+            clock.unless_zero(1, budget_ms);
+            clock.unless_zero(2, bank_ms);
+            clock.unless_zero(3, elapsed_ms);
+            clock.unless_zero(4, strikes_left);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use zetema_proto::Views;
+    use zetema_rules::{NamedTimeControl, Preset, SeatEvent, TimeControl};
+
+    use super::*;
+    use crate::{
+        matches::{
+            Audience,
+            tests::{
+                fake::FakeJournal,
+                harness::{create_one, drain, open, play_all, spec},
+            },
+        },
+        table::{DealSpec, MatchSpec},
+    };
+
+    fn check(observed: &Observation, rules: &Rules) {
+        let expected = wire::observation(observed, rules).encode_to_vec();
+        assert_eq!(observation(observed, rules), expected, "{observed:?}");
+    }
+
+    /// Matches of this preset, by these clocks, as all look on: that each kind of thing is among what they see.
+    async fn check_matches(preset: Preset, players: usize, control: NamedTimeControl) {
+        let matches = open(&FakeJournal::new()).await;
+        let time_control = TimeControl::named(control);
+        let spec = MatchSpec { time_control, ..spec(preset, players, DealSpec::Joint) };
+        let info = create_one(&matches, spec).await;
+        let mut watching =
+            matches.subscribe(info.match_id, Audience::Spectator, None, Views::EveryDecision).await.unwrap();
+        let mut all = play_all(&matches, &info).await.concat();
+        let has_clock = all.iter().any(|observed| observed.clock.is_some());
+        assert_eq!(has_clock, control != NamedTimeControl::None);
+        all.extend(drain(&mut watching).await.0);
+        assert!(all.iter().any(|observed| observed.receipt.is_some()));
+        let happened = |wanted: fn(&TableEvent) -> bool| all.iter().any(|o| o.events.iter().any(wanted));
+        assert!(happened(|event| matches!(event, TableEvent::NoncesWanted { .. })));
+        assert!(happened(|event| matches!(event, TableEvent::Revealed { .. })));
+        assert!(happened(|event| matches!(event, TableEvent::Game(SeatEvent::Declared { .. }))));
+        for observed in all {
+            check(&observed, &info.rules);
+            check(&Observation { view: None, ..observed }, &info.rules);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_seen_of_whole_matches_is_encoded_as_its_messages_are() {
+        for preset in Preset::ALL {
+            let players = preset.players().first().copied().unwrap();
+            check_matches(preset, players.into(), NamedTimeControl::None).await;
+        }
+        check_matches(Preset::Sackson, 4, NamedTimeControl::Blitz).await;
+    }
+}
