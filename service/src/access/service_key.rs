@@ -3,7 +3,6 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
 
 use super::AccessError;
@@ -13,7 +12,9 @@ const META_KEY: &str = "service_key";
 const KEY_BYTES: usize = 32;
 
 /// 32 random bytes, made at the first start and kept in the journal. `Debug` does not show them.
-pub struct ServiceKey(SecretBox<[u8; KEY_BYTES]>);
+///
+/// Here are what HMAC hashes of them first, the same for each message: so they are hashed once, and can't be had back.
+pub struct ServiceKey(Hmac<Sha256>);
 
 impl fmt::Debug for ServiceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,7 +25,10 @@ impl fmt::Debug for ServiceKey {
 impl ServiceKey {
     /// The key of these bytes.
     pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
-        Self(SecretBox::new(Box::new(bytes)))
+        // A key of the block's 64 bytes: RFC 2104 pads a shorter one with zeros, and so does this.
+        let mut block = [0; 64];
+        block[..KEY_BYTES].copy_from_slice(&bytes);
+        Self(Hmac::new(&block.into()))
     }
 
     /// The journal's key; a new one when it has none yet.
@@ -38,13 +42,9 @@ impl ServiceKey {
         Ok(Self::from_bytes(bytes))
     }
 
-    pub(super) fn mac(&self, message: &[u8]) -> [u8; 32] {
-        // A key of the block's 64 bytes: RFC 2104 pads a shorter one with zeros, and so does this.
-        let mut block = [0; 64];
-        block[..KEY_BYTES].copy_from_slice(self.0.expose_secret());
-        let mut mac = Hmac::<Sha256>::new(&block.into());
-        mac.update(message);
-        mac.finalize().into_bytes().into()
+    /// The MAC of a message in this context, which no other use of the key has.
+    pub(super) fn mac(&self, context: &[u8], message: &[u8]) -> [u8; 32] {
+        self.0.clone().chain_update(context).chain_update(message).finalize().into_bytes().into()
     }
 }
 

@@ -96,41 +96,44 @@ impl Backend {
     }
 
     /// Asks a table what has just come in by a unary call of this RPC, with this metadata.
-    pub(super) async fn command(
-        &self,
+    pub(super) fn command<'a>(
+        &'a self,
         rpc: &'static str,
-        share: Option<&Share>,
+        share: Option<&'a Share>,
         metadata: &MetadataMap,
         match_id: MatchId,
         command: Command,
-    ) -> Result<Done, Fault> {
+    ) -> impl Future<Output = Result<Done, Fault>> + Send + use<'a> {
         let arrival = self.matches.arrival(None);
         let asked = Commanded::new(rpc, Some(metadata), match_id, &command);
-        self.commanded(share, asked, command, arrival).await
+        self.commanded(share, asked, command, arrival)
     }
 
-    /// Asks a table what is to be asked.
-    pub(super) async fn commanded(
-        &self,
-        share: Option<&Share>,
+    /// Asks a table what is to be asked. Neither is an `async fn`, whose future has room for what it was given twice.
+    pub(super) fn commanded<'a>(
+        &'a self,
+        share: Option<&'a Share>,
         asked: Commanded,
         command: Command,
         arrival: Arrival,
-    ) -> Result<Done, Fault> {
+    ) -> impl Future<Output = Result<Done, Fault>> + Send + use<'a> {
         let match_id = asked.match_id;
-        let answered = async {
-            if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {
-                return Ok(done);
-            }
-            // Boxed, as what seldom happens would make the future of every action as large.
-            let over = async move {
-                let _turn = self.turn(share, match_id).await?;
-                Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
+        async move {
+            let answered = async {
+                if let Some(done) = self.matches.command_running(match_id, &command, arrival).await {
+                    return Ok(done);
+                }
+                let command = command.clone();
+                // Boxed, as what seldom happens would make the future of every action as large.
+                let over = async move {
+                    let _turn = self.turn(share, match_id).await?;
+                    Ok::<_, Fault>(self.matches.command(match_id, command, arrival).await)
+                };
+                over.boxed().await
             };
-            over.boxed().await
-        };
-        let answered = answered.instrument(asked.span.clone()).await?;
-        asked.answered(&self.matches, answered)
+            let answered = answered.instrument(asked.span.clone()).await?;
+            asked.answered(&self.matches, answered)
+        }
     }
 
     /// Whether there is time for a join. Refused is only who begins: a seat that has joined is let in again whatever comes, as is

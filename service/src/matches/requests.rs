@@ -1,5 +1,6 @@
 //! What is asked of one match, running or over.
 
+use futures::FutureExt;
 use tokio::sync::oneshot;
 use tracing::Span;
 use zetema_proto::Views;
@@ -228,7 +229,8 @@ impl Matches {
         let reply = Promise::new(|answered| drop(answer.send(answered)));
         let asked = Commanded { command: command.clone(), arrival, asked: Asked::now(), reply };
         if let Err(asked) = handle.at_once(asked) {
-            handle.send(asked).await.ok()?;
+            // Boxed, as most find the table at rest, and the future of each action were as large.
+            handle.send(asked).boxed().await.ok()?;
         }
         answered.await.ok()?
     }

@@ -60,7 +60,7 @@ impl Service<Request<Incoming>> for Calls {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Self { routes, origin, timeout, max_request_bytes } = self;
-        let (timeout, max_request_bytes) = (*timeout, *max_request_bytes);
+        let timeout = *timeout;
         let traffic = origin.traffic.clone();
         let purpose = Purpose::of(request.uri().path());
         let room = traffic.room(purpose);
@@ -70,15 +70,13 @@ impl Service<Request<Incoming>> for Calls {
             (Some(direct), Some(to)) => Way::Direct(Arc::clone(direct), to),
             _ => Way::Routed(routes.router.clone()),
         };
+        let coming = Arc::new(Coming::default());
+        let mut request = asked(request, *max_request_bytes, &traffic, &coming);
         async move {
             let at_work = traffic.workers().acquire_owned().await.ok();
             // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
             // known only now that this one is at work.
             traffic.room_for_answer().await;
-            let coming = Arc::new(Coming::default());
-            let (parts, body) = request.into_parts();
-            let body = Asked::new(body, &parts.headers, max_request_bytes, &traffic, Arc::clone(&coming));
-            let mut request = Request::from_parts(parts, body);
             let given_up = GivenUp::default();
             let late = async {
                 // Most messages come with what goes before them, and no timer is set for them.
@@ -93,19 +91,18 @@ impl Service<Request<Incoming>> for Calls {
                 given_up.with(status.code());
                 status
             };
-            let answer = async {
-                match way {
-                    Way::Direct(direct, to) => {
-                        direct.answer(to, origin, given_up.clone(), request).await.map(Made::Direct)
-                    }
-                    Way::Routed(router) => {
-                        request.extensions_mut().insert(origin);
-                        request.extensions_mut().insert(given_up.clone());
-                        let service = TowerToHyperService::new(router);
-                        // Boxed, or the future of each action were as large.
-                        let Ok(response) = service.call(request.map(Body::new)).boxed().await;
-                        response.map(Made::Routed)
-                    }
+            // No async block, or there were room for the request in it too.
+            let answer = match &way {
+                Way::Direct(direct, to) => {
+                    let answer = direct.answer(*to, origin, given_up.clone(), request);
+                    answer.map(|response| response.map(Made::Direct)).left_future()
+                }
+                Way::Routed(router) => {
+                    request.extensions_mut().insert(origin);
+                    request.extensions_mut().insert(given_up.clone());
+                    let answer = TowerToHyperService::new(router.clone()).call(request.map(Body::new));
+                    // Boxed, or the future of each action were as large.
+                    answer.map(|Ok(response)| response.map(Made::Routed)).boxed().right_future()
                 }
             };
             let mut response = tokio::select! {
@@ -131,6 +128,18 @@ impl Service<Request<Incoming>> for Calls {
         }
         .boxed()
     }
+}
+
+/// A request whose body is watched as it comes.
+fn asked(
+    request: Request<Incoming>,
+    max_bytes: usize,
+    traffic: &Traffic,
+    coming: &Arc<Coming>,
+) -> Request<Asked> {
+    let (parts, body) = request.into_parts();
+    let body = Asked::new(body, &parts.headers, max_bytes, traffic, Arc::clone(coming));
+    Request::from_parts(parts, body)
 }
 
 /// Which way a call takes.

@@ -13,11 +13,12 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use futures::FutureExt;
+use futures::{FutureExt, future::lazy};
 use http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use tonic::{Code, Status};
 
+use super::unary::GRPC_STATUS;
 use crate::{
     grpc::{Fault, is_grpc},
     metrics::{Call, GivenUp, Messages, Rpcs},
@@ -33,12 +34,15 @@ pub(super) async fn measure(State(rpcs): State<Arc<Rpcs>>, request: Request, nex
 }
 
 /// Counts a call of gRPC from its request to the last of its answer. What panics is answered as a fault of the server.
-pub(super) async fn measured<B, A, F>(
-    rpcs: &Arc<Rpcs>,
+///
+/// It is no `async fn`, as the future of one has room for what it was given beside that of what it awaits: each that a request is
+/// handed through would add a request to the future of every action.
+pub(super) fn measured<B, A, F>(
+    rpcs: &Rpcs,
     given_up: GivenUp,
     request: http::Request<B>,
     answer: impl FnOnce(http::Request<Measured<B>>) -> F,
-) -> http::Response<Measured<A>>
+) -> impl Future<Output = http::Response<Measured<A>>>
 where
     F: Future<Output = http::Response<A>>,
     A: Default,
@@ -46,19 +50,21 @@ where
     let mut call = rpcs.begin(request.uri().path(), given_up);
     let messages = call.received();
     let request = request.map(|body| Measured { body: Some(body), messages, call: None });
-    let answered = AssertUnwindSafe(async { answer(request).await }).catch_unwind().await;
-    let response = answered.unwrap_or_else(|panic| Status::from(Fault::panicked(&*panic)).into_http());
-    call.responds();
-    // Without a message the code is here already, else it comes behind the last one.
-    if let Some(code) = code(response.headers()) {
-        call.ends(code);
-    }
-    let messages = call.sent();
-    response.map(|body| Measured { body: Some(body), messages, call: Some(call) })
+    let answered = AssertUnwindSafe(lazy(|_| answer(request)).flatten()).catch_unwind();
+    answered.map(move |answered| {
+        let response = answered.unwrap_or_else(|panic| Status::from(Fault::panicked(&*panic)).into_http());
+        call.responds();
+        // Without a message the code is here already, else it comes behind the last one.
+        if let Some(code) = code(response.headers()) {
+            call.ends(code);
+        }
+        let messages = call.sent();
+        response.map(|body| Measured { body: Some(body), messages, call: Some(call) })
+    })
 }
 
 fn code(headers: &HeaderMap) -> Option<Code> {
-    headers.get("grpc-status").map(|code| Code::from_bytes(code.as_bytes()))
+    headers.get(GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes()))
 }
 
 /// The body of a request, or of an answer, which has the call to which it is the last.

@@ -20,35 +20,37 @@ use tonic::{Status, body::Body};
 const PREFIX: usize = 5;
 
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+pub(super) const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const GRPC_ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
 const WELL: HeaderValue = HeaderValue::from_static("0");
 
 type Piece<B> = Result<Frame<Bytes>, <B as http_body::Body>::Error>;
+/// What was read of a body.
+type Pieces<B> = [Option<Piece<B>>; 2];
 
 /// Reads the message of a request, of so many bytes at most.
 ///
 /// # Errors
-/// The body from its start, if it is anything but one plain message.
-pub(super) async fn read<M, B>(headers: &HeaderMap, mut body: B, max_bytes: usize) -> Result<M, Again<B>>
+/// What was read of the body, if it is anything but one plain message.
+pub(super) async fn read<M, B>(headers: &HeaderMap, body: &mut B, max_bytes: usize) -> Result<M, Pieces<B>>
 where
     M: Message + Default,
     B: http_body::Body<Data = Bytes> + Unpin,
 {
     if headers.contains_key(GRPC_ENCODING) {
-        return Err(Again { read: [None, None], body });
+        return Err([None, None]);
     }
-    let first = next(&mut body).await;
+    let first = next(body).await;
     let data = first.as_ref().and_then(|piece| piece.as_ref().ok()?.data_ref());
     let Some(message) = data.and_then(|data| M::decode(whole(data, max_bytes)?).ok()) else {
-        return Err(Again { read: [first, None], body });
+        return Err([first, None]);
     };
     // Many clients end a request by a frame of its own, which is empty.
     while !body.is_end_stream() {
-        match next(&mut body).await {
+        match next(body).await {
             None => break,
             Some(Ok(frame)) if frame.data_ref().is_some_and(Bytes::is_empty) => {}
-            after => return Err(Again { read: [first, after], body }),
+            after => return Err([first, after]),
         }
     }
     Ok(message)
@@ -67,8 +69,8 @@ fn whole(bytes: &[u8], max_bytes: usize) -> Option<&[u8]> {
 
 /// A body of which a part was read, from its start.
 pub(super) struct Again<B: http_body::Body> {
-    read: [Option<Piece<B>>; 2],
-    body: B,
+    pub(super) read: Pieces<B>,
+    pub(super) body: B,
 }
 
 /// What was read is never pinned.
@@ -184,14 +186,14 @@ mod tests {
     async fn is_read(headers: &HeaderMap, pieces: &[&[u8]], max_bytes: usize) -> bool {
         let frames =
             pieces.iter().map(|piece| Ok::<_, Infallible>(Frame::data(Bytes::copy_from_slice(piece))));
-        let body = StreamBody::new(stream::iter(frames.collect::<Vec<_>>()));
-        match read::<v1::ActRequest, _>(headers, body, max_bytes).await {
+        let mut body = StreamBody::new(stream::iter(frames.collect::<Vec<_>>()));
+        match read::<v1::ActRequest, _>(headers, &mut body, max_bytes).await {
             Ok(message) => {
                 assert_eq!(message, asked());
                 true
             }
-            Err(again) => {
-                let bytes = again.collect().await.unwrap().to_bytes();
+            Err(read) => {
+                let bytes = Again { read, body }.collect().await.unwrap().to_bytes();
                 assert_eq!(bytes, pieces.concat(), "not a byte is lost");
                 false
             }

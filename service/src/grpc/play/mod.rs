@@ -65,12 +65,12 @@ impl PlayAdapter {
         &self,
         metadata: &MetadataMap,
         share: Option<&Share>,
-        message: v1::ActRequest,
+        message: &v1::ActRequest,
     ) -> Result<v1::ActResponse, Fault> {
         let v1::ActRequest { seat_token, act, assigned } = message;
-        let act = act.ok_or_else(|| FieldError::missing("act"))?;
-        let (decision, choice) = wire::act(&act).map_err(|error| error.within("act"))?;
-        let seat = seat::of_call(&self.backend, metadata, &seat_token, assigned.as_ref()).await?;
+        let act = act.as_ref().ok_or_else(|| FieldError::missing("act"))?;
+        let (decision, choice) = wire::act(act).map_err(|error| error.within("act"))?;
+        let seat = seat::of_call(&self.backend, metadata, seat_token, assigned.as_ref()).await?;
         let command = |access| Command::Act { access, decision, choice };
         match self.ask("Act", metadata, share, seat, command).await? {
             Done::Acted(receipt) => Ok(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }),
@@ -155,7 +155,7 @@ impl PlayService for PlayAdapter {
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        Ok(Response::new(self.acted(&metadata, extensions.get(), message).await?))
+        Ok(Response::new(self.acted(&metadata, extensions.get(), &message).await?))
     }
 
     async fn resign(

@@ -110,7 +110,11 @@ pub(super) async fn of_call(
     seat_token: &str,
     assigned: Option<&v1::AssignedSeat>,
 ) -> Result<(MatchId, SeatAccess), Fault> {
-    let (match_id, access, _) = of_join(backend, metadata, seat_token, assigned).await?;
+    if assigned.is_none() {
+        return caller::seat(&backend.access, seat_token, || "seat_token".to_owned());
+    }
+    // Boxed, as in `By::access`.
+    let (match_id, access, _) = of_join(backend, metadata, seat_token, assigned).boxed().await?;
     Ok((match_id, access))
 }
 
