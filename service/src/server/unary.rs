@@ -267,14 +267,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_without_a_byte_is_one() {
-        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), body(vec![Ok(data(&[0; PREFIX]))]), 0).await;
+        let mut body = body(vec![Ok(data(&[0; PREFIX]))]);
+        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), &mut body, 0).await;
         assert_eq!(read.ok(), Some(v1::ActRequest::default()));
     }
 
     /// Tonic is given all these pieces, and nothing else.
     async fn check_left_to_tonic(pieces: impl Fn() -> Vec<Sent>) {
-        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), body(pieces()), 1_000).await;
-        let mut again = read.expect_err("it is left to tonic");
+        let mut body = body(pieces());
+        let read = read::<v1::ActRequest, _>(&HeaderMap::new(), &mut body, 1_000).await;
+        let mut again = Again { read: read.expect_err("it is left to tonic"), body };
         let mut left = Vec::new();
         while let Some(piece) = next(&mut again).await {
             left.push(format!("{piece:?}"));
