@@ -26,15 +26,11 @@ impl SeatCore {
         start: &v1::SubscriptionStart,
     ) -> Result<Reaction, FieldError> {
         let v1::SubscriptionStart { r#match: described, seat, kind } = start;
-        // Each handle is kept while the stream lasts: a seat has one.
-        match self.link {
-            SeatLink::Joining { before } if before.is_none_or(|before| before == handle) => {}
-            SeatLink::Joining { .. } => {
-                return Err(FieldError::invalid("handle", "is not the one of before"));
-            }
-            SeatLink::Apart | SeatLink::Joined { .. } => {
-                return Err(FieldError::invalid("joined", "is the answer to no join"));
-            }
+        // Each handle is kept while the stream lasts: a seat has one. The same answer may come twice.
+        if let SeatLink::Joining { before: Some(before) } | SeatLink::Joined { handle: before } = self.link
+            && before != handle
+        {
+            return Err(FieldError::invalid("handle", "is not the one of before"));
         }
         self.link = SeatLink::Joined { handle };
         match kind {
