@@ -26,11 +26,16 @@ impl SeatCore {
         start: &v1::SubscriptionStart,
     ) -> Result<Reaction, FieldError> {
         let v1::SubscriptionStart { r#match: described, seat, kind } = start;
-        // Each handle is kept while the stream lasts: a seat has one. The same answer may come twice.
-        if let SeatLink::Joining { before: Some(before) } | SeatLink::Joined { handle: before } = self.link
-            && before != handle
-        {
-            return Err(FieldError::invalid("handle", "is not the one of before"));
+        match self.link {
+            // The answer to a join comes a second time.
+            SeatLink::Joined { handle: before } if before == handle => return Ok(Reaction::Fine),
+            // Each handle is kept while the stream lasts: a seat has one.
+            SeatLink::Joined { handle: before } | SeatLink::Joining { before: Some(before) }
+                if before != handle =>
+            {
+                return Err(FieldError::invalid("handle", "is not the one of before"));
+            }
+            _ => {}
         }
         self.link = SeatLink::Joined { handle };
         match kind {

@@ -77,6 +77,17 @@ fn a_seat_that_misses_an_observation_joins_again_and_goes_on() {
 }
 
 #[test]
+fn the_answer_to_a_join_may_come_twice() {
+    let mut world = World::new(rules(2), Records::Checked);
+    world.play_all(rules(2));
+    let answer = about_to_say(&mut world, joined);
+    let at = world.server.outbox.iter().position(|response| *response == answer).unwrap();
+    world.server.outbox.insert(at, answer);
+    world.run();
+    check_whole(&world);
+}
+
+#[test]
 fn joins_that_are_answered_again_and_again_fail_their_seat_and_fill_no_memory() {
     let mut world = World::new(rules(2), Records::Ignored);
     world.play_all(rules(2));
