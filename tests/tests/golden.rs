@@ -4,7 +4,7 @@
 //! A release that changes what is written gets a set of its own, beside those of the releases before:
 //!
 //! ```sh
-//! ZETEMA_GOLDEN=journal-10 cargo test --workspace --test golden -- --ignored make_a_golden_set
+//! ZETEMA_GOLDEN=journal-11 cargo test --workspace --test golden -- --ignored make_a_golden_set
 //! ```
 #![allow(
     clippy::unwrap_used,

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use tokio::task::JoinSet;
 use zetema_service::journal::{
     Append, Journal, MatchId, NewMatch, NewMatches, Options, Outcome, Payload, SqliteJournal, UnixMillis,
     Version,
@@ -43,22 +43,18 @@ pub(super) async fn measure(setting: &Setting) -> anyhow::Result<Figures> {
 async fn journal(setting: &Setting) -> anyhow::Result<(f64, f64)> {
     let folder = tempfile::tempdir_in(&setting.folder)?;
     let (journal, _) = SqliteJournal::open(folder.path(), Options::default()).await?;
-    let (journal, meter) = (Arc::new(journal), Arc::new(Meter::default()));
-    let mut tables = JoinSet::new();
+    let all =
+        Arc::new(All { journal: Arc::new(journal), meter: Meter::default(), ended: AtomicBool::new(false) });
     for number in 0..setting.many(TABLES) {
-        let (journal, meter) = (Arc::clone(&journal), Arc::clone(&meter));
-        tables.spawn(async move {
-            if let Err(error) = table(&journal, number).await {
-                meter.fail(&format!("{error:#}"));
-            }
-        });
+        let table = Table::create(&all, number).await?;
+        table.append(Version::new(1));
     }
-    wait(setting.warm_up, &meter).await?;
-    let (began, before) = (Instant::now(), journal.stats());
-    wait(setting.lasts, &meter).await?;
-    let (took, after) = (began.elapsed(), journal.stats());
-    tables.shutdown().await;
-    journal.close().await;
+    wait(setting.warm_up, &all.meter).await?;
+    let (began, before) = (Instant::now(), all.journal.stats());
+    wait(setting.lasts, &all.meter).await?;
+    let (took, after) = (began.elapsed(), all.journal.stats());
+    all.ended.store(true, Relaxed);
+    all.journal.close().await;
     let (rows, commits) = (after.rows - before.rows, after.commits - before.commits);
     ensure!(commits > 0, "the journal has written nothing in {:?}", setting.lasts);
     #[expect(clippy::cast_precision_loss, reason = "records of a minute")]
@@ -66,23 +62,43 @@ async fn journal(setting: &Setting) -> anyhow::Result<(f64, f64)> {
     Ok((rows / took.as_secs_f64(), rows / commits))
 }
 
-/// Creates a match, and appends to it for ever.
-async fn table(journal: &SqliteJournal, number: usize) -> anyhow::Result<()> {
-    let match_id = MatchId::from_bytes((number as u128).to_be_bytes());
-    let (epoch, record) = (journal.epoch(), Payload::new(&RECORD[..])?);
-    let new = NewMatch { match_id, records: record.clone().into() };
-    let new = NewMatches::new(vec![new], epoch, UnixMillis::new(0), None)?;
-    match journal.create(new).await {
-        Outcome::Done(_) => {}
-        other => bail!("a match was not created: {other:?}"),
-    }
-    let mut expected = Version::new(1);
-    loop {
-        let append = Append { match_id, expected, epoch, records: record.clone().into() };
-        match journal.append(append).await {
-            Outcome::Done(version) => expected = version,
-            other => bail!("a record was not appended: {other:?}"),
+/// What all tables have in common.
+struct All {
+    journal: Arc<SqliteJournal>,
+    meter: Meter,
+    ended: AtomicBool,
+}
+
+/// A match that is appended to for ever. It hands a record in where it is told of the one before, as the tables of a server do with
+/// actions.
+struct Table {
+    all: Arc<All>,
+    match_id: MatchId,
+    record: Payload,
+}
+
+impl Table {
+    async fn create(all: &Arc<All>, number: usize) -> anyhow::Result<Self> {
+        let match_id = MatchId::from_bytes((number as u128).to_be_bytes());
+        let record = Payload::new(&RECORD[..])?;
+        let new = NewMatch { match_id, records: record.clone().into() };
+        let new = NewMatches::new(vec![new], all.journal.epoch(), UnixMillis::new(0), None)?;
+        match all.journal.create(new).await {
+            Outcome::Done(_) => Ok(Self { all: Arc::clone(all), match_id, record }),
+            other => bail!("a match was not created: {other:?}"),
         }
+    }
+
+    fn append(self, expected: Version) {
+        let journal = Arc::clone(&self.all.journal);
+        let (match_id, records) = (self.match_id, self.record.clone().into());
+        let append = Append { match_id, expected, epoch: journal.epoch(), records };
+        let then = move |outcome| match outcome {
+            _ if self.all.ended.load(Relaxed) => {}
+            Outcome::Done(version) => self.append(version),
+            other => self.all.meter.fail(&format!("a record was not appended: {other:?}")),
+        };
+        journal.append_then(append, Box::new(then));
     }
 }
 

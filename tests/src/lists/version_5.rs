@@ -12,7 +12,7 @@ const ADDED: &str = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_ref
     DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners;
     DROP TABLE ladders; DROP TABLE ladder_ratings; DROP TABLE rotated_tokens";
 /// The version of the tables.
-const SCHEMA: u64 = 10;
+const SCHEMA: u64 = 11;
 /// The name of the version's number.
 const KEY: &str = "journal/schema";
 

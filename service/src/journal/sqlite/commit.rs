@@ -253,7 +253,7 @@ impl Commit<'_> {
     ) -> rusqlite::Result<Version> {
         let head = self.live.get(&match_id).map_or(Head::START, |m| m.head);
         let version = head.version.next().ok_or(rusqlite::Error::IntegralValueOutOfRange(0, i64::MAX))?;
-        let header = RowHeader { format: Format::Placed, kind, match_id, version, epoch };
+        let header = RowHeader { format: Format::Short, kind, match_id, version, epoch };
         let position = self.live.next_position();
         let chain = header.encode(head.chain, payload.as_bytes(), position, self.row);
         self.insert_row()?;

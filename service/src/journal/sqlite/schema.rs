@@ -20,9 +20,9 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
-/// list, 6 no accounts, 7 no ratings of ladders, 8 no tokens that play on, 9 no packs in the log. A later one is a later
+/// list, 6 no accounts, 7 no ratings of ladders, 8 no tokens that play on, 9 no packs in the log, 10 no short rows. A later one is a later
 /// release's.
-pub(super) const SCHEMA: u64 = 10;
+pub(super) const SCHEMA: u64 = 11;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.

@@ -27,9 +27,9 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
     let f = Fixture::new().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'000000000000000b' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'000000000000000c' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 11, and this release knows version 10: \
+    let error = "FOLDER/journal.sqlite3 has schema version 12, and this release knows version 11: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::journal::{OpenError, ReadError};
 
-/// Matches 1 to 60, created together, which is 60 rows in four packs of 16 and less; those up to `to` go on, each record in a commit of its own.
+/// Matches 1 to 60, created together, which is 60 rows in three packs of 25 and less; those up to `to` go on, each record in a commit of its own.
 async fn sixty(to: u32) -> Fixture {
     let f = Fixture::new().await;
     f.created(1..=60).await;
@@ -35,10 +35,7 @@ fn quarantined(f: &Fixture) -> Vec<MatchId> {
 async fn what_is_committed_together_takes_a_row_of_the_table_for_each_third_of_a_page() {
     let f = sixty(2).await;
     let rows = written(&f.database());
-    assert_eq!(
-        rows.iter().map(|(position, _)| *position).collect::<Vec<_>>(),
-        [16, 32, 48, 60, 61, 62, 63, 64]
-    );
+    assert_eq!(rows.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [25, 50, 60, 61, 62, 63, 64]);
     assert!((1_250..1_341).contains(&rows[0].1), "{rows:?}");
     let f = f.reopen().await;
     assert_eq!((f.recovery.unfinished, f.recovery.rows_read, f.recovery.stray.len()), (60, 64, 0));
@@ -53,19 +50,19 @@ async fn what_is_committed_together_takes_a_row_of_the_table_for_each_third_of_a
 #[tokio::test]
 async fn a_bit_in_a_row_of_a_pack_quarantines_its_match_alone() {
     let f = sixty(60).await;
-    // The last byte of the first pack is of the payload of match 16.
-    let last = usize::try_from(written(&f.database())[0].1 - 1).unwrap();
-    let f = f.reopen_after(|conn| flip(conn, 16, last)).await;
-    assert_eq!((quarantined(&f), f.recovery.unfinished), (vec![id(16)], 59));
-    assert_eq!(f.texts(15).await, ["created", "goes on", "on"]);
+    // The payload of match 25 is in the first pack before the last hash, of 16 bytes, and the last place, of 4.
+    let last = usize::try_from(written(&f.database())[0].1 - 1 - 16 - 4).unwrap();
+    let f = f.reopen_after(|conn| flip(conn, 25, last)).await;
+    assert_eq!((quarantined(&f), f.recovery.unfinished), (vec![id(25)], 59));
+    assert_eq!(f.texts(24).await, ["created", "goes on", "on"]);
 }
 
 #[tokio::test]
 async fn where_a_packs_lengths_are_damaged_all_its_matches_are_quarantined() {
     for byte in [0, 1, 2, 3, 20] {
         let f = sixty(60).await.reopen_after(|conn| flip(conn, 60, byte)).await;
-        assert_eq!(quarantined(&f), (49..=60).map(id).collect::<Vec<_>>(), "byte {byte}");
-        assert_eq!(f.texts(48).await, ["created", "goes on", "on"]);
+        assert_eq!(quarantined(&f), (51..=60).map(id).collect::<Vec<_>>(), "byte {byte}");
+        assert_eq!(f.texts(50).await, ["created", "goes on", "on"]);
         f.journal.close().await;
     }
 }
@@ -92,8 +89,8 @@ async fn a_damaged_pack_whose_matches_have_no_later_record_stops_the_start_and_c
         assert!(SqliteJournal::repair(f.folder.path()).unwrap().is_some());
         let f = f.reopen().await;
         let of_sixty = quarantined(&f).into_iter().filter(|match_id| *match_id != id(0));
-        assert_eq!(of_sixty.collect::<Vec<_>>(), (49..=59).map(id).collect::<Vec<_>>());
-        assert_eq!(f.texts(48).await, ["created", "goes on", "on"]);
+        assert_eq!(of_sixty.collect::<Vec<_>>(), (51..=59).map(id).collect::<Vec<_>>());
+        assert_eq!(f.texts(50).await, ["created", "goes on", "on"]);
         f.journal.close().await;
     }
 }
@@ -147,10 +144,10 @@ async fn repaired_whole(f: Fixture, damage: &str) {
 /// A key that is damaged makes the places of a pack those of another.
 #[tokio::test]
 async fn where_a_packs_key_is_damaged_a_repair_loses_nothing() {
-    for key in [20, 28, 33, 70] {
+    for key in [20, 40, 51, 70] {
         let f = sixty(0).await;
         f.journal.close().await;
-        let change = format!("UPDATE log_1 SET position = {key} WHERE position = 32");
+        let change = format!("UPDATE log_1 SET position = {key} WHERE position = 50");
         f.database().execute_batch(&change).unwrap();
         repaired_whole(f, &format!("{key}")).await;
     }
@@ -160,13 +157,13 @@ async fn where_a_packs_key_is_damaged_a_repair_loses_nothing() {
 async fn a_pack_that_is_damaged_while_the_journal_is_open_is_damage_to_who_reads() {
     for byte in [0, 2, 4] {
         let f = sixty(0).await;
-        flip(&f.database(), 32, byte);
-        for number in [17, 24, 31] {
+        flip(&f.database(), 50, byte);
+        for number in [26, 40, 49] {
             let read = f.journal.read(id(number)).await;
             assert!(matches!(read, Err(ReadError::Damaged(_))), "byte {byte}, match {number}: {read:?}");
         }
-        assert_eq!(f.texts(16).await, ["created"]);
-        assert_eq!(f.texts(33).await, ["created"]);
+        assert_eq!(f.texts(25).await, ["created"]);
+        assert_eq!(f.texts(51).await, ["created"]);
     }
 }
 
@@ -177,8 +174,8 @@ async fn where_one_bit_of_a_packs_key_is_flipped_in_the_file_a_repair_loses_noth
         let f = sixty(0).await;
         f.journal.close().await;
         let mut bytes = std::fs::read(f.path()).unwrap();
-        // The key 32, the head of SQLite's record, and that of the pack.
-        let is_it = |at: &[u8]| at[..3] == [32, 4, 0] && at[5..8] == [0xfc, 0, 16];
+        // The key 50, the head of SQLite's record, and that of the pack.
+        let is_it = |at: &[u8]| at[..3] == [50, 4, 0] && at[5..8] == [0xfc, 0, 25];
         // What a cell has left behind where it was before is of no use.
         let all: Vec<usize> = (0..bytes.len() - 8).filter(|at| is_it(&bytes[*at..at + 8])).collect();
         for at in all {

@@ -47,7 +47,7 @@ const OVERWRITTEN: [&str; 4] = [
     "row = zeroblob(length(row))",
     "row = randomblob(length(row))",
     // A bit of the match id and one of the payload.
-    "row = CAST(substr(row, 1, 2) || x'01' || substr(row, 4, length(row) - 4) || x'01' AS BLOB)",
+    "row = CAST(substr(row, 1, 2) || x'01' || substr(row, 4, length(row) - 24) || x'01' || substr(row, -20) AS BLOB)",
     "position = position + 1000",
 ];
 
