@@ -8,7 +8,7 @@ use std::{
 use futures::{
     FutureExt, Stream, StreamExt,
     future::BoxFuture,
-    stream::{self, BoxStream, FuturesUnordered},
+    stream::{self, BoxStream},
 };
 use metrics::counter;
 use tonic::Status;
@@ -18,7 +18,14 @@ use zetema_proto::{
 };
 use zetema_rules::{Outcome, Viewer};
 
-use super::{backend::Backend, drain::Drain, encoded, fault::Fault, told::EncodedObservation, wire};
+use super::{
+    backend::Backend,
+    drain::{Stage, Stages},
+    encoded,
+    fault::Fault,
+    told::EncodedObservation,
+    wire,
+};
 use crate::{
     admission::{Share, Turn},
     journal::MatchId,
@@ -282,8 +289,7 @@ where
     T: Send + 'static,
     S: Stream<Item = Result<T, Status>> + Send + Unpin + 'static,
 {
-    let mut open =
-        Answering { first, answers, word, drain: backend.drain.clone(), stages: stages(&backend.drain) };
+    let mut open = Answering { first, answers, word, stages: backend.drain.stages() };
     let mut has_ended = false;
     let next = move |context: &mut Context<'_>| {
         if has_ended {
@@ -296,29 +302,12 @@ where
     stream::poll_fn(next).boxed()
 }
 
-/// A stage that a server comes to.
-enum Stage {
-    Draining,
-    Closing,
-}
-
-/// As the server comes to them. What has not come is not looked at for each answer.
-type Stages = FuturesUnordered<BoxFuture<'static, Stage>>;
-
-fn stages(drain: &Drain) -> Stages {
-    let stages = FuturesUnordered::new();
-    stages.push(drain.draining().clone().cancelled_owned().map(|()| Stage::Draining).boxed());
-    stages.push(drain.closing().clone().cancelled_owned().map(|()| Stage::Closing).boxed());
-    stages
-}
-
 /// A stream of answers that is open.
 struct Answering<T, S> {
     first: Option<T>,
     answers: S,
     /// What is said when the server drains.
     word: fn(v1::Draining) -> T,
-    drain: Drain,
     stages: Stages,
 }
 
@@ -327,14 +316,10 @@ impl<T, S: Stream<Item = Result<T, Status>> + Unpin> Answering<T, S> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        let come = match self.stages.poll_next_unpin(context) {
-            Poll::Ready(Some(Stage::Draining)) => Some(Ok((self.word)(self.drain.message()))),
-            Poll::Ready(Some(Stage::Closing)) => Some(Err(Fault::draining(Duration::ZERO).into())),
-            Poll::Ready(None) | Poll::Pending => None,
-        };
-        match come {
-            Some(come) => Poll::Ready(Some(come)),
-            None => self.answers.poll_next_unpin(context),
+        match self.stages.poll_next(context) {
+            Poll::Ready(Stage::Draining) => Poll::Ready(Some(Ok((self.word)(self.stages.drain().message())))),
+            Poll::Ready(Stage::Closing) => Poll::Ready(Some(Err(Fault::draining(Duration::ZERO).into()))),
+            Poll::Pending => self.answers.poll_next_unpin(context),
         }
     }
 }
