@@ -25,19 +25,21 @@ pub(crate) struct Drain {
 impl Drain {
     /// Drains until this moment at most. The first that is given stands.
     pub(crate) fn begin(&self, deadline: Instant) {
-        if self.course.deadline.set(deadline).is_ok() {
+        let is_first = self.course.deadline.set(deadline).is_ok();
+        self.draining.cancel();
+        if is_first {
             self.course.wake();
         }
-        self.draining.cancel();
     }
 
     /// Closes, whether the deadline has come or not.
     pub(crate) fn close(&self) {
         self.begin(Instant::now());
-        if self.course.closed.set(()).is_ok() {
+        let is_first = self.course.closed.set(()).is_ok();
+        self.closing.cancel();
+        if is_first {
             self.course.wake();
         }
-        self.closing.cancel();
     }
 
     /// Cancelled when the server drains.

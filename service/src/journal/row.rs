@@ -17,8 +17,9 @@ const LONG_HEADER_BYTES: usize = EPOCH_AT + 8 + 32;
 const PLACE_BYTES: usize = 8;
 const SHORT_HASH_BYTES: usize = 16;
 const SHORT_PLACE_BYTES: usize = 4;
-/// The first byte of [`Format::Short`].
-const SHORT: u8 = 3;
+/// The first byte of [`Format::Short`], which differs from each other first byte in two bits or more: where one is flipped, nothing of the
+/// row is taken for what it is not.
+const SHORT: u8 = 7;
 
 /// A hash over a record and, through the one before, over all before it. A short one is filled with zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -201,15 +202,16 @@ pub(crate) struct Row<'a> {
 pub(crate) enum RowError {
     #[error("a row of {0} bytes is too short")]
     Short(usize),
-    #[error("a row of match {match_id} has the unknown format {format} or kind {kind}")]
+    #[error(
+        "a row of match {match_id} has the unknown format {format} or kind {kind}, or is too short for it"
+    )]
     Unknown { match_id: MatchId, version: Version, format: u8, kind: u8 },
 }
 
 impl<'a> Row<'a> {
     /// Reads a row.
     pub(crate) fn decode(row: &'a [u8]) -> Result<Self, RowError> {
-        let short = RowError::Short(row.len());
-        let (header, rest) = row.split_first_chunk::<EPOCH_AT>().ok_or(short)?;
+        let (header, rest) = row.split_first_chunk::<EPOCH_AT>().ok_or(RowError::Short(row.len()))?;
         let match_id = MatchId::from_bytes(part(header, 2));
         let version = Version::new(u32::from_be_bytes(part(header, VERSION_AT)));
         let unknown = RowError::Unknown { match_id, version, format: header[0], kind: header[1] };
@@ -223,20 +225,23 @@ impl<'a> Row<'a> {
             1 => RowKind::Last,
             _ => return Err(unknown),
         };
-        let (epoch, rest) = rest.split_at_checked(epoch_bytes).ok_or(short)?;
+        let (epoch, rest) = rest.split_at_checked(epoch_bytes).ok_or(unknown)?;
+        if header[0] == SHORT && epoch_bytes > 1 && epoch[0] == 0 {
+            return Err(unknown);
+        }
         let epoch = Epoch::new(epoch.iter().fold(0, |epoch, byte| epoch << 8 | u64::from(*byte)));
         let (format, place, chain, payload) = match header[0] {
             SHORT => {
-                let (rest, place) = rest.split_last_chunk().ok_or(short)?;
-                let (payload, chain) = rest.split_last_chunk().ok_or(short)?;
+                let (rest, place) = rest.split_last_chunk().ok_or(unknown)?;
+                let (payload, chain) = rest.split_last_chunk().ok_or(unknown)?;
                 (Format::Short, Place::Short(*place), ChainHash::short(*chain), payload)
             }
             form => {
-                let (chain, rest) = rest.split_first_chunk().ok_or(short)?;
+                let (chain, rest) = rest.split_first_chunk().ok_or(unknown)?;
                 if form == 1 {
                     (Format::First, Place::Unsaid, ChainHash(*chain), rest)
                 } else {
-                    let (place, payload) = rest.split_first_chunk().ok_or(short)?;
+                    let (place, payload) = rest.split_first_chunk().ok_or(unknown)?;
                     (Format::Placed, Place::Long(*place), ChainHash(*chain), payload)
                 }
             }
@@ -345,6 +350,44 @@ mod tests {
     }
 
     #[test]
+    fn no_flipped_bit_makes_a_short_row_one_of_another_format_or_the_other_way_round() {
+        for format in [1, 2_u8] {
+            assert!((format ^ SHORT).count_ones() > 1);
+        }
+    }
+
+    #[test]
+    fn every_form_and_kind_but_that_which_was_written_is_told_from_it() {
+        for header in headers().filter(|header| header.format == Format::Short) {
+            let mut bytes = Vec::new();
+            header.encode(ChainHash::START, b"payload of more than the bytes of an epoch", 77, &mut bytes);
+            let written = (bytes[0], bytes[1]);
+            for (form, kind) in (0..=255).flat_map(|form| (0..=255).map(move |kind| (form, kind))) {
+                (bytes[0], bytes[1]) = (form, kind);
+                assert_eq!(is_intact(&bytes), (form, kind) == written, "{form}, {kind} of {header:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_names_its_match_does_so_however_short_it_is() {
+        for header in headers() {
+            let mut bytes = Vec::new();
+            header.encode(ChainHash::START, b"", 77, &mut bytes);
+            for length in 0..bytes.len() {
+                let read = Row::decode(&bytes[..length]);
+                match read.err() {
+                    None => assert!(length >= EPOCH_AT),
+                    Some(RowError::Short(bytes)) => assert_eq!((bytes, length < EPOCH_AT), (length, true)),
+                    Some(RowError::Unknown { match_id, version, .. }) => {
+                        assert_eq!((match_id, version), (header.match_id, header.version));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_chain_goes_on_from_any_format_to_any() {
         for [before, after] in FORMATS.map(|before| FORMATS.map(|after| [before, after])).concat() {
             let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -375,11 +418,11 @@ mod tests {
             "7061796c6f6164",
         ];
         let short = [
-            "030007070707070707070707070707070707",
+            "070007070707070707070707070707070707",
             "00000003",
             "09",
             "7061796c6f6164",
-            "13921798225e265efb1f0b5665a14e17",
+            "f807270c4c70cc928ba48be3ca6965da",
             "0000004d",
         ];
         let all = [

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use zetema_service::journal::{
-    Append, Journal, MatchId, NewMatch, NewMatches, Options, Outcome, Payload, SqliteJournal, UnixMillis,
-    Version,
+    Append, AppendOutcome, Journal, MatchId, NewMatch, NewMatches, Options, Outcome, Payload, SqliteJournal,
+    UnixMillis, Version,
 };
 
 use super::meter::Meter;
@@ -45,16 +45,20 @@ async fn journal(setting: &Setting) -> anyhow::Result<(f64, f64)> {
     let (journal, _) = SqliteJournal::open(folder.path(), Options::default()).await?;
     let all =
         Arc::new(All { journal: Arc::new(journal), meter: Meter::default(), ended: AtomicBool::new(false) });
-    for number in 0..setting.many(TABLES) {
-        let table = Table::create(&all, number).await?;
-        table.append(Version::new(1));
+    let measured = async {
+        for number in 0..setting.many(TABLES) {
+            let table = Table::create(&all, number).await?;
+            table.append(Version::new(1));
+        }
+        wait(setting.warm_up, &all.meter).await?;
+        let (began, before) = (Instant::now(), all.journal.stats());
+        wait(setting.lasts, &all.meter).await?;
+        anyhow::Ok((began.elapsed(), before, all.journal.stats()))
     }
-    wait(setting.warm_up, &all.meter).await?;
-    let (began, before) = (Instant::now(), all.journal.stats());
-    wait(setting.lasts, &all.meter).await?;
-    let (took, after) = (began.elapsed(), all.journal.stats());
+    .await;
     all.ended.store(true, Relaxed);
     all.journal.close().await;
+    let (took, before, after) = measured?;
     let (rows, commits) = (after.rows - before.rows, after.commits - before.commits);
     ensure!(commits > 0, "the journal has written nothing in {:?}", setting.lasts);
     #[expect(clippy::cast_precision_loss, reason = "records of a minute")]
@@ -93,12 +97,36 @@ impl Table {
         let journal = Arc::clone(&self.all.journal);
         let (match_id, records) = (self.match_id, self.record.clone().into());
         let append = Append { match_id, expected, epoch: journal.epoch(), records };
-        let then = move |outcome| match outcome {
-            _ if self.all.ended.load(Relaxed) => {}
-            Outcome::Done(version) => self.append(version),
-            other => self.all.meter.fail(&format!("a record was not appended: {other:?}")),
-        };
-        journal.append_then(append, Box::new(then));
+        let mut waiting = Waiting(Some(self));
+        journal.append_then(append, Box::new(move |outcome| waiting.told(outcome)));
+    }
+}
+
+/// A table whose record is on its way.
+struct Waiting(Option<Table>);
+
+impl Waiting {
+    fn told(&mut self, outcome: AppendOutcome) {
+        match (self.0.take(), outcome) {
+            (Some(table), _) if table.all.ended.load(Relaxed) => drop(table),
+            (Some(table), Outcome::Done(version)) => table.append(version),
+            (table, other) => fail(table, &format!("a record was not appended: {other:?}")),
+        }
+    }
+}
+
+/// A journal that goes away tells nobody.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let table = self.0.take().filter(|table| !table.all.ended.load(Relaxed));
+        fail(table, "the journal has gone away");
+    }
+}
+
+fn fail(table: Option<Table>, problem: &str) {
+    if let Some(Table { all, .. }) = table {
+        all.ended.store(true, Relaxed);
+        all.meter.fail(problem);
     }
 }
 

@@ -159,3 +159,20 @@ fn a_waker_may_drop_a_stream() {
     assert!(owner.0.lock().unwrap().is_none());
     assert_eq!(places(&drain), 0);
 }
+
+#[test]
+fn a_waker_that_panics_keeps_no_server_from_draining() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker of another program");
+        }
+    }
+    let drain = Drain::default();
+    let mut stream = drain.stages();
+    assert!(stream.poll_next(&Context::from_waker(&Waker::from(Arc::new(Panics)))).is_pending());
+    let other = drain.clone();
+    assert!(thread::spawn(move || other.begin(in_a_minute())).join().is_err());
+    assert!(drain.draining().is_cancelled());
+    assert_eq!(Looker::of(&drain).looks(), Poll::Ready(Stage::Draining));
+}

@@ -22,10 +22,9 @@ fn flip(conn: &Connection, position: i64, byte: usize) {
 }
 
 fn flip_bit(conn: &Connection, position: i64, byte: usize, bit: u32) {
-    let sql = "SELECT row FROM log_1 WHERE position = ?1";
-    let mut row: Vec<u8> = conn.query_row(sql, [position], |row| row.get(0)).unwrap();
+    let mut row = row_at(conn, position);
     row[byte] ^= 1 << bit;
-    conn.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", rusqlite::params![row, position]).unwrap();
+    put_row(conn, position, &row);
 }
 
 /// Match 2 is quarantined with this many intact records, the others run.

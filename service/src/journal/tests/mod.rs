@@ -1,6 +1,7 @@
 //! The journal through its trait, and its files through SQLite.
 
 mod accounts;
+mod bits;
 mod crashed;
 mod damage;
 mod finishing;
@@ -23,9 +24,10 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use zetema_proto::journal::v1::MatchSummary;
 
+use super::row::{ChainHash, Format, Row, RowHeader};
 use super::{
-    Append, AppendOutcome, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing, MatchId,
-    NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery, Request,
+    Append, AppendOutcome, Checked, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing,
+    MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery, Request,
     SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
 };
 
@@ -172,20 +174,32 @@ fn copy_row(conn: &Connection, from: (&str, i64), to: (&str, i64)) {
 
 /// Makes the rows of the first segment those of the first release, which did not say where they are.
 fn as_the_first_release_wrote_them(conn: &Connection) {
-    use super::row::{ChainHash, Format, Row, RowHeader};
+    written_as(conn, |_| Format::First);
+}
+
+/// Writes the rows of the first segment anew, each of which is one of the table, in the format for its position.
+fn written_as(conn: &Connection, format: impl Fn(i64) -> Format) {
     let mut rows = conn.prepare("SELECT position, row FROM log_1 ORDER BY position").unwrap();
     let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let rows: Vec<(i64, Vec<u8>)> = rows.map(Result::unwrap).collect();
     let mut chains = std::collections::HashMap::new();
     for (position, bytes) in rows {
         let row = Row::decode(&bytes).unwrap();
-        let header = RowHeader { format: Format::First, ..row.header };
+        let header = RowHeader { format: format(position), ..row.header };
         let chain = chains.entry(header.match_id).or_insert(ChainHash::START);
-        let mut first = Vec::new();
-        *chain = header.encode(*chain, row.payload, position, &mut first);
-        let sql = "UPDATE log_1 SET row = ?2 WHERE position = ?1";
-        conn.execute(sql, rusqlite::params![position, first]).unwrap();
+        let mut written = Vec::new();
+        *chain = header.encode(*chain, row.payload, position, &mut written);
+        put_row(conn, position, &written);
     }
+}
+
+fn row_at(conn: &Connection, position: i64) -> Vec<u8> {
+    conn.query_row("SELECT row FROM log_1 WHERE position = ?1", [position], |row| row.get(0)).unwrap()
+}
+
+fn put_row(conn: &Connection, position: i64, row: &[u8]) {
+    let sql = "UPDATE log_1 SET row = ?2 WHERE position = ?1";
+    assert_eq!(conn.execute(sql, rusqlite::params![position, row]).unwrap(), 1);
 }
 
 /// Writes the list of the segments: number, first position, and the position after the last, which is 0 for the current.

@@ -21,10 +21,9 @@ fn written(conn: &Connection) -> Vec<(i64, i64)> {
 }
 
 fn flip(conn: &Connection, position: i64, byte: usize) {
-    let sql = "SELECT row FROM log_1 WHERE position = ?1";
-    let mut row: Vec<u8> = conn.query_row(sql, [position], |row| row.get(0)).unwrap();
+    let mut row = row_at(conn, position);
     row[byte] ^= 1;
-    conn.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", rusqlite::params![row, position]).unwrap();
+    put_row(conn, position, &row);
 }
 
 fn quarantined(f: &Fixture) -> Vec<MatchId> {
