@@ -39,7 +39,7 @@ impl Looker {
 }
 
 fn in_a_minute() -> Instant {
-    Instant::now() + Duration::from_secs(60)
+    Instant::now() + Duration::from_mins(1)
 }
 
 fn places(drain: &Drain) -> usize {
