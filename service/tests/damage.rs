@@ -23,6 +23,12 @@ async fn create_by(
     created.map(drop).map_err(|status| v1::Error::from_status(&status).unwrap().reason())
 }
 
+/// Flips a bit of the payload of a row, which its hash and its place come after, of 16 and 4 bytes.
+fn damage(row: &mut [u8]) {
+    let last = row.len() - 1 - 16 - 4;
+    row[last] ^= 1;
+}
+
 async fn create(server: &Server, client: &mut MatchServiceClient<Channel>) -> String {
     let r#match = Some(spec(2, v1::Visibility::Public));
     let create = v1::CreateMatchRequest { request_id: String::new(), r#match };
@@ -54,7 +60,7 @@ async fn a_damaged_match_is_an_error_that_says_so_and_the_others_go_on() {
     let row: Vec<u8> =
         database.query_row("SELECT row FROM log_1 WHERE position = 1", [], |row| row.get(0)).unwrap();
     let mut damaged = row.clone();
-    *damaged.last_mut().unwrap() ^= 1;
+    damage(&mut damaged);
     database.execute("UPDATE log_1 SET row = ?1 WHERE position = 1", [damaged]).unwrap();
     let record = "UPDATE records SET record = x'00', summary = x'00' WHERE result_number = 1";
     assert_eq!(database.execute(record, []).unwrap(), 1);
@@ -166,7 +172,7 @@ async fn of_a_damaged_private_match_only_those_hear_who_may_see_it() {
     for position in [3, 4, 5, 6] {
         let row = "SELECT row FROM log_1 WHERE position = ?1";
         let mut row: Vec<u8> = database.query_row(row, [position], |row| row.get(0)).unwrap();
-        *row.last_mut().unwrap() ^= 1;
+        damage(&mut row);
         database.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", (row, position)).unwrap();
     }
     drop(database);
