@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::metrics::{counter, gauge};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tonic_health::{ServingStatus, server::HealthReporter};
 use zetema_proto::v1;
@@ -64,16 +64,19 @@ pub(super) async fn upkeep(
     page: Option<PrometheusHandle>,
     closing: CancellationToken,
 ) {
-    let mut ticks = interval(limits::METRICS_UPKEEP_INTERVAL);
+    let mut ticks = interval(limits::METRICS_LOOK_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut before = JournalStats::default();
+    let (mut before, mut due) = (JournalStats::default(), Due::now());
     while closing.run_until_cancelled(ticks.tick()).await.is_some() {
+        let now = journal.stats();
+        if !due.has_come(now.rows) {
+            continue;
+        }
         #[expect(
             clippy::cast_precision_loss,
             reason = "a gauge is a float, and so many matches there are not"
         )]
         gauge!(metrics::LIVE_MATCHES).set(matches.live() as f64);
-        let now = journal.stats();
         counter!(metrics::JOURNAL_COMMITS).increment(now.commits - before.commits);
         counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);
         counter!(metrics::JOURNAL_RECORDS).increment(now.rows - before.rows);
@@ -85,5 +88,51 @@ pub(super) async fn upkeep(
                 tracing::warn!(%error, "the metrics could not be tidied");
             }
         }
+    }
+}
+
+/// When the metrics are tidied next: some time after it was done last, or when much was measured since.
+struct Due {
+    at: Instant,
+    /// Records that the journal had when it was done last.
+    records: u64,
+}
+
+impl Due {
+    fn now() -> Self {
+        Self { at: Instant::now(), records: 0 }
+    }
+
+    /// Whether it is due, now that the journal has so many records. If so, it is done.
+    fn has_come(&mut self, records: u64) -> bool {
+        let now = Instant::now();
+        let since = records.saturating_sub(self.records);
+        let has_come = now >= self.at || since >= limits::METRICS_UPKEEP_RECORDS;
+        if has_come {
+            *self = Self { at: now + limits::METRICS_UPKEEP_INTERVAL, records };
+        }
+        has_come
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn metrics_are_tidied_when_much_is_measured_and_in_time_when_nothing_is() {
+        let (interval, much) = (limits::METRICS_UPKEEP_INTERVAL, limits::METRICS_UPKEEP_RECORDS);
+        let mut due = Due::now();
+        assert!(due.has_come(10), "the first time at once");
+        assert!(!due.has_come(10 + much - 1));
+        assert!(due.has_come(10 + much));
+        // The time runs from then on, as the records do.
+        advance(interval - limits::METRICS_LOOK_INTERVAL).await;
+        assert!(!due.has_come(10 + 2 * much - 1));
+        advance(limits::METRICS_LOOK_INTERVAL).await;
+        assert!(due.has_come(10 + much), "with no record more");
+        assert!(!due.has_come(10 + much));
     }
 }

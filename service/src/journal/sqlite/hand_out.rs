@@ -1,6 +1,9 @@
 //! How the answers of a commit come to those who wait for them.
 
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::yield_now,
+};
 
 use super::limits;
 use super::request::{Answer, Batch};
@@ -16,6 +19,7 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
             changed
         });
         let closes = answers.iter().any(|answer| matches!(answer, Answer::Closed(_)));
+        let mut gives_way = answers.len() <= limits::FEW_ANSWERS;
         let mut answers = answers.into_iter();
         loop {
             let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
@@ -26,6 +30,59 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
             }
             // Where there are more threads than this one, they share what follows from a large commit.
             tokio::spawn(async move { some.into_iter().for_each(Answer::send) });
+            if gives_way {
+                // The first clients read their answers and say what they do next while the others are answered.
+                gives_way = false;
+                yield_now().await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use super::*;
+    use crate::journal::{Outcome, Version, sqlite::request::AppendTo};
+
+    /// How many of so many answers were handed out when a task ran that the first of them had called.
+    async fn answered_before_the_first_had_its_turn(answers: usize) -> usize {
+        let (handed_out, seen) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let answer = |number| {
+            let (handed_out, seen) = (Arc::clone(&handed_out), Arc::clone(&seen));
+            let told = move |_| {
+                handed_out.fetch_add(1, Ordering::Relaxed);
+                if number == 0 {
+                    tokio::spawn(
+                        async move { seen.store(handed_out.load(Ordering::Relaxed), Ordering::Relaxed) },
+                    );
+                }
+            };
+            Answer::Append(AppendTo::Told(Box::new(told)), Outcome::Done(Version::new(1)))
+        };
+        let latest_result = ResultNumber::ZERO;
+        let (batches, taken) = mpsc::channel(1);
+        let batch = Batch { answers: (0..answers).map(answer).collect(), latest_result };
+        assert!(batches.send(batch).await.is_ok());
+        drop(batches);
+        hand_out(taken, watch::Sender::new(latest_result)).await;
+        while handed_out.load(Ordering::Relaxed) < answers || seen.load(Ordering::Relaxed) == 0 {
+            yield_now().await;
+        }
+        seen.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test]
+    async fn the_first_who_are_answered_have_their_turn_before_the_rest_of_few() {
+        let (at_once, few) = (limits::ANSWERS_AT_ONCE, limits::FEW_ANSWERS);
+        for (answers, before) in
+            [(1, 1), (at_once, at_once), (2 * at_once, at_once), (few, at_once), (few + 1, few + 1)]
+        {
+            assert_eq!(answered_before_the_first_had_its_turn(answers).await, before, "of {answers}");
         }
     }
 }

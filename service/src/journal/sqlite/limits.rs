@@ -10,6 +10,12 @@ pub(super) const WAITING_REQUESTS: usize = 4096;
 pub(super) const WAITING_BATCHES: usize = 8;
 /// Answers of a commit that one task hands out, with all that follows from them.
 pub(super) const ANSWERS_AT_ONCE: usize = 32;
+/// Answers of a commit up to which those who get the first of them have their turn before the rest is handed out. Where there are
+/// more, nobody waits for the next commit alone.
+pub(super) const FEW_ANSWERS: usize = 4 * ANSWERS_AT_ONCE;
+/// KiB of pages that the writer keeps in memory. They are those of the segments that it has written last: on a busy server one of
+/// them is read to be dropped soon after.
+pub(super) const CACHE_KIB: i64 = 8 * 1024;
 /// Reads that wait for each reading thread. More wait with whoever asks.
 pub(super) const WAITING_READS: usize = 64;
 /// Threads that read, each with a connection.

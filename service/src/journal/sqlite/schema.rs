@@ -101,6 +101,8 @@ pub(super) fn open_writer(
     let Found { mut conn, schema } = found;
     // A page that is written before its transaction ends would leave frames behind when that fails.
     conn.pragma_update(None, "cache_spill", false)?;
+    // Below 0: KiB, where else it would be pages.
+    conn.pragma_update(None, "cache_size", -limits::CACHE_KIB)?;
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     let mode: String = conn.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
