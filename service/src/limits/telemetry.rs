@@ -50,7 +50,7 @@ pub const TRACES_STOP_TIMEOUT: Duration = Duration::from_secs(4);
 /// Of a million commands so many are traced, unless configured.
 pub const DEFAULT_OTLP_SAMPLED_PER_MILLION: u32 = 10_000;
 
-/// How often the histograms of the metrics are tidied, and what waits and what is left of the disk is measured.
+/// How often what waits and what is left of the disk is measured, and the histograms of the metrics are tidied at the latest.
 pub const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often it is looked whether the histograms have to be tidied before.

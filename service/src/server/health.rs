@@ -67,9 +67,9 @@ pub(super) async fn upkeep(
     let mut ticks = interval(limits::METRICS_LOOK_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut before, mut due) = (JournalStats::default(), Due::now());
-    while closing.run_until_cancelled(ticks.tick()).await.is_some() {
+    while let Some(at) = closing.run_until_cancelled(ticks.tick()).await {
         let now = journal.stats();
-        if !due.has_come(now.rows) {
+        if !due.has_come(at, now.rows) {
             continue;
         }
         #[expect(
@@ -103,9 +103,8 @@ impl Due {
         Self { at: Instant::now(), records: 0 }
     }
 
-    /// Whether it is due, now that the journal has so many records. If so, it is done.
-    fn has_come(&mut self, records: u64) -> bool {
-        let now = Instant::now();
+    /// Whether it is due, now that the journal has so many records. It counts as done if so.
+    fn has_come(&mut self, now: Instant, records: u64) -> bool {
         let since = records.saturating_sub(self.records);
         let has_come = now >= self.at || since >= limits::METRICS_UPKEEP_RECORDS;
         if has_come {
@@ -117,22 +116,19 @@ impl Due {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::advance;
-
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn metrics_are_tidied_when_much_is_measured_and_in_time_when_nothing_is() {
         let (interval, much) = (limits::METRICS_UPKEEP_INTERVAL, limits::METRICS_UPKEEP_RECORDS);
-        let mut due = Due::now();
-        assert!(due.has_come(10), "the first time at once");
-        assert!(!due.has_come(10 + much - 1));
-        assert!(due.has_come(10 + much));
+        let (mut due, began) = (Due::now(), Instant::now());
+        assert!(due.has_come(began, 10), "the first time at once");
+        assert!(!due.has_come(began, 10 + much - 1));
+        assert!(due.has_come(began, 10 + much));
         // The time runs from then on, as the records do.
-        advance(interval - limits::METRICS_LOOK_INTERVAL).await;
-        assert!(!due.has_come(10 + 2 * much - 1));
-        advance(limits::METRICS_LOOK_INTERVAL).await;
-        assert!(due.has_come(10 + much), "with no record more");
-        assert!(!due.has_come(10 + much));
+        let before = began + interval - limits::METRICS_LOOK_INTERVAL;
+        assert!(!due.has_come(before, 10 + 2 * much - 1));
+        assert!(due.has_come(began + interval, 10 + much), "with no record more");
+        assert!(!due.has_come(began + interval, 10 + much));
     }
 }

@@ -1,6 +1,7 @@
 //! How the answers of a commit come to those who wait for them.
 
 use tokio::{
+    runtime::{Handle, RuntimeFlavor},
     sync::{mpsc, watch},
     task::yield_now,
 };
@@ -12,6 +13,8 @@ use crate::journal::ResultNumber;
 /// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
 /// fraction of waking it from the writer's thread.
 pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::Sender<ResultNumber>) {
+    // Who is called is run by this thread and no other.
+    let is_alone = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
     while let Some(Batch { answers, latest_result }) = batches.recv().await {
         latest.send_if_modified(|latest| {
             let changed = *latest != latest_result;
@@ -19,7 +22,7 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
             changed
         });
         let closes = answers.iter().any(|answer| matches!(answer, Answer::Closed(_)));
-        let mut gives_way = answers.len() <= limits::FEW_ANSWERS;
+        let mut gives_way = is_alone && answers.len() <= limits::FEW_ANSWERS;
         let mut answers = answers.into_iter();
         loop {
             let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
@@ -31,7 +34,7 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
             // Where there are more threads than this one, they share what follows from a large commit.
             tokio::spawn(async move { some.into_iter().for_each(Answer::send) });
             if gives_way {
-                // The first clients read their answers and say what they do next while the others are answered.
+                // What those who are called do goes out while the others are answered, and their clients go on meanwhile.
                 gives_way = false;
                 yield_now().await;
             }
@@ -70,9 +73,10 @@ mod tests {
         assert!(batches.send(batch).await.is_ok());
         drop(batches);
         hand_out(taken, watch::Sender::new(latest_result)).await;
-        while handed_out.load(Ordering::Relaxed) < answers || seen.load(Ordering::Relaxed) == 0 {
+        for _ in 0..answers {
             yield_now().await;
         }
+        assert_eq!(handed_out.load(Ordering::Relaxed), answers, "each once");
         seen.load(Ordering::Relaxed)
     }
 

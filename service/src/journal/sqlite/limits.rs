@@ -10,8 +10,8 @@ pub(super) const WAITING_REQUESTS: usize = 4096;
 pub(super) const WAITING_BATCHES: usize = 8;
 /// Answers of a commit that one task hands out, with all that follows from them.
 pub(super) const ANSWERS_AT_ONCE: usize = 32;
-/// Answers of a commit up to which those who get the first of them have their turn before the rest is handed out. Where there are
-/// more, nobody waits for the next commit alone.
+/// Answers of a commit up to which a runtime of one thread runs those who are called by the first of them before it hands out the
+/// rest. Behind a larger commit the next one waits already, and nobody has nothing to do meanwhile.
 pub(super) const FEW_ANSWERS: usize = 4 * ANSWERS_AT_ONCE;
 /// KiB of pages that the writer keeps in memory. They are those of the segments that it has written last: on a busy server one of
 /// them is read to be dropped soon after.

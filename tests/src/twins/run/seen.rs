@@ -8,7 +8,7 @@ use zetema_proto::v1::play_request::Kind as Ask;
 use zetema_proto::v1::play_response::Kind as Answer;
 use zetema_rules::{Seat, Viewer};
 use zetema_service::journal::{Journal, MatchId};
-use zetema_service::limits::METRICS_UPKEEP_INTERVAL;
+use zetema_service::limits::{METRICS_UPKEEP_INTERVAL, METRICS_UPKEEP_RECORDS};
 use zetema_service::metrics::{JOURNAL_COMMITS, JOURNAL_RECORDS, LIVE_MATCHES};
 
 use super::super::http::{Answers, Part, follow, metrics};
@@ -68,6 +68,7 @@ impl Run<'_> {
         }
         self.pass_upkeep().await;
         let (page, stats) = (metrics(&self.world.server).await, self.world.journal.stats());
+        assert!(stats.rows < METRICS_UPKEEP_RECORDS, "else they are brought up to date at other times too");
         let answer = String::from_utf8(page).unwrap();
         let (_, page) = answer.split_once("\n\n").expect("a head and a page");
         // Else it would be no wonder that they are equal.
