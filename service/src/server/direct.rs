@@ -105,8 +105,11 @@ impl Direct {
                 }
             };
             drop(body);
-            let metadata = MetadataMap::from_headers(parts.headers);
-            match self.adapter.acted(&metadata, Some(&share), &message).await {
+            let metadata = {
+                let parts = parts;
+                MetadataMap::from_headers(parts.headers)
+            };
+            match self.adapter.acted(metadata, Some(&share), message).await {
                 Ok(response) => Reply::message(&response),
                 Err(fault) => Status::from(fault).into_http().map(Reply::Made),
             }

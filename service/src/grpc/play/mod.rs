@@ -20,7 +20,7 @@ mod session;
 
 use std::sync::Arc;
 
-use futures::stream::BoxStream;
+use futures::{FutureExt, stream::BoxStream};
 use tonic::{Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
@@ -60,40 +60,40 @@ impl PlayAdapter {
         Self { backend, cuts: Arc::default(), leases: Leases::default() }
     }
 
-    /// What `Act` is answered.
+    /// What `Act` is answered. What the request is made of is gone before its answer is waited for: it is at hand now, and of many calls
+    /// that wait nothing is.
     pub(crate) async fn acted(
         &self,
-        metadata: &MetadataMap,
+        metadata: MetadataMap,
         share: Option<&Share>,
-        message: &v1::ActRequest,
+        message: v1::ActRequest,
     ) -> Result<v1::ActResponse, Fault> {
-        let v1::ActRequest { seat_token, act, assigned } = message;
-        let act = act.as_ref().ok_or_else(|| FieldError::missing("act"))?;
-        let (decision, choice) = wire::act(act).map_err(|error| error.within("act"))?;
-        let seat = seat::of_call(&self.backend, metadata, seat_token, assigned.as_ref()).await?;
-        let command = |access| Command::Act { access, decision, choice };
-        match self.ask("Act", metadata, share, seat, command).await? {
+        let done = {
+            let (metadata, v1::ActRequest { seat_token, act, assigned }) = (metadata, message);
+            let act = act.as_ref().ok_or_else(|| FieldError::missing("act"))?;
+            let (decision, choice) = wire::act(act).map_err(|error| error.within("act"))?;
+            let seat = seat::of_call(&self.backend, &metadata, &seat_token, assigned.as_ref()).await?;
+            self.ask("Act", &metadata, share, seat, |access| Command::Act { access, decision, choice })
+        };
+        match done.await? {
             Done::Acted(receipt) => Ok(v1::ActResponse { receipt: Some(wire::receipt(receipt)) }),
             other => Err(unexpected(other)),
         }
     }
 
-    /// Asks the table of a seat.
-    async fn ask(
-        &self,
+    /// Asks the table of a seat. It is no `async fn`, which would keep the metadata.
+    fn ask<'a>(
+        &'a self,
         rpc: &'static str,
         metadata: &MetadataMap,
-        share: Option<&Share>,
+        share: Option<&'a Share>,
         (match_id, access): (MatchId, SeatAccess),
         command: impl FnOnce(SeatAccess) -> Command,
-    ) -> Result<Done, Fault> {
-        match self.backend.command(rpc, share, metadata, match_id, command(access)).await {
-            Ok(done) => Ok(done),
-            Err(fault) => {
-                faults::refused(&self.backend, (match_id, access.seat), &fault);
-                Err(fault)
-            }
-        }
+    ) -> impl Future<Output = Result<Done, Fault>> + Send + 'a {
+        let done = self.backend.command(rpc, share, metadata, match_id, command(access));
+        done.map(move |done| {
+            done.inspect_err(|fault| faults::refused(&self.backend, (match_id, access.seat), fault))
+        })
     }
 }
 
@@ -155,7 +155,7 @@ impl PlayService for PlayAdapter {
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        Ok(Response::new(self.acted(&metadata, extensions.get(), &message).await?))
+        Ok(Response::new(self.acted(metadata, extensions.get(), message).await?))
     }
 
     async fn resign(
