@@ -4,10 +4,13 @@
 //! nobody waits for, and then what would begin a match.
 
 use std::{
+    future::poll_fn,
+    mem,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering::Relaxed},
     },
+    task::Poll,
     time::Duration,
 };
 
@@ -175,17 +178,33 @@ impl Drop for CalmAfterwards<'_> {
     }
 }
 
-/// Goes to another thread and back, and says whether the runtime still runs.
+/// Goes to another thread and back, lets all have their turn that are ready, and says whether the runtime still runs.
 ///
-/// A task that a timer wakes passes by those that are ready. What comes from another thread, as answers of the journal do,
-/// waits with all others, in the queue that takes what a worker's own has no room for.
+/// A task that a timer wakes passes by those that are ready. What comes from another thread, as answers of the journal do, waits in
+/// the queue that takes what a worker's own has no room for. Where that has, a worker looks there after some dozens of turns, however
+/// many are ready: so it waits in the worker's own as well, behind all of them, as a connection does that has something to read.
 async fn there_and_back() -> bool {
     let runtime = Handle::current();
     let back = spawn_blocking(move || runtime.spawn(async {}));
-    match back.await {
+    let runs = match back.await {
         Ok(back) => back.await.is_ok(),
         Err(_) => false,
-    }
+    };
+    behind_all().await;
+    runs
+}
+
+/// Goes behind all that a worker has ready. Whoever wakes itself as it runs does; who yields to the runtime passes by them.
+async fn behind_all() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// How late the server was, each time that it was looked at for a while.
@@ -218,10 +237,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        pin::Pin,
-        task::{Context, Poll},
-    };
+    use std::{pin::Pin, task::Context};
 
     use tokio::{runtime::Builder, task::JoinHandle, time::sleep};
 
@@ -281,14 +297,19 @@ mod tests {
         }
     }
 
-    /// A runtime of one worker that always has something to do: a chain of tasks, each of which wakes the next.
+    /// A runtime of one worker that always has something to do: more tasks than its own queue has room for, and fewer.
     #[test]
     fn what_comes_from_another_thread_waits_for_all_that_is_ready() {
+        check_waits_for_all(1_000, Duration::from_micros(300));
+        check_waits_for_all(240, Duration::from_micros(500));
+    }
+
+    fn check_waits_for_all(tasks: usize, each: Duration) {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         runtime.block_on(async {
             let pressure = Arc::new(Pressure::new());
             let watched = tokio::spawn(Arc::clone(&pressure).watch(Duration::from_millis(50)));
-            let busy: Vec<_> = (0..1_000).map(|_| tokio::spawn(Busy)).collect();
+            let busy: Vec<_> = (0..tasks).map(|_| tokio::spawn(Busy(each))).collect();
             let late = async {
                 while pressure.check(Work::Join).is_ok() {
                     sleep(limits::PRESSURE_BEAT).await;
@@ -311,14 +332,14 @@ mod tests {
     }
 
     /// Takes a while, and is ready again at once.
-    struct Busy;
+    struct Busy(Duration);
 
     impl Future for Busy {
         type Output = ();
 
         fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
             let begun = std::time::Instant::now();
-            while begun.elapsed() < Duration::from_micros(300) {
+            while begun.elapsed() < self.0 {
                 std::hint::spin_loop();
             }
             context.waker().wake_by_ref();

@@ -70,6 +70,11 @@ impl Hearing {
         self.listeners.insert(handle, Listener { following, call, waker, _room: room });
     }
 
+    /// How many seats there are to listen to.
+    pub(super) fn seats(&self) -> usize {
+        self.listeners.len()
+    }
+
     /// Whether there is no seat to listen to.
     pub(super) fn is_over(&self) -> bool {
         self.listeners.is_empty()

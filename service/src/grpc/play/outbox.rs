@@ -50,18 +50,18 @@ pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
 }
 
 impl<T> Outbox<T> {
-    /// For how many there is room now.
-    pub(super) fn room(&self) -> usize {
-        self.0.lock().room()
+    /// For how many there is room now, on a stream of so many seats.
+    pub(super) fn room(&self, seats: usize) -> usize {
+        self.0.lock().room(seats)
     }
 
-    /// Waits for room for one more.
-    pub(super) fn poll_room(&self, context: &Context<'_>) -> Poll<Result<(), Closed>> {
+    /// Waits for room for one more, on a stream of so many seats.
+    pub(super) fn poll_room(&self, seats: usize, context: &Context<'_>) -> Poll<Result<(), Closed>> {
         let mut inside = self.0.lock();
         if inside.reader.is_gone() {
             return Poll::Ready(Err(Closed));
         }
-        if inside.room() > 0 {
+        if inside.room(seats) > 0 {
             return Poll::Ready(Ok(()));
         }
         inside.writer.sleep(context);
@@ -80,9 +80,9 @@ impl<T> Outbox<T> {
         reader.into_iter().for_each(Waker::wake);
     }
 
-    /// Puts one in as soon as there is room for it, if anybody reads.
+    /// Puts the last one in as soon as there is room for it, if anybody reads.
     pub(super) async fn send(&self, said: T) {
-        if poll_fn(|context| self.poll_room(context)).await.is_ok() {
+        if poll_fn(|context| self.poll_room(0, context)).await.is_ok() {
             self.put(said);
         }
     }
@@ -150,8 +150,9 @@ impl<T> Shared<T> {
 }
 
 impl<T> Inside<T> {
-    fn room(&self) -> usize {
-        limits::PLAY_BUFFERED_ANSWERS.saturating_sub(self.unread.len())
+    fn room(&self, seats: usize) -> usize {
+        let (least, most) = (*limits::PLAY_BUFFERED_ANSWERS.start(), *limits::PLAY_BUFFERED_ANSWERS.end());
+        seats.clamp(least, most).saturating_sub(self.unread.len())
     }
 }
 
@@ -162,34 +163,48 @@ mod tests {
 
     use super::*;
 
+    const LEAST: usize = *limits::PLAY_BUFFERED_ANSWERS.start();
+    const MOST: usize = *limits::PLAY_BUFFERED_ANSWERS.end();
+
     #[tokio::test]
     async fn what_is_said_is_read_in_order_and_the_last_ends_it() {
         let (outbox, unread) = outbox();
         let saying = async move {
-            for said in 0..3 * limits::PLAY_BUFFERED_ANSWERS {
+            for said in 0..3 * LEAST {
                 outbox.send(said).await;
             }
         };
         let ((), read) = tokio::join!(saying, unread.collect::<Vec<_>>());
-        assert_eq!(read, (0..3 * limits::PLAY_BUFFERED_ANSWERS).collect::<Vec<_>>());
+        assert_eq!(read, (0..3 * LEAST).collect::<Vec<_>>());
     }
 
     #[tokio::test]
     async fn there_is_room_again_when_one_was_read() {
         let (outbox, mut unread) = outbox();
-        assert_eq!(outbox.room(), limits::PLAY_BUFFERED_ANSWERS);
-        (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
-        assert!(poll_fn(|context| outbox.poll_room(context)).now_or_never().is_none());
-        let (room, read) = tokio::join!(poll_fn(|context| outbox.poll_room(context)), unread.next());
-        assert_eq!((room.is_ok(), outbox.room(), read), (true, 1, Some(0)));
+        assert_eq!(outbox.room(1), LEAST);
+        (0..LEAST).for_each(|said| outbox.put(said));
+        assert!(poll_fn(|context| outbox.poll_room(1, context)).now_or_never().is_none());
+        let (room, read) = tokio::join!(poll_fn(|context| outbox.poll_room(1, context)), unread.next());
+        assert_eq!((room.is_ok(), outbox.room(1), read), (true, 1, Some(0)));
+    }
+
+    #[test]
+    fn there_is_room_for_one_of_each_seat_between_the_bounds() {
+        let (outbox, _unread) = outbox();
+        let seats = [0, 1, LEAST, LEAST + 1, MOST, MOST + 1, usize::MAX];
+        let room = seats.map(|seats| outbox.room(seats));
+        assert_eq!(room, [LEAST, LEAST, LEAST, LEAST + 1, MOST, MOST, MOST]);
+        // Seats that were left take their room with them.
+        (0..=LEAST).for_each(|said| outbox.put(said));
+        assert_eq!([LEAST + 2, 1].map(|seats| outbox.room(seats)), [1, 0]);
     }
 
     #[tokio::test]
     async fn whoever_waits_is_told_when_nobody_reads_any_more() {
         let (outbox, unread) = outbox();
-        (0..limits::PLAY_BUFFERED_ANSWERS).for_each(|said| outbox.put(said));
+        (0..LEAST).for_each(|said| outbox.put(said));
         let (room, (), ()) =
-            tokio::join!(poll_fn(|context| outbox.poll_room(context)), outbox.closed(), async move {
+            tokio::join!(poll_fn(|context| outbox.poll_room(1, context)), outbox.closed(), async move {
                 drop(unread);
             });
         assert!(room.is_err());

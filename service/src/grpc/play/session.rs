@@ -328,7 +328,7 @@ impl Session {
         while let Some(answered) = self.post.answers.take() {
             self.told(answered);
         }
-        for _ in 0..out.room() {
+        for _ in 0..out.room(self.hearing.seats()) {
             let next = if let Some(response) = self.said.pop_front() {
                 Next::Said(response)
             } else if let Poll::Ready((handle, heard)) = self.hearing.poll_next(&context) {
@@ -479,7 +479,8 @@ async fn next(
     assigned: &mut BoxStream<'static, LiveSeat>,
     presence: &mut Option<Presence>,
 ) -> Option<Next> {
-    poll_fn(|context| out.poll_room(context)).await.ok()?;
+    let seats = hearing.seats();
+    poll_fn(|context| out.poll_room(seats, context)).await.ok()?;
     if let Some(response) = said.pop_front() {
         return Some(Next::Said(response));
     }
