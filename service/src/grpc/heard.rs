@@ -196,6 +196,12 @@ enum Doing {
 }
 
 impl Following {
+    /// One that is over.
+    #[cfg(test)]
+    pub(super) const fn ended() -> Self {
+        Self(Doing::Ended)
+    }
+
     /// All of it.
     pub(super) fn heard(mut self) -> BoxStream<'static, Heard> {
         stream::poll_fn(move |context| self.poll_next(context)).boxed()

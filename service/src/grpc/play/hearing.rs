@@ -22,6 +22,8 @@ use crate::{
 pub(super) struct Hearing {
     /// The server gives the handles: nobody can choose some that fall together.
     listeners: FxHashMap<u32, Listener>,
+    /// The room of those that are left, of which there may be something that is not read.
+    left: Vec<Room>,
     /// Where those call who may have something to tell.
     post: Arc<Post>,
 }
@@ -31,8 +33,8 @@ struct Listener {
     following: Following,
     call: Arc<Call>,
     waker: Waker,
-    /// It is taken as long as the seat is listened to.
-    _room: Option<Room>,
+    /// It is taken as long as the seat is listened to, and what it has told is not read.
+    room: Option<Room>,
 }
 
 /// What a seat calls by.
@@ -58,7 +60,7 @@ impl Wake for Call {
 impl Hearing {
     /// No seat yet. Those that are listened to call there.
     pub(super) fn new(post: Arc<Post>) -> Self {
-        Self { listeners: FxHashMap::default(), post }
+        Self { listeners: FxHashMap::default(), left: Vec::new(), post }
     }
 
     /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
@@ -67,7 +69,7 @@ impl Hearing {
         let call = Arc::new(Call { handle, post: Arc::clone(&self.post), is_listed });
         let waker = Waker::from(Arc::clone(&call));
         waker.wake_by_ref();
-        self.listeners.insert(handle, Listener { following, call, waker, _room: room });
+        self.listeners.insert(handle, Listener { following, call, waker, room });
     }
 
     /// How many seats there are to listen to.
@@ -82,7 +84,20 @@ impl Hearing {
 
     /// Listens to a seat no longer.
     pub(super) fn leave(&mut self, handle: u32) {
-        self.listeners.remove(&handle);
+        let listener = self.listeners.remove(&handle);
+        self.left.extend(listener.and_then(|listener| listener.room));
+    }
+
+    /// No more waits for the reader than those have room for that are listened to.
+    pub(super) fn is_read(&mut self) {
+        self.left.clear();
+    }
+
+    /// The room of all.
+    pub(super) fn into_rooms(self) -> Vec<Room> {
+        let Self { listeners, mut left, post: _ } = self;
+        left.extend(listeners.into_values().filter_map(|listener| listener.room));
+        left
     }
 
     /// The next thing that a seat has heard.
@@ -109,5 +124,33 @@ impl Hearing {
             }
         }
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::{Address, Crowd};
+
+    #[test]
+    fn the_room_of_a_seat_that_is_left_is_taken_until_what_it_told_is_read() {
+        let crowd = Crowd::new(2, 2);
+        let room = || crowd.room(Address::NONE);
+        let mut hearing = Hearing::new(Arc::default());
+        for handle in 1..=2 {
+            hearing.listen(handle, Following::ended(), Some(room().unwrap()));
+        }
+        assert_eq!(hearing.seats(), 2);
+        hearing.leave(1);
+        assert_eq!((hearing.seats(), room().is_err()), (1, true));
+        hearing.is_read();
+        let again = room().unwrap();
+        // Seats are given up at the end of a stream before it is read, and their room is not.
+        hearing.leave(2);
+        hearing.listen(3, Following::ended(), Some(again));
+        let rooms = hearing.into_rooms();
+        assert_eq!((rooms.len(), room().is_err()), (2, true));
+        drop(rooms);
+        assert!(room().is_ok());
     }
 }

@@ -7,6 +7,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
+    mem,
     panic::AssertUnwindSafe,
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -162,11 +163,17 @@ impl Session {
             (end, _) => end,
         };
         self.note(&end);
-        // The seats are given up first: the last word may have to wait for its reader.
+        // The seats are given up first: the last word may have to wait for its reader. What they have told is in memory until it is
+        // read, so their room is not.
+        let none = Hearing::new(Arc::clone(&self.post));
+        let rooms = mem::replace(&mut self.hearing, none).into_rooms();
         drop(self);
-        if let End::Fault(fault) = end {
-            out.send(Err(Box::new(fault.into()))).await;
+        match end {
+            End::Fault(fault) => out.send(Err(Box::new(fault.into()))).await,
+            // Whoever reads no more is no reader.
+            End::Closed => drop(poll_fn(|context| out.poll_room(0, context)).await),
         }
+        drop(rooms);
     }
 
     async fn serve(
@@ -481,6 +488,7 @@ async fn next(
 ) -> Option<Next> {
     let seats = hearing.seats();
     poll_fn(|context| out.poll_room(seats, context)).await.ok()?;
+    hearing.is_read();
     if let Some(response) = said.pop_front() {
         return Some(Next::Said(response));
     }
