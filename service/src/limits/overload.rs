@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// How late the server may be with what is due until it takes on nothing new, unless configured. What is looked at
-/// waits for one turn of all that is ready, and an action for some five, one after the other: so late in each, it takes as long as what makes a stall ([`STALL_GAP`](super::STALL_GAP)).
+/// How late the server may be with what is due until it takes on nothing new, unless configured. What is looked at waits for one turn
+/// of all that is ready, and an action for some five, one after the other: so late in each, it takes as long as what makes a stall
+/// ([`STALL_GAP`](super::STALL_GAP)).
 pub const DEFAULT_MAX_LATE_MS: u32 = 20;
 
 /// How often it is looked how late the server is.

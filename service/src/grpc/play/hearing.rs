@@ -88,8 +88,8 @@ impl Hearing {
         self.left.extend(listener.and_then(|listener| listener.room));
     }
 
-    /// No more waits for the reader than those have room for that are listened to.
-    pub(super) fn is_read(&mut self) {
+    /// Gives up the room of those that are left: no more waits for the reader than those have room for that are listened to.
+    pub(super) fn forget_left(&mut self) {
         self.left.clear();
     }
 
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(hearing.seats(), 2);
         hearing.leave(1);
         assert_eq!((hearing.seats(), room().is_err()), (1, true));
-        hearing.is_read();
+        hearing.forget_left();
         let again = room().unwrap();
         // Seats are given up at the end of a stream before it is read, and their room is not.
         hearing.leave(2);

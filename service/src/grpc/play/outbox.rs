@@ -151,8 +151,8 @@ impl<T> Shared<T> {
 
 impl<T> Inside<T> {
     fn room(&self, seats: usize) -> usize {
-        let (least, most) = (*limits::PLAY_BUFFERED_ANSWERS.start(), *limits::PLAY_BUFFERED_ANSWERS.end());
-        seats.clamp(least, most).saturating_sub(self.unread.len())
+        let most = seats.clamp(limits::LEAST_BUFFERED_ANSWERS, limits::MOST_BUFFERED_ANSWERS);
+        most.saturating_sub(self.unread.len())
     }
 }
 
@@ -163,8 +163,8 @@ mod tests {
 
     use super::*;
 
-    const LEAST: usize = *limits::PLAY_BUFFERED_ANSWERS.start();
-    const MOST: usize = *limits::PLAY_BUFFERED_ANSWERS.end();
+    const LEAST: usize = limits::LEAST_BUFFERED_ANSWERS;
+    const MOST: usize = limits::MOST_BUFFERED_ANSWERS;
 
     #[tokio::test]
     async fn what_is_said_is_read_in_order_and_the_last_ends_it() {

@@ -7,7 +7,6 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    mem,
     panic::AssertUnwindSafe,
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -41,7 +40,7 @@ use super::{
     round_trips::RoundTrips,
 };
 use crate::{
-    admission::{Share, Verdict},
+    admission::{Room, Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::{Presence, Word},
     limits,
@@ -165,15 +164,18 @@ impl Session {
         self.note(&end);
         // The seats are given up first: the last word may have to wait for its reader. What they have told is in memory until it is
         // read, so their room is not.
-        let none = Hearing::new(Arc::clone(&self.post));
-        let rooms = mem::replace(&mut self.hearing, none).into_rooms();
-        drop(self);
+        let rooms = self.into_rooms();
         match end {
             End::Fault(fault) => out.send(Err(Box::new(fault.into()))).await,
             // Whoever reads no more is no reader.
             End::Closed => drop(poll_fn(|context| out.poll_room(0, context)).await),
         }
         drop(rooms);
+    }
+
+    /// Gives up all but the room of its seats.
+    fn into_rooms(self) -> Vec<Room> {
+        self.hearing.into_rooms()
     }
 
     async fn serve(
@@ -488,7 +490,7 @@ async fn next(
 ) -> Option<Next> {
     let seats = hearing.seats();
     poll_fn(|context| out.poll_room(seats, context)).await.ok()?;
-    hearing.is_read();
+    hearing.forget_left();
     if let Some(response) = said.pop_front() {
         return Some(Next::Said(response));
     }
