@@ -11,14 +11,12 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
-use zetema_proto::Wire;
 use zetema_proto::v1;
 use zetema_proto::v1::rules_service_client::RulesServiceClient;
-use zetema_rules::{Options, Preset, Rules};
 
 use super::Playing;
 use super::host::{Host, connect};
-use crate::harness::{Clients, Created, PlayStream, StreamTable, own, preset, soon, unhurried};
+use crate::harness::{Clients, Created, PlayStream, StreamTable, preset, sackson_to, soon, unhurried};
 
 /// How often a newcomer tries the door.
 const NEWCOMERS: Duration = Duration::from_millis(200);
@@ -55,11 +53,7 @@ impl Length {
     fn spec(self) -> v1::MatchSpec {
         match self {
             Self::Quick => unhurried(preset(v1::Preset::Quick, 2)),
-            Self::Long => {
-                let sackson: Options = *Preset::Sackson.rules(2, None).unwrap();
-                let rules = Rules::new(Options { target: Some(10_000), ..sackson }).unwrap();
-                unhurried(own(rules.to_wire()))
-            }
+            Self::Long => unhurried(sackson_to(10_000, 2)),
         }
     }
 }

@@ -36,6 +36,6 @@ pub use seat_log::{Acted, Open, SeatLog};
 pub use secrets::{Secrets, faces};
 pub use server::TestServer;
 pub use soon::soon;
-pub use spec::{clocked, fixed, joint, own, preset, shared, unhurried, with_bot};
+pub use spec::{clocked, fixed, joint, own, preset, sackson_to, shared, unhurried, with_bot};
 pub use stream_table::StreamTable;
 pub use table::{Table, join_all};

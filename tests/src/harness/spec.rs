@@ -1,8 +1,9 @@
 //! Matches to ask for.
 
-use zetema_proto::v1;
 use zetema_proto::v1::time_control::Decisions;
 use zetema_proto::v1::{deals, match_spec, seat_spec};
+use zetema_proto::{Wire, v1};
+use zetema_rules::{Options, Preset, Rules};
 
 /// A match by a preset's rules, with joint deals.
 pub fn preset(preset: v1::Preset, players: usize) -> v1::MatchSpec {
@@ -14,6 +15,12 @@ pub fn preset(preset: v1::Preset, players: usize) -> v1::MatchSpec {
 pub fn own(rules: v1::Rules) -> v1::MatchSpec {
     let players = usize::try_from(rules.players).unwrap();
     with_rules(match_spec::Rules::Own(rules), players)
+}
+
+/// A match by the rules of `sackson` to another target, in points: as long as is needed.
+pub fn sackson_to(target: u16, players: usize) -> v1::MatchSpec {
+    let sackson: Options = *Preset::Sackson.rules(players, None).unwrap();
+    own(Rules::new(Options { target: Some(target), ..sackson }).unwrap().to_wire())
 }
 
 fn with_rules(rules: match_spec::Rules, players: usize) -> v1::MatchSpec {
