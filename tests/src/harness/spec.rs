@@ -17,7 +17,7 @@ pub fn own(rules: v1::Rules) -> v1::MatchSpec {
     with_rules(match_spec::Rules::Own(rules), players)
 }
 
-/// A match by the rules of `sackson` to another target, in points: as long as is needed.
+/// A match by the rules of `sackson` to another target, in points: for one longer than the preset's.
 pub fn sackson_to(target: u16, players: usize) -> v1::MatchSpec {
     let sackson: Options = *Preset::Sackson.rules(players, None).unwrap();
     own(Rules::new(Options { target: Some(target), ..sackson }).unwrap().to_wire())

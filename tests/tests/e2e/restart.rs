@@ -11,7 +11,7 @@ use zetema_tests::harness::{
     Acted, Clients, Created, Process, SeatLog, Table, join_all, preset, sackson_to, soon, unhurried,
 };
 
-/// The points of a match that outlives all that is done to it: by the 200 of the preset for four one was over before.
+/// So many points that no match ends before the test has done all: by the 200 of the preset, one of four seats did.
 const LONG: u16 = 600;
 
 fn nonce(seat: usize) -> Nonce {
@@ -185,7 +185,8 @@ async fn a_server_killed_in_play_loses_nothing_and_repeats_nothing() {
     }
     // With nothing on its way: every seat sees the same as before.
     let mut before = Vec::new();
-    for one in &played {
+    for one in &mut played {
+        assert!(one.table.decision().await.is_some(), "the match is not over");
         before.push(one.snapshots(&clients).await);
     }
     let (process, clients) = restart(process).await;
