@@ -7,6 +7,7 @@ mod handles;
 mod hearing;
 mod hello;
 mod intake;
+mod next;
 mod observe;
 mod opener;
 mod outbox;

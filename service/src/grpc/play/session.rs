@@ -33,6 +33,7 @@ use super::{
     hearing::Hearing,
     hello::assigned_to_wire,
     intake::Intake,
+    next::{Next, next},
     opener::{Cuts, Opener, TokenKey},
     outbox::Outbox,
     post::Post,
@@ -42,7 +43,7 @@ use super::{
 use crate::{
     admission::{Room, Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
-    ladders::{Presence, Word},
+    ladders::Presence,
     limits,
     matches::LiveSeat,
     table::Moment,
@@ -470,45 +471,4 @@ impl Session {
 
 fn message(response: v1::PlayResponse) -> Told {
     Told::Message(Box::new(response))
-}
-
-/// What goes out next.
-enum Next {
-    Said(v1::PlayResponse),
-    Heard(u32, Heard),
-    Assigned(LiveSeat),
-    Word(Word),
-}
-
-/// Waits for room and for something to fill it with. `None`: nobody reads any more. Dropped, it loses nothing.
-async fn next(
-    out: &Outbox<Outgoing>,
-    said: &mut VecDeque<v1::PlayResponse>,
-    hearing: &mut Hearing,
-    assigned: &mut BoxStream<'static, LiveSeat>,
-    presence: &mut Option<Presence>,
-) -> Option<Next> {
-    let seats = hearing.seats();
-    poll_fn(|context| out.poll_room(seats, context)).await.ok()?;
-    hearing.forget_left();
-    if let Some(response) = said.pop_front() {
-        return Some(Next::Said(response));
-    }
-    tokio::select! {
-        biased;
-        (handle, heard) = poll_fn(|context| hearing.poll_next(context)) => {
-            Some(Next::Heard(handle, heard))
-        }
-        Some(seat) = assigned.next() => Some(Next::Assigned(seat)),
-        word = word(presence) => Some(Next::Word(word)),
-        else => std::future::pending().await,
-    }
-}
-
-/// What a ladder has to say next; nothing, without end, to who waits on none.
-async fn word(presence: &mut Option<Presence>) -> Word {
-    match presence {
-        Some(presence) => presence.word().await,
-        None => std::future::pending().await,
-    }
 }
