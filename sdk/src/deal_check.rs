@@ -1,6 +1,7 @@
 //! Whether the deals of a match were fair: the check that each seat makes when the seed is revealed.
 
 mod replayed;
+mod seen;
 
 use std::{fmt, mem};
 
@@ -12,6 +13,8 @@ use zetema_rules::{
 };
 
 pub(crate) use replayed::Replayed;
+use seen::Rest;
+pub(crate) use seen::Seen;
 
 /// Whether the deals of a match were those that server and seats had committed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +151,7 @@ pub(crate) struct Transcript {
     pub(crate) nonces: Vec<Nonce>,
     pub(crate) seed: Option<ServerSeed>,
     /// What happened in the game.
-    pub(crate) events: Vec<SeatEvent>,
+    pub(crate) events: Seen,
     pub(crate) from: From,
 }
 
@@ -228,7 +231,7 @@ impl Transcript {
                 match events.flatten() {
                     // The record has the same seed, nonces and course.
                     Some(events) => self.compare_all(events, seat)?,
-                    None => replay(rules, seat, &MatchSeed::derive(seed, &nonces), &self.events)?,
+                    None => replay(rules, seat, &MatchSeed::derive(seed, &nonces), self.events.iter())?,
                 }
             }
             _ if replayed.is_none() => return Ok(Some(Unchecked::NoRecord)),
@@ -288,7 +291,7 @@ impl Transcript {
         {
             return other("set of nonces");
         }
-        let played = self.events.iter().filter_map(Deed::seen);
+        let played = self.events.iter().filter_map(|event| Deed::seen(&event));
         let recorded = record.steps.iter().map(Deed::recorded);
         let fits = match self.from {
             From::Start => recorded.eq(played),
@@ -307,11 +310,10 @@ impl Transcript {
 
     /// Compares all that the seat saw with what happened.
     fn compare_all(&self, events: &[Event], seat: Seat) -> Result<(), DealError> {
-        let seen = compare(events, seat, &self.events, 0)?;
-        if seen < self.events.len() {
-            return Err(DealError::Event { place: EventPlace(seen) });
-        }
-        Ok(())
+        let mut seen = self.events.iter();
+        compare(events, seat, &mut seen)?;
+        let place = EventPlace(seen.place());
+        seen.next().map_or(Ok(()), |_| Err(DealError::Event { place }))
     }
 
     fn check_recorded_hashes(&self, seat: Seat, entrants: &[Entrant]) -> Result<(), DealError> {
@@ -369,18 +371,18 @@ impl Deed {
 }
 
 /// Plays what was seen again with the decks of this seed, and compares every event.
-fn replay(rules: &Rules, seat: Seat, decks: &MatchSeed, seen: &[SeatEvent]) -> Result<(), DealError> {
+fn replay(rules: &Rules, seat: Seat, decks: &MatchSeed, mut seen: Rest<'_>) -> Result<(), DealError> {
     let mut events = Vec::new();
     let place = EventPlace(0);
     let dealer = decks.dealer(rules.player_count());
     let deck = decks.deck(0, rules.imperial_suit);
     let mut game =
         Game::new(*rules, dealer, &deck, &mut events).map_err(|error| DealError::Play { place, error })?;
-    let mut at = compare(&events, seat, seen, 0)?;
-    while let Some(event) = seen.get(at) {
+    compare(&events, seat, &mut seen)?;
+    while let Some(event) = seen.clone().next() {
         events.clear();
-        let place = EventPlace(at);
-        let played = match (event, Deed::seen(event)) {
+        let place = EventPlace(seen.place());
+        let played = match (event, Deed::seen(&event)) {
             (SeatEvent::DealStarted { .. }, _) if game.public().phase == Phase::DealOver => {
                 let deck = decks.deck(game.public().deal + 1, rules.imperial_suit);
                 game.deal(&deck, &mut events)
@@ -391,19 +393,20 @@ fn replay(rules: &Rules, seat: Seat, decks: &MatchSeed, seen: &[SeatEvent]) -> R
             (_, None) => return Err(DealError::Event { place }),
         };
         played.map_err(|error| DealError::Play { place, error })?;
-        at = compare(&events, seat, seen, at)?;
+        compare(&events, seat, &mut seen)?;
     }
     Ok(())
 }
 
-/// Compares events with what was seen from `at` on, and gives the place after them.
-fn compare(events: &[Event], seat: Seat, seen: &[SeatEvent], at: usize) -> Result<usize, DealError> {
-    for (i, event) in events.iter().enumerate() {
-        if seen.get(at + i) != Some(&event.seen_by(Viewer::Seat(seat))) {
-            return Err(DealError::Event { place: EventPlace(at + i) });
+/// Compares events with what was seen next, which goes on behind them.
+fn compare(events: &[Event], seat: Seat, seen: &mut Rest<'_>) -> Result<(), DealError> {
+    for event in events {
+        let place = EventPlace(seen.place());
+        if seen.next() != Some(event.seen_by(Viewer::Seat(seat))) {
+            return Err(DealError::Event { place });
         }
     }
-    Ok(at + events.len())
+    Ok(())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ fn played(preset: Preset, seed: u64, last: bool) -> (Simulated, Transcript) {
         hashes: Vec::new(),
         nonces: Vec::new(),
         seed: Some(played.seed.clone()),
-        events: watched.lock().unwrap().clone(),
+        events: watched.lock().unwrap().iter().copied().collect(),
         from: From::Start,
     };
     (played, transcript)
@@ -67,40 +67,73 @@ fn an_honest_match_is_verified_with_its_record_and_without() {
     assert_eq!(check(&joint, None), DealCheck::Verified);
 }
 
+/// The same, of which these events were seen.
+fn of(honest: &Transcript, seen: &[SeatEvent]) -> Transcript {
+    Transcript { events: seen.iter().copied().collect(), ..honest.clone() }
+}
+
+#[test]
+fn what_came_otherwise_is_found_at_its_place_with_the_record_and_without() {
+    let (played, honest) = honest();
+    let record = played.record().unwrap();
+    let events: Vec<_> = honest.events.iter().collect();
+    let check_found = |forged: &[SeatEvent], place| {
+        let expected = DealCheck::Failed(DealError::Event { place: EventPlace(place) });
+        for record in [None, Some(&record)] {
+            assert_eq!(check(&of(&honest, forged), record), expected, "{:?}", forged[place]);
+        }
+    };
+    for place in 0..events.len() {
+        let mut forged = events.clone();
+        match &mut forged[place] {
+            SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } => *points += 1,
+            SeatEvent::Drew { count, .. } => *count += 1,
+            SeatEvent::DealStarted { deal, .. } => *deal += 1,
+            SeatEvent::DealOver { deal_scores, .. } => deal_scores[0] += 1,
+            _ => continue,
+        }
+        check_found(&forged, place);
+    }
+    let more = SeatEvent::ExtraTurn { seat: Seat::new(0).unwrap() };
+    check_found(&[&events[..], &[more]].concat(), events.len());
+}
+
 #[test]
 fn an_event_that_is_left_out_or_changed_is_found_out() {
     let (_, honest) = honest();
-    for place in 0..honest.events.len() {
-        let mut less = honest.clone();
-        less.events.remove(place);
-        let mut twice = honest.clone();
-        twice.events.insert(place, honest.events[place]);
-        let mut points = honest.clone();
-        if let SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } =
-            &mut points.events[place]
-        {
+    let events: Vec<_> = honest.events.iter().collect();
+    for place in 0..events.len() {
+        let mut less = events.clone();
+        less.remove(place);
+        let mut twice = events.clone();
+        twice.insert(place, events[place]);
+        let mut points = events.clone();
+        if let SeatEvent::Declared { points, .. } | SeatEvent::Zetema { points, .. } = &mut points[place] {
             *points += 1;
         }
         for (what, forged) in [("left out", less), ("twice", twice), ("points", points)] {
-            let changed = forged.events != honest.events;
+            let changed = forged != events;
             // Without its last events a transcript is whole up to there: the record has the rest.
-            let cut_short = honest.events.starts_with(&forged.events);
-            let found = matches!(check(&forged, None), DealCheck::Failed(_));
-            assert!(found || !changed || cut_short, "event {place} {what}: {:?}", honest.events[place]);
+            let cut_short = events.starts_with(&forged);
+            let found = matches!(check(&of(&honest, &forged), None), DealCheck::Failed(_));
+            assert!(found || !changed || cut_short, "event {place} {what}: {:?}", events[place]);
         }
     }
 }
 
 #[test]
 fn another_card_on_the_wire_is_found_out() {
-    let (_, mut forged) = honest();
-    let discard =
-        forged.events.iter().position(|event| matches!(event, SeatEvent::Discarded { .. })).unwrap();
-    let SeatEvent::Discarded { card, .. } = &mut forged.events[discard] else { unreachable!() };
+    let (_, honest) = honest();
+    let mut events: Vec<_> = honest.events.iter().collect();
+    let discarded = events.iter_mut().find_map(|event| match event {
+        SeatEvent::Discarded { card, .. } => Some(card),
+        _ => None,
+    });
+    let card = discarded.unwrap();
     let rank = if card.rank() == Rank::Two { Rank::Three } else { Rank::Two };
     *card = Card::new(rank, card.suit());
     assert!(matches!(
-        check(&forged, None),
+        check(&of(&honest, &events), None),
         DealCheck::Failed(DealError::Play { .. } | DealError::Event { .. })
     ));
 }
@@ -204,8 +237,11 @@ fn a_record_of_another_match_is_found_out() {
         let record = played(preset, seed, last).0.record().unwrap();
         let found = check(&transcript, Some(&record));
         assert_eq!(found, DealCheck::Failed(DealError::OtherRecord { what }));
-        let late =
-            Transcript { from: From::Middle, events: transcript.events[20..].to_vec(), ..transcript.clone() };
+        let late = Transcript {
+            from: From::Middle,
+            events: transcript.events.iter().skip(20).collect(),
+            ..transcript.clone()
+        };
         assert_eq!(check(&late, Some(&record)), found);
     }
 }
@@ -227,7 +263,7 @@ fn what_cannot_be_checked_says_so() {
     let (_, transcript) = honest();
     let hidden = Transcript { seed: None, ..transcript.clone() };
     assert_eq!(check(&hidden, None), DealCheck::Unchecked(Unchecked::NotRevealed));
-    let undealt = Transcript { events: Vec::new(), ..transcript.clone() };
+    let undealt = Transcript { events: Seen::default(), ..transcript.clone() };
     assert_eq!(check(&undealt, None), DealCheck::Unchecked(Unchecked::NotDealt));
     let late = Transcript { from: From::Middle, ..transcript };
     assert_eq!(check(&late, None), DealCheck::Unchecked(Unchecked::NoRecord));

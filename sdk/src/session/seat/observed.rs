@@ -10,7 +10,7 @@ use zetema_rules::{DealingKind, Outcome as MatchOutcome, Rules, Seat, SeatEvent}
 use super::{Commit, Joined, Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
 use crate::clock::Clock;
-use crate::deal_check::{From, Transcript};
+use crate::deal_check::{From, Seen, Transcript};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::session::tag::Asked;
@@ -94,7 +94,7 @@ impl SeatCore {
             hashes: Vec::new(),
             nonces: nonces_from_wire(nonces)?,
             seed: None,
-            events: Vec::new(),
+            events: Seen::default(),
             from: if view.is_none() { From::Start } else { From::Middle },
         };
         if let Some(v1::Revealed { server_seed }) = revealed {
@@ -198,11 +198,9 @@ impl SeatCore {
     }
 
     fn happened_in_game(&mut self, event: SeatEvent) -> Reaction {
-        let Some(Known { info, .. }) = &self.known else { return Reaction::Fine };
-        let seat = info.seat;
         self.call(Call::Observe(event));
         match event {
-            SeatEvent::Forfeited { seat: forfeited } if forfeited == seat => {
+            SeatEvent::Forfeited { seat } if self.is_own(seat) => {
                 if let Some(decision) = self.timed_out.take() {
                     self.fault(Fault::ForfeitedOnTime { decision });
                 }
@@ -210,13 +208,20 @@ impl SeatCore {
                 self.debts.answer = None;
             }
             // The server has played for it.
-            SeatEvent::Discarded { seat: played, .. } if played == seat => self.timed_out = None,
+            SeatEvent::Discarded { seat, .. } if self.timed_out.is_some() && self.is_own(seat) => {
+                self.timed_out = None;
+            }
             _ => {}
         }
         // Before the first deal a resignation is refused.
         let dealt = matches!(event, SeatEvent::DealStarted { .. });
         let due = dealt && matches!(self.debts.resign, Resign::Due { .. });
         if due { Reaction::Send(Asked::Resign) } else { Reaction::Fine }
+    }
+
+    /// Whether it is this seat itself.
+    fn is_own(&self, seat: Seat) -> bool {
+        self.known.as_ref().is_some_and(|known| known.info.seat == seat)
     }
 
     fn happened_about(&mut self, kind: &v1::event::Kind) -> Result<Reaction, FieldError> {
