@@ -7,8 +7,9 @@ use std::process::{Command, Output};
 use zetema_tests::bench::{ROWS, Report, SCHEMA};
 use zetema_tests::harness::built;
 
+/// Runs the program, which starts itself anew: nobody may have it built while it runs.
 fn bench(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bench")).args(args).output().unwrap()
+    Command::new(built("bench")).args(args).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
