@@ -18,7 +18,7 @@ use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
 use crate::random;
 use crate::session::{Core, CoreSettings, Records, Seats, Wish};
-use crate::thinkers::{Factory, Thinkers};
+use crate::thinkers::{BotThreads, Factory, Thinkers};
 use crate::tls::Tls;
 use crate::token::{BotToken, SeatToken};
 use crate::transport::Transport;
@@ -28,9 +28,11 @@ use crate::transport::Transport;
 pub struct Settings {
     /// A name and version for the server's log, at most 64 ASCII characters.
     pub client_name: String,
-    /// How many bots think at once. More seats than that may be played: their bots wait for a thread. Bots whose decisions
-    /// come together take turns on one, until one of them takes longer than a millisecond.
+    /// How many bots think at once. More seats than that may be played: their bots wait for a turn. Bots whose decisions
+    /// come together take turns on one thread, until one of them takes longer than a millisecond.
     pub thinkers: NonZeroUsize,
+    /// The threads on which they think, together with the bots of all sessions that have the same.
+    pub threads: BotThreads,
     /// How long to try before the first connection is made.
     pub first_connection_within: Duration,
     /// How long to try after a connection was lost.
@@ -45,13 +47,14 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// 32 bots at once, 15 seconds to the first connection, ten minutes to be connected again, the system's
+    /// 32 bots at once, on threads that all sessions of the process share, 15 seconds to the first connection, ten minutes to be connected again, the system's
     /// CAs, records checked, random nonces.
     fn default() -> Self {
         const THINKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(31);
         Self {
             client_name: concat!("zetema-sdk/", env!("CARGO_PKG_VERSION")).to_owned(),
             thinkers: THINKERS,
+            threads: BotThreads::default(),
             first_connection_within: Duration::from_secs(15),
             give_up_after: Duration::from_mins(10),
             tls: Tls::default(),
@@ -208,6 +211,7 @@ impl Session {
         let Settings {
             client_name,
             thinkers,
+            threads,
             first_connection_within,
             give_up_after,
             tls,
@@ -235,7 +239,7 @@ impl Session {
         let driver = Driver::new(
             Core::new(core, Instant::now()),
             Transport::new(server, &tls, bot)?,
-            Thinkers::new(factory, thinkers),
+            Thinkers::new(factory, runtime.clone(), threads, thinkers),
             seats,
             sender,
             stop.clone(),

@@ -9,6 +9,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
+use tokio::task::yield_now;
 use zetema_rules::Record;
 
 use crate::alarm::Alarm;
@@ -16,7 +17,7 @@ use crate::client::Stop;
 use crate::error::{Disconnect, Error, Refusal};
 use crate::ladder::{QueueState, SessionEvent};
 use crate::session::{Change, Core, Output, Wish};
-use crate::thinkers::Thinkers;
+use crate::thinkers::{Started, Thinkers};
 use crate::token::SeatToken;
 use crate::transport::Transport;
 use crate::wire::Incoming;
@@ -98,7 +99,11 @@ impl Driver {
         let mut alarm = Alarm::default();
         loop {
             self.perform_all();
-            self.thinkers.start();
+            if self.thinkers.start() == Started::Something {
+                // Sessions that were told something at the same time have their bots think in the same go.
+                yield_now().await;
+                self.thinkers.wake();
+            }
             if let Some(deadline) = self.core.deadline() {
                 alarm.set(deadline);
             }

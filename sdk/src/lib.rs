@@ -69,6 +69,7 @@ pub use reported::{ReportedFault, ReportedKind, list_faults, list_faults_of_bot}
 pub use run::run;
 pub use session::Records;
 pub use simulate::{Simulated, numbered_seed, simulate};
+pub use thinkers::BotThreads;
 pub use tls::{Tls, TlsProblem};
 pub use token::{BotToken, PlayerToken, SeatToken};
 

@@ -12,7 +12,7 @@ pub(crate) struct SeatBot(Option<Box<dyn Bot>>);
 
 impl SeatBot {
     /// Makes the calls in order, up to the first that the bot falls over.
-    pub(crate) fn run(&mut self, factory: &Factory, calls: Vec<Call>) -> Worked {
+    pub(crate) fn run(&mut self, factory: &Factory, calls: &[Call]) -> Worked {
         let mut worked = Worked::Done;
         for call in calls {
             match self.call(factory, call) {
@@ -27,11 +27,11 @@ impl SeatBot {
         worked
     }
 
-    fn call(&mut self, factory: &Factory, call: Call) -> Result<Option<Answer>, Fault> {
+    fn call(&mut self, factory: &Factory, call: &Call) -> Result<Option<Answer>, Fault> {
         if let Call::Start { info, view } = call {
             *self = Self::default();
             self.0 = Some(guarded(|| {
-                let mut bot = factory(&info);
+                let mut bot = factory(info);
                 bot.start(view.as_deref());
                 bot
             })?);
@@ -40,10 +40,10 @@ impl SeatBot {
         let Some(bot) = &mut self.0 else { return Ok(None) };
         match call {
             Call::Start { .. } => Ok(None),
-            Call::Observe(event) => guarded(|| bot.observe(&event)).map(|()| None),
-            Call::End(end) => guarded(|| bot.end(&end)).map(|()| None),
+            Call::Observe(event) => guarded(|| bot.observe(event)).map(|()| None),
+            Call::End(end) => guarded(|| bot.end(end)).map(|()| None),
             Call::Choose(asked) => {
-                let action = guarded(|| bot.choose(&asked))?;
+                let action = guarded(|| bot.choose(asked))?;
                 let decision = asked.number();
                 if asked.legal.contains(&action) {
                     Ok(Some(Answer { decision, action }))

@@ -1,7 +1,7 @@
 //! House bots that play at once, on threads of their own.
 
 use std::hash::{BuildHasher, RandomState};
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use zetema_sdk::{
-    BotToken, Challenges, DealCheck, End, LadderQueue, MatchInfo, NonceSecret, Outcome, Records, Session,
-    Settings, Tls,
+    BotThreads, BotToken, Challenges, DealCheck, End, LadderQueue, MatchInfo, NonceSecret, Outcome, Records,
+    Session, Settings, Tls,
 };
 use zetema_service::limits::MAX_SEATS_PER_STREAM;
 
 use super::{Account, Open, Playing};
 
 /// Threads on which all of them think in turns, beside the one of their connections: a server in the same process has the others.
-const THINKERS: usize = 2;
+const THINKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
 /// How many challenges a house bot accepts at least, so that nobody has all of them.
 const FEWEST_CHALLENGES: NonZeroU16 = NonZeroU16::MIN.saturating_add(1);
 
@@ -29,6 +29,7 @@ const FEWEST_CHALLENGES: NonZeroU16 = NonZeroU16::MIN.saturating_add(1);
 pub(crate) struct Crew {
     /// `None` when it is being dropped.
     runtime: Option<Runtime>,
+    threads: BotThreads,
     told_to_leave: CancellationToken,
     /// The ladders that they wait on, each as far as it lets its owner's bots in; `None` until that is known.
     ladders: watch::Sender<Option<Arc<[Open]>>>,
@@ -86,13 +87,13 @@ impl Crew {
     pub(crate) fn new() -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
-            .max_blocking_threads(THINKERS)
             .thread_name("house-bots")
             .enable_all()
             .build()
             .context("the house bots can't have threads")?;
         Ok(Self {
             runtime: Some(runtime),
+            threads: BotThreads::new(THINKERS),
             told_to_leave: CancellationToken::new(),
             ladders: watch::Sender::new(None),
             attended: watch::Sender::default(),
@@ -116,6 +117,7 @@ impl Crew {
         let Opening { server, tls, records, nonce_secret, challenged } = opening.clone();
         let settings = Settings {
             client_name: format!("zetema-{}", account.house),
+            threads: self.threads.clone(),
             tls,
             records,
             nonce_secret,

@@ -1,4 +1,4 @@
-//! The threads on which the bots of a session think, and what there is to do.
+//! What the bots of a session are to do, and what they came to.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -6,17 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+
 use super::Factory;
 use crate::seat_bot::SeatBot;
 use crate::session::{Call, Key, Worked};
 
-/// How long a thread goes on while there is something to do: then it is the turn of what else waits for one. The runtime's
-/// threads are shared by all of its sessions, and may be fewer.
+/// How long a turn lasts while there is something to do: then it is that of another session.
 const TURN: Duration = Duration::from_millis(5);
 
-/// What a session shares with its threads.
+/// What a session shares with the threads on which its bots think.
 pub(super) struct Pool {
     factory: Factory,
+    /// The session's: what a bot does with tokio it does there.
+    runtime: Handle,
     jobs: Mutex<Jobs>,
 }
 
@@ -24,8 +27,8 @@ pub(super) struct Pool {
 pub(super) struct Jobs {
     pub(super) waiting: VecDeque<Job>,
     pub(super) done: Vec<Done>,
-    /// Threads that are at work, or were told to begin.
-    pub(super) threads: usize,
+    /// Turns that threads have, or that wait for one.
+    pub(super) turns: usize,
     /// The session's task, if it is to be woken.
     pub(super) session: Option<Waker>,
 }
@@ -34,17 +37,29 @@ pub(super) struct Job {
     pub(super) key: Key,
     pub(super) bot: SeatBot,
     pub(super) calls: Vec<Call>,
+    /// Since when it waits.
+    pub(super) since: tokio::time::Instant,
 }
 
 pub(super) struct Done {
     pub(super) key: Key,
     pub(super) bot: SeatBot,
     pub(super) worked: Worked,
+    /// What it was asked. Its memory is given back where it was taken, or it would come from far away the next time.
+    pub(super) calls: Vec<Call>,
+}
+
+/// Whether something is left to do after a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Something is: the session is to have another turn in place of this one.
+    Waits,
+    Nothing,
 }
 
 impl Pool {
-    pub(super) fn new(factory: Factory) -> Self {
-        Self { factory, jobs: Mutex::default() }
+    pub(super) fn new(factory: Factory, runtime: Handle) -> Arc<Self> {
+        Arc::new(Self { factory, runtime, jobs: Mutex::default() })
     }
 
     pub(super) fn jobs(&self) -> MutexGuard<'_, Jobs> {
@@ -52,39 +67,31 @@ impl Pool {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has so many more threads do what waits. A thread that is woken may run at once, before the one that woke it goes on:
-    /// so the jobs are not locked any more by then.
-    pub(super) fn add_threads(self: &Arc<Self>, mut jobs: MutexGuard<'_, Jobs>, threads: usize) {
-        jobs.threads += threads;
-        drop(jobs);
-        for _ in 0..threads {
-            let pool = Arc::clone(self);
-            tokio::task::spawn_blocking(move || pool.run());
-        }
-    }
-
-    /// Does what waits, until nothing does or the turn is over. What waits then has another turn, behind what waited for a
-    /// thread before.
-    fn run(self: &Arc<Self>) {
+    /// Does what waits, until nothing does or the turn is over.
+    pub(super) fn take_turn(&self) -> Rest {
+        let _entered = self.runtime.enter();
         let began = Instant::now();
         let mut jobs = self.jobs();
-        while let Some(Job { key, mut bot, calls }) = jobs.waiting.pop_front() {
+        while let Some(Job { key, mut bot, calls, since: _ }) = jobs.waiting.pop_front() {
             drop(jobs);
-            let worked = bot.run(&self.factory, calls);
+            let worked = bot.run(&self.factory, &calls);
             let over = began.elapsed() >= TURN;
             jobs = self.jobs();
-            jobs.done.push(Done { key, bot, worked });
+            jobs.done.push(Done { key, bot, worked, calls });
             if over {
                 break;
             }
         }
-        jobs.threads -= 1;
+        let rest = if jobs.waiting.is_empty() { Rest::Nothing } else { Rest::Waits };
+        if rest == Rest::Nothing {
+            jobs.turns -= 1;
+        }
         let session = jobs.session.take();
-        let again = usize::from(!jobs.waiting.is_empty());
-        self.add_threads(jobs, again);
+        drop(jobs);
         if let Some(session) = session {
             session.wake();
         }
+        rest
     }
 
     /// What waits is not begun any more.

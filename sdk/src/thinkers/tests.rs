@@ -1,0 +1,331 @@
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+
+use futures::FutureExt;
+use futures::future::join_all;
+use tokio::runtime::Builder;
+use tokio::task::yield_now;
+use tokio::time::timeout;
+use zetema_rules::fair::{MatchSeed, Nonce};
+use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
+
+use super::*;
+use crate::bot::{Bot, Decision};
+use crate::fault::Fault;
+
+/// The seat to act in a match that was just dealt, and its decision.
+fn decision() -> (Arc<MatchInfo>, Box<Decision>) {
+    let rules = Preset::Sackson.rules(2, None).unwrap();
+    let seed = MatchSeed::derive(&crate::numbered_seed(1), &[Nonce::EMPTY, Nonce::EMPTY]);
+    let mut events = Vec::<Event>::new();
+    let deck = seed.deck(0, rules.imperial_suit);
+    let game = Game::new(rules, Seat::new(0).unwrap(), &deck, &mut events).unwrap();
+    let seat = game.to_act().unwrap();
+    let info = Arc::new(MatchInfo::new("m", seat, rules));
+    let decision = Decision::new(Arc::clone(&info), &game.view(Viewer::Seat(seat))).unwrap();
+    (info, Box::new(decision))
+}
+
+fn first_calls(name: &str) -> Vec<Call> {
+    let (info, decision) = decision();
+    let info = Arc::new(MatchInfo { match_id: name.to_owned(), ..(*info).clone() });
+    vec![Call::Start { info, view: None }, Call::Choose(decision)]
+}
+
+/// Does what the match's id says.
+struct Named {
+    name: String,
+    gate: Arc<Mutex<Receiver<()>>>,
+}
+
+impl Bot for Named {
+    fn choose(&mut self, decision: &Decision) -> Action {
+        match self.name.as_str() {
+            "waits" => self.gate.lock().unwrap().recv().unwrap(),
+            "panics" | "panics twice" => panic!("no idea"),
+            _ => {}
+        }
+        decision.first()
+    }
+
+    fn start(&mut self, _: Option<&View>) {
+        assert!(self.name != "does not start", "no start");
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        assert!(self.name != "panics twice", "again");
+    }
+}
+
+/// Threads, at most so many.
+fn threads(at_most: usize) -> BotThreads {
+    BotThreads::new(NonZeroUsize::new(at_most).unwrap())
+}
+
+fn thinkers(at_once: usize) -> (Thinkers, std::sync::mpsc::Sender<()>) {
+    thinkers_on(&threads(100), at_once)
+}
+
+fn thinkers_on(threads: &BotThreads, at_once: usize) -> (Thinkers, std::sync::mpsc::Sender<()>) {
+    let (open, gate) = channel();
+    let gate = Arc::new(Mutex::new(gate));
+    let factory: Factory =
+        Arc::new(move |info| Box::new(Named { name: info.match_id.clone(), gate: Arc::clone(&gate) }));
+    let at_once = NonZeroUsize::new(at_once).unwrap();
+    (Thinkers::new(factory, Handle::current(), threads.clone(), at_once), open)
+}
+
+fn start(thinkers: &mut Thinkers) {
+    assert_eq!(thinkers.start(), Started::Something);
+    thinkers.wake();
+}
+
+/// Has bots of these names start and choose, the first by the key 1.
+fn begin<'a>(thinkers: &mut Thinkers, names: impl IntoIterator<Item = &'a str>) {
+    for (key, name) in (1..).zip(names) {
+        thinkers.work(Key(key), first_calls(name));
+    }
+    start(thinkers);
+}
+
+/// What so many bots came to, in the order in which that is told.
+async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
+    let mut told = Vec::new();
+    while told.len() < bots {
+        thinkers.some_done().await;
+        told.extend(thinkers.take_done());
+    }
+    told
+}
+
+async fn check_chose(thinkers: &mut Thinkers, keys: &[u64]) {
+    let told = told(thinkers, keys.len()).await;
+    let chose = |worked: &Worked| matches!(worked, Worked::Chose(answer) if answer.decision == 1);
+    assert!(told.iter().all(|(_, worked)| chose(worked)), "{told:?}");
+    assert_eq!(told.iter().map(|(key, _)| key.0).collect::<Vec<_>>(), keys);
+}
+
+/// Bots wait for as long as is needed to get more threads, so often.
+async fn lose_patience(thinkers: &mut Thinkers, times: usize) {
+    for _ in 0..times {
+        tokio::time::advance(2 * PATIENCE).await;
+        assert!(thinkers.some_done().now_or_never().is_none(), "no bot has chosen");
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_slow_holds_up_neither_those_before_it_nor_those_behind_it() {
+    let (mut thinkers, open) = thinkers(2);
+    begin(&mut thinkers, ["quick", "waits", "quick too", "and this one"]);
+    check_chose(&mut thinkers, &[1, 3, 4]).await;
+    open.send(()).unwrap();
+    check_chose(&mut thinkers, &[2]).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_is_slow_holds_up_none_that_comes_later() {
+    let (mut thinkers, open) = thinkers(2);
+    begin(&mut thinkers, ["waits"]);
+    for key in [2, 3] {
+        thinkers.work(Key(key), first_calls("quick"));
+        start(&mut thinkers);
+        check_chose(&mut thinkers, &[key]).await;
+    }
+    open.send(()).unwrap();
+    check_chose(&mut thinkers, &[1]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_threads_again_are_there_each_time_that_bots_wait_too_long_up_to_the_bound() {
+    let (mut thinkers, open) = thinkers(20);
+    begin(&mut thinkers, ["waits"; 100]);
+    for turns in [1, 2, 4, 8, 16, 20, 20] {
+        assert_eq!(thinkers.pool.jobs().turns, turns);
+        lose_patience(&mut thinkers, 1).await;
+    }
+    (0..100).for_each(|_| open.send(()).unwrap());
+    assert_eq!(told(&mut thinkers, 100).await.len(), 100);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_bots_think_at_once_than_there_are_threads() {
+    let (mut thinkers, open) = thinkers(1);
+    begin(&mut thinkers, ["waits", "quick"]);
+    lose_patience(&mut thinkers, 3).await;
+    assert_eq!(thinkers.pool.jobs().turns, 1);
+    open.send(()).unwrap();
+    check_chose(&mut thinkers, &[1, 2]).await;
+}
+
+#[tokio::test]
+async fn a_panic_anywhere_in_a_bot_is_a_fault_of_its_seat() {
+    // One at a time, or those behind a panic that takes long to be printed may be told before it.
+    let (mut thinkers, _open) = thinkers(1);
+    for (name, message) in
+        [("panics", "no idea"), ("does not start", "no start"), ("panics twice", "no idea")]
+    {
+        begin(&mut thinkers, [name]);
+        let told = told(&mut thinkers, 1).await;
+        let [(Key(1), Worked::Fell(fault))] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(*fault, Fault::Panicked { message: message.to_owned() });
+    }
+    begin(&mut thinkers, ["panics", "quick", "panics twice", "quick"]);
+    let told = told(&mut thinkers, 4).await;
+    let chose = told.iter().map(|(_, worked)| matches!(worked, Worked::Chose(_)));
+    assert_eq!(chose.collect::<Vec<_>>(), [false, true, false, true]);
+}
+
+#[tokio::test]
+async fn a_bot_that_waits_is_not_asked_when_its_session_is_gone() {
+    let (mut thinkers, open) = thinkers(1);
+    begin(&mut thinkers, ["waits", "quick", "quick"]);
+    let pool = Arc::clone(&thinkers.pool);
+    drop(thinkers);
+    assert!(pool.jobs().waiting.is_empty());
+    drop(open);
+}
+
+fn ask_again(thinkers: &mut Thinkers, key: Key) {
+    thinkers.work(key, vec![Call::Choose(decision().1)]);
+    start(thinkers);
+}
+
+/// Runs sessions.
+fn run<T>(sessions: impl Future<Output = T>) -> Option<T> {
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async { timeout(Duration::from_secs(20), sessions).await.ok() })
+}
+
+/// How often the bots of so many sessions have chosen when each has a hundred times, where each is asked again as soon as
+/// it has.
+fn turns(sessions: usize, at_most: usize) -> Vec<u32> {
+    let (chosen, threads) = (vec![Cell::new(0); sessions], threads(at_most));
+    let all = || chosen.iter().all(|chosen| chosen.get() >= 100);
+    let session = async |chosen: &Cell<u32>| {
+        let (mut thinkers, _open) = thinkers_on(&threads, 4);
+        begin(&mut thinkers, ["quick"]);
+        while !all() {
+            check_chose(&mut thinkers, &[1]).await;
+            chosen.update(|chosen| chosen + 1);
+            ask_again(&mut thinkers, Key(1));
+            // They are one task here: it goes to the next before this one may be told again.
+            yield_now().await;
+        }
+    };
+    assert!(run(join_all(chosen.iter().map(session))).is_some(), "{chosen:?}");
+    chosen.iter().map(Cell::get).collect()
+}
+
+#[test]
+fn sessions_that_are_always_asked_again_have_turns_on_fewer_threads_than_they_are() {
+    let chosen = turns(3, 1);
+    assert!(chosen.iter().all(|chosen| *chosen < 250), "{chosen:?}");
+    turns(6, 2);
+}
+
+#[test]
+fn a_session_in_which_a_bot_always_waits_for_its_turn_leaves_the_thread_to_others() {
+    let asked = async {
+        let threads = threads(1);
+        let (mut busy, open) = thinkers_on(&threads, 1);
+        begin(&mut busy, ["waits", "waits"]);
+        let (mut other, _open) = thinkers_on(&threads, 1);
+        begin(&mut other, ["quick"]);
+        // Of the two one waits for the thread whenever the other has chosen.
+        let is_busy = async {
+            loop {
+                open.send(()).unwrap();
+                told(&mut busy, 1).await.iter().for_each(|(key, _)| ask_again(&mut busy, *key));
+            }
+        };
+        tokio::select! {
+            () = check_chose(&mut other, &[1]) => {}
+            () = is_busy => {}
+        }
+    };
+    assert!(run(asked).is_some(), "the other session's bot was never asked");
+}
+
+#[tokio::test]
+async fn bots_of_several_sessions_that_are_asked_together_think_on_one_thread() {
+    let threads = threads(9);
+    let mut sessions: Vec<_> = (0..3).map(|_| thinkers_on(&threads, 4)).collect();
+    for (thinkers, _) in &mut sessions {
+        thinkers.work(Key(1), first_calls("quick"));
+        assert_eq!(thinkers.start(), Started::Something);
+    }
+    assert_eq!(threads.count(), 0, "nobody was woken yet");
+    for (thinkers, _) in &sessions {
+        thinkers.wake();
+    }
+    assert_eq!(threads.count(), 1);
+    for (thinkers, _) in &mut sessions {
+        check_chose(thinkers, &[1]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_slow_bot_of_one_session_holds_up_no_other_session() {
+    let threads = threads(2);
+    let (mut slow, open) = thinkers_on(&threads, 1);
+    begin(&mut slow, ["waits"]);
+    for _ in 0..3 {
+        let (mut quick, _open) = thinkers_on(&threads, 1);
+        begin(&mut quick, ["quick", "quick too"]);
+        check_chose(&mut quick, &[1, 2]).await;
+    }
+    open.send(()).unwrap();
+    check_chose(&mut slow, &[1]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_are_no_more_threads_than_the_program_says_and_all_bots_think_in_the_end() {
+    let threads = threads(3);
+    let mut sessions: Vec<_> = (0..5).map(|_| thinkers_on(&threads, 4)).collect();
+    for (thinkers, _) in &mut sessions {
+        begin(thinkers, ["waits"; 5]);
+    }
+    for (thinkers, _) in &mut sessions {
+        lose_patience(thinkers, 4).await;
+    }
+    assert_eq!(threads.count(), 3);
+    for (thinkers, open) in &mut sessions {
+        (0..5).for_each(|_| open.send(()).unwrap());
+        assert_eq!(told(thinkers, 5).await.len(), 5);
+    }
+    assert_eq!(threads.count(), 3);
+}
+
+#[tokio::test]
+async fn a_thread_ends_when_it_had_nothing_to_do_for_a_while_and_another_comes_when_there_is_something() {
+    let threads = BotThreads::kept_for(Duration::from_millis(1), NonZeroUsize::MIN);
+    let (mut thinkers, _open) = thinkers_on(&threads, 1);
+    for _ in 0..3 {
+        begin(&mut thinkers, ["quick"]);
+        check_chose(&mut thinkers, &[1]).await;
+        while threads.count() > 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Asks the session's runtime for the time.
+struct Timed;
+
+impl Bot for Timed {
+    fn choose(&mut self, decision: &Decision) -> Action {
+        Handle::current().block_on(tokio::time::sleep(Duration::from_millis(1)));
+        decision.first()
+    }
+}
+
+#[tokio::test]
+async fn a_bot_may_use_the_runtime_of_its_session() {
+    let factory: Factory = Arc::new(|_| Box::new(Timed));
+    let mut thinkers = Thinkers::new(factory, Handle::current(), threads(1), NonZeroUsize::MIN);
+    begin(&mut thinkers, ["asks"]);
+    check_chose(&mut thinkers, &[1]).await;
+}
