@@ -85,8 +85,9 @@ pub struct Decision {
     pub view: View,
     /// What it may do.
     pub legal: LegalActions,
-    clock: Option<Clock>,
-    first: Action,
+    pub(crate) clock: Option<Clock>,
+    /// The first of these.
+    pub(crate) first: Action,
 }
 
 impl Decision {
@@ -96,18 +97,13 @@ impl Decision {
             return None;
         }
         let legal = view.legal_actions();
-        Self::with_legal(info, view, legal, None)
+        Self::with_legal(info, view, legal)
     }
 
-    /// As [`Decision::new`], with the legal actions as the server lists them, and the clock.
-    pub(crate) fn with_legal(
-        info: Arc<MatchInfo>,
-        view: &View,
-        legal: LegalActions,
-        clock: Option<Clock>,
-    ) -> Option<Self> {
+    /// As [`Decision::new`], with legal actions that are known.
+    pub(crate) fn with_legal(info: Arc<MatchInfo>, view: &View, legal: LegalActions) -> Option<Self> {
         let first = legal.get(0)?;
-        Some(Self { info, view: *view, legal, clock, first })
+        Some(Self { info, view: *view, legal, clock: None, first })
     }
 
     /// The same decision with this clock, for a test of a bot or for play by other means than this crate's.

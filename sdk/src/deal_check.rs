@@ -14,7 +14,7 @@ use zetema_rules::{
 
 pub(crate) use replayed::Replayed;
 use seen::Rest;
-pub(crate) use seen::Seen;
+pub(crate) use seen::{Latest, Seen};
 
 /// Whether the deals of a match were those that server and seats had committed to.
 #[derive(Clone, Debug, PartialEq, Eq)]

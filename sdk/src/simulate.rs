@@ -157,7 +157,7 @@ impl<B: Bot> Table<B> {
             return autoplay(legal).map(|action| (action, PlayedBy::Autoplay));
         };
         let view = game.view(Viewer::Seat(seat));
-        let decision = Decision::with_legal(Arc::clone(&player.info), &view, legal.clone(), None)?;
+        let decision = Decision::with_legal(Arc::clone(&player.info), &view, legal.clone())?;
         let chosen = guarded(|| bot.choose(&decision)).and_then(|action| {
             if legal.contains(&action) {
                 Ok(action)

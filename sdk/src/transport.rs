@@ -14,15 +14,14 @@ use tonic::metadata::errors::InvalidMetadataValue;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, GrpcMethod, Request, Status, Streaming};
-use zetema_proto::v1::match_service_client::MatchServiceClient;
-use zetema_proto::{record_from_wire, v1};
+use zetema_proto::v1;
 use zetema_rules::Record;
 
 use crate::claim::Claim;
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::{Tls, TlsProblem};
 use crate::token::BotToken;
-use crate::wire::{Incoming, Outgoing, PlayCodec};
+use crate::wire::{Incoming, Outgoing, PlayCodec, RecordCodec};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -191,7 +190,7 @@ async fn play(
     mut request: Request<UnboundedReceiverStream<Outgoing>>,
 ) -> Result<Streaming<Incoming>, Status> {
     let mut client = Grpc::new(channel);
-    client.ready().await.map_err(|error| Status::unknown(format!("the service is not ready: {error}")))?;
+    ready(&mut client).await?;
     request.extensions_mut().insert(GrpcMethod::new("zetema.v1.PlayService", "Play"));
     let path = PathAndQuery::from_static("/zetema.v1.PlayService/Play");
     Ok(client.streaming(request, path, PlayCodec).await?.into_inner())
@@ -212,17 +211,20 @@ async fn record_once(
     match_id: &str,
     token: Option<MetadataValue<Ascii>>,
 ) -> Result<Box<Record>, Status> {
-    let mut client = MatchServiceClient::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
+    let mut client = Grpc::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
+    ready(&mut client).await?;
     let mut request = Request::new(v1::GetRecordRequest { match_id: match_id.to_owned() });
     request.set_timeout(RECORD_WITHIN);
     let token =
         token.ok_or_else(|| Status::invalid_argument("the token has characters that no token has"))?;
     request.metadata_mut().insert(AUTHORIZATION, token);
-    let v1::GetRecordResponse { record } = client.get_record(request).await?.into_inner();
-    let record = record.ok_or_else(|| Status::data_loss("the answer has no record"))?;
-    let (record, _) = record_from_wire(&record)
-        .map_err(|error| Status::data_loss(format!("the record is not valid: {error}")))?;
-    Ok(Box::new(record))
+    request.extensions_mut().insert(GrpcMethod::new("zetema.v1.MatchService", "GetRecord"));
+    let path = PathAndQuery::from_static("/zetema.v1.MatchService/GetRecord");
+    Ok(client.unary(request, path, RecordCodec).await?.into_inner())
+}
+
+async fn ready(client: &mut Grpc<Channel>) -> Result<(), Status> {
+    client.ready().await.map_err(|error| Status::unknown(format!("the service is not ready: {error}")))
 }
 
 /// How long to ask for a record again that was refused so, if it may pass: the stream may tell of the end a little before

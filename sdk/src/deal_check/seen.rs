@@ -6,8 +6,8 @@ use zetema_rules::{Card, Cards, OwnCards, Rank, Seat, SeatEvent};
 
 /// What a seat saw happen, in order.
 ///
-/// Who plays in a thousand matches writes to the end of as many lists in turn, and what was never written to before is far from the
-/// processor. So what happens most takes 4 bytes, where an event takes 48.
+/// Who plays in a thousand matches writes to the end of as many lists in turn, and what was not touched for a while is far from the
+/// processor. So what happens most takes 4 bytes, where an event takes 48, and comes here some at a time ([`Latest`]).
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     /// As many of them are [`Brief::Whole`] as there are whole ones.
@@ -24,7 +24,7 @@ impl fmt::Debug for Seen {
 }
 
 /// An event, briefly. It has no `Debug`, as one may be of a hidden card.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Brief {
     /// A seat drew so many cards, unseen.
     Unseen { seat: Seat, count: u8 },
@@ -35,6 +35,7 @@ enum Brief {
     /// As in the event.
     Zetema { seat: Seat, rank: Rank, points: u16 },
     /// The next of those that are whole.
+    #[default]
     Whole,
 }
 
@@ -49,7 +50,17 @@ impl Seen {
         Rest { place: 0, events: self.events.iter(), whole: self.whole.iter() }
     }
 
-    fn push(&mut self, event: SeatEvent) {
+    /// Adds what was seen last, of which nothing is left there.
+    pub(crate) fn append(&mut self, latest: &mut Latest) {
+        if self.events.capacity() == 0 {
+            self.events.reserve(ROOM);
+        }
+        self.events.extend_from_slice(&latest.events[..usize::from(latest.count)]);
+        latest.count = 0;
+    }
+
+    /// Adds an event.
+    pub(crate) fn push(&mut self, event: SeatEvent) {
         let brief = Brief::of(&event).unwrap_or_else(|| {
             self.whole.push(event);
             Brief::Whole
@@ -58,17 +69,34 @@ impl Seen {
     }
 }
 
-impl Extend<SeatEvent> for Seen {
-    fn extend<T: IntoIterator<Item = SeatEvent>>(&mut self, events: T) {
-        events.into_iter().for_each(|event| self.push(event));
-    }
-}
-
+#[cfg(test)]
 impl FromIterator<SeatEvent> for Seen {
     fn from_iter<T: IntoIterator<Item = SeatEvent>>(events: T) -> Self {
         let mut seen = Self::default();
-        seen.extend(events);
+        events.into_iter().for_each(|event| seen.push(event));
         seen
+    }
+}
+
+/// How many events of a seat wait before they are put with the others.
+const LATEST: usize = 15;
+/// For how many events there is room from the start: nearly those of a match of two by `sackson`.
+const ROOM: usize = 128;
+
+/// What a seat saw last, where all else is that an observation touches. It has no `Debug`, as it may have a hidden card.
+#[derive(Default)]
+pub(crate) struct Latest {
+    events: [Brief; LATEST],
+    count: u8,
+}
+
+impl Latest {
+    /// Puts down an event; gives it back if there is no room, or it can't be told briefly.
+    pub(crate) fn add(&mut self, event: SeatEvent) -> Result<(), SeatEvent> {
+        let place = self.events.get_mut(usize::from(self.count)).ok_or(event)?;
+        *place = Brief::of(&event).ok_or(event)?;
+        self.count += 1;
+        Ok(())
     }
 }
 
@@ -173,6 +201,28 @@ mod tests {
             assert_eq!((rest.place(), rest.next()), (place, Some(event)));
         }
         assert_eq!((rest.place(), rest.next()), (events.len(), None));
+    }
+
+    #[test]
+    fn what_was_seen_last_comes_behind_the_rest_in_order() {
+        let seat = Seat::new(1).unwrap();
+        let briefly = |number| SeatEvent::Zetema { seat, rank: Rank::King, points: number };
+        let whole = SeatEvent::ExtraTurn { seat };
+        // After so many that are told briefly one that is not.
+        for before in [0, 1, LATEST - 1, LATEST, LATEST + 1, 3 * LATEST] {
+            let events: Vec<_> =
+                (0..).map(briefly).take(before).chain([whole, briefly(7), whole, briefly(8)]).collect();
+            let (mut seen, mut latest) = (Seen::default(), Latest::default());
+            for event in &events {
+                if latest.add(*event).is_err() {
+                    seen.append(&mut latest);
+                    seen.push(*event);
+                }
+            }
+            seen.append(&mut latest);
+            seen.append(&mut latest);
+            assert_eq!(seen.iter().collect::<Vec<_>>(), events);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Core {
             seat.close(None);
             return;
         };
-        let claim = seat.claim.clone();
+        let claim = seat.claim().clone();
         let waiting = self.wanted.entry(match_id.clone()).or_default();
         waiting.push(key);
         if waiting.len() == 1 {

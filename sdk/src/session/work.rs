@@ -18,7 +18,7 @@ pub(crate) enum Call {
     /// Ask it. The last call of a batch.
     Choose(Box<Decision>),
     /// Tell it the end.
-    End(End),
+    End(Box<End>),
 }
 
 /// Shows no card.

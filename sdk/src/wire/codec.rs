@@ -1,11 +1,13 @@
-//! The codec of a Play stream.
+//! The codecs of a Play stream, and of a call for a record.
 
 use prost::Message;
 use prost::bytes::{Buf, BufMut};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
-use zetema_proto::{WireDecoder, v1};
+use zetema_proto::{WireDecoder, record_from_wire, v1};
+use zetema_rules::Record;
 
+use super::record::read_record;
 use super::{Incoming, Outgoing};
 
 /// Encodes what a session sends, and reads what it receives.
@@ -42,8 +44,7 @@ impl Encoder for PlayEncoder {
     fn encode(&mut self, item: Outgoing, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
         // Into bytes of its own first: prost writes byte by byte, and each costs a look at the room that the buffer has.
         self.bytes.clear();
-        let message = item.into_message();
-        message.encode(&mut self.bytes).map_err(|error| Status::internal(error.to_string()))?;
+        item.encode(&mut self.bytes);
         buf.put_slice(&self.bytes);
         Ok(())
     }
@@ -64,5 +65,55 @@ impl Decoder for PlayDecoder {
 
     fn buffer_settings(&self) -> BufferSettings {
         self.0.buffer_settings()
+    }
+}
+
+/// Reads the answer to a call for a record.
+#[derive(Default)]
+pub(crate) struct RecordCodec;
+
+pub(crate) struct RecordEncoder;
+
+pub(crate) struct RecordDecoder(WireDecoder<v1::GetRecordResponse>);
+
+impl Codec for RecordCodec {
+    type Encode = v1::GetRecordRequest;
+    type Decode = Box<Record>;
+    type Encoder = RecordEncoder;
+    type Decoder = RecordDecoder;
+
+    fn encoder(&mut self) -> RecordEncoder {
+        RecordEncoder
+    }
+
+    fn decoder(&mut self) -> RecordDecoder {
+        RecordDecoder(WireDecoder::default())
+    }
+}
+
+impl Encoder for RecordEncoder {
+    type Item = v1::GetRecordRequest;
+    type Error = Status;
+
+    fn encode(&mut self, item: v1::GetRecordRequest, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        item.encode(buf).map_err(|error| Status::internal(error.to_string()))
+    }
+}
+
+impl Decoder for RecordDecoder {
+    type Item = Box<Record>;
+    type Error = Status;
+
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Box<Record>>, Status> {
+        let length = buf.remaining();
+        if let Some(read) = buf.chunk().get(..length).and_then(read_record) {
+            buf.advance(length);
+            return Ok(Some(read));
+        }
+        let Some(v1::GetRecordResponse { record }) = self.0.decode(buf)? else { return Ok(None) };
+        let record = record.ok_or_else(|| Status::data_loss("the answer has no record"))?;
+        let (record, _) = record_from_wire(&record)
+            .map_err(|error| Status::data_loss(format!("the record is not valid: {error}")))?;
+        Ok(Some(Box::new(record)))
     }
 }

@@ -38,7 +38,14 @@ impl<'a> Fields<'a> {
         Self { rest: bytes, last: 0, repeated }
     }
 
+    /// What was not read yet.
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// The next field: its number and its value. `None` at the end.
+    #[expect(clippy::inline_always, reason = "it is half of all that reading a message takes")]
+    #[inline(always)]
     pub(super) fn next(&mut self) -> Plain<Option<(u32, Value<'a>)>> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -64,8 +71,19 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A number at the beginning of these bytes, which it is taken from.
-fn number(bytes: &mut &[u8]) -> Plain<u64> {
+/// A number at the beginning of these bytes, which it is taken from. Most have one byte.
+#[inline]
+pub(super) fn number(bytes: &mut &[u8]) -> Plain<u64> {
+    match **bytes {
+        [byte, ref rest @ ..] if byte < 0x80 => {
+            *bytes = rest;
+            Ok(byte.into())
+        }
+        _ => long_number(bytes),
+    }
+}
+
+fn long_number(bytes: &mut &[u8]) -> Plain<u64> {
     let mut number = 0;
     // The tenth byte of a number has one bit: so large ones are not plain.
     for shift in (0..63).step_by(7) {
@@ -82,4 +100,13 @@ fn number(bytes: &mut &[u8]) -> Plain<u64> {
 /// A number as narrow as it is kept.
 pub(super) fn narrow<T: TryFrom<u64>>(number: u64) -> Plain<T> {
     T::try_from(number).map_err(|_| NotPlain)
+}
+
+/// The numbers of a list, as narrow as they are kept.
+pub(super) fn numbers<T: TryFrom<u64>>(mut bytes: &[u8]) -> Plain<Vec<T>> {
+    let mut numbers = Vec::new();
+    while !bytes.is_empty() {
+        numbers.push(narrow(number(&mut bytes)?)?);
+    }
+    Ok(numbers)
 }

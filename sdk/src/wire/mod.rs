@@ -1,9 +1,10 @@
-//! What comes on a Play stream, read straight into the types of the rules.
+//! What comes on a Play stream, and the records of matches, read straight into the types of the rules.
 //!
 //! Nearly all that comes are observations of plain play. To decode one into messages and to convert these costs several
 //! times what the rest of the session does about it, so [`Observed::read`] reads the bytes of such an observation itself. It
 //! gives up on whatever is not plain: a field or value that it does not know, one that is out of range, an event that is rare.
-//! Then the message is decoded as any other, which also says what is wrong with it.
+//! Then the message is decoded as any other, which also says what is wrong with it. So it is with a record, whose lists of
+//! steps and times are nearly all of it.
 
 mod action;
 mod codec;
@@ -11,13 +12,14 @@ mod event;
 mod fields;
 mod observed;
 mod outgoing;
+mod record;
 #[cfg(test)]
 mod tests;
 mod view;
 
 use zetema_proto::v1;
 
-pub(crate) use codec::PlayCodec;
+pub(crate) use codec::{PlayCodec, RecordCodec};
 pub(crate) use observed::{Asked, Happened, Observed};
 pub(crate) use outgoing::Outgoing;
 

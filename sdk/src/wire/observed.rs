@@ -6,7 +6,7 @@ use zetema_rules::{LegalActions, SeatEvent};
 use super::action::legal_actions;
 use super::event::event;
 use super::fields::{Fields, NotPlain, Plain, Value, narrow};
-use super::view::{ViewAsSent, view};
+use super::view::{PlainView, ViewAsSent, view};
 
 /// What a seat observes, in the types of the rules.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Observed {
             }
         }
         observed.asked = match (seen, decision) {
-            (Some(seen), Some(decision)) => Some(Box::new(Asked::read(seen, decision)?)),
+            (Some(seen), Some(decision)) => Some(Asked::read(seen, decision)?),
             // What the seat sees while it is not asked is not looked into, whatever is in it: nothing is made of it, and
             // the view of its next decision is complete.
             (_, None) => None,
@@ -115,16 +115,23 @@ impl Happened {
 }
 
 impl Asked {
-    fn read(seen: &[u8], decision: &[u8]) -> Plain<Self> {
-        let (mut fields, mut legal, mut running) = (Fields::of(decision), None, None);
+    fn read(seen: &[u8], decision: &[u8]) -> Plain<Box<Self>> {
+        let empty =
+            Self { view: ViewAsSent::Read(PlainView::EMPTY), legal: LegalActions::default(), clock: None };
+        let mut asked = Box::new(empty);
+        let (mut fields, mut legal) = (Fields::of(decision), None);
         while let Some(field) = fields.next()? {
             match field {
                 (1, Value::Bytes(bytes)) => legal = Some(legal_actions(bytes)?),
-                (2, Value::Bytes(bytes)) => running = Some(clock(bytes)?),
+                (2, Value::Bytes(bytes)) => asked.clock = Some(clock(bytes)?),
                 _ => return Err(NotPlain),
             }
         }
-        Ok(Self { view: ViewAsSent::Read(view(seen)?), legal: legal.ok_or(NotPlain)?, clock: running })
+        asked.legal = legal.ok_or(NotPlain)?;
+        if let ViewAsSent::Read(empty) = &mut asked.view {
+            view(seen, empty)?;
+        }
+        Ok(asked)
     }
 
     /// A decision, and what the seat sees.

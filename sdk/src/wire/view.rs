@@ -20,7 +20,7 @@ pub(crate) enum ViewAsSent {
 /// The view of a match that is being played.
 pub(crate) struct PlainView {
     public: PublicState,
-    viewer: Seat,
+    viewer: Viewer,
     hand: Cards,
     seats: usize,
     sides: usize,
@@ -34,59 +34,89 @@ impl std::fmt::Debug for PlainView {
 }
 
 impl ViewAsSent {
-    /// The view of a match with these rules.
-    pub(crate) fn under(&self, rules: &Rules) -> Result<View, FieldError> {
+    /// The view, once it is known to be one of a match with these rules.
+    ///
+    /// # Errors
+    /// [`FieldError`] if it is none.
+    pub(crate) fn of_match(&mut self, rules: &Rules) -> Result<&PlainView, FieldError> {
+        if let Self::Message(message) = self {
+            let View { rules, public, viewer, hand } = view_from_wire(message, rules)?;
+            let (seats, sides) = (rules.player_count().count(), rules.sides());
+            *self = Self::Read(PlainView { public, viewer, hand, seats, sides });
+        }
         match self {
-            Self::Read(view) => view.under(rules),
-            Self::Message(message) => view_from_wire(message, rules),
+            Self::Read(view) if view.fits(rules) => Ok(view),
+            _ => Err(FieldError::invalid("", "does not fit the rules of its match")),
         }
     }
 }
 
 impl PlainView {
-    fn under(&self, rules: &Rules) -> Result<View, FieldError> {
-        let Self { public, viewer, hand, seats, sides } = self;
+    pub(super) const EMPTY: Self = Self {
+        public: PublicState {
+            deal: 0,
+            dealer: NOBODY,
+            decision: 0,
+            phase: Phase::DealOver,
+            hand_counts: [0; Seat::MAX],
+            stock_count: 0,
+            known_held: [Cards::EMPTY; Seat::MAX],
+            exposed: [None; Seat::MAX],
+            draw_penalties: [0; Seat::MAX],
+            last_melds: [None; Seat::MAX],
+            tableau: Cards::EMPTY,
+            zetemas: Ranks::EMPTY,
+            marriages: Cards::EMPTY,
+            removed: Ranks::EMPTY,
+            assemblies: Ranks::EMPTY,
+            totals: [0; Seat::MAX],
+            deal_scores: [0; Seat::MAX],
+            forfeited: Seats::EMPTY,
+            result: None,
+        },
+        viewer: Viewer::Seat(NOBODY),
+        hand: Cards::EMPTY,
+        seats: 0,
+        sides: 0,
+    };
+
+    /// The decision that is open.
+    pub(crate) const fn decision(&self) -> u32 {
+        self.public.decision
+    }
+
+    /// The view, in a match with these rules.
+    #[inline]
+    pub(crate) const fn under(&self, rules: &Rules) -> View {
+        View { rules: *rules, public: self.public, viewer: self.viewer, hand: self.hand }
+    }
+
+    fn fits(&self, rules: &Rules) -> bool {
+        let Self { public, viewer, hand: _, seats, sides } = self;
         let players = rules.player_count().count();
         let turn = match public.phase {
             Phase::Turn { seat, .. } => seat,
-            Phase::DealOver | Phase::MatchOver => *viewer,
+            Phase::DealOver | Phase::MatchOver => public.dealer,
         };
-        let fits = *seats == players && *sides == rules.sides();
-        if !fits || [*viewer, public.dealer, turn].iter().any(|seat| seat.index() >= players) {
-            return Err(FieldError::invalid("", "does not fit the rules of its match"));
-        }
-        Ok(View { rules: *rules, public: *public, viewer: Viewer::Seat(*viewer), hand: *hand })
+        let viewer = match *viewer {
+            Viewer::Seat(seat) => seat,
+            Viewer::Spectator => public.dealer,
+        };
+        let are_seats = [viewer, public.dealer, turn].iter().all(|seat| seat.index() < players);
+        *seats == players && *sides == rules.sides() && are_seats
     }
 }
 
-pub(super) fn view(bytes: &[u8]) -> Plain<PlainView> {
-    let nobody = seat(0)?;
-    let mut public = PublicState {
-        deal: 0,
-        dealer: nobody,
-        decision: 0,
-        phase: Phase::DealOver,
-        hand_counts: [0; Seat::MAX],
-        stock_count: 0,
-        known_held: [Cards::EMPTY; Seat::MAX],
-        exposed: [None; Seat::MAX],
-        draw_penalties: [0; Seat::MAX],
-        last_melds: [None; Seat::MAX],
-        tableau: Cards::EMPTY,
-        zetemas: Ranks::EMPTY,
-        marriages: Cards::EMPTY,
-        removed: Ranks::EMPTY,
-        assemblies: Ranks::EMPTY,
-        totals: [0; Seat::MAX],
-        deal_scores: [0; Seat::MAX],
-        forfeited: Seats::EMPTY,
-        result: None,
-    };
-    let (mut viewer, mut turn, mut hand, mut seats, mut sides) = (None, None, Cards::EMPTY, 0, 0);
+const NOBODY: Seat = Seat::new(0).unwrap();
+
+/// Reads a view into one that is empty: it is large, and was to be copied from place to place.
+pub(super) fn view(bytes: &[u8], view: &mut PlainView) -> Plain<()> {
+    let PlainView { public, viewer, hand, seats, sides } = view;
+    let (mut who, mut turn) = (None, None);
     let mut fields = Fields::with_repeated(bytes, &[13, 14]);
     while let Some(field) = fields.next()? {
         match field {
-            (1, Value::Number(number)) => viewer = Some(seat(number)?),
+            (1, Value::Number(number)) => who = Some(seat(number)?),
             (3, Value::Number(number)) => public.deal = narrow(number)?,
             (4, Value::Number(number)) => public.dealer = seat(number)?,
             (5, Value::Number(number)) => public.decision = narrow(number)?,
@@ -98,19 +128,20 @@ pub(super) fn view(bytes: &[u8]) -> Plain<PlainView> {
             (11, Value::Bytes(bytes)) => public.removed = ranks(bytes)?,
             (12, Value::Bytes(bytes)) => public.assemblies = ranks(bytes)?,
             (13, Value::Bytes(bytes)) => {
-                seat_view(&mut public, Seat::new(seats).ok_or(NotPlain)?, bytes)?;
-                seats += 1;
+                seat_view(public, Seat::new(*seats).ok_or(NotPlain)?, bytes)?;
+                *seats += 1;
             }
-            (14, Value::Bytes(bytes)) if sides < Seat::MAX => {
-                (public.totals[sides], public.deal_scores[sides]) = side_view(bytes)?;
-                sides += 1;
+            (14, Value::Bytes(bytes)) if *sides < Seat::MAX => {
+                (public.totals[*sides], public.deal_scores[*sides]) = side_view(bytes)?;
+                *sides += 1;
             }
-            (15, Value::Bytes(bytes)) => hand = cards(bytes)?,
+            (15, Value::Bytes(bytes)) => *hand = cards(bytes)?,
             _ => return Err(NotPlain),
         }
     }
     public.phase = turn.ok_or(NotPlain)?;
-    Ok(PlainView { public, viewer: viewer.ok_or(NotPlain)?, hand, seats, sides })
+    *viewer = Viewer::Seat(who.ok_or(NotPlain)?);
+    Ok(())
 }
 
 fn seat_view(public: &mut PublicState, seat: Seat, bytes: &[u8]) -> Plain<()> {

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zetema_proto::{Wire, v1};
+use zetema_rules::SeatEvent;
 use zetema_rules::fair::Nonce;
 
 use super::tag::Asked;
 use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
 use crate::claim::Claim;
-use crate::deal_check::{DealCheck, DealError, Replayed, Transcript, Unchecked};
+use crate::deal_check::{DealCheck, DealError, Latest, Replayed, Transcript, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
@@ -23,11 +24,10 @@ pub(crate) use observed::end_from_wire;
 const MOST_FAULTS: usize = 64;
 
 /// One seat of a session.
+///
+/// A session may have thousands, and whenever something comes for one of them its memory was not touched for a while. So what
+/// every observation needs lies together here, and the rest apart.
 pub(crate) struct SeatCore {
-    pub(crate) claim: Claim,
-    nonce: Nonce,
-    /// Whether the joins commit to the nonce.
-    commit: Commit,
     pub(crate) link: SeatLink,
     /// How often the server has refused what should not be, since the last observation.
     pub(crate) refusals: u32,
@@ -41,16 +41,25 @@ pub(crate) struct SeatCore {
     /// The decision that is open, whoever is to take it.
     current: Option<u32>,
     /// The decision whose clock ran when the stream was resumed.
-    running: Option<Running>,
+    running: Option<Box<Running>>,
     /// The decision for which the seat's time was out, until something was played for it.
     timed_out: Option<u32>,
     debts: Debts,
     bot: BotState,
     calls: Vec<Call>,
-    faults: Vec<Fault>,
     /// How the match ended, while its record is waited for.
-    closing: Option<End>,
-    end: Option<End>,
+    closing: Option<Box<End>>,
+    end: Option<Box<End>>,
+    aside: Box<Aside>,
+}
+
+/// What a seat needs when it joins, when something goes wrong, and at its end.
+struct Aside {
+    claim: Claim,
+    nonce: Nonce,
+    /// Whether the joins commit to the nonce.
+    commit: Commit,
+    faults: Vec<Fault>,
     deal: DealCheck,
 }
 
@@ -98,8 +107,27 @@ struct Running {
 /// What was learnt with the first join.
 struct Known {
     info: Arc<MatchInfo>,
-    transcript: Transcript,
+    /// But for the latest.
+    transcript: Box<Transcript>,
+    latest: Latest,
     joined: Joined,
+}
+
+impl Known {
+    /// Puts down what happened.
+    fn saw(&mut self, event: SeatEvent) {
+        if let Err(event) = self.latest.add(event) {
+            let events = &mut self.transcript.events;
+            events.append(&mut self.latest);
+            events.push(event);
+        }
+    }
+
+    /// All that was seen.
+    fn transcript(&mut self) -> &Transcript {
+        self.transcript.events.append(&mut self.latest);
+        &self.transcript
+    }
 }
 
 /// When a seat was joined.
@@ -154,10 +182,9 @@ pub(crate) enum Reaction {
 
 impl SeatCore {
     pub(crate) fn new(claim: Claim, nonce: Nonce) -> Self {
+        let deal = DealCheck::Unchecked(Unchecked::NotRevealed);
+        let aside = Aside { claim, nonce, commit: Commit::ToOurs, faults: Vec::new(), deal };
         Self {
-            claim,
-            nonce,
-            commit: Commit::ToOurs,
             link: SeatLink::Apart,
             refusals: 0,
             cursor: None,
@@ -170,11 +197,14 @@ impl SeatCore {
             debts: Debts::default(),
             bot: BotState::Idle,
             calls: Vec::new(),
-            faults: Vec::new(),
             closing: None,
             end: None,
-            deal: DealCheck::Unchecked(Unchecked::NotRevealed),
+            aside: Box::new(aside),
         }
+    }
+
+    pub(crate) const fn claim(&self) -> &Claim {
+        &self.aside.claim
     }
 
     pub(crate) fn info(&self) -> Option<&Arc<MatchInfo>> {
@@ -182,12 +212,12 @@ impl SeatCore {
     }
 
     pub(crate) fn join(&self) -> v1::Join {
-        let nonce_hash = match self.commit {
-            Commit::ToOurs => self.nonce.hash().to_wire(),
+        let nonce_hash = match self.aside.commit {
+            Commit::ToOurs => self.aside.nonce.hash().to_wire(),
             Commit::ToNothing => Vec::new(),
         };
         v1::Join {
-            by: Some(self.claim.to_wire()),
+            by: Some(self.aside.claim.to_wire()),
             nonce_hash,
             after_seq: self.cursor,
             views: Some(v1::Views::EveryDecision.into()),
@@ -196,8 +226,8 @@ impl SeatCore {
 
     /// Joins without a nonce from now on; `false` if it did so before.
     pub(crate) fn give_up_nonce(&mut self) -> bool {
-        let gave_up = self.commit == Commit::ToOurs;
-        self.commit = Commit::ToNothing;
+        let gave_up = self.aside.commit == Commit::ToOurs;
+        self.aside.commit = Commit::ToNothing;
         gave_up
     }
 
@@ -215,7 +245,7 @@ impl SeatCore {
     }
 
     pub(crate) fn fault(&mut self, fault: Fault) {
-        let (match_id, seat) = match (self.info(), &self.claim) {
+        let (match_id, seat) = match (self.info(), &self.aside.claim) {
             (Some(info), _) => (Some(&info.match_id), Some(info.seat.index())),
             (None, Claim::Assigned { match_id, seat }) => (Some(match_id), Some(seat.index())),
             (None, Claim::Token(_)) => (None, None),
@@ -235,14 +265,14 @@ impl SeatCore {
             Fault::Disconnected(why) => tracing::debug!(match_id, seat, reason = %why, "a seat was cut off"),
             fault => tracing::warn!(match_id, seat, %fault, "a fault at a seat"),
         }
-        if self.faults.len() < MOST_FAULTS {
-            self.faults.push(fault);
+        if self.aside.faults.len() < MOST_FAULTS {
+            self.aside.faults.push(fault);
         }
     }
 
     pub(crate) fn owed_nonce(&self) -> Option<v1::GiveNonce> {
         let owes = self.debts.nonce && !self.is_over();
-        owes.then(|| v1::GiveNonce { nonce: self.nonce.to_wire() })
+        owes.then(|| v1::GiveNonce { nonce: self.aside.nonce.to_wire() })
     }
 
     pub(crate) fn owed_answer(&self) -> Option<Answer> {
@@ -343,22 +373,22 @@ impl SeatCore {
     pub(crate) fn ended(&mut self, end: End) {
         if self.end.is_none() {
             if self.known.is_some() {
-                self.call(Call::End(end.clone()));
+                self.call(Call::End(Box::new(end.clone())));
             }
-            self.end = Some(end);
+            self.end = Some(Box::new(end));
         }
     }
 
     /// The match is over, and its record is to be checked before the end.
     pub(crate) fn wait_for_record(&mut self, end: End) {
-        self.closing = Some(end);
+        self.closing = Some(Box::new(end));
     }
 
     /// Checks the deals, with the record if there is one, and ends a seat that waited for it.
     pub(crate) fn close(&mut self, record: Option<&Replayed>) {
         if let Some(end) = self.closing.take() {
             self.check_deal(record);
-            self.ended(end);
+            self.ended(*end);
         }
     }
 
@@ -386,30 +416,32 @@ impl SeatCore {
     }
 
     fn check_deal(&mut self, record: Option<&Replayed>) {
-        let Some(Known { info, transcript, .. }) = &self.known else { return };
-        match transcript.check(&info.rules, info.seat, record) {
+        let Some(known) = &mut self.known else { return };
+        let info = Arc::clone(&known.info);
+        match known.transcript().check(&info.rules, info.seat, record) {
             DealCheck::Failed(error) => self.unfair(error),
-            deal if !matches!(self.deal, DealCheck::Failed(_)) => self.deal = deal,
+            deal if !matches!(self.aside.deal, DealCheck::Failed(_)) => self.aside.deal = deal,
             _ => {}
         }
     }
 
     /// The deals have failed a check. What is found first stands, also where the seat does not see the end.
     fn unfair(&mut self, error: DealError) {
-        if !matches!(self.deal, DealCheck::Failed(_)) {
+        if !matches!(self.aside.deal, DealCheck::Failed(_)) {
             let (match_id, seat) = self.info().map(|info| (&info.match_id, info.seat.index())).unzip();
             tracing::error!(match_id, seat, %error, "unfair deal");
-            self.deal = DealCheck::Failed(error);
+            self.aside.deal = DealCheck::Failed(error);
         }
     }
 
     pub(crate) fn into_outcome(self) -> Outcome {
+        let Aside { claim, deal, faults, .. } = *self.aside;
         Outcome {
-            claim: self.claim,
+            claim,
             info: self.known.map(|known| known.info),
-            end: self.end.unwrap_or(End::Stopped),
-            deal: self.deal,
-            faults: self.faults,
+            end: self.end.map_or(End::Stopped, |end| *end),
+            deal,
+            faults,
         }
     }
 }

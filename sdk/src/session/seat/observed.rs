@@ -1,5 +1,6 @@
 //! What a seat makes of its subscription: the start, the observations, the end.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use zetema_rules::{DealingKind, Outcome as MatchOutcome, Rules, Seat, SeatEvent}
 use super::{Commit, Joined, Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
 use crate::clock::Clock;
-use crate::deal_check::{From, Seen, Transcript};
+use crate::deal_check::{From, Latest, Seen, Transcript};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::session::tag::Asked;
@@ -49,11 +50,9 @@ impl SeatCore {
                     return Err(FieldError::invalid("resumed.after_seq", "is not the one asked for"));
                 }
                 let elapsed = decision_elapsed_ms.map(Duration::from_millis);
-                self.running = decision_number.zip(elapsed).map(|(decision, elapsed)| Running {
-                    decision,
-                    elapsed,
-                    at: now,
-                });
+                self.running = decision_number
+                    .zip(elapsed)
+                    .map(|(decision, elapsed)| Box::new(Running { decision, elapsed, at: now }));
             }
             Some(v1::subscription_start::Kind::Snapshot(snapshot)) => {
                 let described = described.as_ref().ok_or_else(|| FieldError::missing("match"))?;
@@ -83,11 +82,13 @@ impl SeatCore {
         let v1::Setup { stage: _, commitment, hashes, nonces } = setup;
         // When the match is over, the server takes any hash and compares it with none.
         let (joined, own_hash) = match outcome {
-            None => (Joined::WhileItRan, (self.commit == Commit::ToOurs).then(|| self.nonce.hash())),
+            None => {
+                (Joined::WhileItRan, (self.aside.commit == Commit::ToOurs).then(|| self.aside.nonce.hash()))
+            }
             Some(_) => (Joined::AfterItsEnd, None),
         };
         let hashes = hashes_from_wire(hashes)?;
-        let mut transcript = Transcript {
+        let mut transcript = Box::new(Transcript {
             kind,
             commitment: Wire::from_wire(commitment).map_err(|error| error.within("setup.commitment"))?,
             own_hash,
@@ -96,7 +97,7 @@ impl SeatCore {
             seed: None,
             events: Seen::default(),
             from: if view.is_none() { From::Start } else { From::Middle },
-        };
+        });
         if let Some(v1::Revealed { server_seed }) = revealed {
             transcript.seed = Some(seed_from_wire(server_seed)?);
         }
@@ -114,7 +115,7 @@ impl SeatCore {
                 self.nonce_wanted(transcript.own_hash, transcript.hash_of(seat));
             }
         }
-        self.known = Some(Known { info: Arc::clone(&info), transcript, joined });
+        self.known = Some(Known { info: Arc::clone(&info), transcript, latest: Latest::default(), joined });
         if let Err(error) = checked {
             self.unfair(error);
         }
@@ -124,7 +125,7 @@ impl SeatCore {
                 return Err(FieldError::invalid("decision", "came after the end of the match"));
             }
             let view = snapshot.view.clone().ok_or_else(|| FieldError::missing("view"))?;
-            self.decide(now, AskedOfSeat::from_message(Box::new(view), decision)?)?;
+            self.decide(now, Box::new(AskedOfSeat::from_message(Box::new(view), decision)?))?;
         }
         Ok(())
     }
@@ -132,7 +133,7 @@ impl SeatCore {
     /// Every seat has joined: ours is to send its nonce, if that is what it committed to.
     fn nonce_wanted(&mut self, sent: Option<NonceHash>, shown: Option<NonceHash>) {
         match shown {
-            Some(hash) if hash == self.nonce.hash() => self.debts.nonce = true,
+            Some(hash) if hash == self.aside.nonce.hash() => self.debts.nonce = true,
             // Where the server had taken ours, the deals have failed their check.
             Some(_) if sent.is_none() => self.fault(Fault::NonceOfAnother),
             Some(_) | None => {}
@@ -157,9 +158,8 @@ impl SeatCore {
                 reaction = next;
             }
         }
-        // The place for them was not touched for a while: what is done to each event does not wait for it.
-        if let Some(Known { transcript, .. }) = &mut self.known {
-            transcript.events.extend(happened.iter().filter_map(Happened::in_game));
+        if let Some(known) = &mut self.known {
+            happened.iter().filter_map(Happened::in_game).for_each(|event| known.saw(event));
         }
         self.cursor = Some(seq);
         self.current = decision;
@@ -175,7 +175,7 @@ impl SeatCore {
             self.answer_is_settled(Some(answered));
         }
         if let Some(asked) = asked {
-            self.decide(now, *asked)?;
+            self.decide(now, asked)?;
         }
         Ok(reaction)
     }
@@ -259,25 +259,27 @@ impl SeatCore {
         Ok(Reaction::Fine)
     }
 
-    fn decide(&mut self, now: Instant, asked: AskedOfSeat) -> Result<(), FieldError> {
-        let AskedOfSeat { view, legal, clock } = asked;
+    fn decide(&mut self, now: Instant, mut asked: Box<AskedOfSeat>) -> Result<(), FieldError> {
         let Some(known) = &self.known else { return Err(FieldError::invalid("", "came before the start")) };
-        let view = view.under(&known.info.rules).map_err(|error| error.within("view"))?;
-        let number = view.public.decision;
+        let rules = &known.info.rules;
+        let view = asked.view.of_match(rules).map_err(|error| error.within("view"))?;
+        let number = view.decision();
         if number <= self.asked || self.debts.resign != Resign::No {
             return Ok(());
         }
-        let mut clock = clock.map(|clock| clock_from_wire(now, clock));
+        let mut clock = asked.clock.map(|clock| clock_from_wire(now, clock));
         // One that had begun when the stream was resumed comes as if it began with its observation.
         if let (Some(clock), Some(running)) = (&mut clock, &self.running)
             && running.decision == number
         {
             *clock = clock.with_elapsed(running.elapsed + now.saturating_duration_since(running.at));
         }
-        let decision = Decision::with_legal(Arc::clone(&known.info), &view, legal, clock)
-            .ok_or_else(|| FieldError::invalid("decision.legal_actions", "has no action"))?;
+        let (info, legal) = (Arc::clone(&known.info), mem::take(&mut asked.legal));
+        let first =
+            legal.get(0).ok_or_else(|| FieldError::invalid("decision.legal_actions", "has no action"))?;
+        let decision = Box::new(Decision { info, view: view.under(rules), legal, clock, first });
         self.asked = number;
-        self.call(Call::Choose(Box::new(decision)));
+        self.call(Call::Choose(decision));
         Ok(())
     }
 }

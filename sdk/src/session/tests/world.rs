@@ -135,7 +135,11 @@ impl World {
                     self.connections += 1;
                 }
                 Output::Disconnect => self.drop_stream(),
-                Output::Send(message) if self.connected => self.uplink.push_back(message.into_message()),
+                Output::Send(message) if self.connected => {
+                    let mut bytes = Vec::new();
+                    message.encode(&mut bytes);
+                    self.uplink.push_back(v1::PlayRequest::decode(&bytes[..]).unwrap());
+                }
                 Output::Send(_) => {}
                 Output::Work { key, calls } => self.work.push_back((key, calls)),
                 Output::FetchRecord { match_id, claim } => self.fetches.push_back((match_id, claim)),
