@@ -1,7 +1,7 @@
 //! What went wrong at a seat without ending its match.
 
-use std::panic;
 use std::time::SystemTime;
+use std::{mem, panic};
 
 use thiserror::Error;
 
@@ -125,6 +125,12 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// Runs a bot's own code. A panic in it becomes a fault, and whatever it was working on is given up.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Fault> {
-    panic::catch_unwind(panic::AssertUnwindSafe(run))
-        .map_err(|panic| Fault::Panicked { message: panic_message(&*panic) })
+    panic::catch_unwind(panic::AssertUnwindSafe(run)).map_err(|panic| {
+        let message = panic_message(&*panic);
+        // What it panicked with is of the bot too. Whoever panics in dropping that has nothing more to say.
+        if let Err(again) = panic::catch_unwind(panic::AssertUnwindSafe(|| drop(panic))) {
+            mem::forget(again);
+        }
+        Fault::Panicked { message }
+    })
 }

@@ -43,6 +43,8 @@ pub(crate) struct Thinkers {
     done: Vec<Done>,
     pool: Arc<Pool>,
     threads: BotThreads,
+    /// When something was started last.
+    started: Instant,
     at_once: usize,
     patience: Alarm,
 }
@@ -58,7 +60,8 @@ impl Thinkers {
     pub(crate) fn new(factory: Factory, runtime: Handle, threads: BotThreads, at_once: NonZeroUsize) -> Self {
         let pool = Pool::new(factory, runtime);
         let (bots, patience) = (FxHashMap::default(), Alarm::default());
-        Self { bots, new: Vec::new(), done: Vec::new(), pool, threads, at_once: at_once.get(), patience }
+        let (started, at_once) = (Instant::now(), at_once.get());
+        Self { bots, new: Vec::new(), done: Vec::new(), pool, threads, started, at_once, patience }
     }
 
     /// Has the seat's bot do this, from [`Thinkers::start`] on. It must not be at work.
@@ -73,19 +76,27 @@ impl Thinkers {
             return Started::Nothing;
         }
         let since = Instant::now();
+        self.started = since;
         let mut jobs = self.pool.jobs();
         jobs.waiting.extend(self.new.drain(..).map(|(key, bot, calls)| Job { key, bot, calls, since }));
         let first = usize::from(jobs.turns == 0);
         jobs.turns += first;
         drop(jobs);
         self.threads.add(&self.pool, first);
-        self.wait_patiently(since);
         Started::Something
     }
 
-    /// Sees to it that a thread is awake.
-    pub(crate) fn wake(&self) {
+    /// Sees to it that a thread is awake. From here on what was started waits for one.
+    pub(crate) fn wake(&mut self) {
+        let (started, now) = (self.started, Instant::now());
+        if now - started > PATIENCE / 2 {
+            // The runtime was busy: that is no bot's fault.
+            let mut jobs = self.pool.jobs();
+            let these = jobs.waiting.iter_mut().rev().take_while(|job| job.since == started);
+            these.for_each(|job| job.since = now);
+        }
         self.threads.wake();
+        self.wait_patiently(now);
     }
 
     fn add_threads_for_waiting(&mut self) {
@@ -97,7 +108,8 @@ impl Thinkers {
             self.wait_patiently(since);
             return;
         }
-        let more = jobs.waiting.len().min(jobs.turns).min(self.at_once.saturating_sub(jobs.turns));
+        let most = self.at_once.min(self.threads.at_most());
+        let more = jobs.waiting.len().min(jobs.turns).min(most.saturating_sub(jobs.turns));
         jobs.turns += more;
         drop(jobs);
         self.threads.add(&self.pool, more);
@@ -149,6 +161,8 @@ impl Thinkers {
 impl Drop for Thinkers {
     fn drop(&mut self) {
         self.pool.close();
+        // A turn that it was to have holds on to it until a thread has looked.
+        self.threads.wake();
     }
 }
 

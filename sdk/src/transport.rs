@@ -211,16 +211,16 @@ async fn record_once(
     match_id: &str,
     token: Option<MetadataValue<Ascii>>,
 ) -> Result<Box<Record>, Status> {
-    let mut client = Grpc::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
-    ready(&mut client).await?;
     let mut request = Request::new(v1::GetRecordRequest { match_id: match_id.to_owned() });
     request.set_timeout(RECORD_WITHIN);
     let token =
         token.ok_or_else(|| Status::invalid_argument("the token has characters that no token has"))?;
     request.metadata_mut().insert(AUTHORIZATION, token);
     request.extensions_mut().insert(GrpcMethod::new("zetema.v1.MatchService", "GetRecord"));
+    let mut client = Grpc::new(channel).max_decoding_message_size(MOST_RECORD_BYTES);
+    ready(&mut client).await?;
     let path = PathAndQuery::from_static("/zetema.v1.MatchService/GetRecord");
-    Ok(client.unary(request, path, RecordCodec).await?.into_inner())
+    client.unary(request, path, RecordCodec).await?.into_inner()
 }
 
 async fn ready(client: &mut Grpc<Channel>) -> Result<(), Status> {

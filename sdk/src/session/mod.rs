@@ -166,7 +166,12 @@ impl Core {
 
     /// The next thing to do; `None` until something comes in.
     pub(crate) fn next_output(&mut self) -> Option<Output> {
-        self.out.pop_front()
+        let next = self.out.pop_front();
+        if self.out.is_empty() {
+            // The next one comes to where the first was, and not to a place that was not touched for a thousand.
+            self.out.clear();
+        }
+        next
     }
 
     /// When to call [`Core::tick`] if nothing comes in before.

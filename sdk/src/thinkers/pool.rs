@@ -69,6 +69,23 @@ impl Pool {
 
     /// Does what waits, until nothing does or the turn is over.
     pub(super) fn take_turn(&self) -> Rest {
+        self.run_bots();
+        let mut jobs = self.jobs();
+        let rest = if jobs.waiting.is_empty() { Rest::Nothing } else { Rest::Waits };
+        if rest == Rest::Nothing {
+            jobs.turns -= 1;
+            // What comes next takes the same places again.
+            jobs.waiting.clear();
+        }
+        let session = jobs.session.take();
+        drop(jobs);
+        if let Some(session) = session {
+            session.wake();
+        }
+        rest
+    }
+
+    fn run_bots(&self) {
         let _entered = self.runtime.enter();
         let began = Instant::now();
         let mut jobs = self.jobs();
@@ -82,16 +99,6 @@ impl Pool {
                 break;
             }
         }
-        let rest = if jobs.waiting.is_empty() { Rest::Nothing } else { Rest::Waits };
-        if rest == Rest::Nothing {
-            jobs.turns -= 1;
-        }
-        let session = jobs.session.take();
-        drop(jobs);
-        if let Some(session) = session {
-            session.wake();
-        }
-        rest
     }
 
     /// What waits is not begun any more.

@@ -258,7 +258,7 @@ async fn bots_of_several_sessions_that_are_asked_together_think_on_one_thread() 
         assert_eq!(thinkers.start(), Started::Something);
     }
     assert_eq!(threads.count(), 0, "nobody was woken yet");
-    for (thinkers, _) in &sessions {
+    for (thinkers, _) in &mut sessions {
         thinkers.wake();
     }
     assert_eq!(threads.count(), 1);
@@ -281,6 +281,26 @@ async fn a_slow_bot_of_one_session_holds_up_no_other_session() {
     check_chose(&mut slow, &[1]).await;
 }
 
+#[tokio::test]
+async fn who_is_asked_while_a_bot_takes_long_waits_for_nothing() {
+    let threads = threads(2);
+    let (mut slow, open) = thinkers_on(&threads, 1);
+    begin(&mut slow, ["waits"]);
+    let is_slow = async {
+        while threads.is_one_awake() {
+            yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), is_slow).await.expect("a millisecond passes");
+    assert_eq!(threads.count(), 1);
+    let (mut quick, _open) = thinkers_on(&threads, 1);
+    begin(&mut quick, ["quick"]);
+    assert_eq!(threads.count(), 2, "one was made at once");
+    check_chose(&mut quick, &[1]).await;
+    open.send(()).unwrap();
+    check_chose(&mut slow, &[1]).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn there_are_no_more_threads_than_the_program_says_and_all_bots_think_in_the_end() {
     let threads = threads(3);
@@ -292,8 +312,10 @@ async fn there_are_no_more_threads_than_the_program_says_and_all_bots_think_in_t
         lose_patience(thinkers, 4).await;
     }
     assert_eq!(threads.count(), 3);
-    for (thinkers, open) in &mut sessions {
+    for (_, open) in &sessions {
         (0..5).for_each(|_| open.send(()).unwrap());
+    }
+    for (thinkers, _) in &mut sessions {
         assert_eq!(told(thinkers, 5).await.len(), 5);
     }
     assert_eq!(threads.count(), 3);
@@ -306,9 +328,12 @@ async fn a_thread_ends_when_it_had_nothing_to_do_for_a_while_and_another_comes_w
     for _ in 0..3 {
         begin(&mut thinkers, ["quick"]);
         check_chose(&mut thinkers, &[1]).await;
-        while threads.count() > 0 {
-            std::thread::yield_now();
-        }
+        let ended = async {
+            while threads.count() > 0 {
+                yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(20), ended).await.expect("the thread ends");
     }
 }
 
@@ -328,4 +353,106 @@ async fn a_bot_may_use_the_runtime_of_its_session() {
     let mut thinkers = Thinkers::new(factory, Handle::current(), threads(1), NonZeroUsize::MIN);
     begin(&mut thinkers, ["asks"]);
     check_chose(&mut thinkers, &[1]).await;
+}
+
+/// Panics when it is dropped.
+struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Does what harms its thread.
+enum Harmful {
+    PanicsWithWhatPanics,
+    StaysOnTheRuntime,
+}
+
+impl Bot for Harmful {
+    fn choose(&mut self, decision: &Decision) -> Action {
+        match self {
+            Self::PanicsWithWhatPanics => std::panic::panic_any(Fragile),
+            Self::StaysOnTheRuntime => mem::forget(Handle::current().enter()),
+        }
+        decision.first()
+    }
+}
+
+/// Has a bot think on the only thread that there is.
+async fn check_thinks_on(threads: &BotThreads) {
+    let (mut thinkers, _open) = thinkers_on(threads, 1);
+    begin(&mut thinkers, ["quick"]);
+    let chose = check_chose(&mut thinkers, &[1]);
+    timeout(Duration::from_secs(20), chose).await.expect("the thread is there");
+}
+
+#[tokio::test]
+async fn no_bot_ends_its_thread_whatever_it_leaves_there() {
+    let threads = threads(1);
+    for (bot, falls) in [(|| Harmful::PanicsWithWhatPanics) as fn() -> Harmful, || Harmful::StaysOnTheRuntime]
+        .into_iter()
+        .zip([true, false])
+    {
+        let factory: Factory = Arc::new(move |_| Box::new(bot()));
+        let mut thinkers = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
+        begin(&mut thinkers, ["harms", "harms too"]);
+        let told =
+            timeout(Duration::from_secs(20), told(&mut thinkers, 2)).await.expect("the thread is there");
+        assert!(told.iter().all(|(_, worked)| matches!(worked, Worked::Fell(_)) == falls), "{told:?}");
+        check_thinks_on(&threads).await;
+    }
+}
+
+#[tokio::test]
+async fn what_makes_bots_may_panic_when_it_is_dropped_on_a_thread() {
+    let threads = threads(1);
+    let (open, gate) = channel();
+    let (gate, fragile) = (Arc::new(Mutex::new(gate)), Fragile);
+    let factory: Factory = Arc::new(move |info| {
+        let _of_the_factory = &fragile;
+        Box::new(Named { name: info.match_id.clone(), gate: Arc::clone(&gate) })
+    });
+    let mut thinkers = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
+    begin(&mut thinkers, ["waits"]);
+    while !thinkers.pool.jobs().waiting.is_empty() {
+        yield_now().await;
+    }
+    drop(thinkers);
+    open.send(()).unwrap();
+    check_thinks_on(&threads).await;
+}
+
+#[tokio::test]
+async fn a_session_that_ends_before_a_thread_was_woken_for_it_is_let_go_of() {
+    let (threads, (mut thinkers, open)) = (threads(1), thinkers(1));
+    thinkers.threads = threads;
+    thinkers.work(Key(1), first_calls("waits"));
+    assert_eq!(thinkers.start(), Started::Something);
+    drop(thinkers);
+    let let_go = async {
+        // What makes bots has the other end.
+        while open.send(()).is_ok() {
+            yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), let_go).await.expect("it is let go of");
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_long_the_runtime_takes_to_wake_a_thread_is_no_reason_for_more_threads() {
+    let (mut thinkers, open) = thinkers(8);
+    for key in 1..=4 {
+        thinkers.work(Key(key), first_calls("waits"));
+    }
+    assert_eq!(thinkers.start(), Started::Something);
+    tokio::time::advance(10 * PATIENCE).await;
+    thinkers.wake();
+    assert!(thinkers.some_done().now_or_never().is_none());
+    assert_eq!(thinkers.pool.jobs().turns, 1);
+    lose_patience(&mut thinkers, 1).await;
+    assert_eq!(thinkers.pool.jobs().turns, 2);
+    (0..4).for_each(|_| open.send(()).unwrap());
+    assert_eq!(told(&mut thinkers, 4).await.len(), 4);
 }

@@ -1,12 +1,13 @@
 //! The threads on which bots think, and whose turn it is.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
+use std::{fmt, mem, panic};
 
+use super::PATIENCE;
 use super::pool::{Pool, Rest};
 
 /// How long a thread without anything to do is kept.
@@ -15,7 +16,8 @@ const KEPT_FOR: Duration = Duration::from_secs(10);
 /// Threads on which bots think.
 ///
 /// Sessions that share them take turns. There are as many as are needed so that no bot waits for another for more than
-/// some milliseconds, up to a bound. One that has nothing to do ends after ten seconds.
+/// some milliseconds, up to a bound. One that has nothing to do ends after ten seconds. A bot that thinks when the program, or the
+/// runtime of its session, comes to its end is not waited for. What a bot does with tokio it does on that runtime.
 ///
 /// Those that a program does not make are shared by all its sessions, at most 512. A program that makes its own sets its own
 /// bound:
@@ -43,6 +45,18 @@ struct State {
     threads: usize,
     /// Those of them that sleep. Who wakes one takes it out of here.
     asleep: Vec<Thread>,
+    /// Those that are at a turn, and since when.
+    at_work: Vec<(ThreadId, Instant)>,
+    /// Whether the system had no more threads the last time.
+    refused: bool,
+}
+
+impl State {
+    /// Whether a thread is awake that will soon be there for another turn.
+    fn is_awake(&self) -> bool {
+        let awake = self.threads - self.asleep.len();
+        awake > self.at_work.iter().filter(|(_, since)| since.elapsed() >= PATIENCE).count()
+    }
 }
 
 impl Default for BotThreads {
@@ -64,6 +78,16 @@ impl BotThreads {
         Self(Arc::new(Shared { at_most, kept_for, state: Mutex::default() }))
     }
 
+    pub(super) fn at_most(&self) -> usize {
+        self.0.at_most.get()
+    }
+
+    /// Whether one is awake that is not with a bot that takes long.
+    #[cfg(test)]
+    pub(super) fn is_one_awake(&self) -> bool {
+        self.0.state().is_awake()
+    }
+
     /// How many there are.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
@@ -75,10 +99,10 @@ impl BotThreads {
         self.0.state().turns.extend((0..turns).map(|_| Arc::clone(pool)));
     }
 
-    /// Sees to it that a thread is awake, if a session is to have a turn.
+    /// Sees to it that a thread is awake, if a session is to have a turn, and not with a bot that takes long.
     pub(super) fn wake(&self) {
         let state = self.0.state();
-        if state.asleep.len() == state.threads {
+        if !state.turns.is_empty() && !state.is_awake() {
             self.0.wake(state, 1);
         }
     }
@@ -114,37 +138,55 @@ impl Shared {
         drop(state);
         woken.iter().for_each(Thread::unpark);
         for _ in 0..new {
-            let shared = Arc::clone(self);
-            let begun = thread::Builder::new().name("zetema-bots".to_owned()).spawn(move || shared.work());
-            if let Err(error) = begun {
-                // Bots that wait try again.
-                tracing::error!(%error, "there is no thread for bots to think on");
-                self.state().threads -= 1;
+            self.begin_thread();
+        }
+    }
+
+    fn begin_thread(self: &Arc<Self>) {
+        let shared = Arc::clone(self);
+        let begun = thread::Builder::new().name("zetema-bots".to_owned()).spawn(move || shared.work());
+        let mut state = self.state();
+        let refused_before = mem::replace(&mut state.refused, begun.is_err());
+        if let Err(error) = begun {
+            state.threads -= 1;
+            drop(state);
+            // Bots that wait try again soon.
+            if !refused_before {
+                tracing::error!(%error, "the system has no thread for bots to think on");
             }
         }
     }
 
     fn work(&self) {
+        let own = thread::current();
         loop {
             let mut state = self.state();
-            if let Some(pool) = state.turns.pop_front() {
+            let Some(pool) = state.turns.pop_front() else {
+                state.asleep.push(own.clone());
                 drop(state);
-                if pool.take_turn() == Rest::Waits {
-                    self.state().turns.push_back(pool);
+                if self.is_woken(own.id()) {
+                    continue;
                 }
-                continue;
-            }
-            state.asleep.push(thread::current());
-            drop(state);
-            if !self.is_woken() {
                 return;
+            };
+            state.at_work.push((own.id(), Instant::now()));
+            drop(state);
+            let rest = caught(|| pool.take_turn());
+            let mut state = self.state();
+            state.at_work.retain(|(thread, _)| *thread != own.id());
+            if rest == Some(Rest::Nothing) {
+                drop(state);
+                // With the last of it goes what makes the session's bots, which is the program's own.
+                caught(move || drop(pool));
+            } else {
+                state.turns.push_back(pool);
             }
         }
     }
 
     /// Sleeps until it is woken; `false` if it was not, and is no thread of these any more.
-    fn is_woken(&self) -> bool {
-        let (own, until) = (thread::current().id(), Instant::now() + self.kept_for);
+    fn is_woken(&self, own: ThreadId) -> bool {
+        let until = Instant::now() + self.kept_for;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             thread::park_timeout(left);
@@ -158,4 +200,14 @@ impl Shared {
             }
         }
     }
+}
+
+/// What this comes to; `None` if it panics. A bot's own code is guarded where it is called: what is left is what it did to its thread,
+/// or what is dropped when its session is gone. No thread ends by it, as the others would wait for it.
+fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
+    let ran = panic::catch_unwind(panic::AssertUnwindSafe(run));
+    if ran.is_err() {
+        tracing::error!("what a bot has left behind panicked");
+    }
+    ran.ok()
 }

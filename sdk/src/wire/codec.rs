@@ -68,6 +68,9 @@ impl Decoder for PlayDecoder {
     }
 }
 
+/// A record, or what is wrong with it: that counts once the call has ended well.
+pub(crate) type Decoded = Result<Box<Record>, Status>;
+
 /// Reads the answer to a call for a record.
 #[derive(Default)]
 pub(crate) struct RecordCodec;
@@ -78,7 +81,7 @@ pub(crate) struct RecordDecoder(WireDecoder<v1::GetRecordResponse>);
 
 impl Codec for RecordCodec {
     type Encode = v1::GetRecordRequest;
-    type Decode = Box<Record>;
+    type Decode = Decoded;
     type Encoder = RecordEncoder;
     type Decoder = RecordDecoder;
 
@@ -101,19 +104,43 @@ impl Encoder for RecordEncoder {
 }
 
 impl Decoder for RecordDecoder {
-    type Item = Box<Record>;
+    type Item = Decoded;
     type Error = Status;
 
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Box<Record>>, Status> {
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Decoded>, Status> {
         let length = buf.remaining();
         if let Some(read) = buf.chunk().get(..length).and_then(read_record) {
             buf.advance(length);
-            return Ok(Some(read));
+            return Ok(Some(Ok(read)));
         }
-        let Some(v1::GetRecordResponse { record }) = self.0.decode(buf)? else { return Ok(None) };
-        let record = record.ok_or_else(|| Status::data_loss("the answer has no record"))?;
-        let (record, _) = record_from_wire(&record)
-            .map_err(|error| Status::data_loss(format!("the record is not valid: {error}")))?;
-        Ok(Some(Box::new(record)))
+        Ok(self.0.decode(buf)?.map(|message| of_message(&message)))
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        self.0.buffer_settings()
+    }
+}
+
+fn of_message(message: &v1::GetRecordResponse) -> Decoded {
+    let v1::GetRecordResponse { record } = message;
+    let record = record.as_ref().ok_or_else(|| Status::data_loss("the answer has no record"))?;
+    let (record, _) = record_from_wire(record)
+        .map_err(|error| Status::data_loss(format!("the record is not valid: {error}")))?;
+    Ok(Box::new(record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(record: Option<v1::Record>, message: &str) {
+        let refused = of_message(&v1::GetRecordResponse { record }).unwrap_err();
+        assert_eq!((refused.code(), refused.message()), (tonic::Code::DataLoss, message));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_record_is_told() {
+        check(None, "the answer has no record");
+        check(Some(v1::Record::default()), "the record is not valid: rules: missing: give a value");
     }
 }

@@ -43,8 +43,8 @@ impl Outgoing {
     }
 }
 
-/// A discard is what nearly all answers are: its message would take longer to make than to write. Tag, handle and decision
-/// are never 0.
+/// A discard is what nearly all answers are: its message would take longer to make than to write. Tag and decision
+/// are never 0, nor is the handle of a server of ours: a 0 is written out, and means the same.
 fn encode_discard(tag: u64, handle: u32, decision: u32, card: Card, bytes: &mut Vec<u8>) {
     let number = |field, number, bytes: &mut Vec<u8>| {
         encode_key(field, WireType::Varint, bytes);

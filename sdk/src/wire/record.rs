@@ -1,6 +1,7 @@
 //! The record of a match, most of which is lists.
 
 use prost::Message;
+use prost::encoding::{WireType, encode_key, encode_varint};
 use zetema_proto::{Wire, record_from_wire, v1};
 use zetema_rules::{
     Action, Attendance, Card, Charge, Deck, LedgerEntry, PlayedBy, Record, RecordDeal, Rules, Step,
@@ -36,8 +37,8 @@ fn record(bytes: &[u8]) -> Plain<Record> {
             None => break,
         }
     }
-    let message = v1::Record::decode(&others[..]).map_err(|_| NotPlain)?;
-    let (mut record, _) = record_from_wire(&message).map_err(|_| NotPlain)?;
+    let message = v1::GetRecordResponse::decode(&within_field_1(&others)[..]).map_err(|_| NotPlain)?;
+    let (mut record, _) = record_from_wire(&message.record.ok_or(NotPlain)?).map_err(|_| NotPlain)?;
     match &mut record.clocks {
         Some(clocks) => clocks.ledger = ledger,
         None if ledger.is_empty() => {}
@@ -46,6 +47,15 @@ fn record(bytes: &[u8]) -> Plain<Record> {
     record.deals = deals.into_iter().map(|bytes| deal(bytes, &record.rules)).collect::<Plain<_>>()?;
     record.steps = steps;
     Ok(record)
+}
+
+/// The message whose only field is this one: how deep a message may be is counted from the outermost.
+fn within_field_1(bytes: &[u8]) -> Vec<u8> {
+    let mut outer = Vec::with_capacity(bytes.len() + 6);
+    encode_key(1, WireType::LengthDelimited, &mut outer);
+    encode_varint(bytes.len() as u64, &mut outer);
+    outer.extend_from_slice(bytes);
+    outer
 }
 
 fn deal(bytes: &[u8], rules: &Rules) -> Plain<RecordDeal> {

@@ -1,5 +1,6 @@
 //! One seat of a session: what it knows, what it owes the server, and what its bot is to do.
 
+mod known;
 mod observed;
 
 use std::mem;
@@ -7,17 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zetema_proto::{Wire, v1};
-use zetema_rules::SeatEvent;
 use zetema_rules::fair::Nonce;
 
 use super::tag::Asked;
 use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
 use crate::claim::Claim;
-use crate::deal_check::{DealCheck, DealError, Latest, Replayed, Transcript, Unchecked};
+use crate::deal_check::{DealCheck, DealError, Replayed, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
+use known::{Joined, Known};
 pub(crate) use observed::end_from_wire;
 
 /// How many faults an outcome holds at most.
@@ -102,40 +103,6 @@ struct Running {
     elapsed: Duration,
     /// When so much was over.
     at: Instant,
-}
-
-/// What was learnt with the first join.
-struct Known {
-    info: Arc<MatchInfo>,
-    /// But for the latest.
-    transcript: Box<Transcript>,
-    latest: Latest,
-    joined: Joined,
-}
-
-impl Known {
-    /// Puts down what happened.
-    fn saw(&mut self, event: SeatEvent) {
-        if let Err(event) = self.latest.add(event) {
-            let events = &mut self.transcript.events;
-            events.append(&mut self.latest);
-            events.push(event);
-        }
-    }
-
-    /// All that was seen.
-    fn transcript(&mut self) -> &Transcript {
-        self.transcript.events.append(&mut self.latest);
-        &self.transcript
-    }
-}
-
-/// When a seat was joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Joined {
-    WhileItRan,
-    /// When the match was over: nothing but the reveal may follow.
-    AfterItsEnd,
 }
 
 /// What the server has not confirmed yet, and gets again after each join.
@@ -418,7 +385,7 @@ impl SeatCore {
     fn check_deal(&mut self, record: Option<&Replayed>) {
         let Some(known) = &mut self.known else { return };
         let info = Arc::clone(&known.info);
-        match known.transcript().check(&info.rules, info.seat, record) {
+        match known.whole_transcript().check(&info.rules, info.seat, record) {
             DealCheck::Failed(error) => self.unfair(error),
             deal if !matches!(self.aside.deal, DealCheck::Failed(_)) => self.aside.deal = deal,
             _ => {}

@@ -11,7 +11,7 @@ use zetema_rules::{DealingKind, Outcome as MatchOutcome, Rules, Seat, SeatEvent}
 use super::{Commit, Joined, Known, Reaction, Resign, Running, SeatCore, SeatLink};
 use crate::bot::{Decision, MatchInfo};
 use crate::clock::Clock;
-use crate::deal_check::{From, Latest, Seen, Transcript};
+use crate::deal_check::{From, Seen, Transcript};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::session::tag::Asked;
@@ -115,7 +115,7 @@ impl SeatCore {
                 self.nonce_wanted(transcript.own_hash, transcript.hash_of(seat));
             }
         }
-        self.known = Some(Known { info: Arc::clone(&info), transcript, latest: Latest::default(), joined });
+        self.known = Some(Known::new(Arc::clone(&info), transcript, joined));
         if let Err(error) = checked {
             self.unfair(error);
         }
@@ -261,7 +261,7 @@ impl SeatCore {
 
     fn decide(&mut self, now: Instant, mut asked: Box<AskedOfSeat>) -> Result<(), FieldError> {
         let Some(known) = &self.known else { return Err(FieldError::invalid("", "came before the start")) };
-        let rules = &known.info.rules;
+        let rules = &known.rules;
         let view = asked.view.of_match(rules).map_err(|error| error.within("view"))?;
         let number = view.decision();
         if number <= self.asked || self.debts.resign != Resign::No {

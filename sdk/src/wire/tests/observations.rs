@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use zetema_proto::v1::play_response::Kind;
 use zetema_proto::{FieldError, Wire, seat_event_to_wire, view_to_wire};
 use zetema_rules::fair::{MatchSeed, Nonce};
-use zetema_rules::{Event, Game, LegalActions, Phase, Preset, Rules, SeatEvent, View, Viewer};
+use zetema_rules::{Event, Game, LegalActions, Phase, Preset, Rules, Seat, SeatEvent, View, Viewer};
 
 use super::super::*;
 use super::with_mistakes;
@@ -161,4 +161,38 @@ fn whatever_is_read_of_bytes_with_mistakes_is_what_is_decoded() {
         }
     });
     assert!(plain > 1_000, "{plain} were read");
+}
+
+/// What is seldom or never in a match that is played at random.
+#[test]
+fn deals_exposed_cards_and_extra_turns_are_read_as_they_are_decoded() {
+    let (rules, mut random) = (Preset::Sackson.rules(6, None).unwrap(), SmallRng::seed_from_u64(3));
+    let (seat, first) = (Seat::new(5).unwrap(), Seat::new(0).unwrap());
+    let card = "KS".parse().unwrap();
+    let mut read_with_mistakes = 0;
+    for event in [
+        SeatEvent::DealStarted { deal: 0, dealer: first },
+        SeatEvent::DealStarted { deal: u32::MAX, dealer: seat },
+        SeatEvent::Exposed { seat, card },
+        SeatEvent::Exposed { seat: first, card },
+        SeatEvent::ExtraTurn { seat },
+        SeatEvent::ExtraTurn { seat: first },
+        SeatEvent::DealOver { deal: 300, deal_scores: [0, 1, 127, 128, 300, u16::MAX] },
+        SeatEvent::DealOver { deal: 0, deal_scores: [0; Seat::MAX] },
+    ] {
+        let events = vec![seat_event_to_wire(&event, &rules)];
+        let observation = v1::Observation { seq: 1, events, ..v1::Observation::default() };
+        let kind = Some(Kind::Observation(observation));
+        let bytes = v1::PlayResponse { tag: 0, handle: 1, kind }.encode_to_vec();
+        let seen = read(&bytes, &rules);
+        assert!(seen.is_some() && seen == decoded(&bytes, &rules), "{event:?}");
+        for _ in 0..500 {
+            let bytes = with_mistakes(&bytes, &mut random);
+            if let Some(read) = read(&bytes, &rules) {
+                read_with_mistakes += 1;
+                assert!(decoded(&bytes, &rules) == Some(read), "{bytes:?}");
+            }
+        }
+    }
+    assert!(read_with_mistakes > 200, "{read_with_mistakes}");
 }
