@@ -96,7 +96,10 @@ impl Thinkers {
             these.for_each(|job| job.since = now);
         }
         self.threads.wake();
-        self.wait_patiently(now);
+        // On one core all of it may have been done by now.
+        if !self.pool.jobs().waiting.is_empty() {
+            self.wait_patiently(now);
+        }
     }
 
     fn add_threads_for_waiting(&mut self) {
