@@ -95,11 +95,27 @@ impl Thinkers {
             let these = jobs.waiting.iter_mut().rev().take_while(|job| job.since == started);
             these.for_each(|job| job.since = now);
         }
+        self.add_turn_beside_slow();
         self.threads.wake();
         // On one core all of it may have been done by now.
         if !self.pool.jobs().waiting.is_empty() {
             self.wait_patiently(now);
         }
+    }
+
+    /// What waits behind nothing but bots that take long need not be waited for.
+    fn add_turn_beside_slow(&self) {
+        let mut jobs = self.pool.jobs();
+        if jobs.waiting.is_empty() || jobs.turns >= self.most_turns() || !self.threads.are_held_up() {
+            return;
+        }
+        jobs.turns += 1;
+        drop(jobs);
+        self.threads.add(&self.pool, 1);
+    }
+
+    fn most_turns(&self) -> usize {
+        self.at_once.min(self.threads.at_most())
     }
 
     fn add_threads_for_waiting(&mut self) {
@@ -111,8 +127,7 @@ impl Thinkers {
             self.wait_patiently(since);
             return;
         }
-        let most = self.at_once.min(self.threads.at_most());
-        let more = jobs.waiting.len().min(jobs.turns).min(most.saturating_sub(jobs.turns));
+        let more = jobs.waiting.len().min(jobs.turns).min(self.most_turns().saturating_sub(jobs.turns));
         jobs.turns += more;
         drop(jobs);
         self.threads.add(&self.pool, more);
@@ -163,9 +178,8 @@ impl Thinkers {
 
 impl Drop for Thinkers {
     fn drop(&mut self) {
+        self.threads.remove(&self.pool);
         self.pool.close();
-        // A turn that it was to have holds on to it until a thread has looked.
-        self.threads.wake();
     }
 }
 

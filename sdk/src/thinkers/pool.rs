@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::Factory;
+use crate::fault::guarded;
 use crate::seat_bot::SeatBot;
 use crate::session::{Call, Key, Worked};
 
@@ -69,7 +70,7 @@ impl Pool {
 
     /// Does what waits, until nothing does or the turn is over.
     pub(super) fn take_turn(&self) -> Rest {
-        self.run_bots();
+        survive(|| self.run_bots());
         let mut jobs = self.jobs();
         let rest = if jobs.waiting.is_empty() { Rest::Nothing } else { Rest::Waits };
         if rest == Rest::Nothing {
@@ -106,5 +107,13 @@ impl Pool {
         // Dropping runs code of bots, so not while the jobs are locked.
         let waiting = mem::take(&mut self.jobs().waiting);
         drop(waiting);
+    }
+}
+
+/// Does this. A bot's own code is guarded where it is called: what may panic here is what it has done to its thread, and what is dropped
+/// when its session is gone. No thread ends by it, as sessions would wait for it.
+pub(super) fn survive(run: impl FnOnce()) {
+    if let Err(fault) = guarded(run) {
+        tracing::error!(%fault, "what a bot has left behind panicked");
     }
 }

@@ -91,11 +91,23 @@ fn begin<'a>(thinkers: &mut Thinkers, names: impl IntoIterator<Item = &'a str>) 
     start(thinkers);
 }
 
+/// Looks again and again, by no clock that a test may have stopped.
+async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "it takes too long");
+        yield_now().await;
+    }
+}
+
 /// What so many bots came to, in the order in which that is told.
 async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
     let mut told = Vec::new();
     while told.len() < bots {
-        thinkers.some_done().await;
+        until(|| thinkers.some_done().now_or_never()).await;
         told.extend(thinkers.take_done());
     }
     told
@@ -258,10 +270,8 @@ async fn bots_of_several_sessions_that_are_asked_together_think_on_one_thread() 
         assert_eq!(thinkers.start(), Started::Something);
     }
     assert_eq!(threads.count(), 0, "nobody was woken yet");
-    for (thinkers, _) in &mut sessions {
-        thinkers.wake();
-    }
-    assert_eq!(threads.count(), 1);
+    // Whoever comes first wakes it for all.
+    sessions[0].0.wake();
     for (thinkers, _) in &mut sessions {
         check_chose(thinkers, &[1]).await;
     }
@@ -286,12 +296,7 @@ async fn who_is_asked_while_a_bot_takes_long_waits_for_nothing() {
     let threads = threads(2);
     let (mut slow, open) = thinkers_on(&threads, 1);
     begin(&mut slow, ["waits"]);
-    let is_slow = async {
-        while threads.is_one_awake() {
-            yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(20), is_slow).await.expect("a millisecond passes");
+    until(|| (!threads.is_one_awake()).then_some(())).await;
     assert_eq!(threads.count(), 1);
     let (mut quick, _open) = thinkers_on(&threads, 1);
     begin(&mut quick, ["quick"]);
@@ -328,12 +333,7 @@ async fn a_thread_ends_when_it_had_nothing_to_do_for_a_while_and_another_comes_w
     for _ in 0..3 {
         begin(&mut thinkers, ["quick"]);
         check_chose(&mut thinkers, &[1]).await;
-        let ended = async {
-            while threads.count() > 0 {
-                yield_now().await;
-            }
-        };
-        timeout(Duration::from_secs(20), ended).await.expect("the thread ends");
+        until(|| (threads.count() == 0).then_some(())).await;
     }
 }
 
@@ -384,8 +384,7 @@ impl Bot for Harmful {
 async fn check_thinks_on(threads: &BotThreads) {
     let (mut thinkers, _open) = thinkers_on(threads, 1);
     begin(&mut thinkers, ["quick"]);
-    let chose = check_chose(&mut thinkers, &[1]);
-    timeout(Duration::from_secs(20), chose).await.expect("the thread is there");
+    check_chose(&mut thinkers, &[1]).await;
 }
 
 #[tokio::test]
@@ -398,11 +397,38 @@ async fn no_bot_ends_its_thread_whatever_it_leaves_there() {
         let factory: Factory = Arc::new(move |_| Box::new(bot()));
         let mut thinkers = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
         begin(&mut thinkers, ["harms", "harms too"]);
-        let told =
-            timeout(Duration::from_secs(20), told(&mut thinkers, 2)).await.expect("the thread is there");
+        let told = told(&mut thinkers, 2).await;
         assert!(told.iter().all(|(_, worked)| matches!(worked, Worked::Fell(_)) == falls), "{told:?}");
         check_thinks_on(&threads).await;
     }
+}
+
+#[tokio::test]
+async fn what_a_bot_chose_is_told_whatever_it_leaves_on_its_thread() {
+    let threads = threads(1);
+    let factory: Factory = Arc::new(|_| Box::new(Harmful::StaysOnTheRuntime));
+    let mut harmful = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
+    let (mut slow, open) = thinkers_on(&threads, 1);
+    harmful.work(Key(1), first_calls("harms"));
+    slow.work(Key(1), first_calls("waits"));
+    assert_eq!((harmful.start(), slow.start()), (Started::Something, Started::Something));
+    harmful.wake();
+    check_chose(&mut harmful, &[1]).await;
+    open.send(()).unwrap();
+    check_chose(&mut slow, &[1]).await;
+}
+
+#[tokio::test]
+async fn who_comes_behind_a_slow_bot_of_its_own_session_waits_for_nothing() {
+    let (mut thinkers, open) = thinkers(2);
+    begin(&mut thinkers, ["waits"]);
+    until(|| (!thinkers.threads.is_one_awake()).then_some(())).await;
+    thinkers.work(Key(2), first_calls("quick"));
+    start(&mut thinkers);
+    assert_eq!(thinkers.threads.count(), 2, "one was made at once");
+    check_chose(&mut thinkers, &[2]).await;
+    open.send(()).unwrap();
+    check_chose(&mut thinkers, &[1]).await;
 }
 
 #[tokio::test]
@@ -416,9 +442,7 @@ async fn what_makes_bots_may_panic_when_it_is_dropped_on_a_thread() {
     });
     let mut thinkers = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
     begin(&mut thinkers, ["waits"]);
-    while !thinkers.pool.jobs().waiting.is_empty() {
-        yield_now().await;
-    }
+    until(|| thinkers.pool.jobs().waiting.is_empty().then_some(())).await;
     drop(thinkers);
     open.send(()).unwrap();
     check_thinks_on(&threads).await;
@@ -431,13 +455,8 @@ async fn a_session_that_ends_before_a_thread_was_woken_for_it_is_let_go_of() {
     thinkers.work(Key(1), first_calls("waits"));
     assert_eq!(thinkers.start(), Started::Something);
     drop(thinkers);
-    let let_go = async {
-        // What makes bots has the other end.
-        while open.send(()).is_ok() {
-            yield_now().await;
-        }
-    };
-    timeout(Duration::from_secs(20), let_go).await.expect("it is let go of");
+    // What makes bots has the other end.
+    assert!(open.send(()).is_err());
 }
 
 #[tokio::test(start_paused = true)]

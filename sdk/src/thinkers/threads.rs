@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
-use std::{fmt, mem, panic};
+use std::{fmt, mem};
 
 use super::PATIENCE;
-use super::pool::{Pool, Rest};
+use super::pool::{Pool, Rest, survive};
 
 /// How long a thread without anything to do is kept.
 const KEPT_FOR: Duration = Duration::from_secs(10);
@@ -54,8 +54,8 @@ struct State {
 impl State {
     /// Whether a thread is awake that will soon be there for another turn.
     fn is_awake(&self) -> bool {
-        let awake = self.threads - self.asleep.len();
-        awake > self.at_work.iter().filter(|(_, since)| since.elapsed() >= PATIENCE).count()
+        let (awake, now) = (self.threads - self.asleep.len(), Instant::now());
+        awake > self.at_work.iter().filter(|(_, since)| *since + PATIENCE <= now).count()
     }
 }
 
@@ -107,9 +107,23 @@ impl BotThreads {
         }
     }
 
-    /// Has so many more threads awake, as far as there are turns for them.
+    /// Has so many more threads awake, as far as there are turns for them that no thread is on its way to.
     pub(super) fn wake_more(&self, threads: usize) {
-        self.0.wake(self.0.state(), threads);
+        let state = self.0.state();
+        let coming = state.threads - state.asleep.len() - state.at_work.len();
+        let left = state.turns.len().saturating_sub(coming);
+        self.0.wake(state, threads.min(left));
+    }
+
+    /// Whether all that are awake are with bots that take long, and no session waits for a turn.
+    pub(super) fn are_held_up(&self) -> bool {
+        let state = self.0.state();
+        state.turns.is_empty() && !state.is_awake()
+    }
+
+    /// Gives a session no more turns.
+    pub(super) fn remove(&self, pool: &Arc<Pool>) {
+        self.0.state().turns.retain(|turn| !Arc::ptr_eq(turn, pool));
     }
 }
 
@@ -129,7 +143,6 @@ impl Shared {
 
     /// A thread that is woken may run at once, before the one that woke it goes on: so nothing is locked by then.
     fn wake(self: &Arc<Self>, mut state: MutexGuard<'_, State>, threads: usize) {
-        let threads = threads.min(state.turns.len());
         let asleep = state.asleep.len();
         // Those that fell asleep last: what they touch is still near, and the others end if they are not needed.
         let woken = state.asleep.split_off(asleep.saturating_sub(threads));
@@ -158,9 +171,11 @@ impl Shared {
     }
 
     fn work(&self) {
-        let own = thread::current();
+        let (own, mut again) = (thread::current(), None);
         loop {
             let mut state = self.state();
+            state.at_work.retain(|(thread, _)| *thread != own.id());
+            state.turns.extend(again.take());
             let Some(pool) = state.turns.pop_front() else {
                 state.asleep.push(own.clone());
                 drop(state);
@@ -171,15 +186,10 @@ impl Shared {
             };
             state.at_work.push((own.id(), Instant::now()));
             drop(state);
-            let rest = caught(|| pool.take_turn());
-            let mut state = self.state();
-            state.at_work.retain(|(thread, _)| *thread != own.id());
-            if rest == Some(Rest::Nothing) {
-                drop(state);
+            match pool.take_turn() {
+                Rest::Waits => again = Some(pool),
                 // With the last of it goes what makes the session's bots, which is the program's own.
-                caught(move || drop(pool));
-            } else {
-                state.turns.push_back(pool);
+                Rest::Nothing => survive(move || drop(pool)),
             }
         }
     }
@@ -200,14 +210,4 @@ impl Shared {
             }
         }
     }
-}
-
-/// What this comes to; `None` if it panics. A bot's own code is guarded where it is called: what is left is what it did to its thread,
-/// or what is dropped when its session is gone. No thread ends by it, as the others would wait for it.
-fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
-    let ran = panic::catch_unwind(panic::AssertUnwindSafe(run));
-    if ran.is_err() {
-        tracing::error!("what a bot has left behind panicked");
-    }
-    ran.ok()
 }
