@@ -337,19 +337,20 @@ async fn a_thread_ends_when_it_had_nothing_to_do_for_a_while_and_another_comes_w
     }
 }
 
-/// Asks the session's runtime for the time.
-struct Timed;
+/// Has the session's runtime do something.
+struct Delegates;
 
-impl Bot for Timed {
+impl Bot for Delegates {
     fn choose(&mut self, decision: &Decision) -> Action {
-        Handle::current().block_on(tokio::time::sleep(Duration::from_millis(1)));
+        let runtime = Handle::current();
+        runtime.block_on(runtime.spawn(async {})).unwrap();
         decision.first()
     }
 }
 
 #[tokio::test]
 async fn a_bot_may_use_the_runtime_of_its_session() {
-    let factory: Factory = Arc::new(|_| Box::new(Timed));
+    let factory: Factory = Arc::new(|_| Box::new(Delegates));
     let mut thinkers = Thinkers::new(factory, Handle::current(), threads(1), NonZeroUsize::MIN);
     begin(&mut thinkers, ["asks"]);
     check_chose(&mut thinkers, &[1]).await;

@@ -3,7 +3,7 @@
 use zetema_proto::Wire;
 use zetema_rules::{Card, Cards, Declaration, LegalActions, Rank, Ranks, Seat};
 
-use super::fields::{Fields, NotPlain, Plain, Value, narrow};
+use super::fields::{Fields, NotPlain, Plain, Value, narrow, only};
 
 pub(super) fn seat(number: u64) -> Plain<Seat> {
     Seat::new(narrow(number)?).ok_or(NotPlain)
@@ -54,19 +54,14 @@ pub(super) fn card_list(bytes: &[u8]) -> Plain<Cards> {
 }
 
 pub(super) fn declaration(bytes: &[u8]) -> Plain<Declaration> {
-    let mut fields = Fields::of(bytes);
-    let declaration = match fields.next()? {
-        Some((1, Value::Bytes(bytes))) => Declaration::Sequence(card_list(bytes)?),
-        Some((2, Value::Bytes(bytes))) => Declaration::Flush(card_list(bytes)?),
-        Some((3, Value::Bytes(bytes))) => Declaration::FlushSequence(card_list(bytes)?),
-        Some((4, Value::Number(number))) => Declaration::Assembly(rank(number)?),
-        Some((5, Value::Bytes(bytes))) => marriages(bytes)?,
+    Ok(match only(bytes)? {
+        (1, Value::Bytes(bytes)) => Declaration::Sequence(card_list(bytes)?),
+        (2, Value::Bytes(bytes)) => Declaration::Flush(card_list(bytes)?),
+        (3, Value::Bytes(bytes)) => Declaration::FlushSequence(card_list(bytes)?),
+        (4, Value::Number(number)) => Declaration::Assembly(rank(number)?),
+        (5, Value::Bytes(bytes)) => marriages(bytes)?,
         _ => return Err(NotPlain),
-    };
-    match fields.next()? {
-        None => Ok(declaration),
-        Some(_) => Err(NotPlain),
-    }
+    })
 }
 
 fn marriages(bytes: &[u8]) -> Plain<Declaration> {

@@ -3,25 +3,20 @@
 use zetema_rules::{Cards, OwnCards, Seat, SeatEvent};
 
 use super::action::{card, cards, declaration, rank, seat};
-use super::fields::{Fields, NotPlain, Plain, Value, narrow, numbers};
+use super::fields::{Fields, NotPlain, Plain, Value, narrow, numbers, only};
 
 /// An event of plain play: those that come once in a match or less are not.
 pub(super) fn event(bytes: &[u8]) -> Plain<SeatEvent> {
-    let mut fields = Fields::of(bytes);
-    let event = match fields.next()? {
-        Some((16, Value::Bytes(bytes))) => deal_started(bytes)?,
-        Some((17, Value::Bytes(bytes))) => drew(bytes)?,
-        Some((18, Value::Bytes(bytes))) => declared(bytes)?,
-        Some((19, Value::Bytes(bytes))) => discarded(bytes)?,
-        Some((20, Value::Bytes(bytes))) => zetema(bytes)?,
-        Some((21, Value::Bytes(bytes))) => exposed(bytes)?,
-        Some((22, Value::Bytes(bytes))) => extra_turn(bytes)?,
-        Some((23, Value::Bytes(bytes))) => deal_over(bytes)?,
-        _ => return Err(NotPlain),
-    };
-    match fields.next()? {
-        None => Ok(event),
-        Some(_) => Err(NotPlain),
+    match only(bytes)? {
+        (16, Value::Bytes(bytes)) => deal_started(bytes),
+        (17, Value::Bytes(bytes)) => drew(bytes),
+        (18, Value::Bytes(bytes)) => declared(bytes),
+        (19, Value::Bytes(bytes)) => discarded(bytes),
+        (20, Value::Bytes(bytes)) => zetema(bytes),
+        (21, Value::Bytes(bytes)) => exposed(bytes),
+        (22, Value::Bytes(bytes)) => extra_turn(bytes),
+        (23, Value::Bytes(bytes)) => deal_over(bytes),
+        _ => Err(NotPlain),
     }
 }
 

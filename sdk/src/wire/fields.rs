@@ -71,6 +71,15 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// The field of a message that has one and no other.
+pub(super) fn only(bytes: &[u8]) -> Plain<(u32, Value<'_>)> {
+    let mut fields = Fields::of(bytes);
+    match (fields.next()?, fields.next()?) {
+        (Some(field), None) => Ok(field),
+        _ => Err(NotPlain),
+    }
+}
+
 /// A number at the beginning of these bytes, which it is taken from. Most have one byte.
 #[inline]
 pub(super) fn number(bytes: &mut &[u8]) -> Plain<u64> {

@@ -8,7 +8,7 @@ use zetema_rules::{
 };
 
 use super::action::{card, declaration, seat};
-use super::fields::{Fields, NotPlain, Plain, Value, narrow, numbers};
+use super::fields::{Fields, NotPlain, Plain, Value, narrow, numbers, only};
 
 /// Reads the answer with a record, its lists straight into the types of the rules; `None` if the message has to say what
 /// there is, or what is wrong with it.
@@ -17,9 +17,8 @@ pub(crate) fn read_record(bytes: &[u8]) -> Option<Box<Record>> {
 }
 
 fn read_response(bytes: &[u8]) -> Plain<Record> {
-    let mut fields = Fields::of(bytes);
-    match (fields.next()?, fields.next()?) {
-        (Some((1, Value::Bytes(bytes))), None) => record(bytes),
+    match only(bytes)? {
+        (1, Value::Bytes(bytes)) => record(bytes),
         _ => Err(NotPlain),
     }
 }
@@ -75,10 +74,7 @@ fn deal(bytes: &[u8], rules: &Rules) -> Plain<RecordDeal> {
 
 /// An action: other steps are rare.
 fn step(bytes: &[u8]) -> Plain<Step> {
-    let mut fields = Fields::of(bytes);
-    let (Some((1, Value::Bytes(play))), None) = (fields.next()?, fields.next()?) else {
-        return Err(NotPlain);
-    };
+    let (1, Value::Bytes(play)) = only(bytes)? else { return Err(NotPlain) };
     let (mut fields, mut who, mut what, mut points, mut by) = (Fields::of(play), 0, None, 0, 0);
     while let Some(field) = fields.next()? {
         match field {
@@ -98,10 +94,9 @@ fn step(bytes: &[u8]) -> Plain<Step> {
 }
 
 fn action(bytes: &[u8]) -> Plain<Action> {
-    let mut fields = Fields::of(bytes);
-    match (fields.next()?, fields.next()?) {
-        (Some((1, Value::Number(number))), None) => Ok(Action::Discard(card(number)?)),
-        (Some((2, Value::Bytes(bytes))), None) => Ok(Action::Declare(declaration(bytes)?)),
+    match only(bytes)? {
+        (1, Value::Number(number)) => Ok(Action::Discard(card(number)?)),
+        (2, Value::Bytes(bytes)) => Ok(Action::Declare(declaration(bytes)?)),
         _ => Err(NotPlain),
     }
 }

@@ -4,7 +4,7 @@ use zetema_proto::{FieldError, v1, view_from_wire};
 use zetema_rules::{Cards, Phase, PublicState, Ranks, Rules, Seat, Seats, Stage, View, Viewer};
 
 use super::action::{card, card_list, cards, ranks, seat};
-use super::fields::{Fields, NotPlain, Plain, Value, narrow};
+use super::fields::{Fields, NotPlain, Plain, Value, narrow, only};
 
 /// A view as it came: what it means, the rules of its match say.
 #[derive(Debug)]
@@ -175,10 +175,7 @@ fn side_view(bytes: &[u8]) -> Plain<(u16, u16)> {
 
 /// A turn: there are no decisions in other phases.
 fn phase(bytes: &[u8]) -> Plain<Phase> {
-    let mut fields = Fields::of(bytes);
-    let (Some((1, Value::Bytes(turn))), None) = (fields.next()?, fields.next()?) else {
-        return Err(NotPlain);
-    };
+    let (1, Value::Bytes(turn)) = only(bytes)? else { return Err(NotPlain) };
     let (mut fields, mut who, mut stage) = (Fields::of(turn), 0, None);
     while let Some(field) = fields.next()? {
         // It can be in one stage only.
