@@ -7,9 +7,10 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    panic::AssertUnwindSafe,
+    panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
     task::{Context, Poll, Waker},
+    thread,
     time::Duration,
 };
 
@@ -137,25 +138,34 @@ impl Session {
 
     /// Runs until the stream ends, or the token that opened it holds no longer. A panic ends it as a fault of the server: else it
     /// would end as if all was well.
-    pub(super) async fn run(
-        self,
-        requests: Streaming<v1::PlayRequest>,
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn has room for the session twice: as it came, and as it is changed"
+    )]
+    pub(super) fn run(
+        mut self,
+        mut requests: Streaming<v1::PlayRequest>,
         out: Outbox<Outgoing>,
         validity: Validity,
-    ) {
-        let end = AssertUnwindSafe(self.until_end(requests, &out, validity)).catch_unwind().await;
-        if let Err(panic) = end {
-            out.send(Err(Box::new(Fault::panicked(&*panic).into()))).await;
+    ) -> impl Future<Output = ()> + Send {
+        async move {
+            let served = AssertUnwindSafe(self.serve(&mut requests, &out, validity)).catch_unwind().await;
+            // Boxed, as its end comes once: the task has room for what it does with each message.
+            let ended = AssertUnwindSafe(self.ends(served, requests, &out)).catch_unwind().boxed().await;
+            if let Err(panic) = ended {
+                out.send(Err(Box::new(Fault::panicked(&*panic).into()))).boxed().await;
+            }
         }
     }
 
-    async fn until_end(
-        mut self,
-        mut requests: Streaming<v1::PlayRequest>,
+    async fn ends(
+        self,
+        served: thread::Result<End>,
+        _requests: Streaming<v1::PlayRequest>,
         out: &Outbox<Outgoing>,
-        validity: Validity,
     ) {
-        let end = self.serve(&mut requests, out, validity).await;
+        // A panic goes on with its seats given up.
+        let end = served.unwrap_or_else(|panic| resume_unwind(panic));
         let end = match (end, self.share.as_ref().and_then(Share::verdict)) {
             // What the connection was closed for, the next stream is told.
             (End::Closed, Some(Verdict::Stalled)) => End::Fault(Fault::stalled_reader()),
@@ -214,7 +224,7 @@ impl Session {
                     Event::Voided => return End::Fault(Fault::token_void()),
                     Event::Rotated(rotation) => self.rotated(rotation),
                     Event::Unread => return End::Closed,
-                    Event::Closing => return self.close(out, events).await,
+                    Event::Closing => return self.close(out, events).boxed().await,
                     Event::Draining => drains = true,
                     Event::Due(due) => match self.look_at(due, may_read, requests) {
                         Ok(Some(next)) => events.look_at(due, next),
@@ -238,10 +248,10 @@ impl Session {
                 }
                 request = requests.message(), if may_read => match request {
                     Ok(Some(request)) => self.hear(request),
-                    Ok(None) => return self.answer_the_rest(out, events).await,
+                    Ok(None) => return self.answer_the_rest(out, events).boxed().await,
                     Err(status) => {
                         let Some(fault) = tonic_faults::of_stream(&status) else { return End::Closed };
-                        return self.answer_and_end(out, events, fault).await;
+                        return self.answer_and_end(out, events, fault).boxed().await;
                     }
                 },
             }
@@ -471,4 +481,21 @@ impl Session {
 
 fn message(response: v1::PlayResponse) -> Told {
     Told::Message(Box::new(response))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There are thousands of these. What each has of memory that is seldom used lies between what each message touches.
+    #[test]
+    fn the_task_of_a_stream_has_room_for_its_session_once() {
+        const fn size<F>(
+            _: fn(Session, Streaming<v1::PlayRequest>, Outbox<Outgoing>, Validity) -> F,
+        ) -> usize {
+            size_of::<F>()
+        }
+        let bytes = size(Session::run);
+        assert!(bytes <= 2_400, "{bytes}");
+    }
 }
