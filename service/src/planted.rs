@@ -18,6 +18,8 @@ pub(crate) enum Bug {
     SnapshotMissesLast,
     /// A nonce that is there is taken again.
     NonceTwice,
+    /// A Play stream panics at what its client says.
+    StreamPanics,
 }
 
 thread_local! {

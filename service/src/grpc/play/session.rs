@@ -41,6 +41,8 @@ use super::{
     queues,
     round_trips::RoundTrips,
 };
+#[cfg(test)]
+use crate::planted::{self, Bug};
 use crate::{
     admission::{Room, Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
@@ -303,6 +305,8 @@ impl Session {
 
     /// Takes in a message of the client: a sign of life.
     fn hear(&mut self, request: v1::PlayRequest) {
+        #[cfg(test)]
+        assert!(!planted::is(Bug::StreamPanics), "planted");
         self.last_sign = self.backend.matches.now();
         self.intake.read_one();
         self.read(request);
@@ -484,18 +488,4 @@ fn message(response: v1::PlayResponse) -> Told {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// There are thousands of these. What each has of memory that is seldom used lies between what each message touches.
-    #[test]
-    fn the_task_of_a_stream_has_room_for_its_session_once() {
-        const fn size<F>(
-            _: fn(Session, Streaming<v1::PlayRequest>, Outbox<Outgoing>, Validity) -> F,
-        ) -> usize {
-            size_of::<F>()
-        }
-        let bytes = size(Session::run);
-        assert!(bytes <= 2_400, "{bytes}");
-    }
-}
+mod tests;
