@@ -160,6 +160,7 @@ impl Session {
         }
     }
 
+    /// The last word of a stream. It has what the client says too, so that all that the stream had goes in here, where a panic is told.
     async fn ends(
         self,
         served: thread::Result<End>,
