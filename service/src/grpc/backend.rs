@@ -40,7 +40,7 @@ pub(crate) struct Backend {
 
 /// What is asked of a table, as it is counted, traced and logged.
 pub(super) struct Commanded {
-    match_id: MatchId,
+    pub(super) match_id: MatchId,
     seat: Option<Seat>,
     begun: Instant,
     pub(super) span: Span,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures::FutureExt;
 use tokio::time::Instant;
 use zetema_proto::{
     FieldError, Views, Wire,
@@ -63,7 +62,7 @@ impl Answer {
     }
 
     /// What became of what the bot wants to wait for.
-    fn queued(tag: u64, result: Result<Vec<Queued>, Fault>) -> Self {
+    pub(super) fn queued(tag: u64, result: Result<Vec<Queued>, Fault>) -> Self {
         Self { tag, handle: 0, joined: None, room: None, result: result.map(Told::Queued) }
     }
 
@@ -170,7 +169,7 @@ impl Session {
             let states = said.await;
             Answer::queued(tag, states.map_err(|(at, refused)| queues::refused(path, at, &refused)))
         };
-        self.asked.push(answer.boxed());
+        self.asked.push(None, answer);
         Ok(())
     }
 
@@ -204,7 +203,7 @@ impl Session {
             let result = take_seat(&backend, share.as_ref(), joining, &mut last).await;
             Answer { tag, handle: 0, joined: Some(seat), room, result }
         };
-        self.asked.push(joined.boxed());
+        self.asked.push(Some(seat.0), joined);
         Ok(())
     }
 
@@ -239,8 +238,8 @@ impl Session {
         let (span, again) = (commanded.span.clone(), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
         self.handles.ask(handle);
-        if !self.asked.is_empty() {
-            // One of them may wait for room at the same table: nothing overtakes it.
+        if self.asked.is_of(match_id) {
+            // It may wait for room at the table: nothing overtakes it.
             self.wait_for(asked);
             return Ok(());
         }
@@ -262,14 +261,15 @@ impl Session {
     }
 
     /// Asks a table by a call that waits for room, or the record of a match that is over.
-    fn wait_for(&self, asked: Asked) {
+    fn wait_for(&mut self, asked: Asked) {
         let Asked { tag, handle, shown, command, arrival, commanded } = asked;
+        let match_id = commanded.match_id;
         let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
         let answer = async move {
             let result = backend.commanded(share.as_ref(), commanded, command, arrival).await;
             Answer::of_table(tag, handle, shown, result)
         };
-        self.asked.push(answer.boxed());
+        self.asked.push(Some(match_id), answer);
     }
 
     /// What the client hears of an answer; `None` where an observation is the answer.

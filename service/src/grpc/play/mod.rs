@@ -18,6 +18,7 @@ mod round_trips;
 mod seat;
 mod server;
 mod session;
+mod waiting;
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ impl Session {
             let left = presence.wait_on(Waits::default());
             // Ladders that stand still make no match either. A challenge that was let in before is a match by then.
             let settled = left.then(|_| sleep(limits::ROTATION_SETTLES));
-            self.asked.push(settled.map(move |()| Answer::rotated(rotation)).boxed());
+            self.asked.push(None, settled.map(move |()| Answer::rotated(rotation)));
         }
     }
 

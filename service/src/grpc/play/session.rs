@@ -16,8 +16,7 @@ use std::{
 
 use futures::{
     FutureExt, StreamExt,
-    future::BoxFuture,
-    stream::{self, BoxStream, FuturesUnordered},
+    stream::{self, BoxStream},
 };
 use tokio::{
     task::coop::consume_budget,
@@ -40,6 +39,7 @@ use super::{
     post::Post,
     queues,
     round_trips::RoundTrips,
+    waiting::Waiting,
 };
 #[cfg(test)]
 use crate::planted::{self, Bug};
@@ -80,7 +80,7 @@ pub(super) struct Session {
     /// How many answers of these are still to come, or to be taken out.
     pub(super) awaited: usize,
     /// What else is asked now.
-    pub(super) asked: FuturesUnordered<BoxFuture<'static, Answer>>,
+    pub(super) asked: Waiting,
     /// What the session itself has to say.
     pub(super) said: VecDeque<v1::PlayResponse>,
     /// What the seats hear.
@@ -124,7 +124,7 @@ impl Session {
             hearing: Hearing::new(Arc::clone(&post)),
             post,
             awaited: 0,
-            asked: FuturesUnordered::new(),
+            asked: Waiting::default(),
             said: VecDeque::new(),
             assigned: stream::pending().boxed(),
             presence: None,
@@ -242,7 +242,9 @@ impl Session {
                         return end;
                     }
                 }
-                Some(answer) = self.asked.next(), if !self.asked.is_empty() => self.keep(answer),
+                answer = poll_fn(|context| self.asked.poll_answered(context)), if !self.asked.is_empty() => {
+                    self.keep(answer);
+                }
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
@@ -444,7 +446,9 @@ impl Session {
                         return end;
                     }
                 }
-                Some(answer) = self.asked.next(), if !self.asked.is_empty() => self.keep(answer),
+                answer = poll_fn(|context| self.asked.poll_answered(context)), if !self.asked.is_empty() => {
+                    self.keep(answer);
+                }
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
