@@ -47,15 +47,16 @@ pub(super) struct Commanded {
 }
 
 impl Commanded {
-    /// What has just come in by this RPC, in a call with this metadata.
+    /// What came in then by this RPC, in a call with this metadata.
     pub(super) fn new(
         rpc: &'static str,
         metadata: Option<&MetadataMap>,
         match_id: MatchId,
         command: &Command,
+        begun: Instant,
     ) -> Self {
         let span = traces::of_command(rpc, metadata, match_id, command);
-        Self { match_id, seat: command.seat(), begun: Instant::now(), span }
+        Self { match_id, seat: command.seat(), begun, span }
     }
 
     /// The table has answered.
@@ -104,8 +105,9 @@ impl Backend {
         match_id: MatchId,
         command: Command,
     ) -> impl Future<Output = Result<Done, Fault>> + Send + use<'a> {
-        let arrival = self.matches.arrival(None);
-        let asked = Commanded::new(rpc, Some(metadata), match_id, &command);
+        let now = Instant::now();
+        let arrival = Arrival { at: self.matches.shown_at(now), round_trip_ms: None };
+        let asked = Commanded::new(rpc, Some(metadata), match_id, &command, now);
         self.commanded(share, asked, command, arrival)
     }
 

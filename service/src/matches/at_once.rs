@@ -57,7 +57,7 @@ impl Handle {
 /// Answers what needs nothing written.
 fn answer(table: &RunningTable, asked: Commanded, done: Result<Done, Rejection>) {
     let Commanded { asked, reply, .. } = asked;
-    let _span = asked.taken(&table.measures);
+    let _span = asked.taken(&table.measures, Instant::now());
     reply.keep(done);
 }
 
@@ -73,10 +73,10 @@ fn write(
     let Ok(append) = table.storage.append(&table.table, &entries) else { return Err(asked.into()) };
     let journal = table.storage.journal();
     let Commanded { command, arrival, asked, reply } = asked;
-    let whole = asked.taken(&table.measures);
-    let begun = table.clock.now();
-    let writing = traces::stage!(whole, "journal");
     let at = Instant::now();
+    let whole = asked.taken(&table.measures, at);
+    let begun = table.clock.shown_at(at);
+    let writing = traces::stage!(whole, "journal");
     let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at, news };
     let mut write = Writing(Some(Box::new(write)));
     journal.append_then(append, Box::new(move |outcome| write.ended(outcome)));

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio::time::Instant;
+
 use crate::journal::UnixMillis;
 use crate::table::Moment;
 
@@ -9,6 +11,13 @@ use crate::table::Moment;
 pub trait Clock: Send + Sync + 'static {
     /// By the monotonic clock, which decides about deadlines.
     fn now(&self) -> Moment;
+
+    /// What [`Clock::now`] showed at this instant, which was read a moment ago: the machine's clock is read once for all that is
+    /// timed by it. A clock that is not the machine's shows what it shows now.
+    fn shown_at(&self, instant: Instant) -> Moment {
+        let _ = instant;
+        self.now()
+    }
 
     /// By the wall clock, for people and records.
     fn wall(&self) -> UnixMillis;
@@ -22,13 +31,13 @@ pub trait Clock: Send + Sync + 'static {
 /// The clocks of the machine. A server has [`ServerClock`](super::ServerClock), which knows of its stalls.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
-    start: tokio::time::Instant,
+    start: Instant,
 }
 
 impl SystemClock {
     /// A clock that starts now.
     pub fn new() -> Self {
-        Self { start: tokio::time::Instant::now() }
+        Self { start: Instant::now() }
     }
 }
 
@@ -40,7 +49,11 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
-        Moment::since_start(self.start.elapsed())
+        self.shown_at(Instant::now())
+    }
+
+    fn shown_at(&self, instant: Instant) -> Moment {
+        Moment::since_start(instant.saturating_duration_since(self.start))
     }
 
     fn wall(&self) -> UnixMillis {

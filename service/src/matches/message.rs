@@ -87,18 +87,18 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn now() -> Self {
-        Self::of(traces::current())
+        Self::of(traces::current(), Instant::now())
     }
 
-    /// Now, for what this is the span of.
-    pub(super) fn of(whole: Span) -> Self {
+    /// Then, for what this is the span of.
+    pub(super) fn of(whole: Span, at: Instant) -> Self {
         let inbox = traces::stage!(whole, "inbox");
-        Self { at: Instant::now(), whole, _inbox: inbox }
+        Self { at, whole, _inbox: inbox }
     }
 
-    /// It is taken out: what follows is part of this span.
-    pub(super) fn taken(self, measures: &TableMeasures) -> Span {
-        measures.inbox_seconds.record(self.at.elapsed().as_secs_f64());
+    /// It is taken out now: what follows is part of this span.
+    pub(super) fn taken(self, measures: &TableMeasures, now: Instant) -> Span {
+        measures.inbox_seconds.record((now - self.at).as_secs_f64());
         self.whole
     }
 }

@@ -57,6 +57,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use zetema_rules::Seat;
@@ -367,6 +368,11 @@ impl Matches {
     /// The time by the server's clock, which stands still while the server does.
     pub(crate) fn now(&self) -> Moment {
         self.shared.config.clock.now()
+    }
+
+    /// The same at an instant that was read a moment ago.
+    pub(crate) fn shown_at(&self, instant: Instant) -> Moment {
+        self.shared.config.clock.shown_at(instant)
     }
 
     /// That something has come in now, on a connection with this round trip in milliseconds: `None` if none was

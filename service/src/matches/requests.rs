@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tracing::Span;
 use zetema_proto::Views;
 use zetema_rules::Seat;
@@ -235,17 +236,17 @@ impl Matches {
         answered.await.ok()?
     }
 
-    /// The same without waiting. What is promised is told nothing where the match does not run, and where its table has no room.
+    /// The same without waiting, asked at this instant. What is promised is told nothing where the match does not run, and where its table has no room.
     pub(crate) fn command_at_once(
         &self,
         match_id: MatchId,
         command: Command,
         arrival: Arrival,
-        span: Span,
+        (span, at): (Span, Instant),
         reply: Promise,
     ) {
         let Some(handle) = self.handle(match_id) else { return };
-        let asked = Commanded { command, arrival, asked: Asked::of(span), reply };
+        let asked = Commanded { command, arrival, asked: Asked::of(span, at), reply };
         if let Err(asked) = handle.at_once(asked) {
             // What is not taken is dropped, and its promise with it.
             handle.try_send(asked);

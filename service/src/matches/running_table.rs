@@ -152,7 +152,7 @@ impl RunningTable {
         match self.storage.read_back(&self.table, self.clock.now()).await {
             Ok(Some(entries)) => {
                 let publish = traces::stage!(self.span, "publish");
-                let applied = publish.in_scope(|| self.apply(entries));
+                let applied = publish.in_scope(|| self.apply(entries, self.clock.now()));
                 self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
                 applied.map_err(|_| Over::Stopped)
             }
@@ -165,13 +165,13 @@ impl RunningTable {
         // Whoever asked may be gone: then nobody hears the answer, and that is all.
         match message {
             Message::Command(Commanded { command, arrival, asked, reply }) => {
-                self.span = asked.taken(&self.measures);
+                self.span = asked.taken(&self.measures, Instant::now());
                 let done = self.settle(&command, arrival).await;
                 self.span = Span::none();
                 reply.keep(done);
             }
             Message::Join { join, arrival, asked, reply } => {
-                self.span = asked.taken(&self.measures);
+                self.span = asked.taken(&self.measures, Instant::now());
                 let JoinSeat { access, nonce_hash, bot_token: _, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
                 self.span = Span::none();
@@ -224,7 +224,7 @@ impl RunningTable {
         #[cfg(test)]
         if planted::is(Bug::ApplyBeforeDurable) {
             let before = self.table.clone();
-            self.apply(entries.clone())?;
+            self.apply(entries.clone(), self.clock.now())?;
             let _ = self.storage.write(&before, entries, begun).await;
             return Ok(());
         }
@@ -247,7 +247,8 @@ impl RunningTable {
                 let durable = Instant::now();
                 self.measures.journal_seconds.record((durable - asked).as_secs_f64());
                 let publish = traces::stage!(self.span, "publish");
-                let applied = publish.in_scope(|| self.apply(entries));
+                let now = self.clock.shown_at(durable);
+                let applied = publish.in_scope(|| self.apply(entries, now));
                 self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());
                 applied
             }
@@ -262,7 +263,7 @@ impl RunningTable {
         }
     }
 
-    fn apply(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), Rejection> {
+    fn apply(&mut self, entries: Vec<Arc<Entry>>, now: Moment) -> Result<(), Rejection> {
         self.state = State::Changing;
         for entry in entries {
             let rotated = match entry.change {
@@ -273,7 +274,7 @@ impl RunningTable {
                 entry.change,
                 Change::Acted { .. } | Change::Faulted { .. } | Change::NonceGiven { .. }
             );
-            let effect = self.table.apply(&entry, self.clock.now()).map_err(|error| {
+            let effect = self.table.apply(&entry, now).map_err(|error| {
                 tracing::error!(match_id = %self.table.match_id(), %error, "a table can't apply what is durable");
                 self.stop.cancel();
                 Rejection::Damaged

@@ -86,7 +86,11 @@ impl Default for ServerClock {
 
 impl Clock for ServerClock {
     fn now(&self) -> Moment {
-        self.beat.lock().unwrap_or_else(PoisonError::into_inner).now(Instant::now())
+        self.shown_at(Instant::now())
+    }
+
+    fn shown_at(&self, instant: Instant) -> Moment {
+        self.beat.lock().unwrap_or_else(PoisonError::into_inner).now(instant)
     }
 
     fn wall(&self) -> UnixMillis {

@@ -233,9 +233,10 @@ impl Session {
     ) -> Result<(), Fault> {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
-        let arrival = self.backend.matches.arrival(self.round_trips.smallest_ms());
-        let commanded = Commanded::new("Play", None, match_id, &command);
-        let (span, again) = (commanded.span.clone(), command.clone());
+        // It came in with the message that is taken in now.
+        let arrival = Arrival { at: self.last_sign, round_trip_ms: self.round_trips.smallest_ms() };
+        let commanded = Commanded::new("Play", None, match_id, &command, self.heard_at);
+        let (of, again) = ((commanded.span.clone(), self.heard_at), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
         self.handles.ask(handle);
         if self.asked.is_of(match_id) {
@@ -246,7 +247,7 @@ impl Session {
         self.awaited += 1;
         let post = Arc::clone(&self.post);
         let told = Promise::new(move |answered| post.answers.put((asked, answered)));
-        self.backend.matches.command_at_once(match_id, command, arrival, span, told);
+        self.backend.matches.command_at_once(match_id, command, arrival, of, told);
         Ok(())
     }
 

@@ -96,7 +96,9 @@ pub(super) struct Session {
     /// Whether the client was told that the server drains.
     drain_told: bool,
     /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
-    last_sign: Moment,
+    pub(super) last_sign: Moment,
+    /// The instant of the last message that was heard.
+    pub(super) heard_at: Instant,
     /// What the client may.
     pub(super) share: Option<Share>,
     intake: Intake,
@@ -111,8 +113,9 @@ impl Session {
         token: Option<TokenKey>,
         share: Option<Share>,
     ) -> Self {
-        let ping_at = Instant::now() + backend.ping_interval;
-        let last_sign = backend.matches.now();
+        let heard_at = Instant::now();
+        let ping_at = heard_at + backend.ping_interval;
+        let last_sign = backend.matches.shown_at(heard_at);
         let post = Arc::<Post>::default();
         Self {
             backend,
@@ -133,6 +136,7 @@ impl Session {
             pings_said: 0,
             drain_told: false,
             last_sign,
+            heard_at,
             intake: Intake::new(share.clone()),
             share,
         }
@@ -310,7 +314,8 @@ impl Session {
     fn hear(&mut self, request: v1::PlayRequest) {
         #[cfg(test)]
         assert!(!planted::is(Bug::StreamPanics), "planted");
-        self.last_sign = self.backend.matches.now();
+        self.heard_at = Instant::now();
+        self.last_sign = self.backend.matches.shown_at(self.heard_at);
         self.intake.read_one();
         self.read(request);
     }

@@ -2,11 +2,11 @@
 //! follows from the summaries, so it is made of them where it is not there, and held against them.
 
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, Result};
+use rusqlite::{Connection, Result, params};
 
 use super::commit::clamp;
 use crate::encoding::bots_of_summary;
-use crate::journal::ResultNumber;
+use crate::journal::{ClientReference, ResultNumber, Summary};
 
 /// What the summaries say.
 const SAID: &str = "SELECT seat.value, result_number, client_reference
@@ -23,11 +23,19 @@ pub(super) fn define(conn: &Connection) -> Result<()> {
     })
 }
 
-/// Notes the bots of a finished match that was filed just now.
-pub(super) fn insert(conn: &Connection, number: ResultNumber) -> Result<()> {
-    let sql =
-        format!("INSERT INTO bots (bot, result_number, client_reference) {SAID} WHERE result_number = ?1");
-    conn.prepare_cached(&sql)?.execute([clamp(number.get())])?;
+/// Notes the bots of a finished match that was filed just now. Its summary is at hand: to ask SQLite for what it says would have the
+/// statement prepared anew for each match, as a plan may depend on what is searched for.
+pub(super) fn insert(
+    conn: &Connection,
+    number: ResultNumber,
+    summary: &Summary,
+    client_reference: Option<&ClientReference>,
+) -> Result<()> {
+    let sql = "INSERT INTO bots (bot, result_number, client_reference) VALUES (?1, ?2, ?3)";
+    for bot in bots_of_summary(summary.as_bytes()) {
+        let client_reference = client_reference.map(ClientReference::as_str);
+        conn.prepare_cached(sql)?.execute(params![bot.as_str(), clamp(number.get()), client_reference])?;
+    }
     Ok(())
 }
 

@@ -117,7 +117,7 @@ impl Commit<'_> {
         let columns =
             RecordColumns { number, match_id: last.match_id, version, listing, finished_at: *finished_at };
         columns.insert(self.conn, summary, record)?;
-        bots::insert(self.conn, number)?;
+        bots::insert(self.conn, number, summary, listing.client_reference.as_ref())?;
         self.live.ended(last.match_id);
         Ok(Outcome::Done(number))
     }
