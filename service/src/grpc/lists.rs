@@ -146,4 +146,4 @@ pub(super) fn record_summary(ended: &EndedMatch, is_held: bool) -> v1::RecordSum
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
-mod tests;
+pub(in crate::grpc) mod tests;

@@ -12,8 +12,8 @@ pub trait Clock: Send + Sync + 'static {
     /// By the monotonic clock, which decides about deadlines.
     fn now(&self) -> Moment;
 
-    /// What [`Clock::now`] showed at this instant, which was read a moment ago: the machine's clock is read once for all that is
-    /// timed by it. A clock that is not the machine's shows what it shows now.
+    /// What [`Clock::now`] showed at this instant, which was read a moment ago, and never less than what it has shown since: the
+    /// machine's clock is read once for all that is timed together. A clock that is not the machine's shows what it shows now.
     fn shown_at(&self, instant: Instant) -> Moment {
         let _ = instant;
         self.now()

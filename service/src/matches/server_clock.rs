@@ -121,6 +121,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn an_instant_that_was_read_before_a_heartbeat_shows_no_less_than_that() {
+        let clock = ServerClock::new();
+        let ms = |ms| Moment::since_start(Duration::from_millis(ms));
+        tokio::time::advance(Duration::from_millis(20)).await;
+        let read = Instant::now();
+        assert_eq!(clock.shown_at(read), ms(20));
+        tokio::time::advance(Duration::from_millis(5)).await;
+        assert_eq!((clock.beat(), clock.shown_at(read), clock.now()), (None, ms(25), ms(25)));
+        tokio::time::advance(Duration::from_secs(5)).await;
+        let stalled = Instant::now();
+        assert_eq!(clock.shown_at(stalled), ms(150), "before the heartbeat after a stall");
+        assert_eq!(clock.beat(), Some(Duration::from_millis(4_875)));
+        assert_eq!((clock.shown_at(read), clock.shown_at(stalled)), (ms(150), ms(150)), "and after it");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn after_a_long_stall_it_stands_until_the_clients_are_back() {
         let clock = ServerClock::new();
         let ms = |ms| Moment::since_start(Duration::from_millis(ms));

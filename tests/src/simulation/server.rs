@@ -154,6 +154,10 @@ impl Clock for SimulatedClock {
         self.server.now()
     }
 
+    fn shown_at(&self, instant: Instant) -> Moment {
+        self.server.shown_at(instant)
+    }
+
     fn wall(&self) -> UnixMillis {
         let set_ms = u64::try_from(self.wall.set_ms.load(Ordering::Relaxed)).unwrap_or_default();
         let passed_ms = u64::try_from(self.wall.start.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -32,6 +32,10 @@ impl Clock for PausedClock {
         self.0.now()
     }
 
+    fn shown_at(&self, instant: tokio::time::Instant) -> Moment {
+        self.0.shown_at(instant)
+    }
+
     fn wall(&self) -> UnixMillis {
         let passed = self.0.now().since(Moment::since_start(Duration::ZERO)).as_millis();
         UnixMillis::new(START_MS + u64::try_from(passed).unwrap())

@@ -42,8 +42,8 @@ use crate::{
 
 const WEBHOOK: WebhookId = WebhookId::from_bytes([7; 16]);
 
-struct World {
-    backend: Arc<Backend>,
+pub(in crate::grpc) struct World {
+    pub(in crate::grpc) backend: Arc<Backend>,
     webhooks: Webhooks,
     rates: Arc<Rates>,
     stop: CancellationToken,
@@ -51,7 +51,7 @@ struct World {
 
 impl World {
     /// A server without a port, which has a webhook.
-    async fn open(folder: &Path) -> Self {
+    pub(in crate::grpc) async fn open(folder: &Path) -> Self {
         let (journal, _) = SqliteJournal::open(folder, Options::default()).await.unwrap();
         let journal = Arc::new(journal);
         let webhook = StoredWebhook {

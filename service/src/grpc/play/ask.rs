@@ -240,7 +240,7 @@ impl Session {
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
         self.handles.ask(handle);
         if self.asked.is_of(match_id) {
-            // It may wait for room at the table: nothing overtakes it.
+            // That may wait for room at the table: this goes behind it.
             self.wait_for(asked);
             return Ok(());
         }

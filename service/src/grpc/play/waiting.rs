@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
 use super::ask::Answer;
-use crate::journal::MatchId;
+use crate::{journal::MatchId, limits};
 
 /// The calls of a session that are not answered.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Waiting {
         self.calls.push(call.map(move |answer| (match_id, answer)).boxed());
     }
 
-    /// Whether a call of this match waits, which nothing that is asked of it may overtake. Mostly none waits at all.
+    /// Whether a call of this match waits, behind which goes what is asked of it. Mostly none waits at all.
     pub(super) fn is_of(&self, match_id: MatchId) -> bool {
         !self.of_match.is_empty() && self.of_match.contains_key(&match_id)
     }
@@ -55,6 +55,9 @@ impl Waiting {
             *count -= 1;
             if *count == 0 {
                 self.of_match.remove(&match_id);
+            }
+            if self.of_match.is_empty() {
+                self.of_match.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
             }
         }
         Poll::Ready(answer)

@@ -2,8 +2,20 @@
 
 use zetema_proto::v1::{play_request, play_service_client::PlayServiceClient};
 
+use std::future::pending;
+
+use zetema_rules::Seat;
+
 use super::*;
-use crate::{config::Config, planted::plant, server::Server};
+use crate::{
+    config::Config,
+    grpc::{lists::tests::World, play::handles::Held},
+    journal::MatchId,
+    matches::Hold,
+    planted::plant,
+    server::Server,
+    table::SeatAccess,
+};
 
 /// There are thousands of these. What each has of memory that is seldom used lies between what each message touches.
 #[test]
@@ -13,6 +25,45 @@ fn the_task_of_a_stream_has_room_for_its_session_once() {
     }
     let bytes = size(Session::run);
     assert!(bytes <= 2_400, "{bytes}");
+}
+
+/// A seat of a match, of which no table is needed.
+fn held(match_id: MatchId) -> Held {
+    let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
+    Held {
+        match_id,
+        access,
+        hold: Hold::FIRST,
+        start: 0,
+        shown: 0,
+        owed: Vec::new(),
+        unanswered: 0,
+        before: None,
+        lost: false,
+        _occupied: None,
+    }
+}
+
+#[tokio::test]
+async fn an_action_waits_behind_a_call_of_its_own_match_and_of_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let backend = World::open(folder.path()).await.backend;
+    let mut session = Session::new(backend, Arc::default(), Opener::Nobody, None, None);
+    session.capacity = Some(2);
+    let [joining, played] = [1, 2].map(|number| MatchId::from_bytes([number; 16]));
+    let handles = [joining, played].map(|match_id| session.handles.put(held(match_id)).0);
+    session.asked.push(Some(joining), pending());
+    session.asked.push(None, pending());
+    for handle in handles {
+        let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
+        session.hear(v1::PlayRequest { tag: 1, handle, kind: Some(play_request::Kind::Act(act)) });
+        assert_eq!(session.said, [], "nothing is refused");
+    }
+    assert_eq!(
+        (session.asked.len(), session.awaited),
+        (3, 1),
+        "that of the match that is played is asked at once"
+    );
 }
 
 #[tokio::test]
