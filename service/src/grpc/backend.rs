@@ -106,7 +106,7 @@ impl Backend {
         command: Command,
     ) -> impl Future<Output = Result<Done, Fault>> + Send + use<'a> {
         let now = Instant::now();
-        let arrival = Arrival { at: self.matches.shown_at(now), round_trip_ms: None };
+        let arrival = self.matches.arrival_at(now, None);
         let asked = Commanded::new(rpc, Some(metadata), match_id, &command, now);
         self.commanded(share, asked, command, arrival)
     }

@@ -378,7 +378,12 @@ impl Matches {
     /// That something has come in now, on a connection with this round trip in milliseconds: `None` if none was
     /// measured. What is asked with it counts as asked at this moment, however long its way to the table is.
     pub(crate) fn arrival(&self, round_trip_ms: Option<u32>) -> Arrival {
-        Arrival { at: self.now(), round_trip_ms }
+        self.arrival_at(Instant::now(), round_trip_ms)
+    }
+
+    /// The same of something that came in at an instant that was read a moment ago.
+    pub(crate) fn arrival_at(&self, instant: Instant, round_trip_ms: Option<u32>) -> Arrival {
+        Arrival { at: self.shown_at(instant), round_trip_ms }
     }
 
     /// The matches that run.

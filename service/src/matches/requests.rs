@@ -236,7 +236,8 @@ impl Matches {
         answered.await.ok()?
     }
 
-    /// The same without waiting, asked at this instant. What is promised is told nothing where the match does not run, and where its table has no room.
+    /// The same without waiting, asked at this instant. What is promised is told nothing where the match does not run, and where its
+    /// table has no room.
     pub(crate) fn command_at_once(
         &self,
         match_id: MatchId,

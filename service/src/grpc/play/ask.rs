@@ -234,7 +234,7 @@ impl Session {
         let &Held { match_id, access, shown, .. } = self.held(handle)?;
         let command = command(access);
         // It came in with the message that is taken in now.
-        let arrival = Arrival { at: self.last_sign, round_trip_ms: self.round_trips.smallest_ms() };
+        let arrival = self.backend.matches.arrival_at(self.heard_at, self.round_trips.smallest_ms());
         let commanded = Commanded::new("Play", None, match_id, &command, self.heard_at);
         let (of, again) = ((commanded.span.clone(), self.heard_at), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };

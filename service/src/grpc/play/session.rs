@@ -96,7 +96,7 @@ pub(super) struct Session {
     /// Whether the client was told that the server drains.
     drain_told: bool,
     /// When the client last gave a sign of life, by the clock that stands in the server's own stalls.
-    pub(super) last_sign: Moment,
+    last_sign: Moment,
     /// The instant of the last message that was heard.
     pub(super) heard_at: Instant,
     /// What the client may.
@@ -246,9 +246,7 @@ impl Session {
                         return end;
                     }
                 }
-                answer = poll_fn(|context| self.asked.poll_answered(context)), if !self.asked.is_empty() => {
-                    self.keep(answer);
-                }
+                answer = self.asked.answered(), if !self.asked.is_empty() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
@@ -451,9 +449,7 @@ impl Session {
                         return end;
                     }
                 }
-                answer = poll_fn(|context| self.asked.poll_answered(context)), if !self.asked.is_empty() => {
-                    self.keep(answer);
-                }
+                answer = self.asked.answered(), if !self.asked.is_empty() => self.keep(answer),
                 next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {

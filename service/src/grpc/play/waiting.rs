@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    future::poll_fn,
     task::{Context, Poll},
 };
 
@@ -44,8 +45,12 @@ impl Waiting {
         self.calls.is_empty()
     }
 
-    /// The next that is answered. None while none waits: it is asked again when one does.
-    pub(super) fn poll_answered(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+    /// The next that is answered; without end while none waits. Dropped, it loses nothing.
+    pub(super) async fn answered(&mut self) -> Answer {
+        poll_fn(|context| self.poll_answered(context)).await
+    }
+
+    fn poll_answered(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
         let Poll::Ready(Some((match_id, answer))) = self.calls.poll_next_unpin(context) else {
             return Poll::Pending;
         };
@@ -67,7 +72,7 @@ impl Waiting {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use std::future::{poll_fn, ready};
+    use std::future::ready;
 
     use tokio::sync::oneshot;
 
@@ -93,12 +98,12 @@ mod tests {
         let standing = |waiting: &Waiting| (waiting.len(), waiting.is_of(OF), waiting.is_of(OTHER));
         assert_eq!(standing(&waiting), (3, true, false));
         for left in [2, 1] {
-            poll_fn(|context| waiting.poll_answered(context)).await;
+            waiting.answered().await;
             assert_eq!(standing(&waiting), (left, true, false), "the first still waits");
         }
-        assert!(poll_fn(|context| waiting.poll_answered(context)).now_or_never().is_none());
+        assert!(waiting.answered().now_or_never().is_none());
         first.send(()).unwrap();
-        poll_fn(|context| waiting.poll_answered(context)).await;
+        waiting.answered().await;
         assert_eq!(standing(&waiting), (0, false, false));
         assert!(waiting.is_empty() && waiting.of_match.is_empty(), "nothing is left of a match");
     }

@@ -1,9 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use zetema_proto::v1::{play_request, play_service_client::PlayServiceClient};
-
 use std::future::pending;
 
+use zetema_proto::v1::{play_request, play_service_client::PlayServiceClient};
 use zetema_rules::Seat;
 
 use super::*;
