@@ -94,7 +94,7 @@ fn created() -> Created {
 }
 
 /// A match that is dealt, with the entries that made it so.
-fn table() -> (Table, Vec<Arc<Entry>>) {
+fn table() -> (Table, Vec<Entry>) {
     let nonce = Nonce::new(NONCE).unwrap();
     let started = Started {
         nonces: vec![nonce.clone(), Nonce::EMPTY],
@@ -109,8 +109,8 @@ fn table() -> (Table, Vec<Arc<Entry>>) {
         Change::NonceGiven { seat: seat(0), nonce },
         Change::Started(Box::new(started)),
     ];
-    let entries: Vec<Arc<Entry>> =
-        changes.into_iter().map(|change| Arc::new(Entry { at: UnixMillis::new(0), change })).collect();
+    let entries: Vec<Entry> =
+        changes.into_iter().map(|change| Entry { at: UnixMillis::new(0), change }).collect();
     (Table::replay(entries.clone(), Arc::new(FairShuffler)).unwrap(), entries)
 }
 

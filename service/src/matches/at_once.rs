@@ -89,7 +89,7 @@ struct Writing(Option<Box<Write>>);
 /// The table is nobody else's until it is known how this ended.
 struct Write {
     table: OwnedMutexGuard<RunningTable>,
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Entry>,
     command: Command,
     arrival: Arrival,
     reply: Promise,

@@ -114,7 +114,7 @@ impl From<JournalValueError> for CreateError {
 
 /// Matches that have their ids and seeds, and are not created.
 pub(crate) struct Proposal {
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Entry>,
     tables: Vec<Table>,
 }
 
@@ -220,7 +220,7 @@ impl Matches {
         request: Option<RequestKey>,
     ) -> Result<Vec<MatchInfo>, CreateError> {
         let infos: Vec<MatchInfo> = tables.iter().map(Table::info).collect();
-        let new_match = |(info, entry): (&MatchInfo, &Arc<Entry>)| {
+        let new_match = |(info, entry): (&MatchInfo, &Entry)| {
             let records = Payload::new(encode_entry(entry))?.into();
             Ok(NewMatch { match_id: info.match_id, records })
         };
@@ -315,7 +315,7 @@ impl Matches {
     }
 
     /// The first entry of each match.
-    fn first_entries(&self, specs: Vec<MatchSpec>, at: UnixMillis) -> Result<Vec<Arc<Entry>>, CreateError> {
+    fn first_entries(&self, specs: Vec<MatchSpec>, at: UnixMillis) -> Result<Vec<Entry>, CreateError> {
         let ids: Vec<MatchId> =
             specs.iter().map(|_| self.random().map(MatchId::from_bytes)).collect::<Result<_, _>>()?;
         let mut matches: BTreeMap<u32, Vec<MatchId>> = BTreeMap::new();
@@ -354,13 +354,13 @@ impl Matches {
                 ladder: spec.ladder,
                 ladder_rates: spec.ladder_rates,
             };
-            Ok(Arc::new(Entry { at, change: Change::Created(Arc::new(created)) }))
+            Ok(Entry { at, change: Change::Created(Arc::new(created)) })
         };
         specs.into_iter().zip(ids).map(entry).collect()
     }
 
-    fn tables(&self, entries: &[Arc<Entry>]) -> Result<Vec<Table>, CreateError> {
-        let table = |entry: &Arc<Entry>| Table::new(entry.clone(), self.shuffler());
+    fn tables(&self, entries: &[Entry]) -> Result<Vec<Table>, CreateError> {
+        let table = |entry: &Entry| Table::new(entry.clone(), self.shuffler());
         entries.iter().map(table).collect::<Result<_, _>>().map_err(|error| {
             tracing::error!(%error, "a new match does not replay");
             CreateError::Fault

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use zetema_rules::Suit;
 
@@ -72,7 +72,7 @@ impl Matches {
         };
         Ok(first.and_then(|first| {
             let first = decode_entry(first.payload.as_bytes(), Suit::Spades).ok()?;
-            Table::info_as_created(Arc::new(first), self.shuffler()).ok()
+            Table::info_as_created(first, self.shuffler()).ok()
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! Matches that are not over and can't go on here: they do not replay, or the journal does not take what comes next.
 
 use std::collections::hash_map::{Entry, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -132,19 +132,19 @@ impl Matches {
             Err(error) => return Err(unreadable(&error)),
         };
         let entries = Common::default().decode(&history).map_err(|error| damaged(&error))?;
-        let mut table = self.replay(&entries).await.map_err(|error| damaged(&error))?;
+        let mut table = self.replay(entries).await.map_err(|error| damaged(&error))?;
         let Decided::Write(changes) = table.decide(&Command::Cancel, self.arrival(None))? else {
             return Err(damaged(&"it is over, and the journal has no end of it"));
         };
         let at = self.wall();
-        let entries = changes.into_iter().map(|change| Arc::new(table::Entry { at, change })).collect();
+        let entries = changes.into_iter().map(|change| table::Entry { at, change }).collect();
         let limits = &self.shared.config.limits;
         let journal = self.shared.config.journal.clone();
         let mut storage = Storage::new(journal, limits.first_retry, limits.last_retry);
         let dealt = table.is_dealt();
         match storage.write(&table, entries, self.now()).await {
             Stored::Durable(entries) => {
-                for entry in &entries {
+                for entry in entries {
                     table.apply(entry, self.now()).map_err(|error| damaged(&error))?;
                 }
             }

@@ -20,7 +20,7 @@ use crate::journal::BotToken;
 use crate::limits;
 use crate::metrics::TableMeasures;
 use crate::own_task::in_own_task;
-use crate::table::{Arrival, Command, Done, Entry, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
+use crate::table::{Arrival, Command, Done, Entries, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
 use crate::traces;
 
 /// For whom a subscription is.
@@ -189,9 +189,9 @@ pub(super) enum Subscribed {
 /// How a subscription goes on that has replayed so many entries.
 pub(super) enum Followed {
     /// These came meanwhile; replay them and ask again.
-    More(Vec<Arc<Entry>>),
+    More(Entries),
     /// These came meanwhile, what follows comes live.
-    Live { missed: Vec<Arc<Entry>>, live: Live },
+    Live { missed: Entries, live: Live },
 }
 
 /// A table that does not run any more.

@@ -27,7 +27,6 @@ pub struct RecordFile {
 /// A match that is over, with its table as it was at the end.
 pub(super) struct PastMatch {
     info: MatchInfo,
-    entries: Vec<Arc<Entry>>,
     table: Table,
 }
 
@@ -42,7 +41,7 @@ impl PastMatch {
 
     /// How many entries it has.
     pub(super) fn length(&self) -> usize {
-        self.entries.len()
+        self.table.entry_count()
     }
 
     fn end(&self) -> End {
@@ -52,8 +51,7 @@ impl PastMatch {
     /// All of it, from the first observation on.
     pub(super) fn replay(&self) -> Result<Past, Rejection> {
         let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
-        let entries = self.entries.iter().skip(1).cloned().collect();
-        Ok(Past::new(Box::new(start), entries, Some(self.end())))
+        Ok(Past::new(Box::new(start), self.table.shared_entries_from(1), Some(self.end())))
     }
 
     pub(super) fn subscribe(
@@ -93,20 +91,20 @@ impl Matches {
         let info = self.summary(&finished.result)?;
         let (record, header) = decode_record(finished.record.as_bytes()).map_err(|error| damaged(&error))?;
         let entries = record_entries(&record, &header, &info).map_err(|error| damaged(&error))?;
-        let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-        let table = self.replay(&entries).await.map_err(|error| damaged(&error))?;
-        Ok(PastMatch { info, entries, table })
+        let table = self.replay(entries).await.map_err(|error| damaged(&error))?;
+        Ok(PastMatch { info, table })
     }
 
     /// The table of these entries. Others have their turn meanwhile.
-    pub(super) async fn replay(&self, entries: &[Arc<Entry>]) -> Result<Table, ReplayError> {
-        let (first, rest) = entries.split_first().ok_or(ReplayError::FirstEntry)?;
-        let mut table = Table::new(Arc::clone(first), self.shuffler())?;
-        for entries in rest.chunks(limits::ENTRIES_REPLAYED) {
-            yield_now().await;
-            for entry in entries {
-                table.apply(entry, START)?;
+    pub(super) async fn replay(&self, entries: Vec<Entry>) -> Result<Table, ReplayError> {
+        let mut entries = entries.into_iter();
+        let first = entries.next().ok_or(ReplayError::FirstEntry)?;
+        let mut table = Table::new(first, self.shuffler())?;
+        for (applied, entry) in entries.enumerate() {
+            if applied % limits::ENTRIES_REPLAYED == 0 {
+                yield_now().await;
             }
+            table.apply(entry, START)?;
         }
         Ok(table)
     }

@@ -27,7 +27,7 @@ impl Common {
     ///
     /// # Errors
     /// [`DecodeError`] if one can't be read.
-    pub(super) fn decode(&mut self, history: &History) -> Result<Vec<Arc<Entry>>, DecodeError> {
+    pub(super) fn decode(&mut self, history: &History) -> Result<Vec<Entry>, DecodeError> {
         let mut imperial = Suit::Spades;
         let mut set = None;
         let entry = |record: &crate::journal::StoredRecord| {
@@ -45,7 +45,7 @@ impl Common {
                 Change::Started(started) => Change::Started(Box::new(self.started(set, *started))),
                 other => other,
             };
-            Ok(Arc::new(Entry { at, change }))
+            Ok(Entry { at, change })
         };
         history.records.iter().map(entry).collect()
     }

@@ -20,7 +20,7 @@ use super::task::{Over, TableTask};
 use crate::challenges::Taken;
 use crate::journal::MatchId;
 use crate::limits;
-use crate::table::{DealSetId, Deals, MatchInfo, Moment, Table};
+use crate::table::{DealSetId, Deals, Entry, MatchInfo, Moment, Table};
 
 impl Matches {
     /// Runs tables, each in a task of its own, and their clocks from this moment on.
@@ -64,7 +64,7 @@ impl Matches {
         }
         let news = Arc::new(Notify::new());
         let stop = self.shared.stop.child_token();
-        let bytes = table.entries_from(0).map(|entry| entry.bytes()).sum();
+        let bytes = table.entries_from(0).map(Entry::bytes).sum();
         let table = RunningTable {
             held: self.shared.live_bytes.hold(bytes),
             storage: Storage::new(config.journal.clone(), limits.first_retry, limits.last_retry),

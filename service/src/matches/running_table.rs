@@ -235,9 +235,9 @@ impl RunningTable {
     }
 
     /// These changes, as they come about now.
-    pub(super) fn entries(&self, changes: Vec<Change>) -> Vec<Arc<Entry>> {
+    pub(super) fn entries(&self, changes: Vec<Change>) -> Vec<Entry> {
         let at = self.clock.wall();
-        changes.into_iter().map(|change| Arc::new(Entry { at, change })).collect()
+        changes.into_iter().map(|change| Entry { at, change }).collect()
     }
 
     /// Takes in how a write ended that was begun then.
@@ -263,9 +263,10 @@ impl RunningTable {
         }
     }
 
-    fn apply(&mut self, entries: Vec<Arc<Entry>>, now: Moment) -> Result<(), Rejection> {
+    fn apply(&mut self, entries: Vec<Entry>, now: Moment) -> Result<(), Rejection> {
         self.state = State::Changing;
         for entry in entries {
+            let (at, bytes) = (entry.at, entry.bytes());
             let rotated = match entry.change {
                 Change::SeatTokenRotated { seat, .. } => Some(seat),
                 _ => None,
@@ -274,12 +275,12 @@ impl RunningTable {
                 entry.change,
                 Change::Acted { .. } | Change::Faulted { .. } | Change::NonceGiven { .. }
             );
-            let effect = self.table.apply(&entry, now).map_err(|error| {
+            let effect = self.table.apply(entry, now).map_err(|error| {
                 tracing::error!(match_id = %self.table.match_id(), %error, "a table can't apply what is durable");
                 self.stop.cancel();
                 Rejection::Damaged
             })?;
-            self.held.add(entry.bytes());
+            self.held.add(bytes);
             self.counts.entries.store(self.table.entry_count(), Ordering::Relaxed);
             if self.table.outcome().is_some() {
                 self.counts.over();
@@ -289,7 +290,7 @@ impl RunningTable {
                 self.info.send_replace(Arc::new(self.table.info()));
             }
             self.subscribers.publish(&self.table, &effect);
-            self.note_faults(&effect, entry.at);
+            self.note_faults(&effect, at);
             if let Some(seat) = rotated {
                 self.subscribers.replace_token(seat);
             }
@@ -383,7 +384,7 @@ impl RunningTable {
             return Ok(subscribed);
         }
         let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
-        let entries = self.table.entries_from(1).cloned().collect();
+        let entries = self.table.shared_entries_from(1);
         let (info, past) = (self.info.borrow().clone(), Past::new(Box::new(start), entries, None));
         Ok(Subscribed::Past { info, past, running: self.running() })
     }
@@ -429,14 +430,14 @@ impl RunningTable {
             self.table.entry_count().checked_sub(2).filter(|_| planted::is(Bug::SnapshotMissesLast))?;
         let mut table = self.table.restart().ok()?;
         for entry in self.table.entries_from(1).take(kept) {
-            table.apply(entry, self.clock.now()).ok()?;
+            table.apply(entry.clone(), self.clock.now()).ok()?;
         }
         Some(Box::new(Snapshot { seq: self.table.seq(viewer), ..table.snapshot(viewer, self.clock.now()) }))
     }
 
     fn follow(&mut self, audience: Audience, entries: usize, views: Views) -> Result<Followed, Rejection> {
         self.check_audience(audience)?;
-        let missed: Vec<Arc<Entry>> = self.table.entries_from(entries).cloned().collect();
+        let missed = self.table.shared_entries_from(entries);
         if missed.len() > self.limits.follow_gap_entries {
             return Ok(Followed::More(missed));
         }

@@ -24,13 +24,13 @@ pub(super) struct Storage {
 struct Away {
     retry_at: Moment,
     /// What was to be written.
-    pending: Vec<Arc<Entry>>,
+    pending: Vec<Entry>,
 }
 
 /// How a write ended.
 pub(super) enum Stored {
     /// These entries are durable.
-    Durable(Vec<Arc<Entry>>),
+    Durable(Vec<Entry>),
     /// It is not known. Nothing may be written until [`Storage::read_back`] has told.
     NotKnown,
     /// The match can't be written here any more.
@@ -52,7 +52,7 @@ impl Storage {
     }
 
     /// Makes entries durable that come next in a match. The last entries of a match file its record as well.
-    pub(super) async fn write(&mut self, table: &Table, entries: Vec<Arc<Entry>>, now: Moment) -> Stored {
+    pub(super) async fn write(&mut self, table: &Table, entries: Vec<Entry>, now: Moment) -> Stored {
         let match_id = table.match_id();
         let ends = entries.last().is_some_and(|entry| entry.change.ends_match());
         let append = match self.append(table, &entries) {
@@ -78,7 +78,7 @@ impl Storage {
     pub(super) fn written<T>(
         &mut self,
         match_id: MatchId,
-        entries: Vec<Arc<Entry>>,
+        entries: Vec<Entry>,
         outcome: Outcome<T, AppendRefusal>,
         begun: Moment,
     ) -> Stored {
@@ -103,20 +103,15 @@ impl Storage {
     }
 
     /// Looks at what is stored. The answer is the entries that the table lacks; `None` if the journal can't tell yet.
-    pub(super) async fn read_back(
-        &mut self,
-        table: &Table,
-        now: Moment,
-    ) -> Result<Option<Vec<Arc<Entry>>>, Lost> {
+    pub(super) async fn read_back(&mut self, table: &Table, now: Moment) -> Result<Option<Vec<Entry>>, Lost> {
         let Some(away) = self.away.take() else { return Ok(Some(Vec::new())) };
         let match_id = table.match_id();
         let known = table.entry_count();
         match self.journal.read(match_id).await {
             Ok(Some(StoredMatch::Running(history))) => {
                 let imperial = table.created().rules.imperial_suit;
-                let decode = |record: &crate::journal::StoredRecord| {
-                    decode_entry(record.payload.as_bytes(), imperial).map(Arc::new)
-                };
+                let decode =
+                    |record: &crate::journal::StoredRecord| decode_entry(record.payload.as_bytes(), imperial);
                 let entries: Result<Vec<_>, _> = history.records.iter().skip(known).map(decode).collect();
                 match entries {
                     Ok(entries) if history.records.len() >= known => Ok(Some(entries)),
@@ -142,7 +137,7 @@ impl Storage {
         }
     }
 
-    fn go_away(&mut self, pending: Vec<Arc<Entry>>, now: Moment) {
+    fn go_away(&mut self, pending: Vec<Entry>, now: Moment) {
         self.away = Some(Away { retry_at: now.after(self.wait), pending });
         self.wait = (self.wait * 2).min(self.last_retry);
     }
@@ -153,7 +148,7 @@ impl Storage {
     }
 
     /// The append that makes entries durable that come next in a match and do not end it.
-    pub(super) fn append(&self, table: &Table, entries: &[Arc<Entry>]) -> Result<Append, JournalValueError> {
+    pub(super) fn append(&self, table: &Table, entries: &[Entry]) -> Result<Append, JournalValueError> {
         let payloads = entries.iter().map(|entry| Payload::new(encode_entry(entry)));
         Ok(Append {
             match_id: table.match_id(),
@@ -167,12 +162,12 @@ impl Storage {
 /// The end of a match: its last entries, and the record as it is after them.
 fn finish(
     table: &Table,
-    entries: &[Arc<Entry>],
+    entries: &[Entry],
     last: Append,
 ) -> Result<Finish, Box<dyn std::error::Error + Send + Sync>> {
     let mut after = table.clone();
     for entry in entries {
-        after.apply(entry, Moment::since_start(Duration::ZERO))?;
+        after.apply(entry.clone(), Moment::since_start(Duration::ZERO))?;
     }
     let info = after.info();
     Ok(Finish {

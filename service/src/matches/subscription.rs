@@ -15,7 +15,7 @@ use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
 use crate::limits;
-use crate::table::{Entry, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
+use crate::table::{Entries, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
 
 /// How a subscription begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,14 +92,14 @@ pub(crate) struct Outgrown;
 /// Entries that are replayed, one by one, at a table of their own.
 pub(super) struct Past {
     table: Box<Table>,
-    entries: std::vec::IntoIter<Arc<Entry>>,
+    entries: Entries,
     /// How the match ended, if these are all its entries.
     end: Option<End>,
 }
 
 impl Past {
-    pub(super) fn new(table: Box<Table>, entries: Vec<Arc<Entry>>, end: Option<End>) -> Self {
-        Self { table, entries: entries.into_iter(), end }
+    pub(super) fn new(table: Box<Table>, entries: Entries, end: Option<End>) -> Self {
+        Self { table, entries, end }
     }
 
     /// How many entries it holds, those that were replayed included.
@@ -117,7 +117,7 @@ impl Past {
         let viewer = audience.viewer();
         for passed in 1.. {
             let Some(entry) = self.entries.next() else { break };
-            let effect = self.table.apply(&entry, Moment::since_start(Duration::ZERO)).map_err(|error| {
+            let effect = self.table.apply(entry, Moment::since_start(Duration::ZERO)).map_err(|error| {
                 tracing::error!(match_id = %self.table.match_id(), %error, "a match does not replay");
                 End::Stopped
             })?;
@@ -208,8 +208,8 @@ impl Subscription {
     #[cfg(test)]
     pub(super) fn entrants_replayed(&self) -> Option<Arc<[crate::table::Entrant]>> {
         let Feed::Past(Behind { past, .. }) = &self.feed else { return None };
-        past.entries.as_slice().iter().find_map(|entry| match &entry.change {
-            crate::table::Change::Started(started) => Some(Arc::clone(&started.entrants)),
+        past.entries.clone().find_map(|entry| match entry.change {
+            crate::table::Change::Started(started) => Some(started.entrants),
             _ => None,
         })
     }
@@ -279,11 +279,11 @@ impl Subscription {
             match asked.await {
                 Some(Ok(Followed::More(more))) => {
                     check_room(kept.as_ref(), entries + more.len())?;
-                    past.entries = more.into_iter();
+                    past.entries = more;
                     return Ok(());
                 }
                 Some(Ok(Followed::Live { missed, live: begun })) => {
-                    past.entries = missed.into_iter();
+                    past.entries = missed;
                     *live = Some(begun);
                     return Ok(());
                 }

@@ -87,12 +87,12 @@ impl Table {
     ///
     /// # Errors
     /// [`ReplayError`] if it is not an entry that this match could have next. The table must not be used after it.
-    pub fn apply(&mut self, entry: &Arc<Entry>, now: Moment) -> Result<Effect, ReplayError> {
+    pub fn apply(&mut self, entry: Entry, now: Moment) -> Result<Effect, ReplayError> {
         let number = self.log.len() + 1;
         let before = self.decision();
         let decision = self.game().map_or(0, |game| game.public().decision);
-        let mut logged = Logged { entry: entry.clone(), seq: 0, decision, play: None };
-        let mut effect = self.change(entry, &mut logged).map_err(|misfit| match misfit {
+        let mut play = None;
+        let mut effect = self.change(&entry, &mut play).map_err(|misfit| match misfit {
             Misfit::Misplaced(why) => ReplayError::Misplaced { number, why },
             Misfit::Play(error) => ReplayError::Play { number, error },
         })?;
@@ -101,15 +101,12 @@ impl Table {
         if !effect.events.is_empty() {
             self.seqs.iter_mut().for_each(|seq| *seq += 1);
         }
-        if let Some(seat) = entry.change.seat() {
-            logged.seq = self.seq(Viewer::Seat(seat));
-        }
+        let seq = entry.change.seat().map_or(0, |seat| self.seq(Viewer::Seat(seat)));
         if let Change::SeatForfeited { seat, .. } = entry.change
             && let Some(setup) = self.seats.get_mut(seat.index())
         {
-            setup.forfeited_at = Some(logged.seq);
+            setup.forfeited_at = Some(seq);
         }
-        self.log.push(logged);
         if matches!(entry.change, Change::Started(_)) {
             self.clock.reset(now);
         }
@@ -117,6 +114,7 @@ impl Table {
             self.waits_since_ms = self.clock.ms(now);
             self.interrupted = false;
         }
+        self.log.push(Logged { entry, seq, decision, play });
         Ok(effect)
     }
 
@@ -136,7 +134,7 @@ impl Table {
         }
     }
 
-    fn change(&mut self, entry: &Entry, logged: &mut Logged) -> Result<Effect, Misfit> {
+    fn change(&mut self, entry: &Entry, played: &mut Option<LoggedPlay>) -> Result<Effect, Misfit> {
         let mut effect = Effect::default();
         match &entry.change {
             Change::Created(_) => return Err(Misfit::Misplaced("the match is created")),
@@ -178,7 +176,7 @@ impl Table {
                 let legal_index = play.game.legal_actions().iter().position(|legal| legal == *action);
                 let mut events = Vec::new();
                 play.game.play(*seat, action, &mut events)?;
-                logged.play = Some(LoggedPlay {
+                *played = Some(LoggedPlay {
                     legal_index: legal_index.and_then(|index| u32::try_from(index).ok()),
                     points: points(&events),
                     by: *by,

@@ -240,7 +240,7 @@ impl Table {
 
     /// What this seat itself sent for a decision, faults included.
     pub(super) fn answer(&self, seat: Seat, decision: u32) -> Option<(&Logged, Action)> {
-        self.logged_at(decision).iter().find_map(|logged| match logged.entry.change {
+        self.log.at(decision).find_map(|logged| match logged.entry.change {
             Change::Acted { seat: by, action, by: PlayedBy::Player, .. } if by == seat => {
                 Some((logged, action))
             }
@@ -252,7 +252,7 @@ impl Table {
     /// Whose decision this was, and how it came to be over; `None` if it is not over, or there was none.
     pub(super) fn closed(&self, decision: u32) -> Option<(Seat, ClosedBy)> {
         // A seat whose time is out forfeits first, and then is played for.
-        self.logged_at(decision).iter().find_map(|logged| match &logged.entry.change {
+        self.log.at(decision).find_map(|logged| match &logged.entry.change {
             Change::SeatForfeited { seat, ledger: Some(_), .. } => Some((*seat, ClosedBy::Clock)),
             Change::Acted { seat, by, ledger, .. } => Some((
                 *seat,

@@ -4,6 +4,7 @@
 
 use zetema_rules::fair::Nonce;
 
+use super::log::OPEN_CHUNK_BYTES;
 use super::state::Logged;
 use super::{Change, Created, Deals, Entrant, Entry, SeatSpec, Started};
 use crate::journal::MatchId;
@@ -15,12 +16,10 @@ const COUNTS: usize = 2 * size_of::<usize>();
 const NONCE_BYTES: usize = 32;
 
 impl Entry {
-    /// Bytes of memory that it takes as long as its match is not over: its own, and its places in the table's log and in the
-    /// journal's map, each of which may have room for twice as many. What the matches of a deal set share is
-    /// [`Created::shared_bytes`].
+    /// Bytes of memory that it takes as long as its match is not over: its place in the table's log, and that in the journal's map,
+    /// which may have room for twice as many. What the matches of a deal set share is [`Created::shared_bytes`].
     pub fn bytes(&self) -> usize {
-        let places = 2 * (size_of::<Logged>() + size_of::<i64>());
-        COUNTS + size_of::<Self>() + places + elsewhere(&self.change)
+        size_of::<Logged>() + 2 * size_of::<i64>() + elsewhere(&self.change)
     }
 }
 
@@ -36,6 +35,7 @@ impl Created {
 /// What a change has elsewhere in memory.
 fn elsewhere(change: &Change) -> usize {
     match change {
+        // And the chunk of the log that is being filled.
         Change::Created(created) => {
             let seat = |seat: &SeatSpec| match seat {
                 SeatSpec::Token => size_of::<SeatSpec>(),
@@ -45,7 +45,7 @@ fn elsewhere(change: &Change) -> usize {
             let reference = created.client_reference.as_ref().map_or(0, |reference| reference.as_str().len());
             let owner = created.owner.as_ref().map_or(0, |owner| owner.as_str().len());
             let ladder = created.ladder.as_ref().map_or(0, |ladder| ladder.as_str().len());
-            COUNTS + size_of::<Created>() + seats + reference + owner + ladder
+            OPEN_CHUNK_BYTES + COUNTS + size_of::<Created>() + seats + reference + owner + ladder
         }
         Change::Started(started) => {
             size_of::<Started>() + started.nonces.len() * (size_of::<Nonce>() + NONCE_BYTES)

@@ -8,9 +8,10 @@ use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
 use zetema_rules::{Game, Outcome, PlayedBy, Seat, SeatClock, Viewer};
 
 use super::clock::MatchClock;
+use super::log::Log;
 use super::{
-    Change, Created, Deals, DealsKind, Dealt, Entrant, Entry, MatchInfo, MatchStage, Moment, Rejection,
-    ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
+    Change, Created, Deals, DealsKind, Dealt, Entrant, Entries, Entry, MatchInfo, MatchStage, Moment,
+    Rejection, ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
 
@@ -25,7 +26,7 @@ pub struct Table {
     pub(super) stage: Stage,
     /// The number of the last observation of each seat, and behind the seats that of the spectators.
     pub(super) seqs: Vec<u64>,
-    pub(super) log: Vec<Logged>,
+    pub(super) log: Log,
     pub(super) clock: MatchClock,
     /// Since when, by the match's clock, it waits for what it waits for: when the current decision was published.
     pub(super) waits_since_ms: u64,
@@ -81,7 +82,7 @@ pub(super) struct Play {
 /// An entry, with what receipts and records need of the moment at which it was applied.
 #[derive(Clone)]
 pub(super) struct Logged {
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: Entry,
     /// The number of the observation that shows it to the seat that it is about; 0 if it is about none.
     pub(super) seq: u64,
     /// The decision that was open, or was the last one; 0 before the first. It never falls from one entry to the next.
@@ -106,7 +107,7 @@ impl Table {
     /// # Errors
     /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match, [`ReplayError::Revision`] if the
     /// match needs rules of another revision.
-    pub fn new(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
+    pub fn new(first: Entry, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
         let table = Self::of_any_revision(first, shuffler)?;
         match table.created.rules_revision {
             zetema_rules::RULES_REVISION => Ok(table),
@@ -118,11 +119,11 @@ impl Table {
     ///
     /// # Errors
     /// [`ReplayError::FirstEntry`] if the entry is not the creation of a match.
-    pub fn info_as_created(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<MatchInfo, ReplayError> {
+    pub fn info_as_created(first: Entry, shuffler: Arc<dyn Shuffler>) -> Result<MatchInfo, ReplayError> {
         Ok(Self::of_any_revision(first, shuffler)?.info())
     }
 
-    fn of_any_revision(first: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
+    fn of_any_revision(first: Entry, shuffler: Arc<dyn Shuffler>) -> Result<Self, ReplayError> {
         let Change::Created(created) = &first.change else {
             return Err(ReplayError::FirstEntry);
         };
@@ -135,7 +136,7 @@ impl Table {
             stage: Stage::Joining,
             seqs: vec![0; seats.len() + 1],
             seats,
-            log: vec![Logged { entry: first, seq: 0, decision: 0, play: None }],
+            log: Log::new(Logged { entry: first, seq: 0, decision: 0, play: None }),
             clock: MatchClock::NEW,
             waits_since_ms: 0,
             interrupted: false,
@@ -149,14 +150,14 @@ impl Table {
     /// # Errors
     /// [`ReplayError`] if the entries are none, or not those of a match.
     pub fn replay(
-        entries: impl IntoIterator<Item = Arc<Entry>>,
+        entries: impl IntoIterator<Item = Entry>,
         shuffler: Arc<dyn Shuffler>,
     ) -> Result<Self, ReplayError> {
         let mut entries = entries.into_iter();
         let first = entries.next().ok_or(ReplayError::FirstEntry)?;
         let mut table = Self::new(first, shuffler)?;
         for entry in entries {
-            table.apply(&entry, STANDS)?;
+            table.apply(entry, STANDS)?;
         }
         table.interrupted = table.decision().is_some();
         Ok(table)
@@ -167,8 +168,8 @@ impl Table {
     /// # Errors
     /// None that this table did not have: see [`Table::new`].
     pub fn restart(&self) -> Result<Self, ReplayError> {
-        let first = self.log.first().ok_or(ReplayError::FirstEntry)?;
-        Self::new(first.entry.clone(), self.shuffler.clone())
+        let first = self.entries_from(0).next().ok_or(ReplayError::FirstEntry)?;
+        Self::new(first.clone(), self.shuffler.clone())
     }
 
     /// The match's id.
@@ -187,21 +188,13 @@ impl Table {
     }
 
     /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.
-    pub fn entries_from(&self, first: usize) -> impl Iterator<Item = &Arc<Entry>> {
+    pub fn entries_from(&self, first: usize) -> impl Iterator<Item = &Entry> {
         self.log.iter().skip(first).map(|logged| &logged.entry)
     }
 
-    /// What happened while this decision was open, in order.
-    pub(super) fn logged_at(&self, decision: u32) -> &[Logged] {
-        // Nearly always it is the current one, or the last: of a long log no more is looked at than from there on.
-        let mut near = 1;
-        while near < self.log.len() && self.log[self.log.len() - near].decision >= decision {
-            near *= 2;
-        }
-        let near = &self.log[self.log.len().saturating_sub(near)..];
-        let from = near.partition_point(|logged| logged.decision < decision);
-        let of_it = near[from..].partition_point(|logged| logged.decision == decision);
-        &near[from..from + of_it]
+    /// The same, to be read while the table goes on.
+    pub(crate) fn shared_entries_from(&self, first: usize) -> Entries {
+        self.log.shared_from(first)
     }
 
     /// The number of the current decision; `None` while none is open.

@@ -33,7 +33,7 @@ pub(super) struct Expected {
 
 impl Expected {
     /// A match of which the creation is stored.
-    pub(super) fn new(first: Arc<Entry>) -> Result<Self, String> {
+    pub(super) fn new(first: Entry) -> Result<Self, String> {
         let table = Table::new(first, Arc::new(FairShuffler)).map_err(|error| error.to_string())?;
         let seats = table.created().rules.seats().map(Viewer::Seat);
         let viewers: Vec<Viewer> = seats.chain([Viewer::Spectator]).collect();
@@ -92,7 +92,7 @@ impl Expected {
     /// Takes in an entry that is stored next.
     pub(super) fn apply(
         &mut self,
-        entry: &Arc<Entry>,
+        entry: &Entry,
         time_line: &TimeLine,
         tally: &mut Tally,
     ) -> Result<(), String> {
@@ -113,7 +113,7 @@ impl Expected {
             }
             self.nonces.push(*seat);
         }
-        let effect = self.table.apply(entry, STANDS).map_err(|error| error.to_string())?;
+        let effect = self.table.apply(entry.clone(), STANDS).map_err(|error| error.to_string())?;
         for (viewer, shown) in self.viewers.iter().zip(&mut self.shown) {
             let Some(observation) = self.table.observe(&effect, *viewer) else { continue };
             if observation.seq != shown.len() as u64 + 1 {
@@ -204,7 +204,7 @@ impl Expected {
             if table.seq(viewer) == snapshot.seq && standing(table.snapshot(viewer, STANDS)) == given {
                 return Ok(());
             }
-            table.apply(entry, STANDS).map_err(|error| error.to_string())?;
+            table.apply(entry.clone(), STANDS).map_err(|error| error.to_string())?;
         }
         Err("it is another than what is stored (I3, I4)".to_owned())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 use zetema_rules::{Action, Card, Seat, Suit, Viewer};
@@ -88,8 +88,8 @@ impl Truth {
                 Ok(entry) => {
                     trace.note(format_args!("stored in {match_id}: {:?}", Brief(&entry.change)));
                     match matches.get_mut(&match_id) {
-                        Some(expected) => expected.apply(&Arc::new(entry), time_line, tally),
-                        None => Expected::new(Arc::new(entry)).map(|expected| {
+                        Some(expected) => expected.apply(&entry, time_line, tally),
+                        None => Expected::new(entry).map(|expected| {
                             matches.insert(match_id, expected);
                         }),
                     }

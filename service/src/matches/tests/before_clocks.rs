@@ -81,7 +81,7 @@ async fn a_match_that_was_over_then_is_read() {
     let info = decode_summary(&summary.encode_to_vec()).unwrap();
     let (record, header) = decode_record(&record.encode_to_vec()).unwrap();
     assert_eq!(record.verify(), Ok(()));
-    let entries = record_entries(&record, &header, &info).unwrap().into_iter().map(Arc::new);
+    let entries = record_entries(&record, &header, &info).unwrap();
     let table = Table::replay(entries, Arc::new(FairShuffler)).unwrap();
     let now = Moment::since_start(std::time::Duration::ZERO);
     assert_eq!(table.snapshot(Viewer::Seat(seat(0)), now).outcome, info.outcome);

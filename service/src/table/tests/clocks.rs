@@ -162,7 +162,7 @@ fn a_time_out_says_whether_its_seat_had_a_player_and_stays_as_it_is_stored() {
         let attendance = ledger(&harness.table).iter().map(|entry| entry.attendance).collect::<Vec<_>>();
         assert_eq!(attendance, [None, Some(told)]);
         for entry in entries {
-            assert_eq!(decode_entry(&encode_entry(&entry), rules.imperial_suit), Ok((*entry).clone()));
+            assert_eq!(decode_entry(&encode_entry(&entry), rules.imperial_suit), Ok(entry.clone()));
         }
     }
 }
@@ -238,11 +238,11 @@ fn check_ledger(ledger: &[LedgerEntry], options: &ClockOptions) -> Result<(), Te
 }
 
 /// What a viewer observes of these entries, and the table after them.
-fn replayed(entries: &[Arc<Entry>], viewer: Viewer) -> (Vec<Observation>, Table) {
+fn replayed(entries: &[Entry], viewer: Viewer) -> (Vec<Observation>, Table) {
     let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
     let mut observed = Vec::new();
     for entry in &entries[1..] {
-        let effect = table.apply(entry, at_ms(0)).unwrap();
+        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
         observed.extend(table.observe(&effect, viewer));
     }
     (observed, table)
@@ -260,7 +260,7 @@ proptest! {
         for moved in moves.iter().cycle().take(20_000) {
             let Some(decision) = harness.table.decision() else { break };
             if moved.restart {
-                let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
+                let entries: Vec<Entry> = harness.table.entries_from(0).cloned().collect();
                 harness.table = Table::replay(entries, Arc::new(FairShuffler)).unwrap();
                 harness.now = harness.now.after_ms(50_000);
                 harness.table.run_clock(harness.now.after_ms(10_000));
@@ -288,13 +288,12 @@ proptest! {
         prop_assert_eq!(&record.clocks.as_ref().unwrap().ledger, &ledger(table));
 
         let stored = table.entries_from(0).map(|entry| {
-            Arc::new(decode_entry(&encode_entry(entry), rules.imperial_suit).unwrap())
+            decode_entry(&encode_entry(entry), rules.imperial_suit).unwrap()
         });
-        let stored: Vec<Arc<Entry>> = stored.collect();
+        let stored: Vec<Entry> = stored.collect();
         let (read, header) = decode_record(&encode_record(table).unwrap()).unwrap();
         prop_assert_eq!(&read, &record);
         let filed = record_entries(&read, &header, &table.info()).unwrap();
-        let filed: Vec<Arc<Entry>> = filed.into_iter().map(Arc::new).collect();
         for (viewer, observed) in &harness.observed {
             for source in [&stored, &filed] {
                 let (again, replayed) = replayed(source, *viewer);

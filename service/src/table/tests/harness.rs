@@ -29,7 +29,7 @@ pub(super) fn nonce(index: usize) -> Nonce {
     Nonce::new(format!("nonce {index}").as_bytes()).unwrap()
 }
 
-pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeControl) -> Arc<Entry> {
+pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeControl) -> Entry {
     let at = UnixMillis::new(1_700_000_000_000);
     let created = Created {
         match_id: MatchId::from_bytes([seed ^ 0xFF; 16]),
@@ -46,7 +46,7 @@ pub(super) fn created(rules: Rules, deals: Deals, seed: u8, time_control: TimeCo
         ladder: None,
         ladder_rates: LadderRates::default(),
     };
-    Arc::new(Entry { at, change: Change::Created(Arc::new(created)) })
+    Entry { at, change: Change::Created(Arc::new(created)) }
 }
 
 /// A table, and what each viewer has observed of it.
@@ -63,7 +63,7 @@ impl Harness {
         Self::of(created(rules, deals, seed, TimeControl::named(NamedTimeControl::None)), shuffler)
     }
 
-    pub(super) fn of(created: Arc<Entry>, shuffler: Arc<dyn Shuffler>) -> Self {
+    pub(super) fn of(created: Entry, shuffler: Arc<dyn Shuffler>) -> Self {
         let now = at_ms(0);
         let Change::Created(change) = &created.change else { panic!("not a creation") };
         let rules = change.rules;
@@ -130,8 +130,8 @@ impl Harness {
 
     pub(super) fn apply(&mut self, changes: Vec<Change>) {
         for change in changes {
-            let entry = Arc::new(Entry { at: UnixMillis::new(1_700_000_001_000), change });
-            let effect = self.table.apply(&entry, self.now).unwrap();
+            let entry = Entry { at: UnixMillis::new(1_700_000_001_000), change };
+            let effect = self.table.apply(entry, self.now).unwrap();
             for (viewer, observed) in &mut self.observed {
                 observed.extend(self.table.observe(&effect, *viewer));
             }

@@ -12,11 +12,11 @@ use crate::journal::MatchId;
 use crate::table::{Command, DealSet, DealSetId, Deals, Entry, FairShuffler, Observation, Table};
 
 /// What a viewer observes of these entries, and the table after them.
-fn replayed(entries: &[Arc<Entry>], viewer: Viewer) -> (Vec<Observation>, Table) {
+fn replayed(entries: &[Entry], viewer: Viewer) -> (Vec<Observation>, Table) {
     let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
     let mut observed = Vec::new();
     for entry in &entries[1..] {
-        let effect = table.apply(entry, at_ms(0)).unwrap();
+        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
         observed.extend(table.observe(&effect, viewer));
     }
     (observed, table)
@@ -41,18 +41,17 @@ fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() 
         record.verify().unwrap();
         assert!(matches!(record.outcome, Outcome::Result(_)));
 
-        let entries: Vec<Arc<Entry>> = table.entries_from(0).cloned().collect();
-        let stored: Vec<Arc<Entry>> = entries
+        let entries: Vec<Entry> = table.entries_from(0).cloned().collect();
+        let stored: Vec<Entry> = entries
             .iter()
-            .map(|entry| Arc::new(decode_entry(&encode_entry(entry), rules.imperial_suit).unwrap()))
+            .map(|entry| decode_entry(&encode_entry(entry), rules.imperial_suit).unwrap())
             .collect();
         assert_eq!(stored, entries);
         let info = decode_summary(&encode_summary(&table.info())).unwrap();
         assert_eq!(info, table.info());
         let (read, header) = decode_record(&encode_record(table).unwrap()).unwrap();
         assert_eq!(read, record);
-        let filed: Vec<Arc<Entry>> =
-            record_entries(&read, &header, &info).unwrap().into_iter().map(Arc::new).collect();
+        let filed = record_entries(&read, &header, &info).unwrap();
         for (viewer, observed) in &harness.observed {
             for source in [&stored, &filed] {
                 let (again, table) = replayed(source, *viewer);
@@ -86,8 +85,7 @@ fn an_abort_before_the_deal_replays_from_its_record_with_the_same_numbers() {
             let (record, header) = decode_record(&encode_record(table).unwrap()).unwrap();
             record.verify().unwrap();
             assert_eq!(record.to_string().parse::<zetema_rules::Record>().unwrap(), record);
-            let filed: Vec<Arc<Entry>> =
-                record_entries(&record, &header, &info).unwrap().into_iter().map(Arc::new).collect();
+            let filed = record_entries(&record, &header, &info).unwrap();
             for (viewer, observed) in &harness.observed {
                 let (again, replayed) = replayed(&filed, *viewer);
                 assert!(again == *observed, "{deals:?}, {steps} steps, {viewer:?}: {observed:?}, {again:?}");
@@ -105,12 +103,12 @@ fn an_abort_before_the_deal_replays_from_its_record_with_the_same_numbers() {
 fn a_snapshot_says_what_the_observations_before_it_said() {
     let mut harness = Harness::dealt(Preset::Quick.rules(3, None).unwrap(), 5);
     harness.play_out(5);
-    let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
+    let entries: Vec<Entry> = harness.table.entries_from(0).cloned().collect();
     let viewer = Viewer::Seat(seat(1));
     let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
     let mut view = None;
     for entry in &entries[1..] {
-        let effect = table.apply(entry, at_ms(0)).unwrap();
+        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
         let Some(observation) = table.observe(&effect, viewer) else { continue };
         view = observation.view.or(view);
         let snapshot = table.snapshot(viewer, at_ms(0));
@@ -123,7 +121,7 @@ fn a_snapshot_says_what_the_observations_before_it_said() {
 #[test]
 fn entries_that_do_not_follow_are_refused() {
     let harness = Harness::dealt(Preset::Sackson.rules(2, None).unwrap(), 6);
-    let entries: Vec<Arc<Entry>> = harness.table.entries_from(0).cloned().collect();
+    let entries: Vec<Entry> = harness.table.entries_from(0).cloned().collect();
     let shuffler = || Arc::new(FairShuffler);
     assert!(Table::replay(entries.clone(), shuffler()).is_ok());
     assert!(Table::replay(Vec::new(), shuffler()).is_err(), "none");
