@@ -94,10 +94,9 @@ impl Writer {
         }
     }
 
-    /// Copies the live ones among the next rows of a segment.
+    /// Copies the next live rows of a segment.
     fn copy(&mut self, number: SegmentNumber, from: Position) -> rusqlite::Result<Done> {
-        let rows = self.rows_from(number, from)?;
-        let next = rows.last().map(|(position, _)| (number, position + 1));
+        let Found { rows, next } = self.live_rows_from(number, from)?;
         let mut commit = self.transaction();
         for (position, bytes) in rows {
             let Some((match_id, version)) = live_row(commit.live, position, &bytes) else {
@@ -116,29 +115,49 @@ impl Writer {
             // That there are copies now.
             segments::write(&self.conn, self.live.segments())?;
         }
-        Ok(Done { copied, dropped: 0, next })
+        Ok(Done { copied, dropped: 0, next: next.map(|next| (number, next)) })
     }
 
-    fn rows_from(&self, number: SegmentNumber, from: Position) -> rusqlite::Result<Vec<(Position, Vec<u8>)>> {
+    /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read.
+    fn live_rows_from(&self, number: SegmentNumber, from: Position) -> rusqlite::Result<Found> {
         let table = table(number);
-        let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position");
+        let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position LIMIT 1");
         let mut statement = self.conn.prepare_cached(&sql)?;
-        let mut rows = statement.query([from])?;
-        let mut taken = Vec::new();
-        let mut bytes = 0;
-        while taken.len() < limits::COPIED_ROWS && bytes < limits::COPIED_BYTES {
-            let Some(row) = rows.next()? else { break };
-            let last: Position = row.get(0)?;
-            let written = row.get_ref(1)?.as_blob()?;
+        let live = self.live.live_rows();
+        let end = self.live.segments().iter().find(|segment| segment.number == number);
+        let end = end.and_then(|segment| segment.end).unwrap_or(self.live.next_position());
+        let mut found = Found { rows: Vec::new(), next: None };
+        let (mut at, mut bytes) = (from, 0);
+        for _ in 0..limits::PACKS_READ {
+            let Some(next) = live.next(at, end) else { break };
+            // A pack is under the position of its last row.
+            let mut packs = statement.query([next])?;
+            let Some(pack) = packs.next()? else {
+                found.next = Some(end);
+                break;
+            };
+            let last: Position = pack.get(0)?;
+            let written = pack.get_ref(1)?.as_blob()?;
             bytes += written.len();
-            match pack::rows(last, written) {
-                Ok(rows) => taken.extend(rows.map(|(position, row)| (position, row.to_vec()))),
-                // Its rows can't be found, which is told when all was looked at.
-                Err(_) => taken.push((last, written.to_vec())),
+            // Of one that is damaged the rows can't be found, which is told when all was looked at.
+            if let Ok(rows) = pack::rows(last, written) {
+                let rows = rows.filter(|(position, _)| live.contains(*position));
+                found.rows.extend(rows.map(|(position, row)| (position, row.to_vec())));
+            }
+            at = last + 1;
+            found.next = Some(at);
+            if found.rows.len() >= limits::COPIED_ROWS || bytes >= limits::COPIED_BYTES {
+                break;
             }
         }
-        Ok(taken)
+        Ok(found)
     }
+}
+
+/// Live rows that were found, and where to look next; nowhere if none was left to look for.
+struct Found {
+    rows: Vec<(Position, Vec<u8>)>,
+    next: Option<Position>,
 }
 
 struct Done {

@@ -36,10 +36,12 @@ pub(super) const COMMITS_UNSEEN: u32 = 16;
 pub(super) const BYTES_UNSEEN: usize = 256 * 1024;
 /// Bytes to which the WAL's file is cut when all of it was copied and it begins anew: twice what it grows to when nothing delays that.
 pub(super) const WAL_FILE_BYTES: i64 = 2 * WAL_PAGES * 4096;
-/// Rows looked at in one step of cleaning the log.
+/// Live rows after which a step of cleaning the log reads no more.
 pub(super) const COPIED_ROWS: usize = 512;
-/// Bytes of rows after which a step of cleaning looks at no more.
+/// Bytes of packs after which it doesn't either.
 pub(super) const COPIED_BYTES: usize = 1024 * 1024;
+/// Packs that a step of cleaning reads, in a few hundred microseconds.
+pub(super) const PACKS_READ: usize = 128;
 /// Finished matches that one read of a list visits, should a damaged index give such as are not wanted: more than a page has.
 pub(super) const ROWS_VISITED: usize = 1_024;
 /// Commits to wait for after a step of cleaning has failed.

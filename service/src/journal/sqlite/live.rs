@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::live_rows::LiveRows;
 use crate::journal::row::ChainHash;
 use crate::journal::{Epoch, MatchId, Version};
 
@@ -59,6 +60,7 @@ pub(super) struct Live {
     /// Their ids are made at random, so nobody can make many that meet.
     matches: FxHashMap<MatchId, LiveMatch>,
     segments: Vec<Segment>,
+    alive: LiveRows,
     next_position: Position,
     next_result: u64,
     undo: Vec<Undo>,
@@ -84,6 +86,7 @@ impl Live {
         let mut live = Self {
             matches: matches.into_iter().collect(),
             segments,
+            alive: LiveRows::default(),
             next_position,
             next_result,
             undo: Vec::new(),
@@ -92,7 +95,7 @@ impl Live {
         let positions: Vec<Position> =
             live.matches.values().flat_map(|m| m.positions.iter().copied()).collect();
         for position in positions {
-            live.count(position, 1);
+            live.lives(position);
         }
         live.keep();
         live
@@ -128,6 +131,11 @@ impl Live {
         self.segments.iter().fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live))
     }
 
+    /// The positions of the live rows.
+    pub(super) const fn live_rows(&self) -> &LiveRows {
+        &self.alive
+    }
+
     /// The segment that a position is in.
     pub(super) fn segment_of(&self, position: Position) -> Option<&Segment> {
         self.segments[..self.segments.partition_point(|s| s.first <= position)].last()
@@ -159,7 +167,7 @@ impl Live {
             m.head = head;
             m.positions.push(position);
         }
-        self.count(position, 1);
+        self.lives(position);
     }
 
     /// The row at the next position is a copy of a record of this match, and stands for it from now on.
@@ -173,15 +181,15 @@ impl Live {
         };
         let old = std::mem::replace(from, to);
         self.undo.push(Undo::Moved(match_id, version, old));
-        self.count(old, -1);
-        self.count(to, 1);
+        self.dies(old);
+        self.lives(to);
     }
 
     /// The match has its result: its rows are dead.
     pub(super) fn ended(&mut self, match_id: MatchId) {
         if let Some(ended) = self.matches.remove(&match_id) {
             for position in &ended.positions {
-                self.count(*position, -1);
+                self.dies(*position);
             }
             self.undo.push(Undo::Ended(match_id, Box::new(ended)));
             self.next_result += 1;
@@ -206,16 +214,18 @@ impl Live {
                 Undo::Appended(match_id, head) => {
                     if let Some(m) = self.matches.get_mut(&match_id) {
                         m.head = head;
-                        m.positions.pop();
+                        m.positions.pop().into_iter().for_each(|position| self.alive.remove(position));
                     }
                 }
                 Undo::Moved(match_id, version, old) => {
                     let place = self.matches.get_mut(&match_id).and_then(|m| m.position_mut(version));
                     if let Some(place) = place {
-                        *place = old;
+                        self.alive.remove(std::mem::replace(place, old));
+                        self.alive.insert(old);
                     }
                 }
                 Undo::Ended(match_id, ended) => {
+                    ended.positions.iter().for_each(|position| self.alive.insert(*position));
                     self.matches.insert(match_id, *ended);
                 }
             }
@@ -223,6 +233,14 @@ impl Live {
         self.segments.clone_from(&self.before.0);
         self.next_position = self.before.1;
         self.next_result = self.before.2;
+        debug_assert!(self.segments.iter().all(|segment| self.alive_in(segment) == segment.live));
+    }
+
+    /// How many rows of a segment are live, counted anew.
+    fn alive_in(&self, segment: &Segment) -> u64 {
+        let end = segment.end.unwrap_or(self.next_position);
+        let next = |from| self.alive.next(from, end);
+        std::iter::successors(next(segment.first), |position| next(position + 1)).count() as u64
     }
 
     fn add_row(&mut self) -> Position {
@@ -232,6 +250,16 @@ impl Live {
             current.rows += 1;
         }
         position
+    }
+
+    fn lives(&mut self, position: Position) {
+        self.alive.insert(position);
+        self.count(position, 1);
+    }
+
+    fn dies(&mut self, position: Position) {
+        self.alive.remove(position);
+        self.count(position, -1);
     }
 
     fn count(&mut self, position: Position, change: i64) {

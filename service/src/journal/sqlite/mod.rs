@@ -14,6 +14,7 @@ mod inbox;
 mod ladders;
 mod limits;
 mod live;
+mod live_rows;
 mod open_error;
 mod probe;
 mod read;
