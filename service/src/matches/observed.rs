@@ -22,7 +22,7 @@ pub(super) fn observe(table: &Table, effect: &Effect, viewer: Viewer, views: Vie
 pub(super) struct Shown {
     whole: Form,
     /// Without the view, once somebody wants it so.
-    bare: OnceLock<Form>,
+    bare: OnceLock<Box<Form>>,
 }
 
 struct Form {
@@ -56,7 +56,8 @@ impl Shown {
         if views == Views::EveryDecision || self.whole.observation.view.is_none() {
             return &self.whole;
         }
-        self.bare.get_or_init(|| Form::new(Observation { view: None, ..self.whole.observation.clone() }))
+        self.bare
+            .get_or_init(|| Box::new(Form::new(Observation { view: None, ..self.whole.observation.clone() })))
     }
 }
 

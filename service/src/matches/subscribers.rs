@@ -262,7 +262,10 @@ impl Subscribers {
                 Views::SnapshotsOnly
             };
             let shown = observe(table, effect, viewer, views).map(Shown::new).map(Arc::new);
-            made.push((viewer, shown.clone()));
+            // A seat has one player.
+            if !onlookers.is_empty() {
+                made.push((viewer, shown.clone()));
+            }
             shown
         };
         let most = Most { observations: self.most_observations, bytes: self.backlog.most_of_queue() };

@@ -16,7 +16,10 @@ use crate::planted::{self, Bug};
 /// What an entry came to, for [`Table::observe`]. It may hold hidden cards.
 #[derive(Clone, Debug, Default)]
 pub struct Effect {
-    pub(super) events: Vec<Happened>,
+    /// What everyone sees as it is. All of it comes before what happened in the game.
+    pub(super) table_events: Vec<TableEvent>,
+    /// Each viewer sees what [`Event::seen_by`] gives it.
+    pub(super) game_events: Vec<Event>,
     /// The seat whose own action it was, with the number of the decision that it answered.
     pub(super) actor: Option<(Seat, u32)>,
     pub(super) new_decision: bool,
@@ -24,20 +27,14 @@ pub struct Effect {
 
 impl Effect {
     /// What everyone sees of it beside the game.
-    pub(crate) fn table_events(&self) -> impl Iterator<Item = &TableEvent> {
-        self.events.iter().filter_map(|happened| match happened {
-            Happened::Table(event) => Some(event),
-            Happened::Game(_) => None,
-        })
+    pub(crate) fn table_events(&self) -> &[TableEvent] {
+        &self.table_events
     }
-}
 
-#[derive(Clone, Debug)]
-pub(super) enum Happened {
-    /// Everyone sees it as it is.
-    Table(TableEvent),
-    /// Each viewer sees what [`Event::seen_by`] gives it.
-    Game(Event),
+    /// Whether nobody sees anything of it.
+    pub(super) const fn is_unseen(&self) -> bool {
+        self.table_events.is_empty() && self.game_events.is_empty()
+    }
 }
 
 /// Why entries are not those of a match: the journal's fault, or a bug, never a client's.
@@ -98,7 +95,7 @@ impl Table {
         })?;
         effect.new_decision = self.decision() != before;
         // Every event has a form for every viewer, so whatever has an event counts for all.
-        if !effect.events.is_empty() {
+        if !effect.is_unseen() {
             self.seqs.iter_mut().for_each(|seq| *seq += 1);
         }
         let seq = entry.change.seat().map_or(0, |seat| self.seq(Viewer::Seat(seat)));
@@ -190,24 +187,24 @@ impl Table {
                     let deck = shuffler.deck(&play.seed, next, play.game.rules().imperial_suit);
                     play.game.deal(&deck, &mut events)?;
                 }
-                effect.events.extend(events.into_iter().map(Happened::Game));
+                effect.game_events = events;
             }
             Change::Faulted { seat, decision, card } => {
                 let play = self.play_mut()?;
                 check_decision(play, *decision)?;
                 let mut events = Vec::new();
                 play.game.fault(*seat, *card, &mut events)?;
-                effect.events.extend(events.into_iter().map(Happened::Game));
+                effect.game_events = events;
                 effect.actor = Some((*seat, *decision));
             }
             Change::SeatForfeited { seat, reason, ledger } => {
                 self.charge_forfeit(*seat, *reason, ledger.as_ref(), &mut effect)?;
                 let mut events = Vec::new();
                 self.play_mut()?.game.forfeit(*seat, &mut events)?;
-                effect.events.extend(events.into_iter().map(Happened::Game));
+                effect.game_events = events;
             }
             Change::Aborted(abort) => {
-                effect.events.push(Happened::Table(TableEvent::Aborted(abort.clone())));
+                effect.table_events.push(TableEvent::Aborted(abort.clone()));
                 self.end(abort.clone().into(), entry, &mut effect)?;
             }
             Change::Ended(result) => {
@@ -241,7 +238,7 @@ impl Table {
             // Before there were clocks, nothing was charged.
             (PlayedBy::Player, None) if self.play_mut()?.clocks.is_empty() => Ok(()),
             (PlayedBy::Autoplay, Some(Some((TimedOut::PlayedFor, strikes)))) => {
-                effect.events.push(self.timed_out(seat, strikes));
+                effect.table_events.push(self.timed_out(seat, strikes));
                 Ok(())
             }
             (PlayedBy::Autoplay, None) if self.play_mut()?.game.public().forfeited.contains(seat) => Ok(()),
@@ -258,8 +255,8 @@ impl Table {
         effect: &mut Effect,
     ) -> Result<(), Misfit> {
         let timed_out = ledger.map(|ledger| self.apply_charge(seat, ledger)).transpose()?;
-        effect.events.push(match (reason, timed_out) {
-            (ForfeitReason::Resigned, None) => Happened::Table(TableEvent::Resigned { seat }),
+        effect.table_events.push(match (reason, timed_out) {
+            (ForfeitReason::Resigned, None) => TableEvent::Resigned { seat },
             (reason, Some(Some((TimedOut::Forfeits(why), strikes)))) if reason == why => {
                 self.timed_out(seat, strikes)
             }
@@ -268,16 +265,16 @@ impl Table {
         Ok(())
     }
 
-    fn timed_out(&self, seat: Seat, strikes: u32) -> Happened {
+    fn timed_out(&self, seat: Seat, strikes: u32) -> TableEvent {
         let decision = self.decision().unwrap_or_default();
-        Happened::Table(TableEvent::TimedOut { seat, decision, strikes })
+        TableEvent::TimedOut { seat, decision, strikes }
     }
 
     fn everyone_joined(&mut self, effect: &mut Effect) {
         self.stage = Stage::Nonces;
         if self.created.deals != Deals::Fixed {
             let hashes = self.nonce_hashes();
-            effect.events.push(Happened::Table(TableEvent::NoncesWanted { hashes }));
+            effect.table_events.push(TableEvent::NoncesWanted { hashes });
         }
     }
 
@@ -297,9 +294,9 @@ impl Table {
         let game = Game::new(rules, dealer, &deck, &mut events)?;
         if self.created.deals != Deals::Fixed {
             let nonces = started.nonces.clone();
-            effect.events.push(Happened::Table(TableEvent::NoncesPublished { nonces }));
+            effect.table_events.push(TableEvent::NoncesPublished { nonces });
         }
-        effect.events.extend(events.into_iter().map(Happened::Game));
+        effect.game_events = events;
         let entrants = Arc::clone(&started.entrants);
         let clocks = match self.created.time_control.clock() {
             Some(control) => rules.seats().map(|_| SeatClock::new(*control)).collect(),
@@ -331,7 +328,7 @@ impl Table {
         // The seed of a deal set is shown when its last match is over, which no single match can tell.
         if !matches!(self.created.deals, Deals::Shared(_)) {
             let server_seed = self.created.server_seed.clone();
-            effect.events.push(Happened::Table(TableEvent::Revealed { server_seed }));
+            effect.table_events.push(TableEvent::Revealed { server_seed });
         }
         Ok(())
     }

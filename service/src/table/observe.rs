@@ -2,7 +2,6 @@
 
 use zetema_rules::{Seat, Viewer};
 
-use super::apply::Happened;
 use super::state::{Play, Stage};
 use super::{
     ClockReading, Deals, Effect, Moment, Observation, Receipt, Setup, SetupStage, Snapshot, Table, TableEvent,
@@ -20,13 +19,10 @@ impl Table {
 
     /// The same without the view.
     pub fn observe_bare(&self, effect: &Effect, viewer: Viewer) -> Option<Observation> {
-        if effect.events.is_empty() {
+        if effect.is_unseen() {
             return None;
         }
-        let event = |happened: &Happened| match happened {
-            Happened::Table(event) => event.clone(),
-            Happened::Game(event) => TableEvent::Game(event.seen_by(viewer)),
-        };
+        let of_game = effect.game_events.iter().map(|event| TableEvent::Game(event.seen_by(viewer)));
         let receipt = |(seat, decision)| {
             let receipt = Receipt { match_id: self.match_id(), decision, seq: self.seq(viewer) };
             (viewer == Viewer::Seat(seat)).then_some(receipt)
@@ -34,7 +30,7 @@ impl Table {
         Some(Observation {
             seq: self.seq(viewer),
             decision: self.decision(),
-            events: effect.events.iter().map(event).collect(),
+            events: effect.table_events.iter().cloned().chain(of_game).collect(),
             view: None,
             to_decide: self.to_decide(viewer),
             clock: self.clock_reading(viewer),
