@@ -12,7 +12,7 @@ pub const DEFAULT_MAX_LIVE_MATCHES: u32 = 100_000;
 pub const DEFAULT_MAX_LIVE_MATCHES_PER_OWNER: u32 = 20_000;
 
 /// Bytes of memory that what has happened in all matches that are not over may take, unless configured: 20 KiB for each of
-/// [`DEFAULT_MAX_LIVE_MATCHES`], which are the creation and a hundred actions of 152 bytes. A match of two by the default preset has some 300 when it
+/// [`DEFAULT_MAX_LIVE_MATCHES`], which are the creation and a hundred actions of 160 bytes. A match of two by the default preset has some 300 when it
 /// is over. Beyond that nothing is begun, and what runs is played on.
 pub const DEFAULT_MAX_LIVE_MATCH_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 

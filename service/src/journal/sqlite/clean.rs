@@ -1,6 +1,8 @@
 //! Keeping the log short. A segment without a live row is dropped. When the log has more than twice its live rows, the
 //! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none.
 
+use std::collections::BTreeSet;
+
 use super::live::{Live, Position, Segment, SegmentNumber};
 use super::recover::table;
 use super::request::Spoilt;
@@ -17,6 +19,8 @@ pub(super) struct Cleaning {
     victim: Option<(SegmentNumber, Position)>,
     /// After a failure: how many commits are left before it is tried again.
     paused_for: u32,
+    /// Segments with live rows that can't be read. They stay until these are dead.
+    stuck: BTreeSet<SegmentNumber>,
 }
 
 impl Cleaning {
@@ -39,6 +43,15 @@ impl Writer {
     /// One step, in a transaction of its own: its failure is nobody's answer.
     pub(super) fn clean(&mut self) {
         let Some(step) = self.next_step() else { return };
+        if let Step::Copy(number, from) = step
+            && self.next_live_row(number, from).is_none()
+        {
+            let table = table(number);
+            tracing::error!(%table, "live rows of the journal's log can't be found: their segment stays");
+            self.cleaning.stuck.insert(number);
+            self.cleaning.victim = None;
+            return;
+        }
         match self.try_step(&step) {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
@@ -49,7 +62,8 @@ impl Writer {
             }
             Err(spoilt) => {
                 self.roll_back();
-                self.cleaning = Cleaning { victim: None, paused_for: limits::COMMITS_BEFORE_CLEANING_AGAIN };
+                self.cleaning.victim = None;
+                self.cleaning.paused_for = limits::COMMITS_BEFORE_CLEANING_AGAIN;
                 tracing::error!(cause = %spoilt.cause(), "the journal's log could not be cleaned");
             }
         }
@@ -59,12 +73,6 @@ impl Writer {
         let failed = |error| Spoilt::Failed(Cause::new(error));
         self.begin().map_err(failed)?;
         let done = self.take(step).map_err(failed)?;
-        if let (Step::Copy(number, from), None) = (step, done.next) {
-            // All was looked at, and the segment still has live rows: they can't be read.
-            let what =
-                format!("{} has live rows that can't be found, before position {from}", table(*number));
-            return Err(Spoilt::Failed(Cause::new(what)));
-        }
         self.end()?;
         Ok(done)
     }
@@ -77,7 +85,7 @@ impl Writer {
         if let Some((number, from)) = self.cleaning.victim {
             return Some(Step::Copy(number, from));
         }
-        let victim = victim(&self.live, self.options.segment_rows.into())?;
+        let victim = victim(&self.live, &self.cleaning.stuck, self.options.segment_rows.into())?;
         Some(Step::Copy(victim.number, victim.first))
     }
 
@@ -87,6 +95,7 @@ impl Writer {
                 self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
                 self.live.dropped_segment(number);
                 segments::write(&self.conn, self.live.segments())?;
+                self.cleaning.stuck.remove(&number);
                 let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
                 Ok(Done { copied: 0, dropped: 1, next })
             }
@@ -115,7 +124,13 @@ impl Writer {
             // That there are copies now.
             segments::write(&self.conn, self.live.segments())?;
         }
-        Ok(Done { copied, dropped: 0, next: next.map(|next| (number, next)) })
+        Ok(Done { copied, dropped: 0, next: Some((number, next)) })
+    }
+
+    /// The next live row of a segment from a position on.
+    fn next_live_row(&self, number: SegmentNumber, from: Position) -> Option<Position> {
+        let segment = self.live.segments().iter().find(|segment| segment.number == number)?;
+        self.live.live_rows().next(from, segment.end.unwrap_or(self.live.next_position()))
     }
 
     /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read.
@@ -123,29 +138,27 @@ impl Writer {
         let table = table(number);
         let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position LIMIT 1");
         let mut statement = self.conn.prepare_cached(&sql)?;
-        let live = self.live.live_rows();
-        let end = self.live.segments().iter().find(|segment| segment.number == number);
-        let end = end.and_then(|segment| segment.end).unwrap_or(self.live.next_position());
-        let mut found = Found { rows: Vec::new(), next: None };
-        let (mut at, mut bytes) = (from, 0);
+        let mut found = Found { rows: Vec::new(), next: from };
+        let mut bytes = 0;
         for _ in 0..limits::PACKS_READ {
-            let Some(next) = live.next(at, end) else { break };
+            let Some(next) = self.next_live_row(number, found.next) else { break };
+            // Behind it, whatever is there.
+            found.next = next + 1;
             // A pack is under the position of its last row.
             let mut packs = statement.query([next])?;
-            let Some(pack) = packs.next()? else {
-                found.next = Some(end);
-                break;
-            };
+            let Some(pack) = packs.next()? else { continue };
             let last: Position = pack.get(0)?;
             let written = pack.get_ref(1)?.as_blob()?;
             bytes += written.len();
             // Of one that is damaged the rows can't be found, which is told when all was looked at.
             if let Ok(rows) = pack::rows(last, written) {
-                let rows = rows.filter(|(position, _)| live.contains(*position));
+                let live = self.live.live_rows();
+                let rows = rows.filter(|(position, _)| live.contains(*position) && *position >= next);
                 found.rows.extend(rows.map(|(position, row)| (position, row.to_vec())));
             }
-            at = last + 1;
-            found.next = Some(at);
+            if last >= next && last < self.live.next_position() {
+                found.next = last + 1;
+            }
             if found.rows.len() >= limits::COPIED_ROWS || bytes >= limits::COPIED_BYTES {
                 break;
             }
@@ -154,10 +167,10 @@ impl Writer {
     }
 }
 
-/// Live rows that were found, and where to look next; nowhere if none was left to look for.
+/// Live rows that were found, and where to look next.
 struct Found {
     rows: Vec<(Position, Vec<u8>)>,
-    next: Option<Position>,
+    next: Position,
 }
 
 struct Done {
@@ -167,14 +180,17 @@ struct Done {
 }
 
 /// The sealed segment with the smallest part of live rows, when the log has more than twice its live rows and, since a
-/// segment is the least that can be won, two segments more. At most half of it is live then: each copied row wins one.
-fn victim(live: &Live, segment_rows: u64) -> Option<&Segment> {
-    let (rows, live_rows) = live.rows();
+/// segment is the least that can be won, two segments more. At most half of it is live then: each copied row wins one. Those that
+/// are stuck are left out of that.
+fn victim<'a>(live: &'a Live, stuck: &BTreeSet<SegmentNumber>, segment_rows: u64) -> Option<&'a Segment> {
+    let (current, sealed) = live.segments().split_last()?;
+    let may_be = sealed.iter().filter(|segment| !stuck.contains(&segment.number));
+    let all = may_be.clone().chain([current]);
+    let (rows, live_rows) = all.fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live));
     if rows <= 2 * live_rows + 2 * segment_rows {
         return None;
     }
-    let sealed = live.segments().split_last()?.1;
-    sealed.iter().min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
+    may_be.min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
 }
 
 /// The record that a row stands for, if it is that of a match that runs, and not a copy left behind.

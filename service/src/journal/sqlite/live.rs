@@ -126,11 +126,6 @@ impl Live {
         self.next_result
     }
 
-    /// All rows, and those of running matches.
-    pub(super) fn rows(&self) -> (u64, u64) {
-        self.segments.iter().fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live))
-    }
-
     /// The positions of the live rows.
     pub(super) const fn live_rows(&self) -> &LiveRows {
         &self.alive
