@@ -149,12 +149,17 @@ impl Storage {
 
     /// The append that makes entries durable that come next in a match and do not end it.
     pub(super) fn append(&self, table: &Table, entries: &[Entry]) -> Result<Append, JournalValueError> {
-        let payloads = entries.iter().map(|entry| Payload::new(encode_entry(entry)));
+        let payload = |entry: &Entry| Payload::new(encode_entry(entry));
+        let records = match entries {
+            // An action, as a rule: without a list of them.
+            [entry] => payload(entry)?.into(),
+            all => NewRecords::new(all.iter().map(payload).collect::<Result<_, _>>()?)?,
+        };
         Ok(Append {
             match_id: table.match_id(),
             expected: Version::new(u32::try_from(table.entry_count()).unwrap_or(u32::MAX)),
             epoch: self.journal.epoch(),
-            records: NewRecords::new(payloads.collect::<Result<_, _>>()?)?,
+            records,
         })
     }
 }

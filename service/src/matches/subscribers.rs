@@ -262,7 +262,7 @@ impl Subscribers {
                 Views::SnapshotsOnly
             };
             let shown = observe(table, effect, viewer, views).map(Shown::new).map(Arc::new);
-            // A seat has one player.
+            // A seat has one player, as a rule.
             if !onlookers.is_empty() {
                 made.push((viewer, shown.clone()));
             }

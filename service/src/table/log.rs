@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::Entry;
 use super::state::Logged;
 
-/// Entries of the first chunk: a match of two with nonces has so many when it is dealt.
-const FIRST_CHUNK: usize = 6;
-/// Entries of each other one, which fill 2 KiB.
+/// Entries of a chunk, which fill 2 KiB.
 const CHUNK: usize = 15;
+/// Entries that the first one has room for at first: a match of two without nonces has so many when it is dealt.
+const FIRST: usize = 4;
 /// Bytes that the log of a match takes at most beyond its entries.
 pub(super) const OPEN_CHUNK_BYTES: usize = CHUNK * size_of::<Logged>();
 
@@ -24,25 +24,24 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(first: Logged) -> Self {
-        let mut open = Vec::with_capacity(FIRST_CHUNK);
+        let mut open = Vec::with_capacity(FIRST);
         open.push(first);
         Self { full: Vec::new(), open }
     }
 
     pub(super) fn push(&mut self, logged: Logged) {
-        let room = if self.full.is_empty() { FIRST_CHUNK } else { CHUNK };
-        if self.open.len() >= room {
+        let has = self.open.len();
+        if has == CHUNK {
             let full = mem::replace(&mut self.open, Vec::with_capacity(CHUNK));
             self.full.push(Arc::new(full));
+        } else if has == self.open.capacity() {
+            self.open.reserve_exact(has.min(CHUNK - has));
         }
         self.open.push(logged);
     }
 
-    pub(super) fn len(&self) -> usize {
-        match self.full.len() {
-            0 => self.open.len(),
-            full => FIRST_CHUNK + (full - 1) * CHUNK + self.open.len(),
-        }
+    pub(super) const fn len(&self) -> usize {
+        self.full.len() * CHUNK + self.open.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Logged> + Clone {
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_log_of_any_length_has_its_entries_in_order() {
-        for length in 1..=3 * CHUNK + FIRST_CHUNK {
+        for length in 1..=4 * CHUNK {
             let log = log(&vec![0; length]);
             let all: Vec<u64> = (0..length as u64).collect();
             assert_eq!(log.len(), length);
@@ -174,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_read_of_a_log_is_what_it_was_and_full_chunks_are_shared() {
-        let mut log = log(&[0; FIRST_CHUNK + CHUNK + 2]);
+        let mut log = log(&[0; 2 * CHUNK + 2]);
         let before = log.shared_from(1);
         let length = log.len();
         log.push(Logged { entry: before.clone().next().unwrap(), seq: 0, decision: 0, play: None });

@@ -22,10 +22,10 @@ use crate::journal::{MatchId, UnixMillis};
 pub struct Table {
     pub(super) created: Arc<Created>,
     pub(super) shuffler: Arc<dyn Shuffler>,
-    pub(super) seats: Vec<SeatSetup>,
+    pub(super) seats: Box<[SeatSetup]>,
     pub(super) stage: Stage,
     /// The number of the last observation of each seat, and behind the seats that of the spectators.
-    pub(super) seqs: Vec<u64>,
+    pub(super) seqs: Box<[u64]>,
     pub(super) log: Log,
     pub(super) clock: MatchClock,
     /// Since when, by the match's clock, it waits for what it waits for: when the current decision was published.
@@ -130,11 +130,11 @@ impl Table {
         let created = Arc::clone(created);
         let setup =
             |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1, forfeited_at: None };
-        let seats: Vec<SeatSetup> = created.rules.seats().map(setup).collect();
+        let seats: Box<[SeatSetup]> = created.rules.seats().map(setup).collect();
         Ok(Self {
             shuffler,
             stage: Stage::Joining,
-            seqs: vec![0; seats.len() + 1],
+            seqs: vec![0; seats.len() + 1].into(),
             seats,
             log: Log::new(Logged { entry: first, seq: 0, decision: 0, play: None }),
             clock: MatchClock::NEW,

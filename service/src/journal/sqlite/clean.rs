@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::live::{Live, Position, Segment, SegmentNumber};
+use super::read;
 use super::recover::table;
 use super::request::Spoilt;
 use super::writer::Writer;
@@ -133,7 +134,8 @@ impl Writer {
         self.live.live_rows().next(from, segment.end.unwrap_or(self.live.next_position()))
     }
 
-    /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read.
+    /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what is damaged is
+    /// passed by.
     fn live_rows_from(&self, number: SegmentNumber, from: Position) -> rusqlite::Result<Found> {
         let table = table(number);
         let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position LIMIT 1");
@@ -142,18 +144,20 @@ impl Writer {
         let mut bytes = 0;
         for _ in 0..limits::PACKS_READ {
             let Some(next) = self.next_live_row(number, found.next) else { break };
-            // Behind it, whatever is there.
             found.next = next + 1;
             // A pack is under the position of its last row.
-            let mut packs = statement.query([next])?;
-            let Some(pack) = packs.next()? else { continue };
-            let last: Position = pack.get(0)?;
-            let written = pack.get_ref(1)?.as_blob()?;
-            bytes += written.len();
-            // Of one that is damaged the rows can't be found, which is told when all was looked at.
-            if let Ok(rows) = pack::rows(last, written) {
+            let pack = statement.query_row([next], |pack| Ok((pack.get(0)?, pack.get::<_, Vec<u8>>(1)?)));
+            let (last, pack): (Position, _) = match pack {
+                Ok(pack) => pack,
+                Err(error) if read::is_damage(&error) || error == rusqlite::Error::QueryReturnedNoRows => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            bytes += pack.len();
+            if let Ok(rows) = pack::rows(last, &pack) {
                 let live = self.live.live_rows();
-                let rows = rows.filter(|(position, _)| live.contains(*position) && *position >= next);
+                let rows = rows.filter(|(position, _)| *position >= next && live.contains(*position));
                 found.rows.extend(rows.map(|(position, row)| (position, row.to_vec())));
             }
             if last >= next && last < self.live.next_position() {

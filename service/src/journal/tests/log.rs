@@ -61,39 +61,69 @@ async fn recovery_reads_twice_the_live_rows_at_most_whatever_the_history() {
     f.appended(0, live[0], "goes on").await;
 }
 
+/// A match of so many rows, to its end.
+async fn played(f: &Fixture, number: u32, rows: u32) {
+    f.created([number]).await;
+    for version in 1..rows - 1 {
+        f.appended(number, version, "short").await;
+    }
+    assert!(matches!(f.finish(number, rows - 1).await, Outcome::Done(_)));
+}
+
 #[tokio::test]
-async fn a_live_row_that_can_not_be_read_keeps_its_segment_alone_and_harms_no_other_match() {
+async fn a_segment_with_a_live_row_that_can_not_be_read_stays_and_the_others_are_cleaned() {
     let damages = [
         // Another match id: that its row is live, cleaning can't see.
-        "UPDATE log_1 SET row = CAST(substr(row, 1, 2) || x'01' || substr(row, 4) AS BLOB) WHERE position = 5",
+        "UPDATE log_1 SET row = CAST(substr(row, 1, 2) || x'01' || substr(row, 4) AS BLOB) WHERE position = 2",
         // A pack of which the lengths are gone.
-        "UPDATE log_1 SET row = x'fc0002' WHERE position = 5",
-        "DELETE FROM log_1 WHERE position = 5",
-        "DELETE FROM log_1 WHERE position >= 5",
+        "UPDATE log_1 SET row = x'fc0002' WHERE position = 2",
+        "DELETE FROM log_1 WHERE position = 2",
+        "DELETE FROM log_1 WHERE position >= 2",
     ];
     for damage in damages {
         let f = small_segments().await;
-        f.created([1, 2]).await;
-        for version in 1..9 {
-            f.appended(1, version, "long").await;
-            f.appended(2, version, "long").await;
-        }
+        // The first segment is the one with the fewest live rows: one of the match that goes on, and one of another.
+        f.created_alone([2, 1]).await;
+        played(&f, 4, 14).await;
         f.database().execute_batch(damage).unwrap();
         for number in 100..200 {
             // One live row among four.
-            f.appended(2, number - 91, "long").await;
-            f.created([number]).await;
-            f.appended(number, 1, "short").await;
-            assert!(matches!(f.finish(number, 2).await, Outcome::Done(_)), "{damage}");
+            f.appended(2, number - 99, "long").await;
+            played(&f, number, 3).await;
         }
         let stats = f.journal.stats();
-        assert!(stats.copied_rows > 0 && stats.dropped_segments > 5, "{damage}: {stats:?}");
-        assert_eq!((stats.failed_commits, segments(&f) < 20), (0, true), "{damage}");
+        assert!(stats.copied_rows > 50 && stats.dropped_segments > 10, "{damage}: {stats:?}");
+        assert!(segments(&f) <= 20, "{damage}: {} segments", segments(&f));
         let is_there = "SELECT count(*) FROM sqlite_schema WHERE name = 'log_1'";
         let is_there: i64 = f.database().query_row(is_there, [], |row| row.get(0)).unwrap();
-        assert_eq!(is_there, 1, "{damage}");
+        assert_eq!((is_there, stats.failed_commits), (1, 0), "{damage}");
+        assert_eq!(f.texts(2).await.len(), 101, "{damage}");
         f.journal.close().await;
     }
+}
+
+#[tokio::test]
+async fn segments_that_stay_make_nothing_be_copied_again_and_again() {
+    let f = small_segments().await;
+    // Eight segments of one live row each, which is gone.
+    for number in 0..8 {
+        f.created([10 + number]).await;
+        let damage = format!("DELETE FROM log_{} WHERE position % 16 = 1", number + 1);
+        assert_eq!(f.database().execute(&damage, []).unwrap(), 1);
+        played(&f, 50 + number, 15).await;
+    }
+    f.created([2]).await;
+    for version in 1..200 {
+        f.appended(2, version, "goes on").await;
+    }
+    assert_eq!((f.journal.stats().copied_rows, f.journal.stats().failed_commits), (0, 0));
+    assert_eq!(f.texts(2).await.len(), 200);
+    // When they are dead they are dropped all the same.
+    for number in 0..8 {
+        assert!(matches!(f.finish(10 + number, 1).await, Outcome::Done(_)));
+    }
+    f.appended(2, 200, "goes on").await;
+    assert_eq!(f.journal.stats().dropped_segments, 8);
 }
 
 #[tokio::test]
