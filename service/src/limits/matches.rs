@@ -29,7 +29,7 @@ pub const MAX_DEAL_SET_SEATS: usize = 256;
 pub const MAX_MATCH_ENTRIES: usize = 50_000;
 
 /// Tokens that one seat of a match has one after the other. Each is an entry of the match's journal, which is in memory while it runs
-/// and is replayed by who asks for its past: a thousand take some 100 KiB, and nobody leaks so many.
+/// and is replayed by who asks for its past: a thousand take some 160 KB, and nobody leaks so many.
 pub const MAX_SEAT_TOKENS: u32 = 1_000;
 
 /// Slots that matches fall into, by a hash that nobody can foresee, when tokens of their seats are replaced.

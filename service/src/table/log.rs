@@ -1,4 +1,4 @@
-//! What has happened in a match, entry by entry, in chunks: an entry has no piece of memory of its own, none is moved when there
+//! What has happened in a match, entry by entry, in chunks: an entry has no piece of memory of its own, few are moved when there
 //! are more, and whoever reads the past shares what is full with the table.
 
 use std::mem;

@@ -16,9 +16,9 @@ const COUNTS: usize = 2 * size_of::<usize>();
 const NONCE_BYTES: usize = 32;
 
 impl Entry {
-    /// Bytes of memory that it takes as long as its match is not over: its place in the table's log, with its part of what a chunk of
-    /// that takes beside its entries, and those in the journal's maps, which may have room for twice as many. What the matches of
-    /// a deal set share is [`Created::shared_bytes`].
+    /// Bytes of memory that it takes as long as its match is not over: its place in the table's log, that in the journal's map, which
+    /// may have room for twice as many, and as much again for its parts of a chunk's head and of the bits of live rows. What the
+    /// matches of a deal set share is [`Created::shared_bytes`].
     pub fn bytes(&self) -> usize {
         size_of::<Logged>() + 3 * size_of::<i64>() + elsewhere(&self.change)
     }

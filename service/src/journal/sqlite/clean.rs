@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::live::{Live, Position, Segment, SegmentNumber};
 use super::read;
 use super::recover::table;
-use super::request::Spoilt;
 use super::writer::Writer;
 use super::{limits, segments};
 use crate::journal::pack;
@@ -22,6 +21,8 @@ pub(super) struct Cleaning {
     paused_for: u32,
     /// Segments with live rows that can't be read. They stay until these are dead.
     stuck: BTreeSet<SegmentNumber>,
+    /// Segments without a live row that are too damaged to be dropped.
+    undroppable: BTreeSet<SegmentNumber>,
 }
 
 impl Cleaning {
@@ -31,6 +32,7 @@ impl Cleaning {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Step {
     Drop(SegmentNumber),
     Copy(SegmentNumber, Position),
@@ -44,16 +46,22 @@ impl Writer {
     /// One step, in a transaction of its own: its failure is nobody's answer.
     pub(super) fn clean(&mut self) {
         let Some(step) = self.next_step() else { return };
-        if let Step::Copy(number, from) = step
-            && self.next_live_row(number, from).is_none()
-        {
-            let table = table(number);
-            tracing::error!(%table, "live rows of the journal's log can't be found: their segment stays");
-            self.cleaning.stuck.insert(number);
-            self.cleaning.victim = None;
-            return;
-        }
-        match self.try_step(&step) {
+        let done = match step {
+            Step::Drop(number) => self.in_transaction(|writer| writer.drop_segment(number)),
+            Step::Copy(number, from) if self.next_live_row(number, from).is_none() => {
+                let table = table(number);
+                tracing::error!(%table, "live rows of the journal's log can't be read: their segment stays until these matches are over");
+                self.cleaning.stuck.insert(number);
+                self.cleaning.victim = None;
+                return;
+            }
+            Step::Copy(number, from) => {
+                // Before the transaction: SQLite writes nothing more in one that has met damage.
+                let found = self.live_rows_from(number, from);
+                self.in_transaction(|writer| writer.copy(number, found))
+            }
+        };
+        match done {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
@@ -61,52 +69,60 @@ impl Writer {
                 self.unseen.committed(if copied > 0 { limits::COPIED_BYTES } else { 0 });
                 self.cleaning.victim = next;
             }
-            Err(spoilt) => {
+            Err(failure) => {
                 self.roll_back();
                 self.cleaning.victim = None;
-                self.cleaning.paused_for = limits::COMMITS_BEFORE_CLEANING_AGAIN;
-                tracing::error!(cause = %spoilt.cause(), "the journal's log could not be cleaned");
+                match (step, failure) {
+                    (Step::Drop(number), Failure::Step(error)) if read::is_damage(&error) => {
+                        let table = table(number);
+                        tracing::error!(%table, %error, "a segment of the journal's log can't be dropped: it stays until the next start");
+                        self.cleaning.undroppable.insert(number);
+                    }
+                    (_, failure) => {
+                        self.cleaning.paused_for = limits::COMMITS_BEFORE_CLEANING_AGAIN;
+                        tracing::error!(cause = %failure, "the journal's log could not be cleaned");
+                    }
+                }
             }
         }
     }
 
-    fn try_step(&mut self, step: &Step) -> Result<Done, Spoilt> {
-        let failed = |error| Spoilt::Failed(Cause::new(error));
-        self.begin().map_err(failed)?;
-        let done = self.take(step).map_err(failed)?;
-        self.end()?;
+    fn in_transaction(
+        &mut self,
+        step: impl FnOnce(&mut Self) -> rusqlite::Result<Done>,
+    ) -> Result<Done, Failure> {
+        self.begin()?;
+        let done = step(self)?;
+        self.end().map_err(|spoilt| Failure::Commit(spoilt.cause().clone()))?;
         Ok(done)
     }
 
     fn next_step(&self) -> Option<Step> {
+        let Cleaning { victim: last, stuck, undroppable, .. } = &self.cleaning;
         let sealed = self.live.segments().split_last()?.1;
-        if let Some(dead) = sealed.iter().find(|segment| segment.live == 0) {
+        let mut dead = sealed.iter().filter(|segment| segment.live == 0);
+        if let Some(dead) = dead.find(|segment| !undroppable.contains(&segment.number)) {
             return Some(Step::Drop(dead.number));
         }
-        if let Some((number, from)) = self.cleaning.victim {
-            return Some(Step::Copy(number, from));
+        if let Some((number, from)) = last {
+            return Some(Step::Copy(*number, *from));
         }
-        let victim = victim(&self.live, &self.cleaning.stuck, self.options.segment_rows.into())?;
+        let stays = |number: &SegmentNumber| stuck.contains(number) || undroppable.contains(number);
+        let victim = victim(&self.live, stays, self.options.segment_rows.into())?;
         Some(Step::Copy(victim.number, victim.first))
     }
 
-    fn take(&mut self, step: &Step) -> rusqlite::Result<Done> {
-        match *step {
-            Step::Drop(number) => {
-                self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
-                self.live.dropped_segment(number);
-                segments::write(&self.conn, self.live.segments())?;
-                self.cleaning.stuck.remove(&number);
-                let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
-                Ok(Done { copied: 0, dropped: 1, next })
-            }
-            Step::Copy(number, from) => self.copy(number, from),
-        }
+    fn drop_segment(&mut self, number: SegmentNumber) -> rusqlite::Result<Done> {
+        self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
+        self.live.dropped_segment(number);
+        segments::write(&self.conn, self.live.segments())?;
+        let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
+        Ok(Done { copied: 0, dropped: 1, next })
     }
 
-    /// Copies the next live rows of a segment.
-    fn copy(&mut self, number: SegmentNumber, from: Position) -> rusqlite::Result<Done> {
-        let Found { rows, next } = self.live_rows_from(number, from)?;
+    /// Copies live rows of a segment.
+    fn copy(&mut self, number: SegmentNumber, found: Found) -> rusqlite::Result<Done> {
+        let Found { rows, next } = found;
         let mut commit = self.transaction();
         for (position, bytes) in rows {
             let Some((match_id, version)) = live_row(commit.live, position, &bytes) else {
@@ -134,25 +150,27 @@ impl Writer {
         self.live.live_rows().next(from, segment.end.unwrap_or(self.live.next_position()))
     }
 
-    /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what is damaged is
-    /// passed by.
-    fn live_rows_from(&self, number: SegmentNumber, from: Position) -> rusqlite::Result<Found> {
+    /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what can't be read
+    /// is passed by.
+    fn live_rows_from(&self, number: SegmentNumber, from: Position) -> Found {
         let table = table(number);
         let sql = format!("SELECT position, row FROM {table} WHERE position >= ?1 ORDER BY position LIMIT 1");
-        let mut statement = self.conn.prepare_cached(&sql)?;
+        let pack_of = |position: Position| -> rusqlite::Result<(Position, Vec<u8>)> {
+            let mut statement = self.conn.prepare_cached(&sql)?;
+            statement.query_row([position], |pack| Ok((pack.get(0)?, pack.get(1)?)))
+        };
         let mut found = Found { rows: Vec::new(), next: from };
         let mut bytes = 0;
         for _ in 0..limits::PACKS_READ {
             let Some(next) = self.next_live_row(number, found.next) else { break };
             found.next = next + 1;
             // A pack is under the position of its last row.
-            let pack = statement.query_row([next], |pack| Ok((pack.get(0)?, pack.get::<_, Vec<u8>>(1)?)));
-            let (last, pack): (Position, _) = match pack {
+            let (last, pack) = match pack_of(next) {
                 Ok(pack) => pack,
-                Err(error) if read::is_damage(&error) || error == rusqlite::Error::QueryReturnedNoRows => {
+                Err(error) => {
+                    tracing::warn!(%table, position = next, %error, "a live row of the journal's log can't be read");
                     continue;
                 }
-                Err(error) => return Err(error),
             };
             bytes += pack.len();
             if let Ok(rows) = pack::rows(last, &pack) {
@@ -167,7 +185,7 @@ impl Writer {
                 break;
             }
         }
-        Ok(found)
+        found
     }
 }
 
@@ -175,6 +193,15 @@ impl Writer {
 struct Found {
     rows: Vec<(Position, Vec<u8>)>,
     next: Position,
+}
+
+/// Why a step was not done.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Step(#[from] rusqlite::Error),
+    #[error("{0}")]
+    Commit(Cause),
 }
 
 struct Done {
@@ -185,16 +212,16 @@ struct Done {
 
 /// The sealed segment with the smallest part of live rows, when the log has more than twice its live rows and, since a
 /// segment is the least that can be won, two segments more. At most half of it is live then: each copied row wins one. Those that
-/// are stuck are left out of that.
-fn victim<'a>(live: &'a Live, stuck: &BTreeSet<SegmentNumber>, segment_rows: u64) -> Option<&'a Segment> {
+/// stay are left out of that.
+fn victim(live: &Live, stays: impl Fn(&SegmentNumber) -> bool, segment_rows: u64) -> Option<&Segment> {
     let (current, sealed) = live.segments().split_last()?;
-    let may_be = sealed.iter().filter(|segment| !stuck.contains(&segment.number));
-    let all = may_be.clone().chain([current]);
+    let candidates: Vec<&Segment> = sealed.iter().filter(|segment| !stays(&segment.number)).collect();
+    let all = candidates.iter().copied().chain([current]);
     let (rows, live_rows) = all.fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live));
     if rows <= 2 * live_rows + 2 * segment_rows {
         return None;
     }
-    may_be.min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
+    candidates.into_iter().min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
 }
 
 /// The record that a row stands for, if it is that of a match that runs, and not a copy left behind.

@@ -1,5 +1,6 @@
 //! The log stays short.
 
+use super::writing::break_page;
 use super::*;
 
 const SEGMENT_ROWS: u64 = 16;
@@ -61,6 +62,11 @@ async fn recovery_reads_twice_the_live_rows_at_most_whatever_the_history() {
     f.appended(0, live[0], "goes on").await;
 }
 
+fn has_first_segment(f: &Fixture) -> bool {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'log_1'";
+    f.database().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap() > 0
+}
+
 /// A match of so many rows, to its end.
 async fn played(f: &Fixture, number: u32, rows: u32) {
     f.created([number]).await;
@@ -72,32 +78,49 @@ async fn played(f: &Fixture, number: u32, rows: u32) {
 
 #[tokio::test]
 async fn a_segment_with_a_live_row_that_can_not_be_read_stays_and_the_others_are_cleaned() {
-    let damages = [
+    fn change(f: &Fixture, sql: &str) {
+        f.database().execute_batch(sql).unwrap();
+    }
+    let damages: [fn(&Fixture); 5] = [
         // Another match id: that its row is live, cleaning can't see.
-        "UPDATE log_1 SET row = CAST(substr(row, 1, 2) || x'01' || substr(row, 4) AS BLOB) WHERE position = 2",
+        |f| {
+            let other = "CAST(substr(row, 1, 2) || x'01' || substr(row, 4) AS BLOB)";
+            change(f, &format!("UPDATE log_1 SET row = {other} WHERE position = 1"));
+        },
         // A pack of which the lengths are gone.
-        "UPDATE log_1 SET row = x'fc0002' WHERE position = 2",
-        "DELETE FROM log_1 WHERE position = 2",
-        "DELETE FROM log_1 WHERE position >= 2",
+        |f| change(f, "UPDATE log_1 SET row = x'fc0002' WHERE position = 1"),
+        |f| change(f, "DELETE FROM log_1 WHERE position = 1"),
+        |f| change(f, "DELETE FROM log_1"),
+        |f| break_page(f, "log_1"),
     ];
-    for damage in damages {
+    for (case, damage) in damages.into_iter().enumerate() {
         let f = small_segments().await;
-        // The first segment is the one with the fewest live rows: one of the match that goes on, and one of another.
-        f.created_alone([2, 1]).await;
-        played(&f, 4, 14).await;
-        f.database().execute_batch(damage).unwrap();
+        // The first segment is the one with the fewest live rows.
+        f.created([1]).await;
+        played(&f, 3, 15).await;
+        damage(&f);
+        f.created([2]).await;
         for number in 100..200 {
             // One live row among four.
             f.appended(2, number - 99, "long").await;
             played(&f, number, 3).await;
         }
         let stats = f.journal.stats();
-        assert!(stats.copied_rows > 50 && stats.dropped_segments > 10, "{damage}: {stats:?}");
-        assert!(segments(&f) <= 20, "{damage}: {} segments", segments(&f));
-        let is_there = "SELECT count(*) FROM sqlite_schema WHERE name = 'log_1'";
-        let is_there: i64 = f.database().query_row(is_there, [], |row| row.get(0)).unwrap();
-        assert_eq!((is_there, stats.failed_commits), (1, 0), "{damage}");
-        assert_eq!(f.texts(2).await.len(), 101, "{damage}");
+        assert!(stats.copied_rows > 50 && stats.dropped_segments > 10, "{case}: {stats:?}");
+        assert!(segments(&f) <= 20, "{case}: {} segments", segments(&f));
+        assert!(has_first_segment(&f), "{case}");
+        assert_eq!((f.texts(2).await.len(), stats.failed_commits), (101, 0), "{case}");
+        // When it has no live row any more it goes, if it can; what it can't keep is the others.
+        assert!(matches!(f.finish(1, 1).await, Outcome::Done(_)));
+        let before = stats.dropped_segments;
+        for number in 200..300 {
+            f.appended(2, number - 99, "long").await;
+            played(&f, number, 3).await;
+        }
+        let stats = f.journal.stats();
+        assert!(stats.dropped_segments > before + 10, "{case}: {stats:?}");
+        assert_eq!(has_first_segment(&f), case == 4, "{case}");
+        assert_eq!((f.texts(2).await.len(), stats.failed_commits), (201, 0), "{case}");
         f.journal.close().await;
     }
 }

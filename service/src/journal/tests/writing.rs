@@ -178,7 +178,7 @@ async fn a_refused_batch_leaves_no_request_behind() {
     assert_eq!(f.journal.request(asked.key, UnixMillis::new(0)).await, Ok(RequestState::New));
 }
 
-/// Breaks the first page of a table without row ids, or of an index, under the journal, which is open.
+/// Breaks the first page of a table or an index, under the journal, which is open.
 pub(super) fn break_page(f: &Fixture, name: &str) {
     let conn = f.database();
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
@@ -186,8 +186,8 @@ pub(super) fn break_page(f: &Fixture, name: &str) {
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let mut file = std::fs::File::options().write(true).open(f.path()).unwrap();
     file.seek(SeekFrom::Start((page - 1) * 4096)).unwrap();
-    // Not what the pages of an index begin with.
-    file.write_all(&[13]).unwrap();
+    // Not what a page begins with.
+    file.write_all(&[1]).unwrap();
     // What another connection changes is read anew.
     conn.execute_batch("PRAGMA user_version = 1").unwrap();
 }
