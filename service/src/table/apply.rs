@@ -171,11 +171,11 @@ impl Table {
                 self.charge_action(*seat, *by, ledger.as_ref(), &mut effect)?;
                 let play = self.play_mut()?;
                 let legal_index = play.game.legal_actions().iter().position(|legal| legal == *action);
-                let mut events = Vec::new();
-                play.game.play(*seat, action, &mut events)?;
+                let events = &mut effect.game_events;
+                play.game.play(*seat, action, events)?;
                 *played = Some(LoggedPlay {
                     legal_index: legal_index.and_then(|index| u32::try_from(index).ok()),
-                    points: points(&events),
+                    points: points(events),
                     by: *by,
                 });
                 if *by == PlayedBy::Player {
@@ -185,23 +185,18 @@ impl Table {
                     play.deal_scores.push(play.game.public().deal_scores);
                     let next = play.game.public().deal.saturating_add(1);
                     let deck = shuffler.deck(&play.seed, next, play.game.rules().imperial_suit);
-                    play.game.deal(&deck, &mut events)?;
+                    play.game.deal(&deck, events)?;
                 }
-                effect.game_events = events;
             }
             Change::Faulted { seat, decision, card } => {
                 let play = self.play_mut()?;
                 check_decision(play, *decision)?;
-                let mut events = Vec::new();
-                play.game.fault(*seat, *card, &mut events)?;
-                effect.game_events = events;
+                play.game.fault(*seat, *card, &mut effect.game_events)?;
                 effect.actor = Some((*seat, *decision));
             }
             Change::SeatForfeited { seat, reason, ledger } => {
                 self.charge_forfeit(*seat, *reason, ledger.as_ref(), &mut effect)?;
-                let mut events = Vec::new();
-                self.play_mut()?.game.forfeit(*seat, &mut events)?;
-                effect.game_events = events;
+                self.play_mut()?.game.forfeit(*seat, &mut effect.game_events)?;
             }
             Change::Aborted(abort) => {
                 effect.table_events.push(TableEvent::Aborted(abort.clone()));
@@ -290,13 +285,11 @@ impl Table {
         if (dealer, &deck) != (started.dealer, &started.deck) {
             return Err(Misfit::Misplaced("the seed gives another dealer or deck"));
         }
-        let mut events = Vec::new();
-        let game = Game::new(rules, dealer, &deck, &mut events)?;
+        let game = Game::new(rules, dealer, &deck, &mut effect.game_events)?;
         if self.created.deals != Deals::Fixed {
             let nonces = started.nonces.clone();
             effect.table_events.push(TableEvent::NoncesPublished { nonces });
         }
-        effect.game_events = events;
         let entrants = Arc::clone(&started.entrants);
         let clocks = match self.created.time_control.clock() {
             Some(control) => rules.seats().map(|_| SeatClock::new(*control)).collect(),

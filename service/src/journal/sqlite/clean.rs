@@ -48,7 +48,7 @@ impl Writer {
         let Some(step) = self.next_step() else { return };
         let done = match step {
             Step::Drop(number) => self.in_transaction(|writer| writer.drop_segment(number)),
-            Step::Copy(number, from) if self.next_live_row(number, from).is_none() => {
+            Step::Copy(number, from) if self.live.next_live(number, from).is_none() => {
                 let table = table(number);
                 tracing::error!(%table, "live rows of the journal's log can't be read: their segment stays until these matches are over");
                 self.cleaning.stuck.insert(number);
@@ -144,12 +144,6 @@ impl Writer {
         Ok(Done { copied, dropped: 0, next: Some((number, next)) })
     }
 
-    /// The next live row of a segment from a position on.
-    fn next_live_row(&self, number: SegmentNumber, from: Position) -> Option<Position> {
-        let segment = self.live.segments().iter().find(|segment| segment.number == number)?;
-        self.live.live_rows().next(from, segment.end.unwrap_or(self.live.next_position()))
-    }
-
     /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what can't be read
     /// is passed by.
     fn live_rows_from(&self, number: SegmentNumber, from: Position) -> Found {
@@ -162,7 +156,7 @@ impl Writer {
         let mut found = Found { rows: Vec::new(), next: from };
         let mut bytes = 0;
         for _ in 0..limits::PACKS_READ {
-            let Some(next) = self.next_live_row(number, found.next) else { break };
+            let Some(next) = self.live.next_live(number, found.next) else { break };
             found.next = next + 1;
             // A pack is under the position of its last row.
             let (last, pack) = match pack_of(next) {
@@ -174,8 +168,7 @@ impl Writer {
             };
             bytes += pack.len();
             if let Ok(rows) = pack::rows(last, &pack) {
-                let live = self.live.live_rows();
-                let rows = rows.filter(|(position, _)| *position >= next && live.contains(*position));
+                let rows = rows.filter(|(position, _)| *position >= next && self.live.is_live(*position));
                 found.rows.extend(rows.map(|(position, row)| (position, row.to_vec())));
             }
             if last >= next && last < self.live.next_position() {
@@ -213,15 +206,19 @@ struct Done {
 /// The sealed segment with the smallest part of live rows, when the log has more than twice its live rows and, since a
 /// segment is the least that can be won, two segments more. At most half of it is live then: each copied row wins one. Those that
 /// stay are left out of that.
-fn victim(live: &Live, stays: impl Fn(&SegmentNumber) -> bool, segment_rows: u64) -> Option<&Segment> {
+fn victim(
+    live: &Live,
+    stays: impl Fn(&SegmentNumber) -> bool + Clone,
+    segment_rows: u64,
+) -> Option<&Segment> {
     let (current, sealed) = live.segments().split_last()?;
-    let candidates: Vec<&Segment> = sealed.iter().filter(|segment| !stays(&segment.number)).collect();
-    let all = candidates.iter().copied().chain([current]);
+    let candidates = sealed.iter().filter(|segment| !stays(&segment.number));
+    let all = candidates.clone().chain([current]);
     let (rows, live_rows) = all.fold((0, 0), |(rows, live), s| (rows + s.rows, live + s.live));
     if rows <= 2 * live_rows + 2 * segment_rows {
         return None;
     }
-    candidates.into_iter().min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
+    candidates.min_by_key(|segment| segment.live * 1024 / segment.rows.max(1))
 }
 
 /// The record that a row stands for, if it is that of a match that runs, and not a copy left behind.

@@ -1,12 +1,14 @@
 //! The writer's map of the log: where the records of every running match are. It lives in memory and is rebuilt at
 //! every opening.
 
+mod rows;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::live_rows::LiveRows;
+use self::rows::LiveRows;
 use crate::journal::row::ChainHash;
 use crate::journal::{Epoch, MatchId, Version};
 
@@ -126,9 +128,15 @@ impl Live {
         self.next_result
     }
 
-    /// The positions of the live rows.
-    pub(super) const fn live_rows(&self) -> &LiveRows {
-        &self.alive
+    /// The next live row of a segment from a position on.
+    pub(super) fn next_live(&self, number: SegmentNumber, from: Position) -> Option<Position> {
+        let segment = self.segments.iter().find(|segment| segment.number == number)?;
+        self.alive.next(from, segment.end.unwrap_or(self.next_position))
+    }
+
+    /// Whether the row at a position is live.
+    pub(super) fn is_live(&self, position: Position) -> bool {
+        self.alive.contains(position)
     }
 
     /// The segment that a position is in.
@@ -233,8 +241,7 @@ impl Live {
 
     /// How many rows of a segment are live, counted anew.
     fn alive_in(&self, segment: &Segment) -> u64 {
-        let end = segment.end.unwrap_or(self.next_position);
-        let next = |from| self.alive.next(from, end);
+        let next = |from| self.next_live(segment.number, from);
         std::iter::successors(next(segment.first), |position| next(position + 1)).count() as u64
     }
 

@@ -14,7 +14,6 @@ mod inbox;
 mod ladders;
 mod limits;
 mod live;
-mod live_rows;
 mod open_error;
 mod probe;
 mod read;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::live::Position;
+use super::Position;
 
 /// Rows of a word, a bit for each.
 const ROWS: Position = 64;
