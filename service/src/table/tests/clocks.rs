@@ -12,8 +12,7 @@ use super::harness::*;
 use super::random::check_found;
 use crate::encoding::{decode_entry, decode_record, encode_entry, encode_record, record_entries};
 use crate::table::{
-    Arrival, Choice, ClosedBy, Command, Deals, Done, Entry, FairShuffler, Observation, Receipt, Rejection,
-    Table,
+    Arrival, Choice, ClosedBy, Command, Deals, Done, Entry, FairShuffler, Receipt, Rejection, Table,
 };
 
 const FORFEIT: ClockOptions = ClockOptions {
@@ -235,17 +234,6 @@ fn check_ledger(ledger: &[LedgerEntry], options: &ClockOptions) -> Result<(), Te
         *budget_ms = options.budget_ms;
     }
     Ok(())
-}
-
-/// What a viewer observes of these entries, and the table after them.
-fn replayed(entries: &[Entry], viewer: Viewer) -> (Vec<Observation>, Table) {
-    let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
-    let mut observed = Vec::new();
-    for entry in &entries[1..] {
-        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
-        observed.extend(table.observe(&effect, viewer));
-    }
-    (observed, table)
 }
 
 proptest! {

@@ -168,3 +168,14 @@ pub(super) fn all_rules() -> impl Iterator<Item = Rules> {
         .into_iter()
         .flat_map(move |preset| preset.players().iter().flat_map(move |&count| teams(preset, count)))
 }
+
+/// What a viewer observes of these entries, and the table after them.
+pub(super) fn replayed(entries: &[Entry], viewer: Viewer) -> (Vec<Observation>, Table) {
+    let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
+    let mut observed = Vec::new();
+    for entry in &entries[1..] {
+        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
+        observed.extend(table.observe(&effect, viewer));
+    }
+    (observed, table)
+}

@@ -9,18 +9,7 @@ use crate::encoding::{
     decode_entry, decode_record, decode_summary, encode_entry, encode_record, encode_summary, record_entries,
 };
 use crate::journal::MatchId;
-use crate::table::{Command, DealSet, DealSetId, Deals, Entry, FairShuffler, Observation, Table};
-
-/// What a viewer observes of these entries, and the table after them.
-fn replayed(entries: &[Entry], viewer: Viewer) -> (Vec<Observation>, Table) {
-    let mut table = Table::new(entries[0].clone(), Arc::new(FairShuffler)).unwrap();
-    let mut observed = Vec::new();
-    for entry in &entries[1..] {
-        let effect = table.apply(entry.clone(), at_ms(0)).unwrap();
-        observed.extend(table.observe(&effect, viewer));
-    }
-    (observed, table)
-}
+use crate::table::{Command, DealSet, DealSetId, Deals, Entry, FairShuffler, Table};
 
 #[test]
 fn every_kind_of_match_plays_out_and_replays_from_entries_and_from_its_record() {
