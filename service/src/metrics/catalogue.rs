@@ -96,6 +96,8 @@ metrics! {
     JOURNAL_FAILED_COMMITS "zetema_journal_failed_commits_total" Counter [];
     /// Records that those commits added: divided by the commits it is the size of a batch.
     JOURNAL_RECORDS "zetema_journal_records_total" Counter [];
+    /// Segments of the journal's log that cleaning found damaged, and that stay: a live row of theirs can't be read, or they can't be dropped.
+    JOURNAL_DAMAGED_SEGMENTS "zetema_journal_damaged_segments" Gauge [];
     /// Requests that wait for the journal's writer, those in its hands too.
     JOURNAL_WAITING "zetema_journal_waiting_requests" Gauge [];
     /// For how long the oldest of them has waited: 0 when none does.

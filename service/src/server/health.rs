@@ -74,9 +74,12 @@ pub(super) async fn upkeep(
         }
         #[expect(
             clippy::cast_precision_loss,
-            reason = "a gauge is a float, and so many matches there are not"
+            reason = "a gauge is a float, and so many matches or segments there are not"
         )]
-        gauge!(metrics::LIVE_MATCHES).set(matches.live() as f64);
+        {
+            gauge!(metrics::LIVE_MATCHES).set(matches.live() as f64);
+            gauge!(metrics::JOURNAL_DAMAGED_SEGMENTS).set(now.damaged_segments as f64);
+        }
         counter!(metrics::JOURNAL_COMMITS).increment(now.commits - before.commits);
         counter!(metrics::JOURNAL_FAILED_COMMITS).increment(now.failed_commits - before.failed_commits);
         counter!(metrics::JOURNAL_RECORDS).increment(now.rows - before.rows);

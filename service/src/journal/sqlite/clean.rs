@@ -30,6 +30,11 @@ impl Cleaning {
     pub(super) fn committed(&mut self) {
         self.paused_for = self.paused_for.saturating_sub(1);
     }
+
+    /// How many segments stay since they are damaged.
+    fn staying(&self) -> usize {
+        self.stuck.len() + self.undroppable.len()
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -53,6 +58,7 @@ impl Writer {
                 tracing::error!(%table, "live rows of the journal's log can't be read: their segment stays until these matches are over");
                 self.cleaning.stuck.insert(number);
                 self.cleaning.victim = None;
+                self.stats.stay(self.cleaning.staying());
                 return;
             }
             Step::Copy(number, from) => {
@@ -65,6 +71,11 @@ impl Writer {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
+                if let Step::Drop(number) = step
+                    && self.cleaning.stuck.remove(&number)
+                {
+                    self.stats.stay(self.cleaning.staying());
+                }
                 // At most so much was copied.
                 self.unseen.committed(if copied > 0 { limits::COPIED_BYTES } else { 0 });
                 self.cleaning.victim = next;
@@ -76,7 +87,9 @@ impl Writer {
                     (Step::Drop(number), Failure::Step(error)) if read::is_damage(&error) => {
                         let table = table(number);
                         tracing::error!(%table, %error, "a segment of the journal's log can't be dropped: it stays until the next start");
+                        self.cleaning.stuck.remove(&number);
                         self.cleaning.undroppable.insert(number);
+                        self.stats.stay(self.cleaning.staying());
                     }
                     (_, failure) => {
                         self.cleaning.paused_for = limits::COMMITS_BEFORE_CLEANING_AGAIN;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counters that only grow, and what the writer has in its hands.
+/// Counters, and what the writer has in its hands.
 #[derive(Debug, Default)]
 pub(super) struct Stats {
     commits: AtomicU64,
@@ -14,6 +14,7 @@ pub(super) struct Stats {
     rows: AtomicU64,
     copied_rows: AtomicU64,
     dropped_segments: AtomicU64,
+    damaged_segments: AtomicU64,
     /// Requests in the writer's hands.
     in_hand: AtomicUsize,
     /// Since when the oldest of them has waited.
@@ -39,6 +40,9 @@ pub struct JournalStats {
     pub copied_rows: u64,
     /// Segments of the log that were dropped.
     pub dropped_segments: u64,
+    /// Segments of the log that cleaning found damaged, and that stay: a live row of theirs can't be read, or they can't be dropped. They
+    /// may become fewer.
+    pub damaged_segments: u64,
 }
 
 /// What waits for the writer of a journal.
@@ -94,6 +98,11 @@ impl Stats {
         self.dropped_segments.fetch_add(dropped_segments, Relaxed);
     }
 
+    /// So many segments stay, damaged as they are.
+    pub(super) fn stay(&self, damaged_segments: usize) {
+        self.damaged_segments.store(damaged_segments as u64, Relaxed);
+    }
+
     pub(super) fn get(&self) -> JournalStats {
         JournalStats {
             commits: self.commits.load(Relaxed),
@@ -103,6 +112,7 @@ impl Stats {
             rows: self.rows.load(Relaxed),
             copied_rows: self.copied_rows.load(Relaxed),
             dropped_segments: self.dropped_segments.load(Relaxed),
+            damaged_segments: self.damaged_segments.load(Relaxed),
         }
     }
 }
