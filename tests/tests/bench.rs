@@ -68,3 +68,33 @@ fn what_is_planted_is_measured_beside_a_server_without() {
         assert_eq!(of_planted, [false, true], "{:?}", report.subjects);
     }
 }
+
+#[test]
+fn two_builds_are_measured_in_turn_and_compared() {
+    let that = built("bench").to_str().unwrap();
+    let ran = bench(&["--smoke", "--row", "play", "--row", "rules", "--against", that]);
+    let told = text(&ran.stdout);
+    assert!(ran.status.success(), "{told}{}", text(&ran.stderr));
+    for row in ["play", "rules"] {
+        let found = told.lines().find(|line| line.split_whitespace().next() == Some(row));
+        let ratio: f64 = found.unwrap().split_whitespace().nth(3).unwrap().parse().unwrap();
+        assert!(ratio > 0.0, "{told}");
+    }
+}
+
+#[test]
+fn what_can_not_be_measured_in_turn_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let check = |args: &[&str], words: &[&str]| {
+        let ran = bench(args);
+        let told = text(&ran.stderr);
+        assert!(!ran.status.success(), "{args:?}");
+        assert!(words.iter().all(|word| told.contains(word)), "{args:?}: {told}");
+    };
+    let missing = missing.to_str().unwrap();
+    check(&["--row", "few", "--against", "/bin/true"], &["few", "stands still"]);
+    check(&["--row", "rules", "--against", missing], &[missing]);
+    check(&["--row", "rules", "--smoke", "--against", "/bin/true"], &["/bin/true", "has measured nothing"]);
+    check(&["--row", "rules", "--json", "x", "--against", "/bin/true"], &["--json"]);
+}

@@ -9,11 +9,13 @@
 //! Each has a runtime of one thread. The clients are as lean as honest clients can be: they know no rules, read of a message only what they
 //! need, and check that nothing is missing. What comes with another number than it should have, or without a receipt, ends the run.
 
+mod against;
 mod appends;
 mod bars;
 mod calls;
 mod census;
 mod codec;
+mod compared;
 mod cores;
 mod creation;
 mod echo;
@@ -49,7 +51,9 @@ mod subject;
 mod table;
 mod unary;
 
+pub use against::in_turn;
 pub use bars::{ROWS, planted};
+pub use compared::{Compared, compared, holds_in_turn};
 pub use cores::{CLIENT_CORE, pin};
 pub use figure::{Figure, Figures};
 pub use load::{Journaled, Matches, Via, Views};

@@ -27,12 +27,12 @@ mod linux {
     use std::process::ExitCode;
     use std::time::Duration;
 
-    use anyhow::Context;
+    use anyhow::{Context, bail};
     use clap::{Parser, Subcommand, ValueEnum};
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     use zetema_tests::bench::{
-        CLIENT_CORE, Journaled, Machine, Planted, ROWS, Role, Row, Run, Scale, Setting, instructions,
-        markdown, missed, pin, planted, select, serve, table,
+        CLIENT_CORE, Compared, Journaled, Machine, Planted, ROWS, Role, Row, Run, Scale, Setting, compared,
+        holds_in_turn, in_turn, instructions, markdown, missed, pin, planted, select, serve, table,
     };
     use zetema_tests::harness::built;
 
@@ -74,6 +74,10 @@ mod linux {
         /// Another program `zetema` than that of this build, for the rows that measure it.
         #[arg(long)]
         program: Option<PathBuf>,
+        /// Another build of this program, such as that of the commit before. Both measure in turn, each standing still while the
+        /// other runs, and what this one has is shown ÷ what that one has. No bar is judged.
+        #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "markdown", "planted", "instructions", "program"])]
+        against: Option<PathBuf>,
         /// Counts the instructions of an action under valgrind instead, and holds them against the figure in this file. Ends with
         /// 1 if there are over a tenth more.
         #[arg(long, value_name = "FILE")]
@@ -133,6 +137,7 @@ mod linux {
                 }
                 Ok(ExitCode::SUCCESS)
             }
+            None if args.against.is_some() => runtime.block_on(beside(&args)),
             None => runtime.block_on(run(args)),
         }
     }
@@ -156,6 +161,34 @@ mod linux {
         let (told, is_little) = instructions::judge(counted, instructions::stored(&text)?);
         println!("{told}");
         Ok(if is_little { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Measures beside another build.
+    async fn beside(args: &Args) -> anyhow::Result<ExitCode> {
+        let that = args.against.as_ref().context("no other program")?;
+        let mut rows = select(ROWS, &args.row)?;
+        if args.row.is_empty() {
+            rows.retain(holds_in_turn);
+        } else if let Some(row) = rows.iter().find(|row| !holds_in_turn(row)) {
+            bail!(
+                "{} is how long something takes: a program that stands still in between can't tell",
+                row.name
+            );
+        }
+        let mut arguments = vec![
+            format!("--rounds={}", args.rounds),
+            format!("--seconds={}", args.seconds),
+            format!("--warm-up={}", args.warm_up),
+        ];
+        arguments.extend(rows.iter().map(|row| format!("--row={}", row.name)));
+        arguments.extend(args.smoke.then(|| "--smoke".to_owned()));
+        let folder = args.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let [this, that] = in_turn([&std::env::current_exe()?, that], &arguments, &folder).await?;
+        let found = |row: &Row| {
+            Compared::of(row, &this, &that).with_context(|| format!("row {} lacks a figure", row.name))
+        };
+        print!("{}", compared(&rows.iter().map(found).collect::<anyhow::Result<Vec<_>>>()?));
+        Ok(ExitCode::SUCCESS)
     }
 
     async fn run(args: Args) -> anyhow::Result<ExitCode> {
