@@ -76,7 +76,7 @@ mod linux {
         program: Option<PathBuf>,
         /// Another build of this program, such as that of the commit before. Both measure in turn, each standing still while the
         /// other runs, and what this one has is shown ÷ what that one has. No bar is judged.
-        #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "markdown", "planted", "instructions", "program"])]
+        #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["json", "markdown", "planted", "instructions", "program", "list"])]
         against: Option<PathBuf>,
         /// Counts the instructions of an action under valgrind instead, and holds them against the figure in this file. Ends with
         /// 1 if there are over a tenth more.
@@ -166,14 +166,13 @@ mod linux {
     /// Measures beside another build.
     async fn beside(args: &Args) -> anyhow::Result<ExitCode> {
         let that = args.against.as_ref().context("no other program")?;
+        let that = that.canonicalize().with_context(|| that.display().to_string())?;
         let mut rows = select(ROWS, &args.row)?;
         if args.row.is_empty() {
             rows.retain(holds_in_turn);
         } else if let Some(row) = rows.iter().find(|row| !holds_in_turn(row)) {
-            bail!(
-                "{} is how long something takes: a program that stands still in between can't tell",
-                row.name
-            );
+            let held: Vec<&str> = ROWS.iter().filter(|row| holds_in_turn(row)).map(|row| row.name).collect();
+            bail!("{} can't be measured in turn: those that can are {}", row.name, held.join(", "));
         }
         let mut arguments = vec![
             format!("--rounds={}", args.rounds),
@@ -183,9 +182,14 @@ mod linux {
         arguments.extend(rows.iter().map(|row| format!("--row={}", row.name)));
         arguments.extend(args.smoke.then(|| "--smoke".to_owned()));
         let folder = args.folder.clone().unwrap_or_else(std::env::temp_dir);
-        let [this, that] = in_turn([&std::env::current_exe()?, that], &arguments, &folder).await?;
+        let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+        eprintln!("{} in turn with {}, {} rounds", names.join(", "), that.display(), args.rounds);
+        let measured = Duration::try_from_secs_f64(args.seconds).context("no number of seconds")?;
+        let programs = [&*std::env::current_exe()?, &*that];
+        let [this, that] = in_turn(programs, &arguments, &folder, measured).await?;
         let found = |row: &Row| {
-            Compared::of(row, &this, &that).with_context(|| format!("row {} lacks a figure", row.name))
+            let lacks = || format!("one of them has no {}: compare builds that measure it alike", row.name);
+            Compared::of(row, &this, &that).with_context(lacks)
         };
         print!("{}", compared(&rows.iter().map(found).collect::<anyhow::Result<Vec<_>>>()?));
         Ok(ExitCode::SUCCESS)

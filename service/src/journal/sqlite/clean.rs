@@ -86,7 +86,7 @@ impl Writer {
                 match (step, failure) {
                     (Step::Drop(number), Failure::Step(error)) if read::is_damage(&error) => {
                         let table = table(number);
-                        tracing::error!(%table, %error, "a segment of the journal's log can't be dropped: it stays until the next start");
+                        tracing::error!(%table, %error, "a segment of the journal's log can't be dropped: it stays, and the next start will most likely stop for it");
                         self.cleaning.stuck.remove(&number);
                         self.cleaning.undroppable.insert(number);
                         self.stats.stay(self.cleaning.staying());
