@@ -159,7 +159,7 @@ mod tests {
             assert!((turn - turn_ms).abs() < 1e-3, "{measured_ms} ms: {turn} ms");
         };
         check(20_000, 200.0);
-        check(5_000, 5_000.0 / 24.0);
+        check(5_000, 5_000.0 / 26.0);
         check(1_000, 500.0 / 3.0);
         check(400, 200.0);
         check(100, 50.0);
