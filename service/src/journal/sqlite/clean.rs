@@ -50,7 +50,13 @@ impl Writer {
 
     /// One step, in a transaction of its own: its failure is nobody's answer.
     pub(super) fn clean(&mut self) {
-        let Some(step) = self.next_step() else { return };
+        if let Some(step) = self.next_step() {
+            self.take(step);
+            self.stats.stay(self.cleaning.staying());
+        }
+    }
+
+    fn take(&mut self, step: Step) {
         let done = match step {
             Step::Drop(number) => self.in_transaction(|writer| writer.drop_segment(number)),
             Step::Copy(number, from) if self.live.next_live(number, from).is_none() => {
@@ -58,7 +64,6 @@ impl Writer {
                 tracing::error!(%table, "live rows of the journal's log can't be read: their segment stays until these matches are over");
                 self.cleaning.stuck.insert(number);
                 self.cleaning.victim = None;
-                self.stats.stay(self.cleaning.staying());
                 return;
             }
             Step::Copy(number, from) => {
@@ -71,10 +76,8 @@ impl Writer {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
-                if let Step::Drop(number) = step
-                    && self.cleaning.stuck.remove(&number)
-                {
-                    self.stats.stay(self.cleaning.staying());
+                if let Step::Drop(number) = step {
+                    self.cleaning.stuck.remove(&number);
                 }
                 // At most so much was copied.
                 self.unseen.committed(if copied > 0 { limits::COPIED_BYTES } else { 0 });
@@ -89,7 +92,6 @@ impl Writer {
                         tracing::error!(%table, %error, "a segment of the journal's log can't be dropped: it stays, and the next start will most likely stop for it");
                         self.cleaning.stuck.remove(&number);
                         self.cleaning.undroppable.insert(number);
-                        self.stats.stay(self.cleaning.staying());
                     }
                     (_, failure) => {
                         self.cleaning.paused_for = limits::COMMITS_BEFORE_CLEANING_AGAIN;
