@@ -1,5 +1,8 @@
 //! A journal in memory that does what it is told: fail, refuse, or lose the answer.
 
+mod ladders;
+mod told;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -9,10 +12,9 @@ use tokio::sync::watch;
 use crate::journal::{
     Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch, Finish,
     FinishOutcome, FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalStats,
-    LadderChange, LadderName, LadderStore, LaterRatings, MatchId, MetaKey, MetaValue, Never, NewMatches,
-    OtherBots, Outcome, PagePosition, PageSize, Payload, ReadError, RecordBytes, Request, RequestKey,
-    RequestReused, RequestState, Response, ResultFilter, ResultNumber, ResultPage, ResultRow, Standing,
-    StoredLadder, StoredLater, StoredMatch, StoredRating, StoredRecord, StoredToken, Summary, TokenChange,
+    LadderName, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, PagePosition, PageSize, Payload,
+    ReadError, Request, RequestKey, RequestReused, RequestState, Response, ResultFilter, ResultNumber,
+    ResultPage, ResultRow, Standing, StoredLadder, StoredMatch, StoredRecord, StoredToken, TokenChange,
     UnixMillis, Version,
 };
 
@@ -72,134 +74,6 @@ impl FakeJournal {
             results: watch::Sender::new(ResultNumber::ZERO),
             health: watch::Sender::new(Health::Writing),
         }
-    }
-
-    /// The next appends and ends meet these fates, the first one first.
-    pub(crate) fn doom(&self, fates: &[Fate]) {
-        self.inner.lock().unwrap().fates = fates.to_vec();
-    }
-
-    /// The next append takes so long.
-    pub(super) fn delay(&self, time: std::time::Duration) {
-        self.inner.lock().unwrap().delay = Some(time);
-    }
-
-    /// The next page of results takes so long.
-    pub(crate) fn delay_page(&self, time: std::time::Duration) {
-        self.inner.lock().unwrap().page_delay = Some(time);
-    }
-
-    /// How often all of a match was read.
-    pub(super) fn reads(&self) -> usize {
-        self.inner.lock().unwrap().reads
-    }
-
-    /// Damage was found in this match.
-    pub(super) fn quarantine(&self, match_id: MatchId) {
-        self.inner.lock().unwrap().quarantined.push(match_id);
-    }
-
-    /// The next reads fail.
-    pub(crate) fn blind(&self, reads: usize) {
-        self.inner.lock().unwrap().unreadable = reads;
-    }
-
-    /// The next reads of the first record of a match fail.
-    pub(super) fn blind_to_first(&self, reads: usize) {
-        self.inner.lock().unwrap().first_unreadable = reads;
-    }
-
-    /// The first record of a running match is this.
-    pub(super) fn replace_first(&self, match_id: MatchId, payload: Payload) {
-        self.inner.lock().unwrap().running.get_mut(&match_id).unwrap()[0] = payload;
-    }
-
-    /// What lists and results show of this result can't be read any more.
-    pub(crate) fn damage(&self, number: ResultNumber) {
-        let mut inner = self.inner.lock().unwrap();
-        let damaged = inner.finished.iter_mut().find(|finished| finished.result.number == number).unwrap();
-        damaged.result.summary = Summary::new(vec![0xff; 3]).unwrap();
-    }
-
-    /// The record of this result can't be read any more.
-    pub(crate) fn damage_record(&self, number: ResultNumber) {
-        let mut inner = self.inner.lock().unwrap();
-        let damaged = inner.finished.iter_mut().find(|finished| finished.result.number == number).unwrap();
-        damaged.record = RecordBytes::new(vec![0xff; 3]).unwrap();
-    }
-
-    /// From now on what is stored of the match of this result can't be read, and may be later.
-    pub(crate) fn hide_record(&self, number: ResultNumber) {
-        let mut inner = self.inner.lock().unwrap();
-        let hidden = inner.finished.iter().find(|finished| finished.result.number == number).unwrap();
-        let hidden = hidden.result.match_id;
-        inner.hidden.push(hidden);
-    }
-
-    /// This result is not there any more.
-    pub(crate) fn lose(&self, number: ResultNumber) {
-        self.inner.lock().unwrap().lost.push(number);
-    }
-
-    /// What is stored of ladders, to look at and to change.
-    pub(crate) fn ladders<T>(&self, look: impl FnOnce(&mut HashMap<LadderName, StoredLadder>) -> T) -> T {
-        look(&mut self.inner.lock().unwrap().ladders)
-    }
-
-    /// So many times what is stored of ladders can't be read.
-    pub(crate) fn blind_to_ladders(&self, times: usize) {
-        self.inner.lock().unwrap().ladders_blind = times;
-    }
-
-    /// From now on what is stored of ladders is damaged.
-    pub(crate) fn damage_ladders(&self) {
-        self.inner.lock().unwrap().ladders_damaged = Some(0);
-    }
-
-    /// How often it was tried to change them since.
-    pub(crate) fn damaged_ladders_tried(&self) -> usize {
-        self.inner.lock().unwrap().ladders_damaged.unwrap_or(0)
-    }
-
-    /// So many changes of ladders fail.
-    pub(crate) fn fail_ladders(&self, changes: usize) {
-        self.inner.lock().unwrap().ladders_fail = changes;
-    }
-
-    /// The keys of all values.
-    pub(crate) fn meta_keys(&self) -> Vec<MetaKey> {
-        self.inner.lock().unwrap().meta.keys().cloned().collect()
-    }
-
-    /// How many pages of results were read.
-    pub(crate) fn result_pages(&self) -> usize {
-        self.inner.lock().unwrap().result_pages
-    }
-
-    /// Another journal that holds what this one does with the last records of a running match cut off.
-    pub(crate) fn cut(&self, match_id: MatchId, records: usize) -> Self {
-        let other = Self::new();
-        let (mut running, meta) = {
-            let inner = self.inner.lock().unwrap();
-            (inner.running.clone(), inner.meta.clone())
-        };
-        if let Some(kept) = running.get_mut(&match_id) {
-            kept.truncate(records);
-        }
-        {
-            let mut inner = other.inner.lock().unwrap();
-            (inner.running, inner.meta) = (running, meta);
-        }
-        other
-    }
-
-    /// Appends a record that no table has asked for.
-    pub(crate) fn sneak(&self, match_id: MatchId, payload: Payload) {
-        self.inner.lock().unwrap().running.get_mut(&match_id).unwrap().push(payload);
-    }
-
-    pub(crate) fn records(&self, match_id: MatchId) -> Vec<Payload> {
-        self.inner.lock().unwrap().running.get(&match_id).cloned().unwrap_or_default()
     }
 }
 
@@ -483,52 +357,4 @@ impl Journal for FakeJournal {
     }
 
     async fn close(&self) {}
-}
-
-#[async_trait]
-impl LadderStore for FakeJournal {
-    async fn stored_ladder(&self, ladder: LadderName) -> Result<Option<StoredLadder>, ReadError> {
-        let mut inner = self.inner.lock().unwrap();
-        if inner.ladders_blind > 0 {
-            inner.ladders_blind -= 1;
-            return Err(ReadError::Unavailable(Cause::new("as told")));
-        }
-        Ok(inner.ladders.get(&ladder).cloned())
-    }
-
-    async fn change_ladder(&self, change: LadderChange) -> Outcome<(), StoredLater> {
-        let mut inner = self.inner.lock().unwrap();
-        if let Some(tried) = &mut inner.ladders_damaged {
-            *tried += 1;
-            return Outcome::Damaged(Cause::new("as told"));
-        }
-        if inner.ladders_fail > 0 {
-            inner.ladders_fail -= 1;
-            return Outcome::Failed(Cause::new("as told"));
-        }
-        change_in(&mut inner.ladders, change)
-    }
-}
-
-/// What a journal makes of such a change.
-fn change_in(
-    ladders: &mut HashMap<LadderName, StoredLadder>,
-    change: LadderChange,
-) -> Outcome<(), StoredLater> {
-    let LadderChange { ladder, mut stored, others, later } = change;
-    if let Some(before) = ladders.remove(&ladder) {
-        if later == LaterRatings::Stay && before.after > stored.after {
-            let after = before.after;
-            ladders.insert(ladder, before);
-            return Outcome::Refused(StoredLater { stored: after });
-        }
-        if others == OtherBots::Stay {
-            let is_other = |bot: &StoredRating| stored.bots.iter().all(|changed| changed.bot != bot.bot);
-            let others: Vec<StoredRating> = before.bots.into_iter().filter(is_other).collect();
-            stored.bots.extend(others);
-        }
-        stored.bots.sort_by(|one, other| one.bot.cmp(&other.bot));
-    }
-    ladders.insert(ladder, stored);
-    Outcome::Done(())
 }
