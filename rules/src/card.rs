@@ -77,6 +77,17 @@ impl Rank {
         Self::King,
     ];
 
+    /// The rank at each place of a suit. At those that are not used is no card.
+    const AT: [Self; PLACES_OF_A_SUIT as usize] = {
+        let mut at = [Self::King; PLACES_OF_A_SUIT as usize];
+        let mut rank = 0;
+        while rank < Self::ALL.len() {
+            at[rank] = Self::ALL[rank];
+            rank += 1;
+        }
+        at
+    };
+
     /// The letter of the text form: one of `A23456789TJQK`.
     pub const fn letter(self) -> char {
         b"A23456789TJQK"[self as usize] as char
@@ -88,6 +99,9 @@ impl Rank {
     }
 }
 
+/// Places for the ranks of a suit in a card mask.
+const PLACES_OF_A_SUIT: u8 = 16;
+
 /// A card, which is its face (R2): the two copies of an imperial card are the same `Card`.
 ///
 /// ```
@@ -98,7 +112,10 @@ impl Rank {
 /// # Ok::<(), zetema_rules::ParseCardError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Card(u8);
+pub struct Card {
+    /// The place of its bit in a card mask: sixteen for each suit, of which thirteen are used.
+    place: u8,
+}
 
 impl Card {
     /// How many faces there are.
@@ -106,46 +123,41 @@ impl Card {
 
     /// The card of this rank and suit.
     pub const fn new(rank: Rank, suit: Suit) -> Self {
-        Self(suit as u8 * 13 + rank as u8)
+        Self { place: suit as u8 * PLACES_OF_A_SUIT + rank as u8 }
     }
 
     /// The card with this number: suit × 13 + rank, so `AC` is 0 and `KS` is 51. `None` from 52 on.
     pub const fn from_index(index: usize) -> Option<Self> {
-        if index < Self::FACES {
-            #[allow(clippy::cast_possible_truncation)]
-            Some(Self(index as u8))
-        } else {
-            None
-        }
+        if index < Self::FACES { Some(Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13])) } else { None }
     }
 
     /// All 52 faces in order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
-        (0..52u8).map(Self)
+        (0..Self::FACES).map(|index| Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13]))
     }
 
     /// The card's number, see [`Card::from_index`].
     pub const fn index(self) -> usize {
-        self.0 as usize
+        self.suit().index() * 13 + self.rank().index()
     }
 
     /// The rank.
     pub const fn rank(self) -> Rank {
-        Rank::ALL[(self.0 % 13) as usize]
+        Rank::AT[(self.place % PLACES_OF_A_SUIT) as usize]
     }
 
     /// The suit.
     pub const fn suit(self) -> Suit {
-        Suit::ALL[(self.0 / 13) as usize]
+        Suit::ALL[(self.place / PLACES_OF_A_SUIT % 4) as usize]
     }
 
     pub(crate) const fn bit(self) -> u64 {
-        1 << (16 * (self.0 / 13) + self.0 % 13)
+        1 << (self.place % 64)
     }
 
     pub(crate) const fn from_bit_position(position: u32) -> Self {
         #[allow(clippy::cast_possible_truncation)]
-        Self(((position / 16) * 13 + position % 16) as u8)
+        Self { place: position as u8 }
     }
 }
 

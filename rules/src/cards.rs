@@ -60,6 +60,11 @@ impl Cards {
         (self.faces.count_ones() + self.doubles.count_ones()) as usize
     }
 
+    /// How many distinct faces.
+    pub(crate) const fn face_count(self) -> usize {
+        self.faces.count_ones() as usize
+    }
+
     /// How many cards of each suit. All four are counted at once, which is what listing flushes asks for.
     pub(crate) fn suit_counts(self) -> [usize; 4] {
         let counts = lane_counts(self.faces) + lane_counts(self.doubles);

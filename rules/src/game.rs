@@ -277,6 +277,14 @@ impl Game {
         *known = known.union(cards);
     }
 
+    /// A card that is held leaves a hand, and what is known to be held with it (R8).
+    pub(crate) fn take_from_hand(&mut self, seat: Seat, card: Card) {
+        let i = seat.index();
+        self.hands[i].remove(card);
+        self.public.known_held[i].remove(card);
+        self.public.hand_counts[i] -= 1;
+    }
+
     /// Cards leave a hand, and what is known to be held with them (R8).
     pub(crate) fn leave_hand(&mut self, seat: Seat, cards: Cards) {
         let i = seat.index();

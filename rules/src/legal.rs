@@ -25,7 +25,7 @@ pub struct LegalActions {
 impl LegalActions {
     /// How many actions.
     pub fn len(&self) -> usize {
-        self.discards.len() + self.declarations.len()
+        self.discards.face_count() + self.declarations.len()
     }
 
     /// Whether there is none: nobody is to act.
@@ -35,7 +35,7 @@ impl LegalActions {
 
     /// The action with this index.
     pub fn get(&self, index: usize) -> Option<Action> {
-        match index.checked_sub(self.discards.len()) {
+        match index.checked_sub(self.discards.face_count()) {
             None => self.discards.faces_in_order().nth(index).map(Action::Discard),
             Some(index) => self.declarations.get(index).copied().map(Action::Declare),
         }
@@ -89,7 +89,7 @@ pub(crate) fn declarations(
     let mut melds = Melds { rules, public, seat, out };
     melds.sequences(hand);
     melds.flushes(hand);
-    let assemblies = assemblies(hand);
+    let assemblies = all_five(hand);
     if !assemblies.is_empty() {
         out.extend(assemblies.iter().map(Declaration::Assembly));
     }
@@ -103,9 +103,9 @@ pub(crate) fn reuse(rules: &Rules, public: &PublicState, seat: Seat, cards: Card
     (shared > usize::from(most)).then_some(PlayError::ReusesTooMany { shared, most })
 }
 
-/// The ranks of which all five cards are here (R14).
-pub(crate) fn assemblies(hand: Cards) -> Ranks {
-    let (faces, doubles) = (hand.faces(), hand.doubles());
+/// The ranks of which all five cards are here: assemblies in a hand (R14), zetemas in the tableau (R16).
+pub(crate) fn all_five(cards: Cards) -> Ranks {
+    let (faces, doubles) = (cards.faces(), cards.doubles());
     let every_suit = faces & faces >> 16 & faces >> 32 & faces >> 48;
     let second_copy = doubles | doubles >> 16 | doubles >> 32 | doubles >> 48;
     #[allow(clippy::cast_possible_truncation)]

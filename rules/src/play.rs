@@ -53,7 +53,7 @@ impl Game {
             Declaration::Sequence(cards) | Declaration::Flush(cards) | Declaration::FlushSequence(cards) => {
                 self.check_meld(seat, declaration, cards)
             }
-            Declaration::Assembly(rank) if legal::assemblies(hand).contains(rank) => Ok(()),
+            Declaration::Assembly(rank) if legal::all_five(hand).contains(rank) => Ok(()),
             Declaration::Assembly(rank) => Err(PlayError::AssemblyNotHeld { rank }),
             Declaration::Marriages { hand: from_hand, tableau: from_tableau } => {
                 self.check_marriages(hand, from_hand, from_tableau)
@@ -101,7 +101,7 @@ impl Game {
         if exposed {
             self.public.exposed[seat.index()] = None;
         }
-        self.leave_hand(seat, card.into());
+        self.take_from_hand(seat, card);
         self.public.tableau.insert(card);
         events.push(Event::public(SeatEvent::Discarded { seat, card }));
         let rank = card.rank();

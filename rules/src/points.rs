@@ -4,6 +4,7 @@ use crate::action::{Action, Declaration};
 use crate::card::{Card, Rank};
 use crate::cards::Cards;
 use crate::event::Viewer;
+use crate::legal;
 use crate::options::{ImperialBonus, RoyalZetema};
 use crate::public::{Phase, PublicState, Stage};
 use crate::rules::Rules;
@@ -70,7 +71,7 @@ impl PublicState {
 
     /// Whether the pile of this rank in this tableau, just completed, is a zetema (R16).
     pub(crate) fn is_zetema(&self, rules: &Rules, tableau: Cards, rank: Rank) -> bool {
-        if tableau.of_rank(rank).len() < 5 {
+        if !legal::all_five(tableau).contains(rank) {
             return false;
         }
         let needed = match (rules.royal_zetema, rank) {

@@ -30,8 +30,17 @@ impl Seat {
     /// The seat so many places clockwise among `players`.
     #[must_use]
     pub const fn clockwise(self, places: usize, players: Players) -> Self {
+        let (sum, count) = (self.index() + places, players.count());
+        // Nearly always it is once around at most, and a division takes as long as all else of a turn.
+        let index = if sum < count {
+            sum
+        } else if sum < 2 * count {
+            sum - count
+        } else {
+            sum % count
+        };
         #[allow(clippy::cast_possible_truncation)]
-        Self(((self.index() + places) % players.count()) as u8)
+        Self(index as u8)
     }
 }
 
