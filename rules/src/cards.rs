@@ -65,6 +65,21 @@ impl Cards {
         self.faces.count_ones() as usize
     }
 
+    /// The distinct face with this number in their order, 0 for the first, if there are as many.
+    pub(crate) const fn face(self, number: usize) -> Option<Card> {
+        let (mut left, mut before) = (self.faces, number);
+        while before > 0 && left != 0 {
+            left &= left - 1;
+            before -= 1;
+        }
+        if left == 0 { None } else { Some(Card::from_bit_position(left.trailing_zeros())) }
+    }
+
+    /// The last of the faces, if there is one.
+    pub(crate) fn last_face(self) -> Option<Card> {
+        self.faces.checked_ilog2().map(Card::from_bit_position)
+    }
+
     /// How many cards of each suit. All four are counted at once, which is what listing flushes asks for.
     pub(crate) fn suit_counts(self) -> [usize; 4] {
         let counts = lane_counts(self.faces) + lane_counts(self.doubles);

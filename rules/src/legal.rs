@@ -36,7 +36,7 @@ impl LegalActions {
     /// The action with this index.
     pub fn get(&self, index: usize) -> Option<Action> {
         match index.checked_sub(self.discards.face_count()) {
-            None => self.discards.faces_in_order().nth(index).map(Action::Discard),
+            None => self.discards.face(index).map(Action::Discard),
             Some(index) => self.declarations.get(index).copied().map(Action::Declare),
         }
     }
@@ -234,8 +234,6 @@ struct Marriages<'a> {
     hand_min: MarriageHandMin,
     hand: Cards,
     tableau: Cards,
-    /// The suits with at least one marriage, by their kings.
-    couples: Cards,
     out: &'a mut Vec<Declaration>,
 }
 
@@ -248,24 +246,21 @@ fn marriages(rules: &Rules, hand: Cards, tableau: Cards, out: &mut Vec<Declarati
     if hand.faces() & (couples | couples >> 1) == 0 {
         return;
     }
-    let couples = Cards::from_faces(couples);
-    let mut marriages = Marriages { hand_min: rules.marriage_hand_min, hand, tableau, couples, out };
-    marriages.choose(&Suit::ALL, Cards::EMPTY, Cards::EMPTY);
+    let mut marriages = Marriages { hand_min: rules.marriage_hand_min, hand, tableau, out };
+    marriages.choose(Cards::from_faces(couples), Cards::EMPTY, Cards::EMPTY);
 }
 
 impl Marriages<'_> {
-    /// Chooses none, one or two marriages of each of the suits, beside those chosen.
-    fn choose(&mut self, suits: &[Suit], hand: Cards, tableau: Cards) {
-        let Some((&suit, rest)) = suits.split_last() else {
+    /// Chooses none, one or two marriages of each suit in which there is one, by its king, beside those chosen.
+    fn choose(&mut self, couples: Cards, hand: Cards, tableau: Cards) {
+        let Some(king) = couples.last_face() else {
             if !hand.is_empty() {
                 self.out.push(Declaration::Marriages { hand, tableau });
             }
             return;
         };
+        let (suit, rest) = (king.suit(), couples.minus(king.into()));
         self.choose(rest, hand, tableau);
-        if self.couples.of_suit(suit).is_empty() {
-            return;
-        }
         let (own, open) = (self.hand.of_suit(suit), self.tableau.of_suit(suit));
         for king in sources(own.of_rank(Rank::King), open.of_rank(Rank::King)) {
             for queen in sources(own.of_rank(Rank::Queen), open.of_rank(Rank::Queen)) {
