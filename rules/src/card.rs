@@ -128,12 +128,17 @@ impl Card {
 
     /// The card with this number: suit × 13 + rank, so `AC` is 0 and `KS` is 51. `None` from 52 on.
     pub const fn from_index(index: usize) -> Option<Self> {
-        if index < Self::FACES { Some(Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13])) } else { None }
+        if index < Self::FACES { Some(Self::numbered(index)) } else { None }
+    }
+
+    /// The card with a number that is one.
+    const fn numbered(index: usize) -> Self {
+        Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13])
     }
 
     /// All 52 faces in order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
-        (0..Self::FACES).map(|index| Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13]))
+        (0..Self::FACES).map(Self::numbered)
     }
 
     /// The card's number, see [`Card::from_index`].
