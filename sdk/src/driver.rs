@@ -131,8 +131,8 @@ impl Driver {
                     self.core.finish();
                 }
                 came = self.transport.next() => self.receive(came),
-                () = self.thinkers.some_done() => for (key, worked) in self.thinkers.take_done() {
-                    self.core.worked(key, worked);
+                () = self.thinkers.some_done() => for (key, bot, worked) in self.thinkers.take_done() {
+                    self.core.worked(key, bot, worked);
                 },
                 Some((of, record)) = self.records.next() => self.core.record(&of, record),
                 () = poll_fn(|context| alarm.poll_ring(context)) => self.core.tick(Instant::now()),
@@ -170,13 +170,12 @@ impl Driver {
             Output::Connect => self.transport.connect(),
             Output::Disconnect => self.transport.disconnect(),
             Output::Send(message) => self.transport.send(message),
-            Output::Work { key, calls } => self.thinkers.work(key, calls),
+            Output::Work { key, bot, calls } => self.thinkers.work(key, bot, calls),
             Output::FetchRecord { match_id, claim } => {
                 let fetched = self.transport.fetch_record(match_id.clone(), &claim);
                 self.records.push(Box::pin(async move { (match_id, fetched.await) }));
             }
-            Output::Finished { key, outcome } => {
-                self.thinkers.remove(key);
+            Output::Finished { key: _, outcome } => {
                 // If the session was dropped, the next turn of the loop ends this task.
                 let _ = self.told.send(Told::Event(SessionEvent::Outcome(outcome)));
             }

@@ -47,6 +47,7 @@ mod tls;
 mod token;
 mod transport;
 mod wire;
+mod work;
 
 /// The rules of the game: cards, actions, views and presets.
 pub use zetema_rules as rules;

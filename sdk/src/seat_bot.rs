@@ -1,9 +1,14 @@
 //! The bot of a seat, and what it does in one go.
 
-use crate::bot::Bot;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::bot::{Bot, MatchInfo};
 use crate::fault::{Fault, guarded};
-use crate::session::{Answer, Call, Worked};
-use crate::thinkers::Factory;
+use crate::work::{Answer, Call, Worked};
+
+/// Makes the bot of a seat.
+pub(crate) type Factory = Arc<dyn Fn(&MatchInfo) -> Box<dyn Bot> + Send + Sync>;
 
 /// The bot of a seat; none before it is made, and when it has fallen. No panic of its own code, dropping included, goes
 /// beyond this.
@@ -52,6 +57,13 @@ impl SeatBot {
                 }
             }
         }
+    }
+}
+
+/// Whether there is one.
+impl fmt::Debug for SeatBot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "SeatBot" } else { "SeatBot(none)" })
     }
 }
 

@@ -4,39 +4,32 @@ mod pool;
 mod threads;
 
 use std::future::poll_fn;
-use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use rustc_hash::FxHashMap;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::alarm::Alarm;
-use crate::bot::{Bot, MatchInfo};
-use crate::seat_bot::SeatBot;
-use crate::session::{Call, Key, Worked};
+use crate::seat_bot::{Factory, SeatBot};
+use crate::session::Key;
+use crate::work::{Call, Worked};
 use pool::{Done, Job, Pool};
 pub use threads::BotThreads;
-
-/// Makes the bot of a seat.
-pub(crate) type Factory = Arc<dyn Fn(&MatchInfo) -> Box<dyn Bot> + Send + Sync>;
 
 /// How long bots wait for one that thinks before more threads are there for them, as many again each time.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// The bots of a session, and what they do on threads that it may share with others.
+/// What the bots of a session do, on threads that it may share with others.
 ///
-/// A bot is with its seat, or at work in one thread; never in two. What waits is bounded by the
+/// A bot is with its seat, or here and at work; never in two places. What waits is bounded by the
 /// matches: a seat's match can't go on beyond its own decision.
 ///
 /// To wake a thread costs more than a simple bot takes to choose. So what comes together, to all sessions, is done by one
 /// thread, one bot after the other, and is told together. Who is behind a bot that takes long gets another thread.
 pub(crate) struct Thinkers {
-    /// The bot of each seat; none while it is at work.
-    bots: FxHashMap<Key, SeatBot>,
     /// What no thread knows of yet.
     new: Vec<(Key, SeatBot, Vec<Call>)>,
     /// What is to be told.
@@ -59,14 +52,12 @@ pub(crate) enum Started {
 impl Thinkers {
     pub(crate) fn new(factory: Factory, runtime: Handle, threads: BotThreads, at_once: NonZeroUsize) -> Self {
         let pool = Pool::new(factory, runtime);
-        let (bots, patience) = (FxHashMap::default(), Alarm::default());
-        let (started, at_once) = (Instant::now(), at_once.get());
-        Self { bots, new: Vec::new(), done: Vec::new(), pool, threads, started, at_once, patience }
+        let (started, at_once, patience) = (Instant::now(), at_once.get(), Alarm::default());
+        Self { new: Vec::new(), done: Vec::new(), pool, threads, started, at_once, patience }
     }
 
-    /// Has the seat's bot do this, from [`Thinkers::start`] on. It must not be at work.
-    pub(crate) fn work(&mut self, key: Key, calls: Vec<Call>) {
-        let bot = mem::take(self.bots.entry(key).or_default());
+    /// Has the seat's bot do this, from [`Thinkers::start`] on.
+    pub(crate) fn work(&mut self, key: Key, bot: SeatBot, calls: Vec<Call>) {
         self.new.push((key, bot, calls));
     }
 
@@ -145,15 +136,11 @@ impl Thinkers {
         poll_fn(|context| self.poll_done(context)).await;
     }
 
-    /// What the bots came to that were waited for, each told once.
-    pub(crate) fn take_done(&mut self) -> impl Iterator<Item = (Key, Worked)> {
+    /// What the bots came to that were waited for, each told once, with its bot.
+    pub(crate) fn take_done(&mut self) -> impl Iterator<Item = (Key, SeatBot, Worked)> {
         self.done.drain(..).map(|Done { key, bot, worked, calls }| {
             drop(calls);
-            // There is no place for it if its seat was over before.
-            if let Some(place) = self.bots.get_mut(&key) {
-                *place = bot;
-            }
-            (key, worked)
+            (key, bot, worked)
         })
     }
 
@@ -168,11 +155,6 @@ impl Thinkers {
         }
         jobs.session = Some(context.waker().clone());
         Poll::Pending
-    }
-
-    /// Lets go of a seat's bot.
-    pub(crate) fn remove(&mut self, key: Key) {
-        self.bots.remove(&key);
     }
 }
 

@@ -15,7 +15,6 @@ mod sending;
 mod tag;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant, SystemTime};
@@ -30,7 +29,9 @@ use crate::fault::Fault;
 use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
+use crate::seat_bot::SeatBot;
 use crate::wire::Outgoing;
+use crate::work::{Call, Worked};
 use assigned::{AssignedSeats, Taking};
 use backoff::Backoff;
 use link::{Link, Room};
@@ -39,7 +40,6 @@ pub(crate) use queues::Wish;
 use seat::{Reaction, SeatCore, SeatLink};
 use tag::Asked;
 pub(crate) use tag::{Change, Key};
-pub(crate) use work::{Answer, Call, Worked};
 
 /// How a session behaves.
 #[derive(Clone, Debug)]
@@ -83,11 +83,15 @@ pub(crate) enum Output {
     /// Send this.
     Send(Outgoing),
     /// Have the seat's bot do this.
-    Work { key: Key, calls: Vec<Call> },
+    Work { key: Key, bot: SeatBot, calls: Vec<Call> },
     /// Fetch the record of this match, as the player of one of its seats.
     FetchRecord { match_id: String, claim: Claim },
     /// The seat is over.
-    Finished { key: Key, outcome: Box<Outcome> },
+    Finished {
+        #[cfg_attr(not(test), expect(dead_code, reason = "tests tell by it whose outcome it is"))]
+        key: Key,
+        outcome: Box<Outcome>,
+    },
     /// What came of a change of the ladders that the bot waits on.
     Queued { change: Change, answer: Result<Vec<QueueState>, Error> },
     /// Tell this.
@@ -293,10 +297,10 @@ impl Core {
         self.joining.clear();
     }
 
-    /// A bot has done what it was asked.
-    pub(crate) fn worked(&mut self, key: Key, worked: Worked) {
+    /// A bot has done what it was asked. It goes back to its seat, if that is still there.
+    pub(crate) fn worked(&mut self, key: Key, bot: SeatBot, worked: Worked) {
         let Some(seat) = self.seats.get_mut(&key) else { return };
-        let reaction = seat.worked(worked);
+        let reaction = seat.worked(bot, worked);
         self.react(key, reaction);
     }
 
@@ -365,8 +369,8 @@ impl Core {
     /// Gives the bot what it is to do, and hands out the outcome when all is done.
     fn advance(&mut self, key: Key) {
         let Some(seat) = self.seats.get_mut(&key) else { return };
-        if let Some(calls) = seat.next_calls() {
-            self.out.push_back(Output::Work { key, calls });
+        if let Some((bot, calls)) = seat.next_calls() {
+            self.out.push_back(Output::Work { key, bot, calls });
         }
         if seat.is_done()
             && let Some(seat) = self.seats.remove(&key)

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::Factory;
 use crate::fault::guarded;
-use crate::seat_bot::SeatBot;
-use crate::session::{Call, Key, Worked};
+use crate::seat_bot::{Factory, SeatBot};
+use crate::session::Key;
+use crate::work::{Call, Worked};
 
 /// How long a turn lasts while there is something to do: then it is that of another session.
 const TURN: Duration = Duration::from_millis(5);

@@ -1,4 +1,5 @@
 use std::cell::Cell;
+use std::mem;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -11,7 +12,7 @@ use zetema_rules::fair::{MatchSeed, Nonce};
 use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
 
 use super::*;
-use crate::bot::{Bot, Decision};
+use crate::bot::{Bot, Decision, MatchInfo};
 use crate::fault::Fault;
 
 /// The seat to act in a match that was just dealt, and its decision.
@@ -86,7 +87,7 @@ fn start(thinkers: &mut Thinkers) {
 /// Has bots of these names start and choose, the first by the key 1.
 fn begin<'a>(thinkers: &mut Thinkers, names: impl IntoIterator<Item = &'a str>) {
     for (key, name) in (1..).zip(names) {
-        thinkers.work(Key(key), first_calls(name));
+        thinkers.work(Key(key), SeatBot::default(), first_calls(name));
     }
     start(thinkers);
 }
@@ -104,7 +105,7 @@ async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// What so many bots came to, in the order in which that is told.
-async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
+async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, SeatBot, Worked)> {
     let mut told = Vec::new();
     while told.len() < bots {
         until(|| thinkers.some_done().now_or_never()).await;
@@ -113,11 +114,13 @@ async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, Worked)> {
     told
 }
 
-async fn check_chose(thinkers: &mut Thinkers, keys: &[u64]) {
+/// The bots come back with what they chose.
+async fn check_chose(thinkers: &mut Thinkers, keys: &[u64]) -> Vec<SeatBot> {
     let told = told(thinkers, keys.len()).await;
     let chose = |worked: &Worked| matches!(worked, Worked::Chose(answer) if answer.decision == 1);
-    assert!(told.iter().all(|(_, worked)| chose(worked)), "{told:?}");
-    assert_eq!(told.iter().map(|(key, _)| key.0).collect::<Vec<_>>(), keys);
+    assert!(told.iter().all(|(_, _, worked)| chose(worked)), "{told:?}");
+    assert_eq!(told.iter().map(|(key, ..)| key.0).collect::<Vec<_>>(), keys);
+    told.into_iter().map(|(_, bot, _)| bot).collect()
 }
 
 /// Bots wait for as long as is needed to get more threads, so often.
@@ -142,7 +145,7 @@ async fn a_bot_that_is_slow_holds_up_none_that_comes_later() {
     let (mut thinkers, open) = thinkers(2);
     begin(&mut thinkers, ["waits"]);
     for key in [2, 3] {
-        thinkers.work(Key(key), first_calls("quick"));
+        thinkers.work(Key(key), SeatBot::default(), first_calls("quick"));
         start(&mut thinkers);
         check_chose(&mut thinkers, &[key]).await;
     }
@@ -181,12 +184,12 @@ async fn a_panic_anywhere_in_a_bot_is_a_fault_of_its_seat() {
     {
         begin(&mut thinkers, [name]);
         let told = told(&mut thinkers, 1).await;
-        let [(Key(1), Worked::Fell(fault))] = &told[..] else { panic!("{told:?}") };
+        let [(Key(1), _, Worked::Fell(fault))] = &told[..] else { panic!("{told:?}") };
         assert_eq!(*fault, Fault::Panicked { message: message.to_owned() });
     }
     begin(&mut thinkers, ["panics", "quick", "panics twice", "quick"]);
     let told = told(&mut thinkers, 4).await;
-    let chose = told.iter().map(|(_, worked)| matches!(worked, Worked::Chose(_)));
+    let chose = told.iter().map(|(_, _, worked)| matches!(worked, Worked::Chose(_)));
     assert_eq!(chose.collect::<Vec<_>>(), [false, true, false, true]);
 }
 
@@ -200,8 +203,8 @@ async fn a_bot_that_waits_is_not_asked_when_its_session_is_gone() {
     drop(open);
 }
 
-fn ask_again(thinkers: &mut Thinkers, key: Key) {
-    thinkers.work(key, vec![Call::Choose(decision().1)]);
+fn ask_again(thinkers: &mut Thinkers, key: Key, bot: SeatBot) {
+    thinkers.work(key, bot, vec![Call::Choose(decision().1)]);
     start(thinkers);
 }
 
@@ -220,9 +223,9 @@ fn turns(sessions: usize, at_most: usize) -> Vec<u32> {
         let (mut thinkers, _open) = thinkers_on(&threads, 4);
         begin(&mut thinkers, ["quick"]);
         while !all() {
-            check_chose(&mut thinkers, &[1]).await;
+            let bot = check_chose(&mut thinkers, &[1]).await.remove(0);
             chosen.update(|chosen| chosen + 1);
-            ask_again(&mut thinkers, Key(1));
+            ask_again(&mut thinkers, Key(1), bot);
             // They are one task here: it goes to the next before this one may be told again.
             yield_now().await;
         }
@@ -250,11 +253,13 @@ fn a_session_in_which_a_bot_always_waits_for_its_turn_leaves_the_thread_to_other
         let is_busy = async {
             loop {
                 open.send(()).unwrap();
-                told(&mut busy, 1).await.iter().for_each(|(key, _)| ask_again(&mut busy, *key));
+                for (key, bot, _) in told(&mut busy, 1).await {
+                    ask_again(&mut busy, key, bot);
+                }
             }
         };
         tokio::select! {
-            () = check_chose(&mut other, &[1]) => {}
+            _ = check_chose(&mut other, &[1]) => {}
             () = is_busy => {}
         }
     };
@@ -266,7 +271,7 @@ async fn bots_of_several_sessions_that_are_asked_together_think_on_one_thread() 
     let threads = threads(9);
     let mut sessions: Vec<_> = (0..3).map(|_| thinkers_on(&threads, 4)).collect();
     for (thinkers, _) in &mut sessions {
-        thinkers.work(Key(1), first_calls("quick"));
+        thinkers.work(Key(1), SeatBot::default(), first_calls("quick"));
         assert_eq!(thinkers.start(), Started::Something);
     }
     assert_eq!(threads.count(), 0, "nobody was woken yet");
@@ -399,7 +404,7 @@ async fn no_bot_ends_its_thread_whatever_it_leaves_there() {
         let mut thinkers = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
         begin(&mut thinkers, ["harms", "harms too"]);
         let told = told(&mut thinkers, 2).await;
-        assert!(told.iter().all(|(_, worked)| matches!(worked, Worked::Fell(_)) == falls), "{told:?}");
+        assert!(told.iter().all(|(_, _, worked)| matches!(worked, Worked::Fell(_)) == falls), "{told:?}");
         check_thinks_on(&threads).await;
     }
 }
@@ -410,8 +415,8 @@ async fn what_a_bot_chose_is_told_whatever_it_leaves_on_its_thread() {
     let factory: Factory = Arc::new(|_| Box::new(Harmful::StaysOnTheRuntime));
     let mut harmful = Thinkers::new(factory, Handle::current(), threads.clone(), NonZeroUsize::MIN);
     let (mut slow, open) = thinkers_on(&threads, 1);
-    harmful.work(Key(1), first_calls("harms"));
-    slow.work(Key(1), first_calls("waits"));
+    harmful.work(Key(1), SeatBot::default(), first_calls("harms"));
+    slow.work(Key(1), SeatBot::default(), first_calls("waits"));
     assert_eq!((harmful.start(), slow.start()), (Started::Something, Started::Something));
     harmful.wake();
     check_chose(&mut harmful, &[1]).await;
@@ -424,7 +429,7 @@ async fn who_comes_behind_a_slow_bot_of_its_own_session_waits_for_nothing() {
     let (mut thinkers, open) = thinkers(2);
     begin(&mut thinkers, ["waits"]);
     until(|| (!thinkers.threads.is_one_awake()).then_some(())).await;
-    thinkers.work(Key(2), first_calls("quick"));
+    thinkers.work(Key(2), SeatBot::default(), first_calls("quick"));
     start(&mut thinkers);
     assert_eq!(thinkers.threads.count(), 2, "one was made at once");
     check_chose(&mut thinkers, &[2]).await;
@@ -453,7 +458,7 @@ async fn what_makes_bots_may_panic_when_it_is_dropped_on_a_thread() {
 async fn a_session_that_ends_before_a_thread_was_woken_for_it_is_let_go_of() {
     let (threads, (mut thinkers, open)) = (threads(1), thinkers(1));
     thinkers.threads = threads;
-    thinkers.work(Key(1), first_calls("waits"));
+    thinkers.work(Key(1), SeatBot::default(), first_calls("waits"));
     assert_eq!(thinkers.start(), Started::Something);
     drop(thinkers);
     // What makes bots has the other end.
@@ -464,7 +469,7 @@ async fn a_session_that_ends_before_a_thread_was_woken_for_it_is_let_go_of() {
 async fn how_long_the_runtime_takes_to_wake_a_thread_is_no_reason_for_more_threads() {
     let (mut thinkers, open) = thinkers(8);
     for key in 1..=4 {
-        thinkers.work(Key(key), first_calls("waits"));
+        thinkers.work(Key(key), SeatBot::default(), first_calls("waits"));
     }
     assert_eq!(thinkers.start(), Started::Something);
     tokio::time::advance(10 * PATIENCE).await;

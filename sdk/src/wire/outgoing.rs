@@ -5,7 +5,7 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 use zetema_proto::{Wire, v1};
 use zetema_rules::{Action, Card};
 
-use crate::session::Answer;
+use crate::work::Answer;
 
 /// What a session sends on a Play stream.
 #[derive(Debug)]

@@ -11,13 +11,14 @@ use zetema_proto::{Wire, v1};
 use zetema_rules::fair::Nonce;
 
 use super::tag::Asked;
-use super::work::{Answer, Call, Worked};
 use crate::bot::MatchInfo;
 use crate::claim::Claim;
 use crate::deal_check::{DealCheck, DealError, Replayed, Unchecked};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
+use crate::seat_bot::SeatBot;
+use crate::work::{Answer, Call, Worked};
 use known::{Joined, Known};
 pub(crate) use observed::end_from_wire;
 
@@ -124,9 +125,10 @@ enum Resign {
     Confirmed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BotState {
-    Idle,
+    /// With the seat.
+    Idle(SeatBot),
+    /// At work.
     Busy,
     /// At work on what the server has lost since: its answer counts for nothing.
     BusyInVain,
@@ -162,7 +164,7 @@ impl SeatCore {
             running: None,
             timed_out: None,
             debts: Debts::default(),
-            bot: BotState::Idle,
+            bot: BotState::Idle(SeatBot::default()),
             calls: Vec::new(),
             closing: None,
             end: None,
@@ -206,7 +208,7 @@ impl SeatCore {
         self.current = None;
         self.debts.answer = None;
         self.calls.clear();
-        if self.bot == BotState::Busy {
+        if matches!(self.bot, BotState::Busy) {
             self.bot = BotState::BusyInVain;
         }
     }
@@ -283,30 +285,31 @@ impl SeatCore {
     // The bot.
 
     fn call(&mut self, call: Call) {
-        if self.bot != BotState::Gone {
+        if !matches!(self.bot, BotState::Gone) {
             self.calls.push(call);
         }
     }
 
-    /// The next calls for the bot, up to the first decision, if it is free.
-    pub(crate) fn next_calls(&mut self) -> Option<Vec<Call>> {
-        if self.bot != BotState::Idle || self.calls.is_empty() {
-            return None;
-        }
+    /// The bot and its next calls, up to the first decision, if it is free.
+    pub(crate) fn next_calls(&mut self) -> Option<(SeatBot, Vec<Call>)> {
+        let bot = match &mut self.bot {
+            BotState::Idle(bot) if !self.calls.is_empty() => mem::take(bot),
+            _ => return None,
+        };
+        self.bot = BotState::Busy;
         let decision = self.calls.iter().position(|call| matches!(call, Call::Choose(_)));
         let later = decision.map_or_else(Vec::new, |last| self.calls.split_off(last + 1));
-        self.bot = BotState::Busy;
-        Some(mem::replace(&mut self.calls, later))
+        Some((bot, mem::replace(&mut self.calls, later)))
     }
 
-    pub(crate) fn worked(&mut self, worked: Worked) -> Reaction {
-        let before = self.bot;
-        if before != BotState::Gone {
-            self.bot = BotState::Idle;
+    pub(crate) fn worked(&mut self, bot: SeatBot, worked: Worked) -> Reaction {
+        let in_vain = matches!(self.bot, BotState::BusyInVain);
+        if !matches!(self.bot, BotState::Gone) {
+            self.bot = BotState::Idle(bot);
         }
         match worked {
             Worked::Done => Reaction::Fine,
-            Worked::Chose(_) if before == BotState::BusyInVain || self.is_over() => Reaction::Fine,
+            Worked::Chose(_) if in_vain || self.is_over() => Reaction::Fine,
             // An answer to a decision that is over would only be refused.
             Worked::Chose(answer)
                 if answer.decision == self.asked
@@ -376,7 +379,7 @@ impl SeatCore {
     pub(crate) fn is_done(&self) -> bool {
         self.end.is_some()
             && match self.bot {
-                BotState::Idle => self.calls.is_empty(),
+                BotState::Idle(_) => self.calls.is_empty(),
                 BotState::Busy | BotState::BusyInVain => false,
                 BotState::Gone => true,
             }

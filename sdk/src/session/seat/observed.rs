@@ -15,8 +15,8 @@ use crate::deal_check::{From, Seen, Transcript};
 use crate::end::End;
 use crate::fault::Fault;
 use crate::session::tag::Asked;
-use crate::session::work::Call;
 use crate::wire::{Asked as AskedOfSeat, Happened, Observed};
+use crate::work::Call;
 
 impl SeatCore {
     /// The first message of a subscription.

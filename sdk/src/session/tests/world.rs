@@ -14,9 +14,11 @@ use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::ladder::{QueueState, SessionEvent};
 use crate::nonce_secret::NonceSecret;
 use crate::outcome::Outcome;
-use crate::session::{Answer, Call, Change, Core, CoreSettings, Key, Output, Records, Seats, Worked};
+use crate::seat_bot::SeatBot;
+use crate::session::{Change, Core, CoreSettings, Key, Output, Records, Seats};
 use crate::token::SeatToken;
 use crate::wire::Incoming;
+use crate::work::{Answer, Call, Worked};
 
 /// Everything, step by step.
 pub(super) struct World {
@@ -32,6 +34,7 @@ pub(super) struct World {
     pub(super) now: Instant,
     uplink: VecDeque<v1::PlayRequest>,
     connected: bool,
+    /// None of the bots is there: what they do is done here.
     work: VecDeque<(Key, Vec<Call>)>,
     /// The records that are being fetched, and as whom.
     fetches: VecDeque<(String, Claim)>,
@@ -141,7 +144,7 @@ impl World {
                     self.uplink.push_back(v1::PlayRequest::decode(&bytes[..]).unwrap());
                 }
                 Output::Send(_) => {}
-                Output::Work { key, calls } => self.work.push_back((key, calls)),
+                Output::Work { key, bot: _, calls } => self.work.push_back((key, calls)),
                 Output::FetchRecord { match_id, claim } => self.fetches.push_back((match_id, claim)),
                 Output::Queued { change, answer } => self.queued.push((change, answer)),
                 Output::Event(event) => self.events.push(event),
@@ -203,7 +206,7 @@ impl World {
             self.core.received(self.now, read.unwrap_or_else(|| Incoming::Message(Box::new(response))));
         } else if let Some((key, calls)) = self.work.pop_front() {
             let worked = self.think(key, calls);
-            self.core.worked(key, worked);
+            self.core.worked(key, SeatBot::default(), worked);
         } else if let Some((match_id, claim)) = self.fetches.pop_front() {
             self.fetched_as.push(claim);
             let record = self.record(&match_id);
