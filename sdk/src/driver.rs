@@ -44,6 +44,9 @@ pub(crate) enum Told {
 
 /// How many messages are taken at once before anything else has its turn.
 const MOST_MESSAGES: usize = 256;
+/// How many of what came are seen to after the session was told that it will be: so many that the processor fetches the memory of all of
+/// their seats at once, and so few that it is still near when it is their turn.
+const AHEAD: usize = 16;
 
 /// Of which match.
 type Fetched = (String, Result<Box<Record>, Refusal>);
@@ -131,9 +134,7 @@ impl Driver {
                     self.core.finish();
                 }
                 came = self.transport.next() => self.receive(came),
-                () = self.thinkers.some_done() => for (key, bot, worked) in self.thinkers.take_done() {
-                    self.core.worked(key, bot, worked);
-                },
+                () = self.thinkers.some_done() => self.take_done(),
                 Some((of, record)) = self.records.next() => self.core.record(&of, record),
                 () = poll_fn(|context| alarm.poll_ring(context)) => self.core.tick(Instant::now()),
             }
@@ -144,9 +145,22 @@ impl Driver {
     fn receive(&mut self, first: Result<Incoming, Disconnect>) {
         let now = Instant::now();
         self.take(now, first);
-        for _ in 1..MOST_MESSAGES {
+        for taken in 1..MOST_MESSAGES {
+            if taken % AHEAD == 1 {
+                self.core.look_ahead(self.transport.read_ahead(AHEAD));
+            }
             let Some(next) = self.transport.next().now_or_never() else { return };
             self.take(now, next);
+        }
+    }
+
+    /// Takes what bots came to.
+    fn take_done(&mut self) {
+        while self.thinkers.done().len() > 0 {
+            self.core.look_ahead_at(self.thinkers.done().take(AHEAD));
+            for (key, bot, worked) in self.thinkers.take_done(AHEAD) {
+                self.core.worked(key, bot, worked);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod pool;
 mod threads;
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) struct Thinkers {
     /// What no thread knows of yet.
     new: Vec<(Key, SeatBot, Vec<Call>)>,
     /// What is to be told.
-    done: Vec<Done>,
+    done: VecDeque<Done>,
     pool: Arc<Pool>,
     threads: BotThreads,
     /// When something was started last.
@@ -53,7 +54,7 @@ impl Thinkers {
     pub(crate) fn new(factory: Factory, runtime: Handle, threads: BotThreads, at_once: NonZeroUsize) -> Self {
         let pool = Pool::new(factory, runtime);
         let (started, at_once, patience) = (Instant::now(), at_once.get(), Alarm::default());
-        Self { new: Vec::new(), done: Vec::new(), pool, threads, started, at_once, patience }
+        Self { new: Vec::new(), done: VecDeque::new(), pool, threads, started, at_once, patience }
     }
 
     /// Has the seat's bot do this, from [`Thinkers::start`] on.
@@ -136,9 +137,14 @@ impl Thinkers {
         poll_fn(|context| self.poll_done(context)).await;
     }
 
-    /// What the bots came to that were waited for, each told once, with its bot.
-    pub(crate) fn take_done(&mut self) -> impl Iterator<Item = (Key, SeatBot, Worked)> {
-        self.done.drain(..).map(|Done { key, bot, worked, calls }| {
+    /// Whose bots were waited for, and are done.
+    pub(crate) fn done(&self) -> impl ExactSizeIterator<Item = Key> {
+        self.done.iter().map(|done| done.key)
+    }
+
+    /// What the first of these came to, so many at most, each told once, with its bot.
+    pub(crate) fn take_done(&mut self, most: usize) -> impl Iterator<Item = (Key, SeatBot, Worked)> {
+        self.done.drain(..most.min(self.done.len())).map(|Done { key, bot, worked, calls }| {
             drop(calls);
             (key, bot, worked)
         })
@@ -149,7 +155,7 @@ impl Thinkers {
             self.add_threads_for_waiting();
         }
         let mut jobs = self.pool.jobs();
-        self.done.append(&mut jobs.done);
+        self.done.extend(jobs.done.drain(..));
         if !self.done.is_empty() {
             return Poll::Ready(());
         }

@@ -1,5 +1,6 @@
 //! The socket under a session: one Play stream, and a call for a record.
 
+use std::collections::VecDeque;
 use std::error::Error as StdError;
 use std::time::Duration;
 
@@ -44,6 +45,8 @@ pub(crate) struct Transport {
     /// The bot's token, in the form of the metadata.
     bot: Option<MetadataValue<Ascii>>,
     stream: Stream,
+    /// What has come by the stream and was not asked for yet, with why it is gone as the last, if it is.
+    ahead: VecDeque<Result<Incoming, Disconnect>>,
     sender: Option<UnboundedSender<Outgoing>>,
 }
 
@@ -66,6 +69,7 @@ impl Transport {
             endpoint,
             bot: bot.map(|token| bearer(token.reveal())).transpose().map_err(|_| Error::BotToken)?,
             stream: Stream::None,
+            ahead: VecDeque::new(),
             sender: None,
         })
     }
@@ -97,11 +101,14 @@ impl Transport {
                 }),
             }
         };
+        self.ahead.clear();
         self.stream = Stream::Opening(opening.boxed());
     }
 
+    /// Closes the stream. What has come by it and was not asked for is gone with it.
     pub(crate) fn disconnect(&mut self) {
         self.sender = None;
+        self.ahead.clear();
         self.stream = Stream::None;
     }
 
@@ -114,11 +121,34 @@ impl Transport {
 
     /// The next message, or why the stream is gone.
     pub(crate) async fn next(&mut self) -> Result<Incoming, Disconnect> {
+        let next = match self.ahead.pop_front() {
+            Some(next) => next,
+            None => self.read().await,
+        };
+        if next.is_err() {
+            self.disconnect();
+        }
+        next
+    }
+
+    /// Reads so many messages at most that are there, without waiting: the next ones, in order.
+    pub(crate) fn read_ahead(&mut self, most: usize) -> impl Iterator<Item = &Incoming> {
+        while self.ahead.len() < most
+            && self.ahead.back().is_none_or(Result::is_ok)
+            && let Some(next) = self.read().now_or_never()
+        {
+            self.ahead.push_back(next);
+        }
+        self.ahead.iter().flatten()
+    }
+
+    /// Reads the next message of the stream, or why it is gone.
+    async fn read(&mut self) -> Result<Incoming, Disconnect> {
         if let Stream::Opening(opening) = &mut self.stream {
             match opening.await {
                 Ok(stream) => self.stream = Stream::Open(Box::new(stream)),
                 Err(why) => {
-                    self.disconnect();
+                    self.stream = Stream::None;
                     return Err(why);
                 }
             }
@@ -129,7 +159,7 @@ impl Transport {
             Ok(None) => Disconnect::Ended,
             Err(status) => disconnect(&status),
         };
-        self.disconnect();
+        self.stream = Stream::None;
         Err(why)
     }
 
@@ -294,8 +324,64 @@ fn with_causes(text: &str, mut source: Option<&(dyn StdError + 'static)>) -> Str
 
 #[cfg(test)]
 mod tests {
+    use prost::Message;
+    use tonic::codec::Codec;
+    use tonic::codegen::http::StatusCode;
+
     use super::*;
     use crate::token::SeatToken;
+
+    /// One that has a stream by which pings of these numbers come, and then nothing.
+    fn with_pings(numbers: &[u64]) -> Transport {
+        let frame = |number: &u64| {
+            let kind = v1::play_response::Kind::Ping(v1::Ping { number: *number });
+            let message =
+                v1::PlayResponse { kind: Some(kind), ..v1::PlayResponse::default() }.encode_to_vec();
+            [&[0, 0, 0, 0, u8::try_from(message.len()).unwrap()], &message[..]].concat()
+        };
+        let body = String::from_utf8(numbers.iter().flat_map(frame).collect()).unwrap();
+        let mut transport = Transport::new("http://127.0.0.1:1", &Tls::default(), None).unwrap();
+        let stream = Streaming::new_response(PlayCodec.decoder(), body, StatusCode::OK, None, None);
+        transport.stream = Stream::Open(Box::new(stream));
+        transport
+    }
+
+    fn number(message: &Incoming) -> u64 {
+        let Incoming::Message(message) = message else { panic!("{message:?}") };
+        let Some(v1::play_response::Kind::Ping(v1::Ping { number })) = message.kind else {
+            panic!("{message:?}")
+        };
+        number
+    }
+
+    #[tokio::test]
+    async fn what_is_read_ahead_comes_in_order_with_the_end_behind_it() {
+        let mut transport = with_pings(&[1, 2, 3, 4]);
+        assert_eq!(transport.read_ahead(3).map(number).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(number(&transport.next().await.unwrap()), 1);
+        for _ in 0..2 {
+            assert_eq!(transport.read_ahead(9).map(number).collect::<Vec<_>>(), [2, 3, 4]);
+        }
+        for expected in 2..=4 {
+            assert_eq!(number(&transport.next().await.unwrap()), expected);
+        }
+        assert!(transport.next().await.is_err());
+        assert!(transport.next().now_or_never().is_none(), "there is no stream");
+    }
+
+    #[tokio::test]
+    async fn what_was_read_ahead_is_gone_with_its_stream() {
+        for read in [1, 2] {
+            let mut closed = with_pings(&[1, 2]);
+            assert_eq!(closed.read_ahead(read).count(), read);
+            closed.disconnect();
+            assert!(closed.next().now_or_never().is_none());
+            let mut opened_anew = with_pings(&[1, 2]);
+            assert_eq!(opened_anew.read_ahead(read).count(), read);
+            opened_anew.connect();
+            assert_eq!(opened_anew.read_ahead(9).count(), 0);
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_record_is_asked_for_as_long_as_a_restart_takes() {

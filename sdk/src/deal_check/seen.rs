@@ -91,6 +91,11 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
+    /// How many wait.
+    pub(crate) const fn count(&self) -> u8 {
+        self.count
+    }
+
     /// Puts down an event; gives it back if there is no room, or it can't be told briefly.
     pub(crate) fn add(&mut self, event: SeatEvent) -> Result<(), SeatEvent> {
         let place = self.events.get_mut(usize::from(self.count)).ok_or(event)?;

@@ -31,6 +31,17 @@ impl Core {
         }
     }
 
+    /// These come next: what an observation needs of their seats is fetched for all of them at once, and not for one after the other.
+    pub(crate) fn look_ahead<'a>(&self, coming: impl Iterator<Item = &'a Incoming>) {
+        for message in coming {
+            if let Incoming::Observed { handle, .. } = message
+                && let Some(seat) = self.handles.get(handle).and_then(|key| self.seats.get(key))
+            {
+                seat.look();
+            }
+        }
+    }
+
     fn observed(&mut self, now: Instant, handle: u32, observed: Result<Observed, FieldError>) {
         let Some((key, seat)) = self.seat_of(self.handles.get(&handle).copied()) else { return };
         // What was under way before a rejoin on the same stream comes again after it.

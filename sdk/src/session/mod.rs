@@ -297,6 +297,11 @@ impl Core {
         self.joining.clear();
     }
 
+    /// The bots of these seats come back next, as in [`Self::look_ahead`].
+    pub(crate) fn look_ahead_at(&self, coming: impl Iterator<Item = Key>) {
+        coming.filter_map(|key| self.seats.get(&key)).for_each(SeatCore::look);
+    }
+
     /// A bot has done what it was asked. It goes back to its seat, if that is still there.
     pub(crate) fn worked(&mut self, key: Key, bot: SeatBot, worked: Worked) {
         let Some(seat) = self.seats.get_mut(&key) else { return };

@@ -109,7 +109,7 @@ async fn told(thinkers: &mut Thinkers, bots: usize) -> Vec<(Key, SeatBot, Worked
     let mut told = Vec::new();
     while told.len() < bots {
         until(|| thinkers.some_done().now_or_never()).await;
-        told.extend(thinkers.take_done());
+        told.extend(thinkers.take_done(usize::MAX));
     }
     told
 }

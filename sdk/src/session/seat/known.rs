@@ -32,6 +32,11 @@ impl Known {
         Self { info, rules, transcript, latest: Latest::default(), joined }
     }
 
+    /// Looks at what an observation needs.
+    pub(super) fn look(&self) -> (Joined, u8, u8, usize) {
+        (self.joined, self.rules.players, self.latest.count(), Arc::strong_count(&self.info))
+    }
+
     /// Puts down what happened.
     pub(super) fn saw(&mut self, event: SeatEvent) {
         if let Err(event) = self.latest.add(event) {
