@@ -147,7 +147,7 @@ impl Driver {
         self.take(now, first);
         for taken in 1..MOST_MESSAGES {
             if taken % AHEAD == 1 {
-                self.core.look_ahead(self.transport.read_ahead(AHEAD));
+                self.core.prefetch(self.transport.read_ahead(AHEAD));
             }
             let Some(next) = self.transport.next().now_or_never() else { return };
             self.take(now, next);
@@ -157,7 +157,7 @@ impl Driver {
     /// Takes what bots came to.
     fn take_done(&mut self) {
         while self.thinkers.done().len() > 0 {
-            self.core.look_ahead_at(self.thinkers.done().take(AHEAD));
+            self.core.prefetch_seats(self.thinkers.done().take(AHEAD));
             for (key, bot, worked) in self.thinkers.take_done(AHEAD) {
                 self.core.worked(key, bot, worked);
             }

@@ -18,6 +18,7 @@ pub mod metrics;
 mod own_task;
 #[cfg(test)]
 mod planted;
+mod prefetch;
 pub mod repair;
 pub mod restore;
 mod seldom;

@@ -33,6 +33,13 @@ impl<T> Mailbox<T> {
         self.lock().letters.pop_front()
     }
 
+    /// The next ones, so many at most.
+    pub(crate) fn take_some(&self, most: usize, to: &mut VecDeque<T>) {
+        let mut inside = self.lock();
+        let most = most.min(inside.letters.len());
+        to.extend(inside.letters.drain(..most));
+    }
+
     /// The next one. When there is none, the task of this context is woken for it.
     pub(crate) fn poll_take(&self, context: &Context<'_>) -> Poll<T> {
         let mut inside = self.lock();

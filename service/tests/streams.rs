@@ -54,6 +54,44 @@ async fn bytes_that_are_no_message_end_a_play_stream_with_a_reason() {
 }
 
 #[tokio::test]
+async fn all_that_comes_before_the_end_of_a_play_stream_is_answered_in_order() {
+    let (_folder, server) = start().await;
+    let said = |tag, kind| v1::PlayRequest { tag, handle: 0, kind: Some(kind) }.encode_to_vec();
+    let hello = v1::Hello { protocol_revision: zetema_proto::PROTOCOL_REVISION, ..v1::Hello::default() };
+    let hello = said(0, play_request::Kind::Hello(hello));
+    for garbage in [None, Some(vec![0xff; 4])] {
+        for tags in [1..=1, 1..=15, 1..=16, 1..=17, 1..=100] {
+            // Each is refused, with its tag: nothing was joined.
+            let leaves = tags.clone().map(|tag| said(tag, play_request::Kind::Leave(v1::Leave {})));
+            let all: Vec<Vec<u8>> =
+                [hello.clone()].into_iter().chain(leaves).chain(garbage.clone()).collect();
+            let mut client = Grpc::new(channel(&server).await);
+            client.ready().await.unwrap();
+            let path = PathAndQuery::from_static("/zetema.v1.PlayService/Play");
+            let request = Request::new(tokio_stream::iter(all));
+            let mut answers: Streaming<Vec<u8>> =
+                client.streaming(request, path, BytesCodec).await.unwrap().into_inner();
+            let mut answered = Vec::new();
+            let end = loop {
+                match answers.message().await {
+                    Ok(Some(bytes)) => {
+                        let answer = v1::PlayResponse::decode(&bytes[..]).unwrap();
+                        if matches!(answer.kind, Some(play_response::Kind::Rejection(_))) {
+                            answered.push(answer.tag);
+                        }
+                    }
+                    Ok(None) => break None,
+                    Err(error) => break Some(reason(&error)),
+                }
+            };
+            assert_eq!(end, garbage.as_ref().map(|_| ErrorReason::Undecodable));
+            assert_eq!(answered, tags.collect::<Vec<u64>>());
+        }
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_server_that_stops_does_not_wait_for_readers() {
     let (_folder, server) = start().await;
     let (match_id, tokens) = create(&server, spec(2, v1::Visibility::Public)).await;

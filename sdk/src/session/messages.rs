@@ -32,12 +32,12 @@ impl Core {
     }
 
     /// These come next: what an observation needs of their seats is fetched for all of them at once, and not for one after the other.
-    pub(crate) fn look_ahead<'a>(&self, coming: impl Iterator<Item = &'a Incoming>) {
+    pub(crate) fn prefetch<'a>(&self, coming: impl Iterator<Item = &'a Incoming>) {
         for message in coming {
             if let Incoming::Observed { handle, .. } = message
                 && let Some(seat) = self.handles.get(handle).and_then(|key| self.seats.get(key))
             {
-                seat.look();
+                seat.prefetch();
             }
         }
     }

@@ -297,9 +297,9 @@ impl Core {
         self.joining.clear();
     }
 
-    /// The bots of these seats come back next, as in [`Self::look_ahead`].
-    pub(crate) fn look_ahead_at(&self, coming: impl Iterator<Item = Key>) {
-        coming.filter_map(|key| self.seats.get(&key)).for_each(SeatCore::look);
+    /// The bots of these seats come back next, as in [`Self::prefetch`].
+    pub(crate) fn prefetch_seats(&self, coming: impl Iterator<Item = Key>) {
+        coming.filter_map(|key| self.seats.get(&key)).for_each(SeatCore::prefetch);
     }
 
     /// A bot has done what it was asked. It goes back to its seat, if that is still there.

@@ -202,6 +202,13 @@ impl Following {
         Self(Doing::Ended)
     }
 
+    /// Reads what it takes to hear the next thing.
+    pub(super) fn prefetch(&self) {
+        if let Doing::Listens(subscription) = &self.0 {
+            subscription.prefetch();
+        }
+    }
+
     /// All of it.
     pub(super) fn heard(mut self) -> BoxStream<'static, Heard> {
         stream::poll_fn(move |context| self.poll_next(context)).boxed()

@@ -77,8 +77,8 @@ pub use sqlite::{
 };
 pub(crate) use sqlite::{make_folder, private_file};
 pub use store::{
-    Append, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches, Request,
-    RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord, Told,
+    Append, Completion, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches,
+    Request, RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord,
     Visibility,
 };
 pub use token::{

@@ -14,8 +14,21 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
-/// Who is told what became of an append.
-pub type Told = Box<dyn FnOnce(AppendOutcome) + Send>;
+/// Who is told what became of an append: a closure, or what can say beforehand which memory it will need.
+pub trait Completion: Send {
+    /// Reads what [`Self::complete`] will need, and does nothing else. A journal that answers many at once has some of them do this, one after the
+    /// other, before the first is told: so the processor fetches the memory of all of them at once.
+    fn prefetch(&self) {}
+
+    /// The append has come to this. Whoever is told does little, and waits for nothing.
+    fn complete(self: Box<Self>, outcome: AppendOutcome);
+}
+
+impl<F: FnOnce(AppendOutcome) + Send> Completion for F {
+    fn complete(self: Box<Self>, outcome: AppendOutcome) {
+        self(outcome);
+    }
+}
 
 /// Durable memory of every match. See the [module](super) for what it promises.
 ///
@@ -32,9 +45,9 @@ pub trait Journal: Send + Sync + 'static {
     async fn append(&self, append: Append) -> AppendOutcome;
 
     /// Appends records to a running match, and tells someone what became of it: of use where a task for each append costs more than the
-    /// append itself. Whoever is told does little, and waits for nothing. It is dropped untold when the journal goes away.
-    fn append_then(self: Arc<Self>, append: Append, then: Told) {
-        tokio::spawn(async move { then(self.append(append).await) });
+    /// append itself. It is dropped untold when the journal goes away.
+    fn append_then(self: Arc<Self>, append: Append, then: Box<dyn Completion>) {
+        tokio::spawn(async move { then.complete(self.append(append).await) });
     }
 
     /// Appends the last records of a match, files its record and gives its result a number, all or none.

@@ -13,7 +13,7 @@ use tracing::Span;
 
 use super::message::{Commanded, Handle, Message, Promise};
 use super::running_table::{RunningTable, State};
-use crate::journal::{AppendOutcome, Cause, Outcome};
+use crate::journal::{AppendOutcome, Cause, Completion, Outcome};
 use crate::limits;
 #[cfg(test)]
 use crate::planted::{self, Bug};
@@ -78,13 +78,24 @@ fn write(
     let begun = table.clock.shown_at(at);
     let writing = traces::stage!(whole, "journal");
     let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at, news };
-    let mut write = Writing(Some(Box::new(write)));
-    journal.append_then(append, Box::new(move |outcome| write.ended(outcome)));
+    journal.append_then(append, Box::new(Writing(Some(write))));
     Ok(())
 }
 
 /// What is being written. If nobody ever says how that ended, it is not known.
-struct Writing(Option<Box<Write>>);
+struct Writing(Option<Write>);
+
+impl Completion for Writing {
+    fn prefetch(&self) {
+        if let Some(write) = &self.0 {
+            write.table.prefetch();
+        }
+    }
+
+    fn complete(mut self: Box<Self>, outcome: AppendOutcome) {
+        self.ended(outcome);
+    }
+}
 
 /// The table is nobody else's until it is known how this ended.
 struct Write {

@@ -20,6 +20,7 @@ use crate::journal::BotToken;
 use crate::limits;
 use crate::metrics::TableMeasures;
 use crate::own_task::in_own_task;
+use crate::prefetch;
 use crate::table::{Arrival, Command, Done, Entries, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
 use crate::traces;
 
@@ -263,6 +264,15 @@ impl Handle {
     /// Whether the match is not over. A table is there for a moment longer.
     pub(super) fn runs(&self) -> bool {
         !self.counts.is_over.load(Ordering::Acquire)
+    }
+
+    /// Reads what it takes to act.
+    pub(super) fn prefetch(&self) {
+        prefetch::read((
+            self.counts.are_heard(),
+            Arc::strong_count(&self.table),
+            Arc::strong_count(&self.news),
+        ));
     }
 
     /// How many entries the match has.

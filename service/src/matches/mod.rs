@@ -396,6 +396,12 @@ impl Matches {
         self.live_matches().handle(match_id).cloned()
     }
 
+    /// Reads what it takes to act in these matches: see [`prefetch`](crate::prefetch).
+    pub(crate) fn prefetch(&self, matches: impl Iterator<Item = MatchId>) {
+        let live = self.live_matches();
+        matches.filter_map(|match_id| live.handle(match_id)).for_each(|handle| handle.prefetch());
+    }
+
     /// Why a match that has not ended does not run.
     fn why_not_running(&self, match_id: MatchId) -> Rejection {
         if self.shared.stop.is_cancelled() {

@@ -32,6 +32,7 @@ use crate::limits;
 use crate::metrics::TableMeasures;
 #[cfg(test)]
 use crate::planted::{self, Bug};
+use crate::prefetch;
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
@@ -81,6 +82,14 @@ pub(super) enum State {
 }
 
 impl RunningTable {
+    /// Reads what an action needs.
+    pub(super) fn prefetch(&self) {
+        self.table.prefetch();
+        self.subscribers.prefetch();
+        let entries = self.counts.entries.load(Ordering::Relaxed);
+        prefetch::read((self.alarm, self.state, entries, self.holders.len(), Arc::strong_count(&self.clock)));
+    }
+
     /// Whether the match is over.
     pub(super) fn is_over(&self) -> bool {
         self.table.outcome().is_some()

@@ -12,6 +12,7 @@ use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::{Shown, observe};
 use super::{Audience, Limits};
 use crate::limits;
+use crate::prefetch;
 use crate::sleeper::Sleeper;
 use crate::table::{Effect, Rejection, Table};
 
@@ -44,6 +45,17 @@ impl Live {
         match self {
             Self::Played(queue) => queue.poll_next(context),
             Self::LookedOn(reader) => reader.poll_next(context),
+        }
+    }
+
+    /// Reads what the next one needs, but for what is behind a lock: locks are taken one after the other.
+    pub(super) fn prefetch(&self) {
+        if let Self::Played(Queue(line)) = self {
+            prefetch::read((
+                line.waiting.is_poisoned(),
+                Arc::strong_count(&line.backlog),
+                Arc::strong_count(line),
+            ));
         }
     }
 
@@ -209,6 +221,13 @@ pub(super) struct Subscribers {
 }
 
 impl Subscribers {
+    /// Reads what it takes to show the players something.
+    pub(super) fn prefetch(&self) {
+        for Player { seat, line, .. } in &self.players {
+            prefetch::read((*seat, line.waiting.is_poisoned()));
+        }
+    }
+
     pub(super) const fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
         let &Limits { subscribers: most_onlookers, queued_observations: most_observations, .. } = limits;
         Self { players: Vec::new(), onlookers: Vec::new(), most_onlookers, most_observations, backlog }

@@ -15,6 +15,7 @@ use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
 use crate::limits;
+use crate::prefetch;
 use crate::table::{Entries, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
 
 /// How a subscription begins.
@@ -225,6 +226,14 @@ impl Subscription {
         let Feed::Live(live) = &mut self.feed else { return None };
         let polled = live.poll_next(context);
         Some(polled.map(|step| self.took(step)))
+    }
+
+    /// Reads what it takes to tell what comes next.
+    pub(crate) fn prefetch(&self) {
+        prefetch::read((self.last_seq, self.views, self.match_id, Arc::strong_count(&self.info)));
+        if let Feed::Live(live) = &self.feed {
+            live.prefetch();
+        }
     }
 
     /// Has the task of this context woken for what comes next, if it is known that nothing is there now.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Entry;
 use super::state::Logged;
+use crate::prefetch;
 
 /// Entries of a chunk, which fill 2 KiB.
 const CHUNK: usize = 15;
@@ -38,6 +39,11 @@ impl Log {
             self.open.reserve_exact(has.min(CHUNK - has));
         }
         self.open.push(logged);
+    }
+
+    /// Reads where the next entry goes.
+    pub(super) fn prefetch(&self) {
+        prefetch::read((self.full.len(), self.open.last().map(|last| last.decision)));
     }
 
     pub(super) const fn len(&self) -> usize {

@@ -14,6 +14,7 @@ use super::{
     Rejection, ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
+use crate::prefetch;
 
 /// One match: what has happened, and the game with everything hidden in it.
 ///
@@ -185,6 +186,19 @@ impl Table {
     /// How many entries were applied, the creation included.
     pub fn entry_count(&self) -> usize {
         self.log.len()
+    }
+
+    /// Reads what an action needs: see [`prefetch`].
+    pub(crate) fn prefetch(&self) {
+        self.log.prefetch();
+        let Self { waits_since_ms, interrupted, seqs, created, .. } = self;
+        prefetch::read((*waits_since_ms, *interrupted, seqs.first().copied(), created.match_id));
+        if let Stage::Playing(play) = &self.stage {
+            let Play { game, dealer, deal_scores, clocks, .. } = &**play;
+            let public = game.public();
+            prefetch::read((*dealer, deal_scores.len(), clocks.first().copied()));
+            prefetch::read((public.deal, public.deal_scores));
+        }
     }
 
     /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.

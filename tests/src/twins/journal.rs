@@ -7,14 +7,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use tokio::sync::watch;
 use zetema_service::journal::{
-    AccountChange, AccountStore, Accounts, Append, AppendOutcome, AppendRefusal, BotName, Cause,
+    AccountChange, AccountStore, Accounts, Append, AppendOutcome, AppendRefusal, BotName, Cause, Completion,
     CreateOutcome, CreateRefusal, Created, DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome,
     FinishedFilter, FinishedMatch, FinishedPage, Health, History, Journal, JournalQueue, JournalStats,
     LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
     PagePosition, PageSize, Payload, ReadError, Request, RequestKey, RequestReused, RequestState, Response,
     ResultFilter, ResultNumber, ResultPage, ResultRow, ServerJournal, StoredLadder, StoredLater, StoredMatch,
-    StoredRecord, StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange,
-    WebhookStore,
+    StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 
 const EPOCH: Epoch = Epoch::new(1);
@@ -158,9 +157,9 @@ impl Journal for MemoryJournal {
         }
     }
 
-    fn append_then(self: Arc<Self>, append: Append, then: Told) {
+    fn append_then(self: Arc<Self>, append: Append, then: Box<dyn Completion>) {
         let outcome = self.inner.lock().unwrap().append(&append);
-        then(outcome.map_or_else(Outcome::Refused, Outcome::Done));
+        then.complete(outcome.map_or_else(Outcome::Refused, Outcome::Done));
     }
 
     async fn finish(&self, finish: Finish) -> FinishOutcome {

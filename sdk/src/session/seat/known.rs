@@ -33,7 +33,7 @@ impl Known {
     }
 
     /// Looks at what an observation needs.
-    pub(super) fn look(&self) -> (Joined, u8, u8, usize) {
+    pub(super) fn prefetch(&self) -> (Joined, u8, u8, usize) {
         (self.joined, self.rules.players, self.latest.count(), Arc::strong_count(&self.info))
     }
 

@@ -174,9 +174,9 @@ impl SeatCore {
     }
 
     /// Looks at what an observation needs, so that it is near the processor when that comes.
-    pub(crate) fn look(&self) {
+    pub(crate) fn prefetch(&self) {
         let Self { link, cursor, asked, current, debts, calls, end, known, .. } = self;
-        let known = known.as_ref().map(Known::look);
+        let known = known.as_ref().map(Known::prefetch);
         // Their values: a place alone would not be looked at.
         black_box((*link, *cursor, *asked, *current, debts.answer, calls.len(), end.is_some(), known));
     }

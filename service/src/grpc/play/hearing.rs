@@ -3,11 +3,12 @@
 //! Who has heard something is on a list, so that a stream of a thousand seats looks at those alone that were told something.
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll, Wake, Waker, ready},
 };
 
 use rustc_hash::FxHashMap;
@@ -16,6 +17,7 @@ use super::post::Post;
 use crate::{
     admission::Room,
     grpc::heard::{Following, Heard},
+    prefetch,
 };
 
 /// The seats that are listened to.
@@ -26,6 +28,8 @@ pub(super) struct Hearing {
     left: Vec<Room>,
     /// Where those call who may have something to tell.
     post: Arc<Post>,
+    /// Those of them that come next, for whom what they need was read.
+    ahead: VecDeque<u32>,
 }
 
 /// One seat.
@@ -60,7 +64,7 @@ impl Wake for Call {
 impl Hearing {
     /// No seat yet. Those that are listened to call there.
     pub(super) fn new(post: Arc<Post>) -> Self {
-        Self { listeners: FxHashMap::default(), left: Vec::new(), post }
+        Self { listeners: FxHashMap::default(), left: Vec::new(), post, ahead: VecDeque::new() }
     }
 
     /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
@@ -95,14 +99,30 @@ impl Hearing {
 
     /// The room of all.
     pub(super) fn into_rooms(self) -> Vec<Room> {
-        let Self { listeners, mut left, post: _ } = self;
+        let Self { listeners, mut left, .. } = self;
         left.extend(listeners.into_values().filter_map(|listener| listener.room));
         left
     }
 
+    /// Who may have something to tell next. Of several, what they need is read for some of them before the first has its turn.
+    fn next_called(&mut self, context: &Context<'_>) -> Poll<u32> {
+        if let Some(handle) = self.ahead.pop_front() {
+            return Poll::Ready(handle);
+        }
+        let first = ready!(self.post.called.poll_take(context));
+        self.post.called.take_some(prefetch::AT_ONCE, &mut self.ahead);
+        for handle in &self.ahead {
+            if let Some(Listener { following, call, .. }) = self.listeners.get(handle) {
+                prefetch::read(call.is_listed.load(Ordering::Relaxed));
+                following.prefetch();
+            }
+        }
+        Poll::Ready(first)
+    }
+
     /// The next thing that a seat has heard.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<(u32, Heard)> {
-        while let Poll::Ready(handle) = self.post.called.poll_take(context) {
+        while let Poll::Ready(handle) = self.next_called(context) {
             let Some(listener) = self.listeners.get_mut(&handle) else { continue };
             // Before it is looked, so that what comes after the look calls again.
             listener.call.is_listed.store(false, Ordering::Release);

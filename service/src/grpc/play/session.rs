@@ -7,6 +7,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
+    mem,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -49,6 +50,7 @@ use crate::{
     ladders::Presence,
     limits,
     matches::LiveSeat,
+    prefetch,
     table::Moment,
 };
 
@@ -102,6 +104,8 @@ pub(super) struct Session {
     /// What the client may.
     pub(super) share: Option<Share>,
     intake: Intake,
+    /// What is read and not taken in yet: nothing, but while that is done.
+    came: Vec<v1::PlayRequest>,
 }
 
 impl Session {
@@ -138,6 +142,7 @@ impl Session {
             last_sign,
             heard_at,
             intake: Intake::new(share.clone()),
+            came: Vec::new(),
             share,
         }
     }
@@ -214,7 +219,7 @@ impl Session {
             if drains && self.has_to_tell_drain() {
                 self.tell_drain();
             }
-            let unanswered = self.in_flight() + self.said.len() + self.handles.owed();
+            let unanswered = self.unanswered();
             if self.said.is_empty() {
                 self.said.shrink_to(limits::OWN_REQUESTS_IN_FLIGHT);
             }
@@ -253,10 +258,12 @@ impl Session {
                         return end;
                     }
                 }
-                request = requests.message(), if may_read => match request {
-                    Ok(Some(request)) => self.hear(request),
-                    Ok(None) => return self.answer_the_rest(out, events).boxed().await,
-                    Err(status) => {
+                request = requests.message(), if may_read => match self.hear_with_those_behind(request, requests) {
+                    Ok(heard) => for _ in 1..heard {
+                        consume_budget().await;
+                    },
+                    Err(None) => return self.answer_the_rest(out, events).boxed().await,
+                    Err(Some(status)) => {
                         let Some(fault) = tonic_faults::of_stream(&status) else { return End::Closed };
                         return self.answer_and_end(out, events, fault).boxed().await;
                     }
@@ -289,7 +296,11 @@ impl Session {
                 // A client that is not heard since it does not read its answers counts as silent too.
                 if self.silent_for() >= self.silence() {
                     match may_read.then(|| requests.message().now_or_never()).flatten() {
-                        Some(Ok(Some(request))) => self.hear(request),
+                        Some(Ok(Some(request))) => {
+                            self.intake.read_one();
+                            self.is_there();
+                            self.hear(request);
+                        }
                         _ => return Err(End::Fault(Fault::silent_client())),
                     }
                 }
@@ -308,13 +319,55 @@ impl Session {
         self.backend.ping_interval * limits::SILENT_PING_INTERVALS
     }
 
-    /// Takes in a message of the client: a sign of life.
+    /// What may wait for room to be told.
+    fn unanswered(&self) -> usize {
+        self.in_flight() + self.said.len() + self.handles.owed()
+    }
+
+    /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
+    /// ends or by this fault. What they need is read for all of them before the first is taken in.
+    fn hear_with_those_behind(
+        &mut self,
+        first: Result<Option<v1::PlayRequest>, Status>,
+        requests: &mut Streaming<v1::PlayRequest>,
+    ) -> Result<usize, Option<Status>> {
+        let unanswered = self.unanswered();
+        let mut came = mem::take(&mut self.came);
+        let mut next = Some(first);
+        let end = loop {
+            match next {
+                Some(Ok(Some(request))) => {
+                    self.intake.read_one();
+                    came.push(request);
+                }
+                Some(Ok(None)) => break Some(None),
+                Some(Err(status)) => break Some(Some(status)),
+                None => break None,
+            }
+            let may_read = came.len() < prefetch::AT_ONCE && self.intake.is_open(unanswered + came.len());
+            next = may_read.then(|| requests.message().now_or_never()).flatten();
+        };
+        if came.len() > 1 {
+            let matches = came.iter().filter_map(|request| self.handles.get(request.handle));
+            self.backend.matches.prefetch(matches.map(|held| held.match_id));
+        }
+        let heard = came.len();
+        self.is_there();
+        came.drain(..).for_each(|request| self.hear(request));
+        self.came = came;
+        end.map_or(Ok(heard), Err)
+    }
+
+    /// The client has given a sign of life.
+    fn is_there(&mut self) {
+        self.heard_at = Instant::now();
+        self.last_sign = self.backend.matches.shown_at(self.heard_at);
+    }
+
+    /// Takes in a message of the client.
     fn hear(&mut self, request: v1::PlayRequest) {
         #[cfg(test)]
         assert!(!planted::is(Bug::StreamPanics), "planted");
-        self.heard_at = Instant::now();
-        self.last_sign = self.backend.matches.shown_at(self.heard_at);
-        self.intake.read_one();
         self.read(request);
     }
 

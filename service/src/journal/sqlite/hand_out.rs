@@ -1,5 +1,7 @@
 //! How the answers of a commit come to those who wait for them.
 
+use std::collections::VecDeque;
+
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
     sync::{mpsc, watch},
@@ -9,6 +11,7 @@ use tokio::{
 use super::limits;
 use super::request::{Answer, Batch};
 use crate::journal::ResultNumber;
+use crate::prefetch;
 
 /// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
 /// fraction of waking it from the writer's thread.
@@ -28,11 +31,12 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
             let some: Vec<Answer> = answers.by_ref().take(limits::ANSWERS_AT_ONCE).collect();
             // Who closes is answered when all others were.
             if answers.len() == 0 || closes {
-                some.into_iter().chain(answers).for_each(Answer::send);
+                send_all(some);
+                answers.for_each(Answer::send);
                 break;
             }
             // Where there are more threads than this one, they share what follows from a large commit.
-            tokio::spawn(async move { some.into_iter().for_each(Answer::send) });
+            tokio::spawn(async move { send_all(some) });
             if gives_way {
                 // What those who are called do goes out while the others are answered, and their clients go on meanwhile.
                 gives_way = false;
@@ -42,15 +46,25 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
     }
 }
 
+/// Answers those who wait, one after the other. What the next ones need is read before.
+fn send_all(some: Vec<Answer>) {
+    let mut some = VecDeque::from(some);
+    while !some.is_empty() {
+        let next = some.len().min(prefetch::AT_ONCE);
+        some.iter().take(next).for_each(Answer::prefetch);
+        some.drain(..next).for_each(Answer::send);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     };
 
     use super::*;
-    use crate::journal::{Outcome, Version, sqlite::request::AppendTo};
+    use crate::journal::{AppendOutcome, Completion, Outcome, Version, sqlite::request::AppendTo};
 
     /// How many of so many answers were handed out when a task ran that the first of them had called.
     async fn answered_before_the_first_had_its_turn(answers: usize) -> usize {
@@ -78,6 +92,48 @@ mod tests {
         }
         assert_eq!(handed_out.load(Ordering::Relaxed), answers, "each once");
         seen.load(Ordering::Relaxed)
+    }
+
+    /// Notes what it is told, by its number.
+    struct Noted {
+        number: usize,
+        notes: Arc<Mutex<Vec<Note>>>,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Note {
+        Prefetched(usize),
+        Answered(usize),
+    }
+
+    impl Completion for Noted {
+        fn prefetch(&self) {
+            self.notes.lock().unwrap().push(Note::Prefetched(self.number));
+        }
+
+        fn complete(self: Box<Self>, _outcome: AppendOutcome) {
+            self.notes.lock().unwrap().push(Note::Answered(self.number));
+        }
+    }
+
+    #[test]
+    fn what_the_next_ones_need_is_read_before_the_first_of_them_is_answered() {
+        for (answers, ends) in [(1, vec![1]), (16, vec![16]), (17, vec![16, 17]), (40, vec![16, 32, 40])] {
+            let notes = Arc::<Mutex<Vec<Note>>>::default();
+            let answer = |number| {
+                let noted = Noted { number, notes: Arc::clone(&notes) };
+                Answer::Append(AppendTo::Told(Box::new(noted)), Outcome::Done(Version::new(1)))
+            };
+            send_all((0..answers).map(answer).collect());
+            let mut expected = Vec::new();
+            let mut begin = 0;
+            for end in ends {
+                expected.extend((begin..end).map(Note::Prefetched));
+                expected.extend((begin..end).map(Note::Answered));
+                begin = end;
+            }
+            assert_eq!(*notes.lock().unwrap(), expected);
+        }
     }
 
     #[tokio::test]

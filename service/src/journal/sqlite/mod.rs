@@ -56,12 +56,12 @@ pub use stats::{JournalQueue, JournalStats};
 pub use wal::{WalContent, WalDamage};
 
 use super::{
-    AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, Cause, CreateOutcome, DeadLetter,
-    DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health, History, Journal,
-    LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches, Outcome, Owner,
-    PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response, ResultFilter,
-    ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch, StoredRecord,
-    StoredToken, StoredWebhook, TokenChange, Told, UnixMillis, Version, WebhookChange, WebhookStore,
+    AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, Cause, Completion, CreateOutcome,
+    DeadLetter, DeadLetterFilter, Epoch, Finish, FinishOutcome, FinishedFilter, FinishedPage, Health,
+    History, Journal, LadderChange, LadderName, LadderStore, MatchId, MetaKey, MetaValue, Never, NewMatches,
+    Outcome, Owner, PagePosition, PageSize, ReadError, RequestKey, RequestReused, RequestState, Response,
+    ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch,
+    StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::journal::pack::Pack;
 use crate::own_task::hand_in;
@@ -285,7 +285,7 @@ impl Journal for SqliteJournal {
         self.write(|to| Write::Append(append, AppendTo::Task(to))).await
     }
 
-    fn append_then(self: Arc<Self>, append: Append, then: Told) {
+    fn append_then(self: Arc<Self>, append: Append, then: Box<dyn Completion>) {
         let request = Request::Write(Write::Append(append, AppendTo::Told(then)));
         match self.requests.try_send(request) {
             Ok(()) => {}

@@ -7,9 +7,10 @@ use tokio::sync::oneshot::Sender;
 use super::live::{Position, SegmentNumber};
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
-    AccountChange, Append, AppendOutcome, Cause, CreateOutcome, Finish, FinishOutcome, LadderChange, MatchId,
-    MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Request as NamedRequest, RequestKey,
-    RequestReused, Response, ResultNumber, StoredLater, TokenChange, Told, UnixMillis, WebhookChange,
+    AccountChange, Append, AppendOutcome, Cause, Completion, CreateOutcome, Finish, FinishOutcome,
+    LadderChange, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome,
+    Request as NamedRequest, RequestKey, RequestReused, Response, ResultNumber, StoredLater, TokenChange,
+    UnixMillis, WebhookChange,
 };
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
@@ -43,7 +44,7 @@ pub(super) enum Write {
 /// Who waits for the outcome of an append.
 pub(super) enum AppendTo {
     Task(Sender<AppendOutcome>),
-    Told(Told),
+    Told(Box<dyn Completion>),
 }
 
 /// What the writer answers out of its memory, after all writes before it.
@@ -191,12 +192,19 @@ impl Answer {
         }
     }
 
+    /// Has who waits read what it needs to be answered.
+    pub(super) fn prefetch(&self) {
+        if let Self::Append(AppendTo::Told(told), _) = self {
+            told.prefetch();
+        }
+    }
+
     pub(super) fn send(self) {
         // An error says that nobody waits any more: that is the caller's to decide.
         match self {
             Self::Create(to, outcome) => drop(to.send(outcome)),
             Self::Append(AppendTo::Task(to), outcome) => drop(to.send(outcome)),
-            Self::Append(AppendTo::Told(told), outcome) => told(outcome),
+            Self::Append(AppendTo::Told(told), outcome) => told.complete(outcome),
             Self::Finish(to, outcome) => drop(to.send(outcome)),
             Self::Remember(to, outcome) => drop(to.send(outcome)),
             Self::Tokens(to, outcome) | Self::Account(to, outcome) => drop(to.send(outcome)),
