@@ -53,9 +53,10 @@ type Fetched = (String, Result<Box<Record>, Refusal>);
 
 /// Joins the core with its socket, its bots and the clock.
 pub(crate) struct Driver {
-    core: Core,
     transport: Transport,
     thinkers: Thinkers,
+    /// Behind these: the stream is closed, and what waits is not begun any more, before its bots are dropped.
+    core: Core,
     records: FuturesUnordered<BoxFuture<'static, Fetched>>,
     given: UnboundedReceiver<Given>,
     told: UnboundedSender<Told>,

@@ -33,30 +33,48 @@ impl<T> Mailbox<T> {
         self.lock().letters.pop_front()
     }
 
-    /// The next ones, so many at most.
-    pub(crate) fn take_some(&self, most: usize, to: &mut VecDeque<T>) {
-        let mut inside = self.lock();
-        let most = most.min(inside.letters.len());
-        to.extend(inside.letters.drain(..most));
-    }
-
     /// The next one. When there is none, the task of this context is woken for it.
     pub(crate) fn poll_take(&self, context: &Context<'_>) -> Poll<T> {
         let mut inside = self.lock();
         if let Some(letter) = inside.letters.pop_front() {
             return Poll::Ready(letter);
         }
-        inside.letters.shrink_to(limits::MAILBOX_KEPT);
-        // Mostly it is the same that found nothing before.
-        if !inside.taker.as_ref().is_some_and(|taker| taker.will_wake(context.waker())) {
-            inside.taker = Some(context.waker().clone());
-        }
+        inside.waits(context);
         Poll::Pending
+    }
+
+    /// The next one, and those behind it, so many in all at most: they come to the end of what is given. When there is none, the task
+    /// of this context is woken for it.
+    pub(crate) fn poll_take_some(
+        &self,
+        context: &Context<'_>,
+        most: usize,
+        to: &mut VecDeque<T>,
+    ) -> Poll<()> {
+        let mut inside = self.lock();
+        if inside.letters.is_empty() {
+            inside.waits(context);
+            return Poll::Pending;
+        }
+        let some = most.min(inside.letters.len());
+        to.extend(inside.letters.drain(..some));
+        Poll::Ready(())
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside<T>> {
         // It is whole, whatever panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Inside<T> {
+    /// Nothing is there: the task of this context is woken for what comes.
+    fn waits(&mut self, context: &Context<'_>) {
+        self.letters.shrink_to(limits::MAILBOX_KEPT);
+        // Mostly it is the same that found nothing before.
+        if !self.taker.as_ref().is_some_and(|taker| taker.will_wake(context.waker())) {
+            self.taker = Some(context.waker().clone());
+        }
     }
 }
 
@@ -83,5 +101,22 @@ mod tests {
         let putting = Arc::clone(&mailbox);
         let (taken, put) = tokio::join!(take(), async move { putting.put(3) });
         assert_eq!((taken, put), (3, ()));
+    }
+
+    #[tokio::test]
+    async fn some_are_taken_at_once_in_order_and_whoever_finds_none_is_woken() {
+        let mailbox = Arc::new(Mailbox::default());
+        let mut some = VecDeque::from([0]);
+        (1..=3).for_each(|letter| mailbox.put(letter));
+        let take = async |most, some: &mut VecDeque<i32>| {
+            poll_fn(|context| mailbox.poll_take_some(context, most, some)).await;
+        };
+        take(2, &mut some).await;
+        assert_eq!(some, [0, 1, 2]);
+        take(2, &mut some).await;
+        assert_eq!(some, [0, 1, 2, 3]);
+        let putting = Arc::clone(&mailbox);
+        tokio::join!(take(2, &mut some), async move { putting.put(4) });
+        assert_eq!(some, [0, 1, 2, 3, 4]);
     }
 }

@@ -14,10 +14,22 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
-/// Who is told what became of an append: a closure, or what can say beforehand which memory it will need.
+/// Who is told what became of an append: a closure, or what can read beforehand the memory that it will need.
+///
+/// It is told once at most. One that is dropped untold takes it that nobody knows what became of the append.
+///
+/// ```
+/// # use zetema_service::journal::{AppendOutcome, Completion, Outcome, Version};
+/// let (told, outcome) = std::sync::mpsc::channel();
+/// let then: Box<dyn Completion> = Box::new(move |outcome: AppendOutcome| told.send(outcome).unwrap());
+/// then.prefetch();
+/// then.complete(Outcome::Done(Version::new(2)));
+/// assert_eq!(outcome.recv().unwrap(), Outcome::Done(Version::new(2)));
+/// ```
 pub trait Completion: Send {
-    /// Reads what [`Self::complete`] will need, and does nothing else. A journal that answers many at once has some of them do this, one after the
-    /// other, before the first is told: so the processor fetches the memory of all of them at once.
+    /// Reads what [`Self::complete`] will need, and does nothing else: it takes no lock, and does not panic. A journal that answers many
+    /// at once may have some of them do this, one after the other, before the first is told, so that the processor fetches the memory of
+    /// all of them at once.
     fn prefetch(&self) {}
 
     /// The append has come to this. Whoever is told does little, and waits for nothing.

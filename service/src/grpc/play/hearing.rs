@@ -41,6 +41,13 @@ struct Listener {
     room: Option<Room>,
 }
 
+impl Listener {
+    fn prefetch(&self) {
+        prefetch::read(self.call.is_listed.load(Ordering::Relaxed));
+        self.following.prefetch();
+    }
+}
+
 /// What a seat calls by.
 struct Call {
     handle: u32,
@@ -106,18 +113,14 @@ impl Hearing {
 
     /// Who may have something to tell next. Of several, what they need is read for some of them before the first has its turn.
     fn next_called(&mut self, context: &Context<'_>) -> Poll<u32> {
-        if let Some(handle) = self.ahead.pop_front() {
-            return Poll::Ready(handle);
-        }
-        let first = ready!(self.post.called.poll_take(context));
-        self.post.called.take_some(prefetch::AT_ONCE, &mut self.ahead);
-        for handle in &self.ahead {
-            if let Some(Listener { following, call, .. }) = self.listeners.get(handle) {
-                prefetch::read(call.is_listed.load(Ordering::Relaxed));
-                following.prefetch();
+        if self.ahead.is_empty() {
+            ready!(self.post.called.poll_take_some(context, prefetch::AT_ONCE, &mut self.ahead));
+            if self.ahead.len() > 1 {
+                let listeners = self.ahead.iter().filter_map(|handle| self.listeners.get(handle));
+                listeners.for_each(Listener::prefetch);
             }
         }
-        Poll::Ready(first)
+        self.ahead.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 
     /// The next thing that a seat has heard.

@@ -7,7 +7,7 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    mem,
+    iter,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -104,8 +104,6 @@ pub(super) struct Session {
     /// What the client may.
     pub(super) share: Option<Share>,
     intake: Intake,
-    /// What is read and not taken in yet: nothing, but while that is done.
-    came: Vec<v1::PlayRequest>,
 }
 
 impl Session {
@@ -142,7 +140,6 @@ impl Session {
             last_sign,
             heard_at,
             intake: Intake::new(share.clone()),
-            came: Vec::new(),
             share,
         }
     }
@@ -229,8 +226,9 @@ impl Session {
                 self.last_sign = backend.matches.now();
             }
             tokio::select! {
-                // What happens first, so that nothing is done any more with a token that is void. Nobody starves: what goes
-                // out has room only while it is read, and without its answers read nothing is heard.
+                // What happens first, so that nothing is done any more with a token that is void, but what is taken in at once with
+                // what came before. Nobody starves: what goes out has room only while it is read, and without its answers read
+                // nothing is heard.
                 biased;
                 event = poll_fn(|context| events.poll_next(context)) => match event {
                     Event::Voided => return End::Fault(Fault::token_void()),
@@ -331,30 +329,39 @@ impl Session {
         first: Result<Option<v1::PlayRequest>, Status>,
         requests: &mut Streaming<v1::PlayRequest>,
     ) -> Result<usize, Option<Status>> {
+        let first = first.map_err(Some)?.ok_or(None)?;
         let unanswered = self.unanswered();
-        let mut came = mem::take(&mut self.came);
-        let mut next = Some(first);
-        let end = loop {
+        self.intake.read_one();
+        let (mut behind, mut end) = (Vec::new(), None);
+        while end.is_none()
+            && 1 + behind.len() < prefetch::AT_ONCE
+            && self.intake.is_open(unanswered + 1 + behind.len())
+            && let Some(next) = requests.message().now_or_never()
+        {
             match next {
-                Some(Ok(Some(request))) => {
+                Ok(Some(request)) => {
                     self.intake.read_one();
-                    came.push(request);
+                    behind.push(request);
                 }
-                Some(Ok(None)) => break Some(None),
-                Some(Err(status)) => break Some(Some(status)),
-                None => break None,
+                Ok(None) => end = Some(None),
+                Err(status) => end = Some(Some(status)),
             }
-            let may_read = came.len() < prefetch::AT_ONCE && self.intake.is_open(unanswered + came.len());
-            next = may_read.then(|| requests.message().now_or_never()).flatten();
-        };
-        if came.len() > 1 {
-            let matches = came.iter().filter_map(|request| self.handles.get(request.handle));
+        }
+        if !behind.is_empty() {
+            let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
+            let matches = handles.filter_map(|handle| self.handles.get(handle));
             self.backend.matches.prefetch(matches.map(|held| held.match_id));
         }
-        let heard = came.len();
+        let heard = 1 + behind.len();
         self.is_there();
-        came.drain(..).for_each(|request| self.hear(request));
-        self.came = came;
+        self.hear(first);
+        for request in behind {
+            // What was not taken for want of room is asked again before what comes behind it: so nothing overtakes it.
+            while let Some(answered) = self.post.answers.take() {
+                self.told(answered);
+            }
+            self.hear(request);
+        }
         end.map_or(Ok(heard), Err)
     }
 

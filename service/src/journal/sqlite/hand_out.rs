@@ -121,8 +121,8 @@ mod tests {
         for (answers, ends) in [(1, vec![1]), (16, vec![16]), (17, vec![16, 17]), (40, vec![16, 32, 40])] {
             let notes = Arc::<Mutex<Vec<Note>>>::default();
             let answer = |number| {
-                let noted = Noted { number, notes: Arc::clone(&notes) };
-                Answer::Append(AppendTo::Told(Box::new(noted)), Outcome::Done(Version::new(1)))
+                let told = Noted { number, notes: Arc::clone(&notes) };
+                Answer::Append(AppendTo::Told(Box::new(told)), Outcome::Done(Version::new(1)))
             };
             send_all((0..answers).map(answer).collect());
             let mut expected = Vec::new();

@@ -1,13 +1,19 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use std::future::pending;
+use std::{future::pending, net::IpAddr, ops::Range};
 
-use zetema_proto::v1::{play_request, play_service_client::PlayServiceClient};
+use http::HeaderMap;
+use prost::Message;
+use zetema_proto::{
+    WireDecoder,
+    v1::{play_request, play_service_client::PlayServiceClient},
+};
 use zetema_rules::Seat;
 
 use super::*;
 use crate::{
-    config::Config,
+    admission::{Address, Bounds, Origin, Rates, Traffic},
+    config::{Config, Number, Numbers},
     grpc::{lists::tests::World, play::handles::Held},
     journal::MatchId,
     matches::Hold,
@@ -63,6 +69,98 @@ async fn an_action_waits_behind_a_call_of_its_own_match_and_of_no_other() {
         (3, 1),
         "that of the match that is played is asked at once"
     );
+}
+
+/// A stream by which these have come, and its end.
+fn came(requests: impl IntoIterator<Item = v1::PlayRequest>) -> Streaming<v1::PlayRequest> {
+    let frame = |request: v1::PlayRequest| {
+        let message = request.encode_to_vec();
+        [&[0, 0, 0, 0, u8::try_from(message.len()).unwrap()], &message[..]].concat()
+    };
+    let body = String::from_utf8(requests.into_iter().flat_map(frame).collect()).unwrap();
+    Streaming::new_request(WireDecoder::default(), body, None, None)
+}
+
+/// Requests that are refused, with these tags.
+fn leaves(tags: Range<u64>) -> Streaming<v1::PlayRequest> {
+    let leave = || Some(play_request::Kind::Leave(v1::Leave {}));
+    came(tags.map(|tag| v1::PlayRequest { tag, handle: 9, kind: leave() }))
+}
+
+/// Has a session hear what has come, as when it looks for a message: how many it took in at once, or the end.
+async fn hear(
+    session: &mut Session,
+    requests: &mut Streaming<v1::PlayRequest>,
+) -> Result<usize, Option<ErrorReason>> {
+    let first = requests.message().await;
+    let heard = session.hear_with_those_behind(first, requests);
+    heard.map_err(|status| status.map(|status| v1::Error::from_status(&status).unwrap().reason()))
+}
+
+#[tokio::test]
+async fn messages_that_are_there_are_taken_in_some_at_a_time_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let backend = World::open(folder.path()).await.backend;
+    let mut session = Session::new(backend, Arc::default(), Opener::Nobody, None, None);
+    session.capacity = Some(1);
+    let mut requests = leaves(0..40);
+    let mut heard = Vec::new();
+    let end = loop {
+        match hear(&mut session, &mut requests).await {
+            Ok(some) => heard.push(some),
+            Err(end) => break end,
+        }
+    };
+    assert_eq!((heard, end), (vec![16, 16], None), "the end comes with the last eight");
+    let refused: Vec<u64> = session.said.iter().map(|response| response.tag).collect();
+    assert_eq!(refused, (0..40).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn no_more_is_taken_in_at_once_than_may_be_unanswered() {
+    let folder = tempfile::tempdir().unwrap();
+    let backend = World::open(folder.path()).await.backend;
+    for room in [1, 2, 15, 16, 17] {
+        let mut session = Session::new(Arc::clone(&backend), Arc::default(), Opener::Nobody, None, None);
+        session.capacity = Some(1);
+        let waiting = limits::MAX_REQUESTS_IN_FLIGHT - room;
+        session.said.extend(vec![v1::PlayResponse::default(); waiting]);
+        assert_eq!(hear(&mut session, &mut leaves(0..40)).await, Ok(room.min(16)));
+        assert_eq!(session.said.len(), waiting + room.min(16));
+    }
+}
+
+#[tokio::test]
+async fn what_comes_at_once_is_counted_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let backend = World::open(folder.path()).await.backend;
+    let numbers = Numbers::default().with(Number::RequestsPerSecondPerAddress, 1).unwrap();
+    let numbers = numbers.with(Number::RequestBurstPerAddress, 5).unwrap();
+    let address = Address::from(IpAddr::from([192, 0, 2, 1]));
+    let traffic = Traffic::new(&Bounds::new(&numbers), address);
+    let origin = Origin { address, traffic, crowded: false };
+    let share = Share::new(Rates::new(&numbers), Some(origin), &HeaderMap::new());
+    let mut session = Session::new(backend, Arc::default(), Opener::Nobody, None, Some(share));
+    session.capacity = Some(1);
+    // Nothing more is allowed by the time that the test takes.
+    tokio::time::pause();
+    // The last of them is what is owed.
+    assert_eq!(hear(&mut session, &mut leaves(0..40)).await, Ok(6));
+    assert!(!session.intake.is_open(0));
+}
+
+#[tokio::test]
+async fn what_comes_at_once_overtakes_nothing_of_the_same_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let backend = World::open(folder.path()).await.backend;
+    let mut session = Session::new(backend, Arc::default(), Opener::Nobody, None, None);
+    session.capacity = Some(1);
+    // Of a match that takes nothing now: the first is asked again by a call that waits, and the others go behind it.
+    let handle = session.handles.put(held(MatchId::from_bytes([1; 16]))).0;
+    let act = v1::Act { decision_number: 1, choice: Some(v1::act::Choice::LegalIndex(0)) };
+    let act = |tag| v1::PlayRequest { tag, handle, kind: Some(play_request::Kind::Act(act.clone())) };
+    assert_eq!(hear(&mut session, &mut came((1..=3).map(act))).await, Err(None));
+    assert_eq!((session.asked.len(), session.awaited), (3, 0));
 }
 
 #[tokio::test]
