@@ -7,7 +7,6 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    iter,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -42,15 +41,12 @@ use super::{
     round_trips::RoundTrips,
     waiting::Waiting,
 };
-#[cfg(test)]
-use crate::planted::{self, Bug};
 use crate::{
     admission::{Room, Share, Verdict},
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::Presence,
     limits,
     matches::LiveSeat,
-    prefetch,
     table::Moment,
 };
 
@@ -322,62 +318,6 @@ impl Session {
         self.in_flight() + self.said.len() + self.handles.owed()
     }
 
-    /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
-    /// ends or by this fault. What they need is read for all of them before the first is taken in.
-    fn hear_with_those_behind(
-        &mut self,
-        first: Result<Option<v1::PlayRequest>, Status>,
-        requests: &mut Streaming<v1::PlayRequest>,
-    ) -> Result<usize, Option<Status>> {
-        let first = first.map_err(Some)?.ok_or(None)?;
-        let unanswered = self.unanswered();
-        self.intake.read_one();
-        let (mut behind, mut end) = (Vec::new(), None);
-        while end.is_none()
-            && 1 + behind.len() < prefetch::AT_ONCE
-            && self.intake.is_open(unanswered + 1 + behind.len())
-            && let Some(next) = requests.message().now_or_never()
-        {
-            match next {
-                Ok(Some(request)) => {
-                    self.intake.read_one();
-                    behind.push(request);
-                }
-                Ok(None) => end = Some(None),
-                Err(status) => end = Some(Some(status)),
-            }
-        }
-        if !behind.is_empty() {
-            let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
-            let matches = handles.filter_map(|handle| self.handles.get(handle));
-            self.backend.matches.prefetch(matches.map(|held| held.match_id));
-        }
-        let heard = 1 + behind.len();
-        self.is_there();
-        self.hear(first);
-        for request in behind {
-            // What was not taken for want of room is asked again before what comes behind it: so nothing overtakes it.
-            while let Some(answered) = self.post.answers.take() {
-                self.told(answered);
-            }
-            self.hear(request);
-        }
-        end.map_or(Ok(heard), Err)
-    }
-
-    /// The client has given a sign of life.
-    fn is_there(&mut self) {
-        self.heard_at = Instant::now();
-        self.last_sign = self.backend.matches.shown_at(self.heard_at);
-    }
-
-    /// Takes in a message of the client.
-    fn hear(&mut self, request: v1::PlayRequest) {
-        #[cfg(test)]
-        assert!(!planted::is(Bug::StreamPanics), "planted");
-        self.read(request);
-    }
-
     /// For how long nothing was heard of the client.
     fn silent_for(&self) -> Duration {
         self.backend.matches.now().since(self.last_sign)
@@ -553,5 +493,6 @@ fn message(response: v1::PlayResponse) -> Told {
     Told::Message(Box::new(response))
 }
 
+mod taking;
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ use crate::{
     grpc::{lists::tests::World, play::handles::Held},
     journal::MatchId,
     matches::Hold,
-    planted::plant,
+    planted::{Bug, plant},
     server::Server,
     table::SeatAccess,
 };

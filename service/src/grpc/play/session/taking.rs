@@ -1,0 +1,71 @@
+//! How a session takes in what its client says: one message, and some of those that are there behind it.
+
+use std::iter;
+
+use futures::FutureExt;
+use tokio::time::Instant;
+use tonic::{Status, Streaming};
+use zetema_proto::v1;
+
+use super::Session;
+#[cfg(test)]
+use crate::planted::{self, Bug};
+use crate::prefetch;
+
+impl Session {
+    /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
+    /// ends or by this fault. What they need is read for all of them before the first is taken in.
+    pub(super) fn hear_with_those_behind(
+        &mut self,
+        first: Result<Option<v1::PlayRequest>, Status>,
+        requests: &mut Streaming<v1::PlayRequest>,
+    ) -> Result<usize, Option<Status>> {
+        let first = first.map_err(Some)?.ok_or(None)?;
+        let unanswered = self.unanswered();
+        self.intake.read_one();
+        let (mut behind, mut end) = (Vec::new(), None);
+        while end.is_none()
+            && 1 + behind.len() < prefetch::AT_ONCE
+            && self.intake.is_open(unanswered + 1 + behind.len())
+            && let Some(next) = requests.message().now_or_never()
+        {
+            match next {
+                Ok(Some(request)) => {
+                    self.intake.read_one();
+                    behind.push(request);
+                }
+                Ok(None) => end = Some(None),
+                Err(status) => end = Some(Some(status)),
+            }
+        }
+        if !behind.is_empty() {
+            let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
+            let matches = handles.filter_map(|handle| self.handles.get(handle));
+            self.backend.matches.prefetch(matches.map(|held| held.match_id));
+        }
+        let heard = 1 + behind.len();
+        self.is_there();
+        self.hear(first);
+        for request in behind {
+            // What was not taken for want of room is asked again before what comes behind it: so nothing overtakes it.
+            while let Some(answered) = self.post.answers.take() {
+                self.told(answered);
+            }
+            self.hear(request);
+        }
+        end.map_or(Ok(heard), Err)
+    }
+
+    /// The client has given a sign of life.
+    pub(super) fn is_there(&mut self) {
+        self.heard_at = Instant::now();
+        self.last_sign = self.backend.matches.shown_at(self.heard_at);
+    }
+
+    /// Takes in a message of the client.
+    pub(super) fn hear(&mut self, request: v1::PlayRequest) {
+        #[cfg(test)]
+        assert!(!planted::is(Bug::StreamPanics), "planted");
+        self.read(request);
+    }
+}
