@@ -65,6 +65,16 @@ pub const ROWS: &[Row] = &[
         reach: 2.0,
     },
     Row {
+        name: "relay",
+        what: "1,000 pairs of streams of a bare server, messages of `play` ÷ unary echo, 1,000 in flight",
+        unit: "actions/s",
+        ours: &[rate(Subject::Relay { pairs: LIVE, like: PLAY })],
+        baseline: &[rate(echo(PLAY))],
+        better: Better::Higher,
+        bar: 1.2,
+        reach: 2.0,
+    },
+    Row {
         name: "play-by-connection",
         what: "1,000 matches, a Play stream each connection ÷ unary echo, 1,000 in flight",
         unit: "actions/s",

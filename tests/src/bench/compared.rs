@@ -179,7 +179,9 @@ mod tests {
     #[test]
     fn rows_that_are_how_long_something_takes_are_not_measured_in_turn() {
         let held: Vec<&str> = ROWS.iter().filter(|row| holds_in_turn(row)).map(|row| row.name).collect();
-        for name in ["unary", "memory-play", "ping-pong", "very-many", "appends", "rules", "sdk", "bytes"] {
+        for name in
+            ["unary", "memory-play", "relay", "ping-pong", "very-many", "appends", "rules", "sdk", "bytes"]
+        {
             assert!(held.contains(&name), "{name}");
         }
         for name in ["alone", "few", "creation", "idle-streams", "idle-matches", "restart", "readers"] {

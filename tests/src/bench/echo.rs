@@ -23,6 +23,8 @@ use tower::service_fn;
 
 use super::message::Payload;
 use super::meter::Meter;
+use super::relay::{self, Pairs};
+use super::spread::spread;
 
 const CALL: &str = "/bench.Echo/Call";
 const STREAM: &str = "/bench.Echo/Stream";
@@ -31,12 +33,14 @@ const STREAM: &str = "/bench.Echo/Stream";
 #[derive(Clone)]
 pub(super) struct Echo {
     answer: Payload,
+    /// The streams of a relay.
+    pairs: Pairs,
 }
 
 impl Echo {
     /// One whose answers take so many bytes.
     pub(super) fn new(response_bytes: usize) -> Self {
-        Self { answer: Payload::of_size(response_bytes) }
+        Self { answer: Payload::of_size(response_bytes), pairs: Pairs::default() }
     }
 }
 
@@ -56,22 +60,30 @@ impl tower::Service<Request<Body>> for Echo {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let answer = self.answer.clone();
         let mut grpc = tonic::server::Grpc::new(ProstCodec::<Payload, Payload>::default());
-        let is_stream = request.uri().path() == STREAM;
-        Box::pin(async move {
-            if is_stream {
+        match request.uri().path() {
+            STREAM => {
                 let service = service_fn(move |asked: tonic::Request<Streaming<Payload>>| {
                     let answers = answers(asked.into_inner(), answer.clone());
                     async { Ok::<_, Status>(tonic::Response::new(answers)) }
                 });
-                Ok(grpc.streaming(service, request).await)
-            } else {
+                Box::pin(async move { Ok(grpc.streaming(service, request).await) })
+            }
+            relay::PATH => {
+                let pairs = self.pairs.clone();
+                let service = service_fn(move |asked: tonic::Request<Streaming<Payload>>| {
+                    let answers = pairs.answers(asked, answer.clone());
+                    async { answers.map(tonic::Response::new) }
+                });
+                Box::pin(async move { Ok(grpc.streaming(service, request).await) })
+            }
+            _ => {
                 let service = service_fn(move |_: tonic::Request<Payload>| {
                     let answer = answer.clone();
                     async { Ok::<_, Status>(tonic::Response::new(answer)) }
                 });
-                Ok(grpc.unary(service, request).await)
+                Box::pin(async move { Ok(grpc.unary(service, request).await) })
             }
-        })
+        }
     }
 }
 
@@ -86,7 +98,7 @@ pub(super) fn call(
     request_bytes: usize,
     meter: &Arc<Meter>,
 ) -> JoinSet<()> {
-    spread(channels, in_flight, meter, |channel, meter| calls(channel, request_bytes, meter))
+    spread(channels, in_flight, meter, |_, channel, meter| calls(channel, request_bytes, meter))
 }
 
 /// Streams, with one message in flight on each.
@@ -96,7 +108,7 @@ pub(super) fn ping_pong(
     request_bytes: usize,
     meter: &Arc<Meter>,
 ) -> JoinSet<()> {
-    spread(channels, streams, meter, |channel, meter| stream(channel, request_bytes, meter))
+    spread(channels, streams, meter, |_, channel, meter| stream(channel, request_bytes, meter))
 }
 
 async fn calls(channel: Channel, request_bytes: usize, meter: Arc<Meter>) -> anyhow::Result<()> {
@@ -129,26 +141,4 @@ async fn stream(channel: Channel, request_bytes: usize, meter: Arc<Meter>) -> an
         requests.send(request.clone())?;
     }
     bail!("the server has ended a stream")
-}
-
-/// So many of a client on these channels.
-fn spread<F>(
-    channels: &[Channel],
-    many: usize,
-    meter: &Arc<Meter>,
-    client: impl Fn(Channel, Arc<Meter>) -> F,
-) -> JoinSet<()>
-where
-    F: Future<Output = anyhow::Result<()>> + Send + 'static,
-{
-    let mut clients = JoinSet::new();
-    for channel in channels.iter().cycle().take(many) {
-        let (client, meter) = (client(channel.clone(), Arc::clone(meter)), Arc::clone(meter));
-        clients.spawn(async move {
-            if let Err(error) = client.await {
-                meter.fail(&format!("{error:#}"));
-            }
-        });
-    }
-    clients
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tokio::task::JoinSet;
+use tonic::transport::Channel;
 use zetema_load::amount;
 
 use super::load::Matches;
@@ -11,7 +13,7 @@ use super::ready::Ready;
 use super::sample::sample;
 use super::server::Server;
 use super::setting::Setting;
-use super::{Figure, Figures, appends, echo, fdatasync, idle, matches, readers, rules};
+use super::{Figure, Figures, appends, echo, fdatasync, idle, matches, readers, relay, rules};
 use crate::floods::Readers;
 
 /// What is measured in each round.
@@ -30,6 +32,13 @@ pub enum Subject {
     PingPong {
         /// How many streams.
         streams: usize,
+        /// Whose messages.
+        like: Matches,
+    },
+    /// Pairs of streams of a bare server, as the seats of these matches are, with their messages.
+    Relay {
+        /// How many pairs, each with a message in flight.
+        pairs: usize,
         /// Whose messages.
         like: Matches,
     },
@@ -90,7 +99,7 @@ impl Subject {
     /// Whose messages it imitates.
     pub(super) const fn like(self) -> Option<Matches> {
         match self {
-            Self::Echo { like, .. } | Self::PingPong { like, .. } => Some(like),
+            Self::Echo { like, .. } | Self::PingPong { like, .. } | Self::Relay { like, .. } => Some(like),
             _ => None,
         }
     }
@@ -103,20 +112,22 @@ impl Subject {
         match self {
             Self::Matches(played) => matches::measure(played, setting).await,
             Self::Echo { in_flight, .. } => {
-                let Sizes { request, response } = ready.sizes(self)?;
-                let mut server = Server::echo(response).await?;
-                let meter = Arc::new(Meter::default());
-                let channels = server.connect(&meter).await?;
-                let _calls = echo::call(&channels, setting.many(in_flight), request, &meter);
-                sample(setting, &mut server, &meter).await
+                let calls = |channels: &[Channel], request, meter: &_| {
+                    echo::call(channels, setting.many(in_flight), request, meter)
+                };
+                self.measure_bare(setting, ready, calls).await
             }
             Self::PingPong { streams, .. } => {
-                let Sizes { request, response } = ready.sizes(self)?;
-                let mut server = Server::echo(response).await?;
-                let meter = Arc::new(Meter::default());
-                let channels = server.connect(&meter).await?;
-                let _streams = echo::ping_pong(&channels, setting.many(streams), request, &meter);
-                sample(setting, &mut server, &meter).await
+                let streams = |channels: &[Channel], request, meter: &_| {
+                    echo::ping_pong(channels, setting.many(streams), request, meter)
+                };
+                self.measure_bare(setting, ready, streams).await
+            }
+            Self::Relay { pairs, .. } => {
+                let streams = |channels: &[Channel], request, meter: &_| {
+                    relay::take_turns(channels, setting.many(pairs), request, meter)
+                };
+                self.measure_bare(setting, ready, streams).await
             }
             Self::Creation { matches } => matches::create(matches, setting).await,
             Self::IdleMatches { matches } => idle::matches(matches, setting).await,
@@ -130,6 +141,23 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// Measures a bare server under these clients, whose requests have so many bytes.
+    async fn measure_bare(
+        self,
+        setting: &Setting,
+        ready: &Ready,
+        clients: impl FnOnce(&[Channel], usize, &Arc<Meter>) -> JoinSet<()>,
+    ) -> anyhow::Result<Figures> {
+        let Sizes { request, response } = ready.sizes(self)?;
+        let mut server = Server::echo(response).await?;
+        let meter = Arc::new(Meter::default());
+        let channels = server.connect(&meter).await?;
+        let _clients = clients(&channels, request, &meter);
+        sample(setting, &mut server, &meter).await
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -139,6 +167,9 @@ impl fmt::Display for Subject {
             }
             Self::PingPong { streams, like } => {
                 write!(f, "ping-pong on {} streams, sizes of: {like}", amount::count(*streams as u64))
+            }
+            Self::Relay { pairs, like } => {
+                write!(f, "a bare relay of {} pairs, sizes of: {like}", amount::count(*pairs as u64))
             }
             Self::Creation { matches } => {
                 write!(f, "a batch of {} matches created", amount::count(*matches as u64))
