@@ -6,6 +6,7 @@ mod bots;
 mod challenges;
 pub mod config;
 pub mod encoding;
+mod executor;
 mod grpc;
 mod incident;
 pub mod journal;

@@ -6,6 +6,8 @@
 
 use std::hint::black_box;
 
+use prefetch_index::prefetch_index;
+
 /// For how many it is read before the first has its turn: so many that the fetches overlap, and so few that what was fetched for the last
 /// is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
 pub(crate) const AT_ONCE: usize = 16;
@@ -13,4 +15,32 @@ pub(crate) const AT_ONCE: usize = 16;
 /// Reads these: values, not references to them.
 pub(crate) fn read<T: Copy>(values: T) {
     black_box(values);
+}
+
+/// Bytes that the processor fetches at once.
+const LINE: usize = 64;
+
+/// Where something is in memory, for what can't be read: the state of a task, which only its own code knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    first: usize,
+    lines: usize,
+}
+
+impl Place {
+    /// Where this is. It is not to be moved.
+    pub(crate) fn of<T>(value: &T) -> Self {
+        let address = (&raw const *value).addr();
+        let first = address - address % LINE;
+        Self { first, lines: (address + size_of::<T>() - first).div_ceil(LINE) }
+    }
+
+    /// Has the processor fetch what is there, and waits for nothing. If it is there no more, nothing happens.
+    pub(crate) fn fetch(self) {
+        let here: &[u8] = &[0];
+        for line in 0..self.lines {
+            let address = self.first + line * LINE;
+            prefetch_index(here, address.wrapping_sub(here.as_ptr().addr()));
+        }
+    }
 }

@@ -4,10 +4,7 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
-    server::conn::auto,
-};
+use hyper_util::{rt::TokioIo, server::conn::auto};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -23,6 +20,7 @@ use super::{
 use crate::{
     admission::{Address, Bounds, Crowd, Full, Origin, Rates, Traffic, Verdict},
     config::{Number, Numbers},
+    executor::Executor,
     limits,
     matches::Clock,
     metrics::{Closed, Open, Refused, closed, refused},
@@ -187,7 +185,7 @@ enum Stage {
 
 /// How HTTP is served.
 pub(super) struct Http {
-    builder: auto::Builder<TokioExecutor>,
+    builder: auto::Builder<Executor>,
     /// How long an HTTP/2 client may say nothing.
     silence: Duration,
     preface_timeout: Duration,
@@ -206,9 +204,14 @@ impl Http {
 
     /// Of a dead peer the connection is closed after as many ping intervals as a Play stream: one without a word, and
     /// two that wait for the answer to a ping of HTTP/2. All by this clock, which stands while the server itself does.
-    pub(super) fn new(numbers: &Numbers, rates: Arc<Rates>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(
+        numbers: &Numbers,
+        rates: Arc<Rates>,
+        clock: Arc<dyn Clock>,
+        executor: Executor,
+    ) -> Self {
         let ping_interval = numbers.millis(Number::PingIntervalMs);
-        let mut builder = auto::Builder::new(TokioExecutor::new());
+        let mut builder = auto::Builder::new(executor);
         builder
             .http1()
             .timer(ByClock(Arc::clone(&clock)))

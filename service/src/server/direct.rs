@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     admission::{Origin, Rates, Share},
+    executor::Executor,
     grpc::{Backend, MatchServer, PlayAdapter, PlayServer, explain, is_grpc, is_grpc_web},
     limits,
     metrics::{GivenUp, Rpcs},
@@ -49,12 +50,17 @@ pub(super) enum Destination {
 }
 
 impl Direct {
-    pub(super) fn new(backend: &Arc<Backend>, rates: &Arc<Rates>, rpcs: &Arc<Rpcs>) -> Self {
+    pub(super) fn new(
+        backend: &Arc<Backend>,
+        executor: &Executor,
+        rates: &Arc<Rates>,
+        rpcs: &Arc<Rpcs>,
+    ) -> Self {
         let adapter = PlayAdapter::new(Arc::clone(backend));
         Self {
             matches: MatchServer::new(backend),
-            play: PlayServer::new(adapter.clone(), limits::MAX_PLAY_REQUEST_BYTES),
-            stream: PlayServer::new(adapter.clone(), limits::MAX_PLAY_MESSAGE_BYTES),
+            play: PlayServer::new(adapter.clone(), executor.clone(), limits::MAX_PLAY_REQUEST_BYTES),
+            stream: PlayServer::new(adapter.clone(), executor.clone(), limits::MAX_PLAY_MESSAGE_BYTES),
             adapter,
             rates: Arc::clone(rates),
             rpcs: Arc::clone(rpcs),

@@ -11,6 +11,7 @@ use crate::{
     admission::{DiskRoom, Pressure, Rates},
     bots::Bots,
     config::{Config, Number, Numbers},
+    executor::Executor,
     grpc::{Backend, Drain},
     journal::AccountStore,
     ladders::Ladders,
@@ -69,7 +70,7 @@ impl InProcess {
         let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
         // Each page is a new one: it is compared after each step.
         let metrics = MetricsPage::new(page.clone(), Duration::ZERO);
-        let direct = Direct::new(&backend, &Rates::new(&numbers), &rpcs);
+        let direct = Direct::new(&backend, &Executor::start(), &Rates::new(&numbers), &rpcs);
         let router = routes::ours(&backend, &direct, Some(metrics));
         tokio::spawn(health::upkeep(journal, matches.clone(), Some(page), drain.closing().clone()));
         Ok(Self { access, matches, router, drain })

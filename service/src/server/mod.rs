@@ -52,6 +52,7 @@ use crate::{
     admission::{DiskRoom, Pressure, Rates},
     bots::Bots,
     config::{Config, Number, Numbers, TlsFiles},
+    executor::Executor,
     grpc::{Backend, Drain},
     incident::Incident,
     journal::{self, OpenError, ReadError, Recovery, ServerJournal, SqliteJournal},
@@ -245,12 +246,13 @@ impl Server {
         let reporter = HealthReporter::new();
         let rates = Rates::new(&numbers);
         let health = HealthService::from_health_reporter(reporter.clone());
-        let routes = routes::routes(&backend, webhooks, &rates, health, page.clone())?;
+        let executor = Executor::start();
+        let routes = routes::routes(&backend, &executor, webhooks, &rates, health, page.clone())?;
         watch(&tasks, &drain, pressure, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         let process = page.is_none().then(metrics_process::Collector::default);
         tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
-        let http = Arc::new(Http::new(&numbers, rates, clock));
+        let http = Arc::new(Http::new(&numbers, rates, clock, executor));
         saturation::tell_limits(&numbers);
         let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
         tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));

@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     admission::Rates,
+    executor::Executor,
     grpc::{
         Backend, BotAdapter, LadderAdapter, RulesAdapter, TokenAdapter, WebhookAdapter, explain,
         unknown_method,
@@ -56,6 +57,7 @@ impl From<Router> for Routes {
 /// Our services, and the standard ones, as gRPC and gRPC-Web; the metrics as HTTP, if they are counted here.
 pub(super) fn routes(
     backend: &Arc<Backend>,
+    executor: &Executor,
     webhooks: Webhooks,
     rates: &Arc<Rates>,
     health: HealthService,
@@ -79,7 +81,7 @@ pub(super) fn routes(
     );
     let webhooks = explained(webhooks.into_axum_router().reset_fallback(), rates, &rpcs);
     let page = page.map(|page| MetricsPage::new(page, limits::METRICS_PAGE_KEPT));
-    let direct = Direct::new(backend, rates, &rpcs);
+    let direct = Direct::new(backend, executor, rates, &rpcs);
     let router = ours(backend, &direct, page).merge(webhooks).merge(standard).merge(unknown);
     Ok(Routes { direct: Some(Arc::new(direct)), router })
 }

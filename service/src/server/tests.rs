@@ -25,6 +25,7 @@ use super::{
 use crate::{
     admission::{Address, Rates},
     config::{Number, Numbers},
+    executor::Executor,
     matches::SystemClock,
     metrics::{CLOSED_CONNECTIONS, Rpcs, recorder},
 };
@@ -64,7 +65,7 @@ fn router() -> Router {
 
 fn connect(numbers: &Numbers, buffer: usize) -> (DuplexStream, JoinHandle<()>) {
     let (client, host) = duplex(buffer);
-    let http = Http::new(numbers, Rates::new(numbers), Arc::new(SystemClock::new()));
+    let http = Http::new(numbers, Rates::new(numbers), Arc::new(SystemClock::new()), Executor::start());
     let served = async move {
         serve(&http, host, Address::NONE, router(), CancellationToken::new()).await;
     };
@@ -225,7 +226,7 @@ async fn a_request_that_is_too_slow_is_counted_as_what_it_is_answered() {
         .fallback(|body: Body| async move { to_bytes(body, usize::MAX).await.is_ok().to_string() })
         .layer(from_fn_with_state(rpcs, measure));
     let (client, host) = duplex(64 * 1024);
-    let http = Http::new(&numbers(), Rates::new(&numbers()), Arc::new(SystemClock::new()));
+    let http = Http::new(&numbers(), Rates::new(&numbers()), Arc::new(SystemClock::new()), Executor::start());
     let served = tokio::spawn(async move {
         serve(&http, host, Address::NONE, router, CancellationToken::new()).await;
     });

@@ -31,6 +31,7 @@ use super::{
 };
 use crate::{
     admission::Share,
+    executor::Executor,
     grpc::{
         caller::Caller,
         told::{Follows, ToldCodec},
@@ -46,16 +47,18 @@ const OBSERVE: &str = "/zetema.v1.PlayService/Observe";
 pub(crate) struct PlayServer {
     generated: PlayServiceServer<PlayAdapter>,
     adapter: PlayAdapter,
+    /// In which streams run.
+    executor: Executor,
     max_request_bytes: usize,
 }
 
 impl PlayServer {
     /// The service, whose requests, or messages of a stream, have so many bytes at most.
-    pub(crate) fn new(adapter: PlayAdapter, max_request_bytes: usize) -> Self {
+    pub(crate) fn new(adapter: PlayAdapter, executor: Executor, max_request_bytes: usize) -> Self {
         let generated = PlayServiceServer::new(adapter.clone())
             .max_decoding_message_size(max_request_bytes)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
-        Self { generated, adapter, max_request_bytes }
+        Self { generated, adapter, executor, max_request_bytes }
     }
 
     fn grpc<M: Follows + 'static, U: Message + Default + 'static>(&self) -> Grpc<ToldCodec<M, U>> {
@@ -87,7 +90,8 @@ where
         match request.uri().path() {
             PLAY => {
                 let mut grpc = self.grpc();
-                async move { Ok(grpc.streaming(Players(adapter), request).await) }.boxed()
+                let players = Players(adapter, self.executor.clone());
+                async move { Ok(grpc.streaming(players, request).await) }.boxed()
             }
             OBSERVE => {
                 let mut grpc = self.grpc();
@@ -99,7 +103,7 @@ where
 }
 
 /// What answers `Play`.
-struct Players(PlayAdapter);
+struct Players(PlayAdapter, Executor);
 
 type Said = stream::Map<Unread<Outgoing>, fn(Outgoing) -> Result<Told, Status>>;
 
@@ -109,7 +113,7 @@ impl StreamingService<v1::PlayRequest> for Players {
     type Future = BoxFuture<'static, Result<Response<Said>, Status>>;
 
     fn call(&mut self, request: Request<Streaming<v1::PlayRequest>>) -> Self::Future {
-        let PlayAdapter { backend, cuts, leases: _ } = self.0.clone();
+        let (PlayAdapter { backend, cuts, leases: _ }, executor) = (self.0.clone(), self.1.clone());
         async move {
             let caller = Caller::of(&backend, request.metadata()).await?;
             let (opener, token) = (Opener::from(&caller), TokenKey::of(request.metadata(), &caller));
@@ -117,7 +121,7 @@ impl StreamingService<v1::PlayRequest> for Players {
             let session = Session::new(backend, cuts, opener, token, share);
             let (out, unread) = outbox();
             let validity = Validity { rotated: caller.rotated(), voided: caller.voided() };
-            tokio::spawn(session.run(request.into_inner(), out, validity));
+            executor.spawn(session.run(request.into_inner(), out, validity));
             let said: fn(Outgoing) -> Result<Told, Status> = |said| said.map_err(|end| *end);
             Ok(Response::new(unread.map(said)))
         }

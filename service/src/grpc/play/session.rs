@@ -18,10 +18,7 @@ use futures::{
     FutureExt, StreamExt,
     stream::{self, BoxStream},
 };
-use tokio::{
-    task::coop::consume_budget,
-    time::{Instant, timeout},
-};
+use tokio::time::{Instant, timeout};
 use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
@@ -43,6 +40,7 @@ use super::{
 };
 use crate::{
     admission::{Room, Share, Verdict},
+    executor::Stint,
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::Presence,
     limits,
@@ -205,10 +203,10 @@ impl Session {
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
         events.look_at(Due::Ping, self.ping_at);
         events.look_at(Due::Sign, Instant::now() + self.silence());
-        let mut drains = false;
+        let (mut drains, mut stint) = (false, Stint::default());
         loop {
             // However much there is to do, others have their turn.
-            consume_budget().await;
+            stint.one_more().await;
             if drains && self.has_to_tell_drain() {
                 self.tell_drain();
             }
@@ -254,7 +252,7 @@ impl Session {
                 }
                 request = requests.message(), if may_read => match self.hear_with_those_behind(request, requests) {
                     Ok(heard) => for _ in 1..heard {
-                        consume_budget().await;
+                        stint.one_more().await;
                     },
                     Err(None) => return self.answer_the_rest(out, events).boxed().await,
                     Err(Some(status)) => {
@@ -434,8 +432,9 @@ impl Session {
     }
 
     async fn answer_all(&mut self, out: &Outbox<Outgoing>, mut events: Events<'_>) -> End {
+        let mut stint = Stint::default();
         while !self.said.is_empty() || self.in_flight() > 0 || self.handles.owed() > 0 {
-            consume_budget().await;
+            stint.one_more().await;
             tokio::select! {
                 biased;
                 event = poll_fn(|context| events.poll_next(context)) => match event {

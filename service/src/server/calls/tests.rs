@@ -17,6 +17,7 @@ use super::*;
 use crate::{
     admission::{Address, Rates, Share},
     config::{Number, Numbers},
+    executor::Executor,
     limits,
     matches::SystemClock,
     server::{
@@ -71,7 +72,7 @@ impl Host {
         // The paths of the first two have a place in HPACK's table.
         let router = Router::new().route("/", get(piece).post(read)).route("/index.html", get(large));
         let router = router.route("/metrics", get(page));
-        let http = Arc::new(Http::new(numbers, rates, Arc::new(SystemClock::new())));
+        let http = Arc::new(Http::new(numbers, rates, Arc::new(SystemClock::new()), Executor::start()));
         Self { http, router, made }
     }
 

@@ -4,6 +4,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, advance, sleep, timeout};
 
 use super::*;
+use crate::executor::Executor;
 use crate::matches::{ServerClock, SystemClock};
 use crate::server::heard::PREFACE;
 
@@ -33,7 +34,7 @@ fn numbers() -> Numbers {
 fn served(clock: Arc<dyn Clock>, room: usize) -> (DuplexStream, JoinHandle<()>) {
     let (client, host) = duplex(room);
     let router = axum::Router::new().route("/", get(async || "here"));
-    let http = Http::new(&numbers(), Rates::new(&numbers()), clock);
+    let http = Http::new(&numbers(), Rates::new(&numbers()), clock, Executor::start());
     (
         client,
         tokio::spawn(

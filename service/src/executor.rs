@@ -1,0 +1,323 @@
+//! Runs the tasks of streams, of which a server has thousands: many of them in each turn that the runtime gives, and the memory of those
+//! that are next is fetched before the first of them runs.
+//!
+//! Where each task has its turn from the runtime, the processor waits for the memory of each, and connections write little at a time, as
+//! they have their turns in between. Here all that is ready comes first, within bounds.
+//!
+//! A task is polled by one thread at a time, goes on in any thread of the runtime, and is dropped with the runtime. One that panics is
+//! dropped, and no other knows. The runtime's own bound of what a task does in a row does not hold here: one that may find more to do again
+//! and again counts it ([`Stint`]).
+
+use std::{
+    collections::VecDeque,
+    fmt, mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use futures::task::{ArcWake, waker_ref};
+use slab::Slab;
+use tokio::{
+    runtime::Handle,
+    task::{coop::unconstrained, yield_now},
+};
+
+use crate::prefetch::Place;
+
+/// Tasks whose memory is fetched before the first of them runs: half of a first-level cache, if each is as large as that of a Play stream.
+const AT_ONCE: usize = 8;
+/// Tasks that run in one turn of the runtime, some milliseconds, before others have theirs.
+const IN_A_TURN: usize = 64 * AT_ONCE;
+/// Things that a task does in a row before others have their turn: as many as the runtime lets one do.
+const IN_A_ROW: u32 = 128;
+
+/// Where tasks are begun. When the last of these is gone and every task is at its end, nothing is left of it in the runtime.
+#[derive(Clone)]
+pub(crate) struct Executor(Arc<Open>);
+
+impl Executor {
+    /// Starts one on the runtime of this context, in all of its threads.
+    pub(crate) fn start() -> Self {
+        let shared = Arc::<Shared>::default();
+        for _ in 0..Handle::current().metrics().num_workers() {
+            tokio::spawn(unconstrained(Runner { shared: Arc::clone(&shared), next: Vec::new() }));
+        }
+        Self(Arc::new(Open(shared)))
+    }
+
+    /// Begins a task. Where the runtime is gone it is dropped.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let shared = &self.0.0;
+        let work = Box::pin(work);
+        let place = Place::of(&*work);
+        let mut inside = shared.lock();
+        if inside.stage == Stage::Gone {
+            return;
+        }
+        let entry = inside.all.vacant_entry();
+        let task = Arc::new(Task {
+            state: AtomicU8::new(READY),
+            place,
+            work: Mutex::new(Some(work)),
+            key: entry.key(),
+            shared: Arc::clone(shared),
+        });
+        entry.insert(Arc::clone(&task));
+        inside.ready.push_back(task);
+        Shared::wake_one(inside);
+    }
+}
+
+impl fmt::Debug for Executor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Executor").field(&self.0.0.lock().all.len()).finish()
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> hyper::rt::Executor<F> for Executor {
+    fn execute(&self, work: F) {
+        self.spawn(work);
+    }
+}
+
+/// As long as it is there more tasks may come.
+struct Open(Arc<Shared>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut inside = self.0.lock();
+        if inside.stage == Stage::Open {
+            inside.stage = Stage::Closed;
+        }
+        Shared::wake_all_if_over(inside);
+    }
+}
+
+#[derive(Default)]
+struct Shared(Mutex<Inside>);
+
+#[derive(Default)]
+struct Inside {
+    /// Tasks that are to run, in order.
+    ready: VecDeque<Arc<Task>>,
+    /// All that are not at their end: what nobody calls any more is dropped with the runtime, as it would be by the runtime.
+    all: Slab<Arc<Task>>,
+    /// Runners that have found nothing to do.
+    asleep: Vec<Waker>,
+    stage: Stage,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Open,
+    /// No more tasks will come.
+    Closed,
+    /// With its runners: no task runs any more.
+    Gone,
+}
+
+impl Inside {
+    fn is_over(&self) -> bool {
+        self.stage != Stage::Open && self.all.is_empty()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        // It is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake_one(mut inside: MutexGuard<'_, Inside>) {
+        let asleep = inside.asleep.pop();
+        drop(inside);
+        if let Some(asleep) = asleep {
+            asleep.wake();
+        }
+    }
+
+    fn wake_all_if_over(mut inside: MutexGuard<'_, Inside>) {
+        if inside.is_over() {
+            let asleep = mem::take(&mut inside.asleep);
+            drop(inside);
+            asleep.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// A task is to run.
+    fn ready(&self, task: Arc<Task>) {
+        let mut inside = self.lock();
+        if inside.stage != Stage::Gone {
+            inside.ready.push_back(task);
+            Self::wake_one(inside);
+        }
+    }
+
+    /// A task is at its end.
+    fn ended(&self, task: &Task) {
+        let mut inside = self.lock();
+        // Those of a runtime that is gone are taken out at once.
+        let ended = inside.all.try_remove(task.key);
+        Self::wake_all_if_over(inside);
+        drop(ended);
+    }
+
+    /// Takes some that are to run. `None` if there will never be any; where there are none now, this runner is called for the next.
+    fn take(&self, next: &mut Vec<Arc<Task>>, runner: &Waker) -> Option<()> {
+        let mut inside = self.lock();
+        let some = inside.ready.len().min(AT_ONCE);
+        next.extend(inside.ready.drain(..some));
+        if some == 0 {
+            if inside.is_over() {
+                return None;
+            }
+            if !inside.asleep.iter().any(|asleep| asleep.will_wake(runner)) {
+                inside.asleep.push(runner.clone());
+            }
+        }
+        Some(())
+    }
+
+    /// The runtime is gone, or all is over.
+    fn abandon(&self) {
+        let (ready, mut all) = {
+            let mut inside = self.lock();
+            inside.stage = Stage::Gone;
+            (mem::take(&mut inside.ready), mem::take(&mut inside.all))
+        };
+        drop(ready);
+        all.drain().for_each(|task| task.drop_work());
+    }
+}
+
+/// A task of the runtime, in which those of streams run.
+struct Runner {
+    shared: Arc<Shared>,
+    /// Those that run next.
+    next: Vec<Arc<Task>>,
+}
+
+impl Future for Runner {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Self { shared, next } = &mut *self;
+        for _ in 0..IN_A_TURN / AT_ONCE {
+            if shared.take(next, context.waker()).is_none() {
+                return Poll::Ready(());
+            }
+            if next.is_empty() {
+                return Poll::Pending;
+            }
+            if next.len() > 1 {
+                for task in &*next {
+                    task.place.fetch();
+                }
+            }
+            next.drain(..).for_each(Task::run);
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.shared.abandon();
+    }
+}
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+struct Task {
+    state: AtomicU8,
+    /// Where its work is.
+    place: Place,
+    work: Mutex<Option<Work>>,
+    /// Its place among all.
+    key: usize,
+    shared: Arc<Shared>,
+}
+
+/// It waits to be called.
+const IDLE: u8 = 0;
+/// It was called, and is among those that are to run.
+const READY: u8 = 1;
+const RUNNING: u8 = 2;
+/// It was called while it ran, and is to run again.
+const CALLED: u8 = 3;
+const ENDED: u8 = 4;
+
+impl Task {
+    /// Runs it once. Whoever calls this has taken it from those that are to run.
+    fn run(self: Arc<Self>) {
+        self.state.store(RUNNING, Ordering::Release);
+        // As of a task of the runtime, a panic is told by whoever has a hook for it.
+        let polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
+        if let Ok(Poll::Pending) = polled {
+            let rests = self.state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire);
+            if rests.is_err() {
+                self.state.store(READY, Ordering::Release);
+                Arc::clone(&self.shared).ready(self);
+            }
+        } else {
+            self.state.store(ENDED, Ordering::Release);
+            self.drop_work();
+            self.shared.ended(&self);
+        }
+    }
+
+    fn poll(self: &Arc<Self>) -> Poll<()> {
+        let waker = waker_ref(self);
+        // Nothing is left of what is dropped with the runtime.
+        let mut work = self.lock();
+        work.as_mut().map_or(Poll::Ready(()), |work| work.as_mut().poll(&mut Context::from_waker(&waker)))
+    }
+
+    fn drop_work(&self) {
+        let work = self.lock().take();
+        // What panics as it is dropped is nothing to others.
+        drop(catch_unwind(AssertUnwindSafe(|| drop(work))));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Work>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ArcWake for Task {
+    fn wake_by_ref(task: &Arc<Self>) {
+        let called = |state| match state {
+            IDLE => Some(READY),
+            RUNNING => Some(CALLED),
+            _ => None,
+        };
+        if task.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, called) == Ok(IDLE) {
+            task.shared.ready(Arc::clone(task));
+        }
+    }
+}
+
+/// How much a task has done in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Stint(u32);
+
+impl Stint {
+    /// One thing more. After many others have their turn.
+    pub(crate) async fn one_more(&mut self) {
+        self.0 += 1;
+        if self.0 == IN_A_ROW {
+            self.0 = 0;
+            yield_now().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+use std::{
+    future::{pending, poll_fn},
+    sync::atomic::AtomicUsize,
+    thread,
+};
+
+use tokio::{
+    runtime::Builder,
+    sync::{mpsc, oneshot},
+};
+
+use super::*;
+
+/// Notes when it is dropped.
+struct Dropped(Arc<AtomicUsize>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// A task that is called and counts, so often that it is called while it runs too.
+async fn called(executor: &Executor, callers: usize, calls: usize) {
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let (ended, end) = oneshot::channel();
+    executor.spawn(async move {
+        let mut count = 0;
+        while heard.recv().await.is_some() {
+            count += 1;
+        }
+        ended.send(count).unwrap();
+    });
+    let callers: Vec<_> = (0..callers)
+        .map(|_| {
+            let said = said.clone();
+            thread::spawn(move || (0..calls).for_each(|call| said.send(call).unwrap()))
+        })
+        .collect();
+    drop(said);
+    let heard = end.await;
+    for caller in callers {
+        caller.join().unwrap();
+    }
+    assert_eq!(heard, Ok(2 * calls));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_task_hears_of_all_that_calls_it_in_whatever_thread() {
+    let executor = Executor::start();
+    for _ in 0..100 {
+        called(&executor, 2, 200).await;
+    }
+}
+
+#[tokio::test]
+async fn a_task_hears_of_all_that_calls_it_in_one_thread() {
+    let executor = Executor::start();
+    for _ in 0..100 {
+        called(&executor, 2, 200).await;
+    }
+}
+
+/// Many tasks that pass a number on, from one to the next, all numbers at once.
+async fn passed_on(executor: &Executor, tasks: usize) {
+    let (first, mut before) = mpsc::unbounded_channel();
+    for _ in 0..tasks {
+        let (next, after) = mpsc::unbounded_channel();
+        let mut from = mem::replace(&mut before, after);
+        executor.spawn(async move {
+            while let Some(number) = from.recv().await {
+                next.send(number).unwrap();
+            }
+        });
+    }
+    (0..tasks).for_each(|number| first.send(number).unwrap());
+    drop(first);
+    let mut passed = Vec::new();
+    while let Some(number) = before.recv().await {
+        passed.push(number);
+    }
+    assert!(passed.iter().copied().eq(0..tasks), "{passed:?}");
+}
+
+#[test]
+fn more_tasks_than_run_in_a_turn_all_run() {
+    for threads in [1, 4] {
+        let runtime = Builder::new_multi_thread().worker_threads(threads).build().unwrap();
+        runtime.block_on(async { passed_on(&Executor::start(), 2 * IN_A_TURN).await });
+    }
+    let runtime = Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async { passed_on(&Executor::start(), 2 * IN_A_TURN).await });
+}
+
+#[tokio::test]
+async fn a_task_that_panics_is_nothing_to_another() {
+    let (executor, dropped) = (Executor::start(), Arc::<AtomicUsize>::default());
+    let (told, heard) = oneshot::channel();
+    let (asked, ask) = oneshot::channel::<()>();
+    executor.spawn(async move {
+        ask.await.unwrap();
+        told.send(()).unwrap();
+    });
+    let notes = Dropped(Arc::clone(&dropped));
+    executor.spawn(async move {
+        let _notes = notes;
+        yield_now().await;
+        panic!("planted");
+    });
+    while dropped.load(Ordering::Acquire) == 0 {
+        yield_now().await;
+    }
+    asked.send(()).unwrap();
+    assert_eq!(heard.await, Ok(()));
+}
+
+#[tokio::test]
+async fn tasks_that_always_have_more_to_do_let_others_have_their_turn() {
+    let executor = Executor::start();
+    let (told, mut heard) = mpsc::unbounded_channel();
+    // One that is ready again each time, and one that never waits.
+    executor.spawn(poll_fn(|context| {
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    executor.spawn(async {
+        let mut stint = Stint::default();
+        loop {
+            stint.one_more().await;
+        }
+    });
+    executor.spawn(async move {
+        yield_now().await;
+        told.send("a task").unwrap();
+    });
+    assert_eq!(heard.recv().await, Some("a task"));
+    assert_eq!(tokio::spawn(async { "the runtime's" }).await.unwrap(), "the runtime's");
+}
+
+#[test]
+fn what_nobody_calls_any_more_is_dropped_with_the_runtime() {
+    for threads in [0, 1, 4] {
+        let dropped = Arc::<AtomicUsize>::default();
+        let runtime = match threads {
+            0 => Builder::new_current_thread().build().unwrap(),
+            threads => Builder::new_multi_thread().worker_threads(threads).build().unwrap(),
+        };
+        let executor = runtime.block_on(async {
+            let executor = Executor::start();
+            for _ in 0..3 {
+                let (notes, itself) = (Dropped(Arc::clone(&dropped)), executor.clone());
+                executor.spawn(async move {
+                    // Whoever calls it is its own, and it could begin more.
+                    let mine = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
+                    pending::<()>().await;
+                    drop((notes, itself, mine));
+                });
+            }
+            yield_now().await;
+            executor
+        });
+        drop(runtime);
+        assert_eq!(dropped.load(Ordering::Acquire), 3);
+        // What would come later has nobody to run it.
+        let notes = Dropped(Arc::clone(&dropped));
+        executor.spawn(async move { drop(notes) });
+        assert_eq!(dropped.load(Ordering::Acquire), 4);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_left_in_the_runtime_when_all_is_over() {
+    let alive = || Handle::current().metrics().num_alive_tasks();
+    let before = alive();
+    let executor = Executor::start();
+    assert_eq!(alive(), before + 2);
+    let (ends, end) = oneshot::channel::<()>();
+    let (told, heard) = oneshot::channel();
+    executor.spawn(async move { told.send(end.await).unwrap() });
+    drop(executor);
+    // It has one more to run.
+    ends.send(()).unwrap();
+    assert_eq!(heard.await, Ok(Ok(())));
+    while alive() > before {
+        yield_now().await;
+    }
+}
