@@ -1,16 +1,18 @@
 //! Runs the tasks of streams, of which a server has thousands: many of them in each turn that the runtime gives, and the memory of those
-//! that are next is fetched before the first of them runs.
+//! that are next is fetched while one runs.
 //!
 //! Where each task has its turn from the runtime, the processor waits for the memory of each, and connections write little at a time, as
-//! they have their turns in between. Here all that is ready comes first, within bounds.
+//! they have their turns in between. Here all that is ready comes first, for a while.
 //!
 //! A task is polled by one thread at a time, goes on in any thread of the runtime, and is dropped with the runtime. One that panics is
-//! dropped, and no other knows. The runtime's own bound of what a task does in a row does not hold here: one that may find more to do again
-//! and again counts it ([`Stint`]).
+//! dropped, and no other knows. The runtime's own bound of what a task does in a row does not hold here, but [`one_more`] does.
 
 use std::{
+    cell::Cell,
     collections::VecDeque,
-    fmt, mem,
+    fmt,
+    future::poll_fn,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{
@@ -18,21 +20,19 @@ use std::{
         atomic::{AtomicU8, Ordering},
     },
     task::{Context, Poll, Waker},
+    time::{Duration, Instant},
 };
 
 use futures::task::{ArcWake, waker_ref};
 use slab::Slab;
-use tokio::{
-    runtime::Handle,
-    task::{coop::unconstrained, yield_now},
-};
+use tokio::{runtime::Handle, task::coop::unconstrained};
 
 use crate::prefetch::Place;
 
-/// Tasks whose memory is fetched before the first of them runs: half of a first-level cache, if each is as large as that of a Play stream.
-const AT_ONCE: usize = 8;
-/// Tasks that run in one turn of the runtime, some milliseconds, before others have theirs.
-const IN_A_TURN: usize = 64 * AT_ONCE;
+/// How many tasks before its own the memory of one is fetched: so many that it is there in time, and so few that it still is.
+const AHEAD: usize = 4;
+/// How long tasks run in one turn of the runtime before others have theirs. One that is slow by itself takes longer.
+const TURN: Duration = Duration::from_millis(2);
 /// Things that a task does in a row before others have their turn: as many as the runtime lets one do.
 const IN_A_ROW: u32 = 128;
 
@@ -45,7 +45,7 @@ impl Executor {
     pub(crate) fn start() -> Self {
         let shared = Arc::<Shared>::default();
         for _ in 0..Handle::current().metrics().num_workers() {
-            tokio::spawn(unconstrained(Runner { shared: Arc::clone(&shared), next: Vec::new() }));
+            tokio::spawn(unconstrained(Runner(Arc::clone(&shared))));
         }
         Self(Arc::new(Open(shared)))
     }
@@ -68,7 +68,7 @@ impl Executor {
             shared: Arc::clone(shared),
         });
         entry.insert(Arc::clone(&task));
-        inside.ready.push_back(task);
+        inside.ready.push_back((place, task));
         Shared::wake_one(inside);
     }
 }
@@ -103,8 +103,8 @@ struct Shared(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// Tasks that are to run, in order.
-    ready: VecDeque<Arc<Task>>,
+    /// Tasks that are to run, in order, and where each has its memory.
+    ready: VecDeque<(Place, Arc<Task>)>,
     /// All that are not at their end: what nobody calls any more is dropped with the runtime, as it would be by the runtime.
     all: Slab<Arc<Task>>,
     /// Runners that have found nothing to do.
@@ -154,7 +154,7 @@ impl Shared {
     fn ready(&self, task: Arc<Task>) {
         let mut inside = self.lock();
         if inside.stage != Stage::Gone {
-            inside.ready.push_back(task);
+            inside.ready.push_back((task.place, task));
             Self::wake_one(inside);
         }
     }
@@ -168,68 +168,76 @@ impl Shared {
         drop(ended);
     }
 
-    /// Takes some that are to run. `None` if there will never be any; where there are none now, this runner is called for the next.
-    fn take(&self, next: &mut Vec<Arc<Task>>, runner: &Waker) -> Option<()> {
+    /// Takes the next that is to run, and has the memory of one behind it fetched. Where there is none now, this runner is called for the
+    /// next; where there will never be any, it is at its end.
+    fn next(&self, runner: &Waker) -> Poll<Option<Arc<Task>>> {
         let mut inside = self.lock();
-        let some = inside.ready.len().min(AT_ONCE);
-        next.extend(inside.ready.drain(..some));
-        if some == 0 {
+        let Some((_, next)) = inside.ready.pop_front() else {
             if inside.is_over() {
-                return None;
+                return Poll::Ready(None);
             }
             if !inside.asleep.iter().any(|asleep| asleep.will_wake(runner)) {
                 inside.asleep.push(runner.clone());
             }
+            return Poll::Pending;
+        };
+        let behind = inside.ready.get(AHEAD - 1).map(|(place, _)| *place);
+        drop(inside);
+        if let Some(place) = behind {
+            place.fetch();
         }
-        Some(())
+        Poll::Ready(Some(next))
+    }
+
+    /// Has the memory fetched of those that are to run first.
+    fn fetch_first(&self) {
+        let inside = self.lock();
+        // With one alone there is nothing to be done in the meantime.
+        if inside.ready.len() > 1 {
+            inside.ready.iter().take(AHEAD).for_each(|(place, _)| place.fetch());
+        }
     }
 
     /// The runtime is gone, or all is over.
     fn abandon(&self) {
-        let (ready, mut all) = {
+        let (ready, mut all, asleep) = {
             let mut inside = self.lock();
             inside.stage = Stage::Gone;
-            (mem::take(&mut inside.ready), mem::take(&mut inside.all))
+            (mem::take(&mut inside.ready), mem::take(&mut inside.all), mem::take(&mut inside.asleep))
         };
         drop(ready);
         all.drain().for_each(|task| task.drop_work());
+        // Others that run: so they find that it is over.
+        asleep.into_iter().for_each(Waker::wake);
     }
 }
 
 /// A task of the runtime, in which those of streams run.
-struct Runner {
-    shared: Arc<Shared>,
-    /// Those that run next.
-    next: Vec<Arc<Task>>,
-}
+struct Runner(Arc<Shared>);
 
 impl Future for Runner {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Self { shared, next } = &mut *self;
-        for _ in 0..IN_A_TURN / AT_ONCE {
-            if shared.take(next, context.waker()).is_none() {
-                return Poll::Ready(());
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let begun = Instant::now();
+        self.0.fetch_first();
+        loop {
+            match self.0.next(context.waker()) {
+                Poll::Ready(Some(task)) => task.run(),
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
             }
-            if next.is_empty() {
+            if begun.elapsed() >= TURN {
+                context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            if next.len() > 1 {
-                for task in &*next {
-                    task.place.fetch();
-                }
-            }
-            next.drain(..).for_each(Task::run);
         }
-        context.waker().wake_by_ref();
-        Poll::Pending
     }
 }
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        self.shared.abandon();
+        self.0.abandon();
     }
 }
 
@@ -257,17 +265,20 @@ const ENDED: u8 = 4;
 impl Task {
     /// Runs it once. Whoever calls this has taken it from those that are to run.
     fn run(self: Arc<Self>) {
-        self.state.store(RUNNING, Ordering::Release);
+        // What was told before a call that found it ready is seen by this run.
+        self.state.swap(RUNNING, Ordering::AcqRel);
+        LEFT.set(IN_A_ROW);
         // As of a task of the runtime, a panic is told by whoever has a hook for it.
         let polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
         if let Ok(Poll::Pending) = polled {
             let rests = self.state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire);
             if rests.is_err() {
-                self.state.store(READY, Ordering::Release);
+                self.state.swap(READY, Ordering::AcqRel);
                 Arc::clone(&self.shared).ready(self);
             }
         } else {
             self.state.store(ENDED, Ordering::Release);
+            quietly(|| drop(polled));
             self.drop_work();
             self.shared.ended(&self);
         }
@@ -282,8 +293,7 @@ impl Task {
 
     fn drop_work(&self) {
         let work = self.lock().take();
-        // What panics as it is dropped is nothing to others.
-        drop(catch_unwind(AssertUnwindSafe(|| drop(work))));
+        quietly(|| drop(work));
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Work>> {
@@ -296,6 +306,8 @@ impl ArcWake for Task {
         let called = |state| match state {
             IDLE => Some(READY),
             RUNNING => Some(CALLED),
+            // Written anew, so that the run that follows sees what was told before this call.
+            READY | CALLED => Some(state),
             _ => None,
         };
         if task.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, called) == Ok(IDLE) {
@@ -304,19 +316,37 @@ impl ArcWake for Task {
     }
 }
 
-/// How much a task has done in a row.
-#[derive(Debug, Default)]
-pub(crate) struct Stint(u32);
-
-impl Stint {
-    /// One thing more. After many others have their turn.
-    pub(crate) async fn one_more(&mut self) {
-        self.0 += 1;
-        if self.0 == IN_A_ROW {
-            self.0 = 0;
-            yield_now().await;
-        }
+/// Does what drops something. A panic in it is nothing to others.
+fn quietly(drops: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(drops)) {
+        // It may be what panics when it is dropped.
+        mem::forget(panic);
     }
+}
+
+thread_local! {
+    /// What the task that runs in this thread may still do in a row.
+    static LEFT: Cell<u32> = const { Cell::new(IN_A_ROW) };
+}
+
+/// A task does one thing more. After many in a row others have their turn before it does.
+pub(crate) async fn one_more() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if let Some(left @ 1..) = LEFT.get().checked_sub(1)
+            && !has_waited
+        {
+            LEFT.set(left);
+            return Poll::Ready(());
+        }
+        LEFT.set(IN_A_ROW);
+        if mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 #[cfg(test)]

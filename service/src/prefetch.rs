@@ -2,7 +2,8 @@
 //!
 //! A server has thousands of matches, and whenever something comes for one of them its memory was not touched for a while: the processor
 //! waits for it, a hundred times for an action. Where many things are to be done, what some of them need is read for all of these before
-//! the first is done. Nothing waits for what was read, so the processor fetches it at once, and not piece by piece.
+//! the first is done. Nothing waits for what was read, so the processor fetches it at once, and not piece by piece. What can't be read, as
+//! the state of a task that only its own code knows, is fetched by where it is.
 
 use std::hint::black_box;
 
@@ -19,8 +20,10 @@ pub(crate) fn read<T: Copy>(values: T) {
 
 /// Bytes that the processor fetches at once.
 const LINE: usize = 64;
+/// More than what is fetched for one task: some processors have as many fetches under way at once.
+const MOST_LINES: usize = 64;
 
-/// Where something is in memory, for what can't be read: the state of a task, which only its own code knows.
+/// Where something is in memory, or the first part of it, for what can't be read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     first: usize,
@@ -32,7 +35,7 @@ impl Place {
     pub(crate) fn of<T>(value: &T) -> Self {
         let address = (&raw const *value).addr();
         let first = address - address % LINE;
-        Self { first, lines: (address + size_of::<T>() - first).div_ceil(LINE) }
+        Self { first, lines: (address + size_of::<T>() - first).div_ceil(LINE).min(MOST_LINES) }
     }
 
     /// Has the processor fetch what is there, and waits for nothing. If it is there no more, nothing happens.

@@ -4,6 +4,7 @@
 //! nobody waits for, and then what would begin a match.
 
 use std::{
+    convert::Infallible,
     future::poll_fn,
     mem,
     sync::{
@@ -17,11 +18,13 @@ use std::{
 use metrics::{counter, gauge};
 use tokio::{
     runtime::Handle,
+    sync::oneshot,
     task::spawn_blocking,
     time::{Instant, sleep_until, timeout},
 };
 
 use crate::{
+    executor::Executor,
     limits,
     metrics::{LATE, OVERLOAD_LEVEL, SHED},
 };
@@ -105,7 +108,7 @@ impl Pressure {
     }
 
     /// Looks how late the server is, again and again. Later than `most` is too late.
-    pub(crate) async fn watch(self: Arc<Self>, most: Duration) {
+    pub(crate) async fn watch(self: Arc<Self>, most: Duration, streams: Executor) {
         let mut window = Window::new(Instant::now());
         let _calm = CalmAfterwards(&self);
         self.store(Level::Calm);
@@ -113,7 +116,7 @@ impl Pressure {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
             // Where no thread is to be had it would wait without end.
-            if timeout(limits::PRESSURE_PATIENCE, there_and_back()).await == Ok(false) {
+            if timeout(limits::PRESSURE_PATIENCE, there_and_back(&streams)).await == Ok(false) {
                 return;
             }
             let now = Instant::now();
@@ -182,8 +185,9 @@ impl Drop for CalmAfterwards<'_> {
 ///
 /// A task that a timer wakes passes by those that are ready. What comes from another thread, as answers of the journal do, waits in
 /// the queue that takes what a worker's own has no room for. Where that has, a worker looks there after some dozens of turns, however
-/// many are ready: so it waits in the worker's own as well, behind all of them, as a connection does that has something to read.
-async fn there_and_back() -> bool {
+/// many are ready: so it waits in the worker's own as well, behind all of them, as a connection does that has something to read. Then it
+/// waits behind all that is ready of streams.
+async fn there_and_back(streams: &Executor) -> bool {
     let runtime = Handle::current();
     let back = spawn_blocking(move || runtime.spawn(async {}));
     let runs = match back.await {
@@ -191,6 +195,7 @@ async fn there_and_back() -> bool {
         Err(_) => false,
     };
     behind_all().await;
+    behind_all_of(streams).await;
     runs
 }
 
@@ -205,6 +210,14 @@ async fn behind_all() {
         Poll::Pending
     })
     .await;
+}
+
+/// Goes behind all that is ready of streams: their tasks wait in a queue of their own.
+async fn behind_all_of(streams: &Executor) {
+    let (had, turn) = oneshot::channel();
+    streams.spawn(async move { drop(had) });
+    // It is dropped untold: that is what is waited for.
+    drop(turn.await.map(|never: Infallible| never));
 }
 
 /// How late the server was, each time that it was looked at for a while.
@@ -237,9 +250,9 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use std::{pin::Pin, task::Context};
+    use std::{pin::Pin, sync::atomic::AtomicBool, task::Context};
 
-    use tokio::{runtime::Builder, task::JoinHandle, time::sleep};
+    use tokio::{runtime::Builder, time::sleep};
 
     use super::*;
 
@@ -300,46 +313,64 @@ mod tests {
     /// A runtime of one worker that always has something to do: more tasks than its own queue has room for, and fewer.
     #[test]
     fn what_comes_from_another_thread_waits_for_all_that_is_ready() {
-        check_waits_for_all(1_000, Duration::from_micros(300));
-        check_waits_for_all(240, Duration::from_micros(500));
+        let begin = |_: &Executor, busy| drop(tokio::spawn(busy));
+        check_waits_for_all(1_000, Duration::from_micros(300), begin);
+        check_waits_for_all(240, Duration::from_micros(500), begin);
     }
 
-    fn check_waits_for_all(tasks: usize, each: Duration) {
+    /// They have one turn of the runtime after the other, and the runtime's own tasks theirs in between.
+    #[test]
+    fn what_is_due_waits_for_all_that_is_ready_of_streams() {
+        check_waits_for_all(1_000, Duration::from_micros(300), Executor::spawn);
+        check_waits_for_all(240, Duration::from_micros(500), Executor::spawn);
+    }
+
+    fn check_waits_for_all(tasks: usize, each: Duration, begin: impl Fn(&Executor, Busy)) {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        runtime.block_on(async {
-            let pressure = Arc::new(Pressure::new());
-            let watched = tokio::spawn(Arc::clone(&pressure).watch(Duration::from_millis(50)));
-            let busy: Vec<_> = (0..tasks).map(|_| tokio::spawn(Busy(each))).collect();
-            let late = async {
-                while pressure.check(Work::Join).is_ok() {
-                    sleep(limits::PRESSURE_BEAT).await;
-                }
-            };
-            timeout(Duration::from_mins(3), late).await.unwrap();
-            busy.iter().for_each(JoinHandle::abort);
-            let in_time = async {
-                while pressure.check(Work::Create).is_err() {
-                    sleep(limits::PRESSURE_BEAT).await;
-                }
-            };
-            timeout(Duration::from_mins(3), in_time).await.unwrap();
-            watched.abort();
-            pressure.0.store(Level::Severe as u8, Relaxed);
-            let watched = Arc::clone(&pressure).watch(Duration::from_mins(1));
-            timeout(limits::PRESSURE_BEAT, watched).await.unwrap_err();
-            assert_eq!(pressure.level(), Level::Calm, "nobody looks any more");
-        });
+        runtime.block_on(wait_for_all(tasks, each, begin));
     }
 
-    /// Takes a while, and is ready again at once.
-    struct Busy(Duration);
+    async fn wait_for_all(tasks: usize, each: Duration, begin: impl Fn(&Executor, Busy)) {
+        let (pressure, streams) = (Arc::new(Pressure::new()), Executor::start());
+        let watched = Arc::clone(&pressure).watch(Duration::from_millis(50), streams.clone());
+        let watched = tokio::spawn(watched);
+        let over = Arc::<AtomicBool>::default();
+        (0..tasks).for_each(|_| begin(&streams, Busy { each, over: Arc::clone(&over) }));
+        let late = async {
+            while pressure.check(Work::Join).is_ok() {
+                sleep(limits::PRESSURE_BEAT).await;
+            }
+        };
+        timeout(Duration::from_mins(3), late).await.unwrap();
+        over.store(true, Relaxed);
+        let in_time = async {
+            while pressure.check(Work::Create).is_err() {
+                sleep(limits::PRESSURE_BEAT).await;
+            }
+        };
+        timeout(Duration::from_mins(3), in_time).await.unwrap();
+        watched.abort();
+        pressure.0.store(Level::Severe as u8, Relaxed);
+        let watched = Arc::clone(&pressure).watch(Duration::from_mins(1), streams);
+        timeout(limits::PRESSURE_BEAT, watched).await.unwrap_err();
+        assert_eq!(pressure.level(), Level::Calm, "nobody looks any more");
+    }
+
+    /// Takes a while, and is ready again at once, until all is over.
+    struct Busy {
+        each: Duration,
+        over: Arc<AtomicBool>,
+    }
 
     impl Future for Busy {
         type Output = ();
 
         fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+            if self.over.load(Relaxed) {
+                return Poll::Ready(());
+            }
             let begun = std::time::Instant::now();
-            while begun.elapsed() < self.0 {
+            while begun.elapsed() < self.each {
                 std::hint::spin_loop();
             }
             context.waker().wake_by_ref();

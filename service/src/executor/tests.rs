@@ -7,9 +7,13 @@ use std::{
 use tokio::{
     runtime::Builder,
     sync::{mpsc, oneshot},
+    task::yield_now,
 };
 
 use super::*;
+
+/// More than run in one turn, in a debug build at least.
+const TASKS: usize = 5_000;
 
 /// Notes when it is dropped.
 struct Dropped(Arc<AtomicUsize>);
@@ -21,7 +25,7 @@ impl Drop for Dropped {
 }
 
 /// A task that is called and counts, so often that it is called while it runs too.
-async fn called(executor: &Executor, callers: usize, calls: usize) {
+async fn called(executor: &Executor, calling: usize, calls: usize) {
     let (said, mut heard) = mpsc::unbounded_channel();
     let (ended, end) = oneshot::channel();
     executor.spawn(async move {
@@ -31,7 +35,7 @@ async fn called(executor: &Executor, callers: usize, calls: usize) {
         }
         ended.send(count).unwrap();
     });
-    let callers: Vec<_> = (0..callers)
+    let callers: Vec<_> = (0..calling)
         .map(|_| {
             let said = said.clone();
             thread::spawn(move || (0..calls).for_each(|call| said.send(call).unwrap()))
@@ -42,7 +46,7 @@ async fn called(executor: &Executor, callers: usize, calls: usize) {
     for caller in callers {
         caller.join().unwrap();
     }
-    assert_eq!(heard, Ok(2 * calls));
+    assert_eq!(heard, Ok(calling * calls));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -86,10 +90,10 @@ async fn passed_on(executor: &Executor, tasks: usize) {
 fn more_tasks_than_run_in_a_turn_all_run() {
     for threads in [1, 4] {
         let runtime = Builder::new_multi_thread().worker_threads(threads).build().unwrap();
-        runtime.block_on(async { passed_on(&Executor::start(), 2 * IN_A_TURN).await });
+        runtime.block_on(async { passed_on(&Executor::start(), TASKS).await });
     }
     let runtime = Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async { passed_on(&Executor::start(), 2 * IN_A_TURN).await });
+    runtime.block_on(async { passed_on(&Executor::start(), TASKS).await });
 }
 
 #[tokio::test]
@@ -124,9 +128,8 @@ async fn tasks_that_always_have_more_to_do_let_others_have_their_turn() {
         Poll::Pending
     }));
     executor.spawn(async {
-        let mut stint = Stint::default();
         loop {
-            stint.one_more().await;
+            one_more().await;
         }
     });
     executor.spawn(async move {
@@ -149,14 +152,16 @@ fn what_nobody_calls_any_more_is_dropped_with_the_runtime() {
             let executor = Executor::start();
             for _ in 0..3 {
                 let (notes, itself) = (Dropped(Arc::clone(&dropped)), executor.clone());
+                let (runs, running) = oneshot::channel();
                 executor.spawn(async move {
                     // Whoever calls it is its own, and it could begin more.
                     let mine = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
+                    runs.send(()).unwrap();
                     pending::<()>().await;
                     drop((notes, itself, mine));
                 });
+                running.await.unwrap();
             }
-            yield_now().await;
             executor
         });
         drop(runtime);
@@ -183,5 +188,57 @@ async fn nothing_is_left_in_the_runtime_when_all_is_over() {
     assert_eq!(heard.await, Ok(Ok(())));
     while alive() > before {
         yield_now().await;
+    }
+}
+
+/// Panics when it is dropped.
+struct Unruly(Arc<AtomicUsize>);
+
+impl Drop for Unruly {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        panic!("planted");
+    }
+}
+
+#[tokio::test]
+async fn what_panics_as_it_is_dropped_is_nothing_to_another() {
+    let (executor, dropped) = (Executor::start(), Arc::<AtomicUsize>::default());
+    let state = Unruly(Arc::clone(&dropped));
+    executor.spawn(poll_fn(move |_| {
+        let _of_its_own = &state;
+        Poll::Ready(())
+    }));
+    let payload = Arc::clone(&dropped);
+    executor.spawn(async move { std::panic::panic_any(Unruly(payload)) });
+    let (told, heard) = oneshot::channel();
+    executor.spawn(async move { told.send(()).unwrap() });
+    assert_eq!(heard.await, Ok(()));
+    assert_eq!(dropped.load(Ordering::Acquire), 2);
+}
+
+#[tokio::test]
+async fn a_task_does_so_many_things_in_a_row_and_as_many_again_when_it_is_called_anew() {
+    let executor = Executor::start();
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let (calls, mut called) = mpsc::unbounded_channel::<u32>();
+    executor.spawn(async move {
+        while let Some(things) = called.recv().await {
+            let mut turns = 1;
+            for _ in 0..things {
+                let mut more = std::pin::pin!(one_more());
+                poll_fn(|context| {
+                    let polled = more.as_mut().poll(context);
+                    turns += u32::from(polled.is_pending());
+                    polled
+                })
+                .await;
+            }
+            told.send(turns).unwrap();
+        }
+    });
+    for (things, turns) in [(1, 1), (IN_A_ROW - 1, 1), (IN_A_ROW - 1, 1), (IN_A_ROW, 2), (3 * IN_A_ROW, 4)] {
+        calls.send(things).unwrap();
+        assert_eq!(heard.recv().await, Some(turns), "{things} things");
     }
 }

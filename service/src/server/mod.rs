@@ -248,7 +248,7 @@ impl Server {
         let health = HealthService::from_health_reporter(reporter.clone());
         let executor = Executor::start();
         let routes = routes::routes(&backend, &executor, webhooks, &rates, health, page.clone())?;
-        watch(&tasks, &drain, pressure, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
+        watch(&tasks, &drain, pressure, &executor, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
         tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
         let process = page.is_none().then(metrics_process::Collector::default);
         tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
@@ -392,9 +392,17 @@ fn limits_of_matches(numbers: &Numbers) -> matches::Limits {
 }
 
 /// Looks whether the server is late, and forgets who asks for nothing any more, until it closes.
-fn watch(tasks: &TaskTracker, drain: &Drain, pressure: Arc<Pressure>, rates: Arc<Rates>, max_late: Duration) {
+fn watch(
+    tasks: &TaskTracker,
+    drain: &Drain,
+    pressure: Arc<Pressure>,
+    streams: &Executor,
+    rates: Arc<Rates>,
+    max_late: Duration,
+) {
+    let streams = streams.clone();
     let (looking, tidying) = (drain.closing().clone(), drain.closing().clone());
-    tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(max_late)).await });
+    tasks.spawn(async move { looking.run_until_cancelled(pressure.watch(max_late, streams)).await });
     tasks.spawn(async move { tidying.run_until_cancelled(rates.tidy()).await });
 }
 

@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     admission::{Room, Share, Verdict},
-    executor::Stint,
+    executor::one_more,
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::Presence,
     limits,
@@ -203,10 +203,10 @@ impl Session {
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
         events.look_at(Due::Ping, self.ping_at);
         events.look_at(Due::Sign, Instant::now() + self.silence());
-        let (mut drains, mut stint) = (false, Stint::default());
+        let mut drains = false;
         loop {
             // However much there is to do, others have their turn.
-            stint.one_more().await;
+            one_more().await;
             if drains && self.has_to_tell_drain() {
                 self.tell_drain();
             }
@@ -252,7 +252,7 @@ impl Session {
                 }
                 request = requests.message(), if may_read => match self.hear_with_those_behind(request, requests) {
                     Ok(heard) => for _ in 1..heard {
-                        stint.one_more().await;
+                        one_more().await;
                     },
                     Err(None) => return self.answer_the_rest(out, events).boxed().await,
                     Err(Some(status)) => {
@@ -432,9 +432,8 @@ impl Session {
     }
 
     async fn answer_all(&mut self, out: &Outbox<Outgoing>, mut events: Events<'_>) -> End {
-        let mut stint = Stint::default();
         while !self.said.is_empty() || self.in_flight() > 0 || self.handles.owed() > 0 {
-            stint.one_more().await;
+            one_more().await;
             tokio::select! {
                 biased;
                 event = poll_fn(|context| events.poll_next(context)) => match event {
