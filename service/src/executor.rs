@@ -331,15 +331,20 @@ thread_local! {
 
 /// A task does one thing more. After many in a row others have their turn before it does.
 pub(crate) async fn one_more() {
+    let left = LEFT.get().saturating_sub(1);
+    if left > 0 {
+        LEFT.set(left);
+    } else {
+        LEFT.set(IN_A_ROW);
+        behind_all().await;
+    }
+}
+
+/// Goes behind all that is ready where this runs: in a task of a stream all that is of streams, else all that the worker has. Whoever
+/// wakes itself as it runs does; who yields to the runtime passes by them.
+pub(crate) async fn behind_all() {
     let mut has_waited = false;
     poll_fn(|context| {
-        if let Some(left @ 1..) = LEFT.get().checked_sub(1)
-            && !has_waited
-        {
-            LEFT.set(left);
-            return Poll::Ready(());
-        }
-        LEFT.set(IN_A_ROW);
         if mem::replace(&mut has_waited, true) {
             return Poll::Ready(());
         }

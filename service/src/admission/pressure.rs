@@ -4,14 +4,10 @@
 //! nobody waits for, and then what would begin a match.
 
 use std::{
-    convert::Infallible,
-    future::poll_fn,
-    mem,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering::Relaxed},
     },
-    task::Poll,
     time::Duration,
 };
 
@@ -24,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    executor::Executor,
+    executor::{Executor, behind_all},
     limits,
     metrics::{LATE, OVERLOAD_LEVEL, SHED},
 };
@@ -199,25 +195,12 @@ async fn there_and_back(streams: &Executor) -> bool {
     runs
 }
 
-/// Goes behind all that a worker has ready. Whoever wakes itself as it runs does; who yields to the runtime passes by them.
-async fn behind_all() {
-    let mut has_waited = false;
-    poll_fn(|context| {
-        if mem::replace(&mut has_waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 /// Goes behind all that is ready of streams: their tasks wait in a queue of their own.
 async fn behind_all_of(streams: &Executor) {
-    let (had, turn) = oneshot::channel();
+    let (had, turn) = oneshot::channel::<()>();
     streams.spawn(async move { drop(had) });
-    // It is dropped untold: that is what is waited for.
-    drop(turn.await.map(|never: Infallible| never));
+    // Nothing is sent: it is dropped when it has its turn.
+    drop(turn.await);
 }
 
 /// How late the server was, each time that it was looked at for a while.
@@ -250,7 +233,11 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
-    use std::{pin::Pin, sync::atomic::AtomicBool, task::Context};
+    use std::{
+        pin::Pin,
+        sync::atomic::AtomicBool,
+        task::{Context, Poll},
+    };
 
     use tokio::{runtime::Builder, time::sleep};
 
