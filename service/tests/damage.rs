@@ -23,10 +23,29 @@ async fn create_by(
     created.map(drop).map_err(|status| v1::Error::from_status(&status).unwrap().reason())
 }
 
-/// Flips a bit of the payload of a row, which its hash and its place come after, of 16 and 4 bytes.
-fn damage(row: &mut [u8]) {
-    let last = row.len() - 1 - 16 - 4;
-    row[last] ^= 1;
+/// Flips a bit of the payload of a row of the log, the first being 0, which is alone or in a pack (`docs/journal.md`). Its hash and its place
+/// come after the payload, of 16 and 4 bytes.
+fn damage_row(database: &rusqlite::Connection, number: usize) {
+    let mut before = 0;
+    let mut written = database.prepare("SELECT position, row FROM log_1 ORDER BY position").unwrap();
+    let written = written.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    for (position, mut bytes) in written.map(rusqlite::Result::<(i64, Vec<u8>)>::unwrap) {
+        let number_at = |at: usize| usize::from(u16::from_be_bytes([bytes[at], bytes[at + 1]]));
+        let lengths: Vec<usize> = match bytes[0] {
+            252 => (0..number_at(1)).map(|row| number_at(3 + 2 * row)).collect(),
+            _ => vec![bytes.len()],
+        };
+        if number < before + lengths.len() {
+            let behind: usize = lengths[number - before + 1..].iter().sum();
+            let last = bytes.len() - behind - 1 - 16 - 4;
+            bytes[last] ^= 1;
+            let update = "UPDATE log_1 SET row = ?1 WHERE position = ?2";
+            assert_eq!(database.execute(update, (bytes, position)).unwrap(), 1);
+            return;
+        }
+        before += lengths.len();
+    }
+    panic!("there are {before} rows");
 }
 
 async fn create(server: &Server, client: &mut MatchServiceClient<Channel>) -> String {
@@ -57,11 +76,7 @@ async fn a_damaged_match_is_an_error_that_says_so_and_the_others_go_on() {
 
     // The first running match, and the first that is over.
     let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
-    let row: Vec<u8> =
-        database.query_row("SELECT row FROM log_1 WHERE position = 1", [], |row| row.get(0)).unwrap();
-    let mut damaged = row.clone();
-    damage(&mut damaged);
-    database.execute("UPDATE log_1 SET row = ?1 WHERE position = 1", [damaged]).unwrap();
+    damage_row(&database, 0);
     let record = "UPDATE records SET record = x'00', summary = x'00' WHERE result_number = 1";
     assert_eq!(database.execute(record, []).unwrap(), 1);
     drop(database);
@@ -169,11 +184,8 @@ async fn of_a_damaged_private_match_only_those_hear_who_may_see_it() {
     }
     server.shutdown().await;
     let database = rusqlite::Connection::open(folder.path().join("data/journal.sqlite3")).unwrap();
-    for position in [3, 4, 5, 6] {
-        let row = "SELECT row FROM log_1 WHERE position = ?1";
-        let mut row: Vec<u8> = database.query_row(row, [position], |row| row.get(0)).unwrap();
-        damage(&mut row);
-        database.execute("UPDATE log_1 SET row = ?1 WHERE position = ?2", (row, position)).unwrap();
+    for row in [2, 3, 4, 5] {
+        damage_row(&database, row);
     }
     drop(database);
 

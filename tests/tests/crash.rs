@@ -61,32 +61,34 @@ mod disk {
             assert_eq!(control(seed, Syncs::Kept).await, Ok(Loss::None));
             ignored.push(control(seed, Syncs::Ignored).await.unwrap());
         }
-        assert!(ignored.iter().any(|loss| matches!(loss, Loss::Matches { .. })), "{ignored:?}");
+        // A start that finds out is a loss too.
+        assert!(ignored.iter().any(|loss| *loss != Loss::None), "{ignored:?}");
     }
 
     /// One match with the trouble at some of its changes or syncs, from the server's first start on: it must come at the
     /// start and in play.
     async fn check_disk(trouble: impl Fn(u64) -> Trouble, then: Then, at: impl IntoIterator<Item = u64>) {
-        let mut came = Vec::new();
+        let mut reports = Vec::new();
         for at in at {
             let run = DiskRun { seed: at, trouble: trouble(at), then };
             let ran = run.run().await;
             let report = ran.unwrap_or_else(|Failure { folder, problems }| {
                 panic!("{run:?}, whose folder is left ({}): {problems:#?}", folder.display())
             });
-            came.push(report.came);
+            reports.push(report);
         }
-        assert!(came.contains(&Came::AtTheStart) && came.contains(&Came::InPlay), "{came:?}");
+        let has = |came| reports.iter().any(|report| report.came == came);
+        assert!(has(Came::AtTheStart) && has(Came::InPlay), "{reports:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_full_disk_is_told_of_and_loses_nothing_and_the_server_goes_on_when_there_is_room() {
-        check_disk(Trouble::Full, Then::Mended, [1, 20, 85, 110, 140]).await;
+        check_disk(Trouble::Full, Then::Mended, [1, 60, 180, 230, 280, 330]).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_disk_that_becomes_read_only_is_told_of_and_loses_nothing() {
-        check_disk(Trouble::ReadOnly, Then::Mended, [1, 85, 130]).await;
+        check_disk(Trouble::ReadOnly, Then::Mended, [1, 190, 240, 290, 340]).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -69,3 +69,39 @@ fn a_write_ahead_log_that_is_cut_is_an_exact_earlier_commit() {
     let target = Target::Wal;
     check(target, |length| Case::cuts(target, length, 1021), &[Verdict::Earlier]);
 }
+
+#[test]
+fn a_flipped_bit_in_the_redo_log_is_found_unless_it_is_in_the_last_commit() {
+    let target = Target::Redo;
+    let cases = |length| Case::flips(target, length, 79, Bits::One { seed: 4 });
+    check(target, cases, &[Verdict::Stopped, Verdict::Harmless, Verdict::Earlier]);
+}
+
+#[test]
+fn a_redo_log_that_is_cut_is_found_or_an_exact_earlier_commit() {
+    let target = Target::Redo;
+    let cases = |length| Case::cuts(target, length, 173);
+    check(target, cases, &[Verdict::Stopped, Verdict::Harmless, Verdict::Earlier]);
+}
+
+#[test]
+fn a_damaged_file_of_the_redo_log_without_commits_is_found_or_harmless() {
+    let target = Target::NextRedo;
+    let cases = |length| {
+        [Case::flips(target, length, 13, Bits::One { seed: 5 }), Case::cuts(target, length, 29)].concat()
+    };
+    check(target, cases, &[Verdict::Stopped, Verdict::Harmless]);
+}
+
+#[test]
+fn a_flipped_bit_in_the_write_ahead_log_beside_a_redo_log_is_found_unless_it_is_in_the_last_commit() {
+    let target = Target::RedoWal;
+    let cases = |length| Case::flips(target, length, 211, Bits::One { seed: 6 });
+    check(target, cases, &[Verdict::Stopped, Verdict::Earlier]);
+}
+
+#[test]
+fn a_write_ahead_log_that_is_cut_beside_a_redo_log_is_an_exact_earlier_commit() {
+    let target = Target::RedoWal;
+    check(target, |length| Case::cuts(target, length, 311), &[Verdict::Earlier]);
+}

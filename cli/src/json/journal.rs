@@ -35,6 +35,7 @@ struct WalDamageJson {
 struct FoundJson {
     running: usize,
     results: u64,
+    redo_commits: u64,
     log_rows: u64,
     quarantined: Vec<QuarantineJson>,
     damage: Vec<String>,
@@ -100,6 +101,7 @@ impl FoundJson {
         Self {
             running: found.unfinished,
             results: found.results,
+            redo_commits: found.redo_commits,
             log_rows: found.rows_read,
             quarantined: quarantined.collect(),
             damage: found.stray.clone(),

@@ -50,6 +50,7 @@ mod ladder;
 mod lists;
 mod outcome;
 pub(crate) mod pack;
+pub(crate) mod redo;
 pub(crate) mod row;
 mod sqlite;
 mod store;
@@ -71,9 +72,9 @@ pub use outcome::{
     Outcome, ReadError, RequestReused,
 };
 pub use sqlite::{
-    BackupContent, BackupError, Checked, ClosedJournal, ClosedLadders, ClosedPage, JournalQueue,
-    JournalStats, OpenError, Options, Quarantine, Recovery, Repaired, Restoring, SqliteJournal, WalContent,
-    WalDamage, backup,
+    BackupContent, BackupError, Checked, ClosedJournal, ClosedLadders, ClosedPage, FileSizes, JournalQueue,
+    JournalStats, LogStore, OpenError, Options, Quarantine, Recovery, RedoDamage, Repaired, Restoring,
+    SqliteJournal, WalContent, WalDamage, backup,
 };
 pub(crate) use sqlite::{make_folder, private_file};
 pub use store::{

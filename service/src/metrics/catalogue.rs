@@ -106,6 +106,8 @@ metrics! {
     DATABASE_BYTES "zetema_database_bytes" Gauge [];
     /// Size of the write-ahead log's file.
     WAL_BYTES "zetema_wal_bytes" Gauge [];
+    /// Size of the files of the redo log, those that are kept to be written again too.
+    REDO_LOG_BYTES "zetema_redo_log_bytes" Gauge [];
     /// What is free on the disk of the data folder, for the server's user.
     DISK_FREE_BYTES "zetema_disk_free_bytes" Gauge [];
     /// The size of that disk.

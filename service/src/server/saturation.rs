@@ -15,13 +15,13 @@ use crate::{
     admission::{Bounds, DiskRoom},
     config::{Number, Numbers},
     grpc::Drain,
-    journal::{Health, JournalQueue, ServerJournal, SqliteJournal},
+    journal::{FileSizes, Health, JournalQueue, ServerJournal, SqliteJournal},
     limits,
     matches::{Matches, Waiting},
     metrics::{
         DAMAGED_MATCHES, DATABASE_BYTES, DISK_FREE_BYTES, DISK_SIZE_BYTES, INBOX_MESSAGES,
         INBOX_MESSAGES_MOST, JOURNAL_LAG_SECONDS, JOURNAL_WAITING, LIMIT, LIVE_MATCH_BYTES, OPEN_CALLS,
-        QUEUED_BYTES, QUEUED_OBSERVATION_BYTES, READY, WAL_BYTES,
+        QUEUED_BYTES, QUEUED_OBSERVATION_BYTES, READY, REDO_LOG_BYTES, WAL_BYTES,
     },
 };
 
@@ -94,9 +94,10 @@ pub(super) async fn of_machine(
 }
 
 fn disk(folder: &Path, room: &DiskRoom) -> io::Result<()> {
-    let (database, wal) = SqliteJournal::file_sizes(folder)?;
+    let FileSizes { database, wal, redo } = SqliteJournal::file_sizes(folder)?;
     set(&gauge!(DATABASE_BYTES), database);
     set(&gauge!(WAL_BYTES), wal);
+    set(&gauge!(REDO_LOG_BYTES), redo);
     let (free, size) = (fs4::available_space(folder)?, fs4::total_space(folder)?);
     set(&gauge!(DISK_FREE_BYTES), free);
     set(&gauge!(DISK_SIZE_BYTES), size);

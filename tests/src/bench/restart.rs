@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
-use zetema_service::journal::SqliteJournal;
+use zetema_service::journal::{FileSizes, SqliteJournal};
 
 use super::creation::{for_days, sackson};
 use super::load::{Journaled, Views};
@@ -40,8 +40,7 @@ pub(super) struct Stopped {
     folder: TempDir,
     live: usize,
     record_bytes: usize,
-    database_bytes: u64,
-    log_bytes: u64,
+    sizes: FileSizes,
 }
 
 impl Stopped {
@@ -59,8 +58,8 @@ impl Stopped {
         let scene = Scene::on(Server::zetema_in(folder, Journaled::Disk).await?).await?;
         scene.plays(live).await?;
         let (folder, record_bytes) = (scene.server.kill()?, filed.record_bytes());
-        let (database_bytes, log_bytes) = SqliteJournal::file_sizes(&data(folder.path()))?;
-        Ok(Self { folder, live, record_bytes, database_bytes, log_bytes })
+        let sizes = SqliteJournal::file_sizes(&data(folder.path()))?;
+        Ok(Self { folder, live, record_bytes, sizes })
     }
 
     /// Starts a server on a copy of it.
@@ -81,10 +80,10 @@ impl Stopped {
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { record_bytes, database_bytes, log_bytes, .. } = self;
+        let Self { record_bytes, sizes: FileSizes { database, wal, redo }, .. } = self;
         write!(
             f,
-            "a record has {record_bytes} bytes, the database {database_bytes}, its write-ahead log {log_bytes}"
+            "a record has {record_bytes} bytes, the database {database}, its write-ahead log {wal}, the redo log {redo}"
         )
     }
 }

@@ -44,9 +44,10 @@ fn main() -> anyhow::Result<()> {
     let bits = if all_bits { Bits::All } else { Bits::One { seed } };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let scene = runtime.block_on(Scene::make())?;
-    println!("the write-ahead log has {} commits", scene.commits());
+    let [wal, redo] = [Target::Wal, Target::Redo].map(|log| scene.commits(log));
+    println!("the write-ahead log has {wal} commits, the redo log {redo} that the database does not know");
     let mut failed = 0;
-    for target in [Target::ClosedDatabase, Target::Database, Target::Wal] {
+    for target in Target::ALL {
         let length = scene.length(target);
         let kinds = [
             ("flips", Case::flips(target, length, stride, bits)),

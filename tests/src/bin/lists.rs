@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Parser;
-use zetema_service::journal::SqliteJournal;
+use zetema_service::journal::{FileSizes, SqliteJournal};
 use zetema_tests::lists::{Kind, Lists, Measured, PAGE, to_version_5};
 
 /// Measures how long a page of a list takes among very many finished matches.
@@ -44,7 +44,7 @@ async fn main() -> anyhow::Result<()> {
     };
     let begun = Instant::now();
     let lists = Lists::fill(folder.path(), matches).await?;
-    let (database, wal) = SqliteJournal::file_sizes(folder.path())?;
+    let FileSizes { database, wal, .. } = SqliteJournal::file_sizes(folder.path())?;
     println!("{matches} matches were filed in {:.1} s", begun.elapsed().as_secs_f64());
     println!("the database has {} MB, its write-ahead log {} MB", database / 1_000_000, wal / 1_000_000);
     if upgrade {

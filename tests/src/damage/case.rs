@@ -11,6 +11,18 @@ pub enum Target {
     Database,
     /// The write-ahead log beside it.
     Wal,
+    /// The file of the redo log that has the commits, of a journal that was killed with one.
+    Redo,
+    /// The file that is there for the commits to come.
+    NextRedo,
+    /// The write-ahead log of that journal.
+    RedoWal,
+}
+
+impl Target {
+    /// Each of them.
+    pub const ALL: [Self; 6] =
+        [Self::ClosedDatabase, Self::Database, Self::Wal, Self::Redo, Self::NextRedo, Self::RedoWal];
 }
 
 /// How it is changed.
@@ -45,6 +57,9 @@ impl fmt::Display for Case {
             Target::ClosedDatabase => "the database of a closed journal",
             Target::Database => "the database of a killed journal",
             Target::Wal => "the write-ahead log",
+            Target::Redo => "the redo log",
+            Target::NextRedo => "the next file of the redo log",
+            Target::RedoWal => "the write-ahead log beside a redo log",
         };
         match self.change {
             Change::Flip { byte, bit } => write!(f, "bit {bit} of byte {byte} of {file}"),

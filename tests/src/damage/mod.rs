@@ -25,7 +25,7 @@ pub enum Verdict {
     Told,
     /// All is as it was.
     Harmless,
-    /// It is an earlier commit to the byte, where that can't be told: the end of the write-ahead log.
+    /// It is an earlier commit to the byte, where that can't be told: the end of the write-ahead log or of the redo log.
     Earlier,
 }
 

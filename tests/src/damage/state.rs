@@ -21,8 +21,8 @@ pub struct State {
     pub tokens: Vec<StoredToken>,
     /// The value of the service key.
     pub meta: Option<MetaValue>,
-    /// What a request was answered.
-    pub request: Option<RequestState>,
+    /// What each of the requests was answered.
+    pub requests: Vec<RequestState>,
     /// What is stored of the ladder.
     pub ladder: Option<StoredLadder>,
 }
@@ -38,7 +38,7 @@ pub struct Observed {
     stray: Vec<String>,
     tokens: Result<Vec<StoredToken>, ReadError>,
     meta: Result<Option<MetaValue>, ReadError>,
-    request: Result<RequestState, ReadError>,
+    requests: Vec<Result<RequestState, ReadError>>,
     ladder: Result<Option<StoredLadder>, ReadError>,
 }
 
@@ -60,7 +60,7 @@ impl Observed {
         journal: &SqliteJournal,
         ids: impl IntoIterator<Item = MatchId>,
         bots: impl IntoIterator<Item = BotName>,
-        (key, request, ladder): (MetaKey, RequestKey, LadderName),
+        (key, requests, ladder): (MetaKey, Vec<RequestKey>, LadderName),
         stray: Vec<String>,
     ) -> Self {
         let mut matches = BTreeMap::new();
@@ -75,6 +75,10 @@ impl Observed {
         for bot in bots {
             lists.push(list_of(journal, bot).await);
         }
+        let mut answers = Vec::new();
+        for request in requests {
+            answers.push(journal.request(request, UnixMillis::new(2)).await);
+        }
         Self {
             lists,
             stray,
@@ -83,7 +87,7 @@ impl Observed {
             results,
             tokens: journal.tokens().await,
             meta: journal.meta(key).await,
-            request: journal.request(request, UnixMillis::new(2)).await,
+            requests: answers,
             ladder: journal.stored_ladder(ladder).await,
         }
     }
@@ -142,14 +146,14 @@ impl Observed {
             (Ok(_), _) if !self.stray.is_empty() => told = true,
             (ladder, _) => return Difference::Silent(format!("the ladder is {ladder:?}")),
         }
-        let request = state.request.clone().unwrap_or(RequestState::New);
+        let requests = self.requests.iter().zip(&state.requests);
+        let requests = requests.map(|(read, has_to_be)| same("request", read, has_to_be));
         let others = [
             same("results", &self.results, &state.results),
             same("tokens", &self.tokens, &state.tokens),
             same("meta", &self.meta, &state.meta),
-            same("request", &self.request, &request),
         ];
-        for other in others {
+        for other in others.into_iter().chain(requests) {
             match other {
                 Difference::None => {}
                 Difference::Told => told = true,

@@ -10,9 +10,10 @@ use sha2::{Digest, Sha256};
 /// Takes away what version 6 and those after it added.
 const ADDED: &str = "DROP TABLE bots; DROP INDEX records_by_owner_and_client_reference;
     DROP INDEX records_by_visibility_and_client_reference; DROP TABLE registered_bots; DROP TABLE registered_owners;
-    DROP TABLE ladders; DROP TABLE ladder_ratings; DROP TABLE rotated_tokens";
+    DROP TABLE ladders; DROP TABLE ladder_ratings; DROP TABLE rotated_tokens;
+    DELETE FROM meta WHERE key = 'journal/redo'";
 /// The version of the tables.
-const SCHEMA: u64 = 11;
+const SCHEMA: u64 = 12;
 /// The name of the version's number.
 const KEY: &str = "journal/schema";
 

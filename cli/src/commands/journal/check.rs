@@ -53,6 +53,7 @@ fn print(checked: &Checked) -> Result<()> {
         table.add_row(["write-ahead log".to_owned(), found]);
     }
     if let Some(found) = &checked.recovery {
+        table.add_row(["redo log".to_owned(), format!("{} commits", found.redo_commits)]);
         table.add_row(["running matches".to_owned(), found.unfinished.to_string()]);
         table.add_row(["results".to_owned(), found.results.to_string()]);
         table.add_row(["rows of the log".to_owned(), found.rows_read.to_string()]);

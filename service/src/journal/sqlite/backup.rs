@@ -1,21 +1,22 @@
 //! A copy of a journal in one file, taken while its server runs or not, and the way back.
 //!
-//! SQLite copies what one read transaction sees, so the copy is the journal as it was at one commit, whatever the server
-//! writes meanwhile; and the server waits for nothing. The copy has an application id of its own, so that nobody starts a
+//! SQLite copies what one read transaction sees, and the redo log is read up to a commit that was there before that, or that the database
+//! knows: so the copy has nothing that rests on what it lacks, whatever the server writes meanwhile; and the server waits for nothing. The copy has an application id of its own, so that nobody starts a
 //! server on it by chance: its running matches would go on with cards that their players have seen.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tempfile::NamedTempFile;
 
 use super::folder::{self, Folder};
 use super::schema::{self, Purpose};
 use super::verify::{self, Depth};
-use super::{OpenError, Recovery, recover};
-use crate::journal::ResultNumber;
+use super::{OpenError, Recovery, fold, recover};
+use crate::journal::{ResultNumber, redo};
 
 /// What a backup holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,9 @@ impl From<rusqlite::Error> for BackupError {
     }
 }
 
+/// How often a copy is begun, should servers stop and start meanwhile.
+const ATTEMPTS: usize = 4;
+
 fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BackupError {
     let path = path.to_owned();
     move |source| BackupError::File { doing, path, source }
@@ -99,7 +103,7 @@ pub fn backup(data: &Path, file: &Path) -> Result<BackupContent, BackupError> {
     let into = file.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
     // It is its owner's alone from the start, and goes when anything fails.
     let copy = NamedTempFile::with_prefix_in(".zetema-backup-", into).map_err(at("make a file in", into))?;
-    copy_into(&database, copy.path())?;
+    copy_into(data, &copy)?;
     let content = content(copy.path())?;
     schema::dedicate(copy.path(), Purpose::Backup)?;
     copy.as_file().sync_all().map_err(at("sync", copy.path()))?;
@@ -114,10 +118,41 @@ pub fn backup(data: &Path, file: &Path) -> Result<BackupContent, BackupError> {
     Ok(BackupContent { bytes, ..content })
 }
 
-fn copy_into(database: &Path, copy: &Path) -> Result<(), BackupError> {
+fn copy_into(data: &Path, copy: &NamedTempFile) -> Result<(), BackupError> {
+    for _ in 1..ATTEMPTS {
+        match try_to_copy_into(data, copy.path()) {
+            // A server that stops or starts meanwhile puts its redo log into the database.
+            Err(BackupError::Journal(OpenError::Redo { .. } | OpenError::File { .. })) => {
+                copy.as_file().set_len(0).map_err(at("empty", copy.path()))?;
+            }
+            done => return done,
+        }
+    }
+    try_to_copy_into(data, copy.path())
+}
+
+fn try_to_copy_into(data: &Path, copy: &Path) -> Result<(), BackupError> {
+    // Before the database is read: what was committed and is not in it stays in the redo log from here on.
+    let held = redo::hold(data).map_err(at("hold the redo log in", data))?;
+    // And no commit after these, as it may rest on what came into the database after it was read.
+    let committed = fold::committed(&reading(&folder::database(data))?, data)?;
+    copy_database(&folder::database(data), copy)?;
+    let found = schema::look_alone(copy)?;
+    let redo = fold::look_while_written(&found, data)?;
+    fold::into_copy(&found.conn, &redo.upto(committed)?)?;
+    drop(held);
+    Ok(())
+}
+
+fn reading(database: &Path) -> rusqlite::Result<Connection> {
     let conn = schema::open_reader(database)?;
     // The log of a server that was killed stays as it is, for the next start to look at.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(conn)
+}
+
+fn copy_database(database: &Path, copy: &Path) -> Result<(), BackupError> {
+    let conn = reading(database)?;
     let Some(path) = copy.to_str() else {
         let unreadable = io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8");
         return Err(at("make a file in", copy)(unreadable));
@@ -133,7 +168,7 @@ fn content(copy: &Path) -> Result<BackupContent, BackupError> {
     verify::database(&found, Depth::All)?;
     let (_, mut recovery) = recover::scan(&found.conn, found.schema)?;
     verify::results(&found, Depth::All, &mut recovery)?;
-    let Recovery { unfinished, rows_read: _, quarantined, stray, results } = recovery;
+    let Recovery { unfinished, redo_commits: _, rows_read: _, quarantined, stray, results } = recovery;
     let mut damage: Vec<String> = quarantined.iter().map(|one| one.damage.to_string()).collect();
     damage.extend(stray);
     Ok(BackupContent { unfinished, latest_result: ResultNumber::new(results), damage, bytes })
@@ -190,7 +225,8 @@ impl Restoring {
     /// A [`BackupError`].
     pub fn finish(self) -> Result<(), BackupError> {
         let wal = folder::wal(&self.inner);
-        if wal.exists() {
+        let redo = redo::files(&self.inner).map_err(at("look at", &self.inner))?;
+        if wal.exists() || !redo.is_empty() {
             return Err(at("close the journal of", &wal)(io::Error::other(
                 "it was not copied into the database",
             )));

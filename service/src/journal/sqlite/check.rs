@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::folder::Folder;
 use super::verify::{self, Depth};
-use super::{OpenError, Recovery, WalContent, recover, schema};
+use super::{OpenError, Recovery, WalContent, fold, limits, recover, schema};
 
 /// What a journal holds.
 #[derive(Debug)]
@@ -49,9 +49,9 @@ pub(super) fn read(folder: &Folder) -> Result<Checked, OpenError> {
     };
     match database(folder) {
         Ok(recovery) => Ok(Checked { wal, recovery: Some(recovery), damage: None }),
-        Err(error @ (OpenError::Damaged { .. } | OpenError::DatabaseGone { .. })) => {
-            Ok(Checked { wal, recovery: None, damage: Some(error) })
-        }
+        Err(
+            error @ (OpenError::Damaged { .. } | OpenError::DatabaseGone { .. } | OpenError::Redo { .. }),
+        ) => Ok(Checked { wal, recovery: None, damage: Some(error) }),
         Err(error) => Err(error),
     }
 }
@@ -63,8 +63,12 @@ fn database(folder: &Folder) -> Result<Recovery, OpenError> {
         let found = schema::look_alone(&folder.database())?;
         verify::is_there(&found, folder)?;
         verify::database(&found, Depth::All)?;
+        let redo = fold::look(&found, folder.path())?;
+        // As a start would find it. It is taken back with the connection.
+        fold::begin(&found.conn, &redo, limits::SEGMENT_ROWS)?;
         let (_, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::All, &mut recovery)?;
+        recovery.redo_commits = redo.commits();
         Ok(recovery)
     };
     let recovery = read();

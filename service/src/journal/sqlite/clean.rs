@@ -3,12 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use super::adding::Adding;
 use super::live::{Live, Position, Segment, SegmentNumber};
+use super::mark::{self, Mark};
 use super::read;
 use super::recover::table;
 use super::writer::Writer;
 use super::{limits, segments};
 use crate::journal::pack;
+use crate::journal::redo::{Frame, RedoLog};
 use crate::journal::row::{self, Row, RowHeader};
 use crate::journal::{Cause, MatchId, Version};
 
@@ -23,6 +26,10 @@ pub(super) struct Cleaning {
     stuck: BTreeSet<SegmentNumber>,
     /// Segments without a live row that are too damaged to be dropped.
     undroppable: BTreeSet<SegmentNumber>,
+    /// The next position to look at in the oldest file of the redo log, while it is emptied.
+    emptied_to: Option<Position>,
+    /// Its live rows can't be read. It stays until these are dead, and all files after it.
+    is_redo_stuck: bool,
 }
 
 impl Cleaning {
@@ -33,7 +40,7 @@ impl Cleaning {
 
     /// How many segments stay since they are damaged.
     fn staying(&self) -> usize {
-        self.stuck.len() + self.undroppable.len()
+        self.stuck.len() + self.undroppable.len() + usize::from(self.is_redo_stuck)
     }
 }
 
@@ -41,6 +48,10 @@ impl Cleaning {
 enum Step {
     Drop(SegmentNumber),
     Copy(SegmentNumber, Position),
+    /// The oldest file of the redo log has no live row.
+    Release,
+    /// Its live rows from there to here have to go into the tables.
+    Empty(Position, Position),
 }
 
 impl Writer {
@@ -66,6 +77,19 @@ impl Writer {
                 self.cleaning.victim = None;
                 return;
             }
+            Step::Release => self.in_transaction(Self::release),
+            Step::Empty(from, end) => {
+                let found = self.young_rows_from(from, end);
+                if found.rows.is_empty() && found.next >= end {
+                    self.cleaning.emptied_to = None;
+                    self.cleaning.is_redo_stuck = true;
+                    tracing::error!(
+                        "live rows of the journal's redo log can't be read: their file stays until these matches are over"
+                    );
+                    return;
+                }
+                self.in_transaction(|writer| writer.empty(found))
+            }
             Step::Copy(number, from) => {
                 // Before the transaction: SQLite writes nothing more in one that has met damage.
                 let found = self.live_rows_from(number, from);
@@ -76,16 +100,29 @@ impl Writer {
             Ok(Done { copied, dropped, next }) => {
                 self.live.keep();
                 self.stats.cleaned(copied, dropped);
-                if let Step::Drop(number) = step {
-                    self.cleaning.stuck.remove(&number);
+                match step {
+                    Step::Drop(number) => {
+                        self.settled();
+                        self.cleaning.stuck.remove(&number);
+                        self.cleaning.victim = next;
+                    }
+                    Step::Copy(..) => self.cleaning.victim = next,
+                    Step::Release => {
+                        self.settled();
+                        self.cleaning.emptied_to = None;
+                        self.cleaning.is_redo_stuck = false;
+                        if let (Some(file), Some(redo)) = (self.live.young_mut().pop(), &mut self.redo) {
+                            redo.is_done(file);
+                        }
+                    }
+                    Step::Empty(..) => self.settled(),
                 }
                 // At most so much was copied.
                 self.unseen.committed(if copied > 0 { limits::COPIED_BYTES } else { 0 });
-                self.cleaning.victim = next;
             }
             Err(failure) => {
                 self.roll_back();
-                self.cleaning.victim = None;
+                (self.cleaning.victim, self.cleaning.emptied_to) = (None, None);
                 match (step, failure) {
                     (Step::Drop(number), Failure::Step(error)) if read::is_damage(&error) => {
                         let table = table(number);
@@ -113,6 +150,30 @@ impl Writer {
     }
 
     fn next_step(&self) -> Option<Step> {
+        self.young_step().or_else(|| self.table_step())
+    }
+
+    /// Files of the redo log go in their order. Live rows of one are copied into the tables when the redo log has more than twice the
+    /// bytes that its live rows and two segments take.
+    fn young_step(&self) -> Option<Step> {
+        let young = self.live.young();
+        let (oldest, live) = young.oldest()?;
+        if live == 0 {
+            return Some(Step::Release);
+        }
+        if self.cleaning.is_redo_stuck {
+            return None;
+        }
+        let (bytes, live) = young.bytes();
+        // Where no file can be made, one has to become free.
+        let has_no_room = self.redo.as_ref().is_some_and(RedoLog::has_no_room);
+        let is_long = has_no_room
+            || bytes > (live + 2 * u64::from(self.options.segment_rows)) * limits::REDO_BYTES_A_ROW;
+        let from = self.cleaning.emptied_to.or_else(|| is_long.then_some(oldest.start))?;
+        Some(Step::Empty(from.max(oldest.start), oldest.end))
+    }
+
+    fn table_step(&self) -> Option<Step> {
         let Cleaning { victim: last, stuck, undroppable, .. } = &self.cleaning;
         let sealed = self.live.segments().split_last()?.1;
         let mut dead = sealed.iter().filter(|segment| segment.live == 0);
@@ -131,32 +192,122 @@ impl Writer {
         self.conn.execute_batch(&format!("DROP TABLE {}", table(number)))?;
         self.live.dropped_segment(number);
         segments::write(&self.conn, self.live.segments())?;
+        // The ends of its matches too, or who reads the database meanwhile finds neither these nor their rows.
+        self.put_pending()?;
         let next = self.cleaning.victim.filter(|(victim, _)| *victim != number);
         Ok(Done { copied: 0, dropped: 1, next })
+    }
+
+    /// Says in the database that the oldest file of the redo log is not needed.
+    fn release(&mut self) -> rusqlite::Result<Done> {
+        self.pending.put(&self.conn)?;
+        self.write_mark(1)?;
+        Ok(Done { copied: 0, dropped: 1, next: None })
+    }
+
+    /// Copies live rows of the redo log into the tables.
+    fn empty(&mut self, found: Found) -> rusqlite::Result<Done> {
+        self.cleaning.emptied_to = Some(found.next);
+        let copied = self.add(found.rows)?;
+        // So that no row is in a table before what came with it is in the database.
+        self.put_pending()?;
+        Ok(Done { copied, dropped: 0, next: None })
     }
 
     /// Copies live rows of a segment.
     fn copy(&mut self, number: SegmentNumber, found: Found) -> rusqlite::Result<Done> {
         let Found { rows, next } = found;
-        let mut commit = self.transaction();
-        for (position, bytes) in rows {
-            let Some((match_id, version)) = live_row(commit.live, position, &bytes) else {
+        let copied = self.add(rows)?;
+        Ok(Done { copied, dropped: 0, next: Some((number, next)) })
+    }
+
+    /// Adds copies of live rows to the tables.
+    fn add(&mut self, rows: Vec<(Position, Vec<u8>)>) -> rusqlite::Result<u64> {
+        let mut adding = Adding::default();
+        for (position, mut bytes) in rows {
+            let Some((match_id, version)) = live_row(&self.live, position, &bytes) else {
                 continue;
             };
-            commit.row.clear();
-            commit.row.extend_from_slice(&bytes);
-            row::place(commit.row, commit.live.next_position());
-            commit.insert_row()?;
-            commit.live.moved(match_id, version);
+            row::place(&mut bytes, self.live.next_position());
+            adding.add(&self.conn, &mut self.live, self.options.segment_rows, &bytes)?;
+            self.live.moved(match_id, version);
         }
-        commit.flush()?;
-        let copied = commit.rows_written;
-        drop(commit);
+        adding.flush(&self.conn, &self.live)?;
+        let copied = adding.rows_written;
         if copied > 0 {
             // That there are copies now.
             segments::write(&self.conn, self.live.segments())?;
         }
-        Ok(Done { copied, dropped: 0, next: Some((number, next)) })
+        Ok(copied)
+    }
+
+    /// Live rows of the redo log from a position on and before another one, as many as one step copies. What can't be read is passed by.
+    fn young_rows_from(&self, from: Position, end: Position) -> Found {
+        let mut found = Found { rows: Vec::new(), next: from };
+        let mut bytes = 0;
+        while let Some(next) = self.live.next_live_before(found.next, end) {
+            found.next = next + 1;
+            let place = self.live.young().place(next);
+            let read =
+                place.map(|place| place.file.commit_at(place.offset).map(|bytes| (bytes, place.file.salt)));
+            let (commit, salt) = match read {
+                Some(Ok(read)) => read,
+                other => {
+                    tracing::warn!(position = next, error = ?other.and_then(Result::err), "a live row of the redo log can't be read");
+                    continue;
+                }
+            };
+            let Some(frame) = Frame::read(&commit, salt) else {
+                tracing::warn!(position = next, "a live row of the redo log is not as it was written");
+                continue;
+            };
+            bytes += commit.len();
+            for (position, row) in frame.rows() {
+                if position >= next && self.live.is_live(position) {
+                    found.rows.push((position, row.to_vec()));
+                }
+                found.next = found.next.max(position + 1);
+            }
+            if found.rows.len() >= limits::COPIED_ROWS || bytes >= limits::COPIED_BYTES {
+                return found;
+            }
+        }
+        found.next = end;
+        found
+    }
+
+    /// Puts all that is in the redo log into the database, so that nothing of it is needed.
+    pub(super) fn shut(&mut self) {
+        if let Err(cause) = self.try_to_shut() {
+            tracing::error!(%cause, "the redo log of the journal stays, for the next start to read");
+        }
+    }
+
+    fn try_to_shut(&mut self) -> Result<(), Cause> {
+        while let Some(file) = self.live.young().first() {
+            let (mut from, end) = (file.start, file.end);
+            while from < end {
+                let found = self.young_rows_from(from, end);
+                from = found.next;
+                if !found.rows.is_empty() {
+                    self.in_transaction(|writer| writer.empty(found)).map_err(Cause::new)?;
+                    self.live.keep();
+                    self.settled();
+                    self.unseen.committed(limits::COPIED_BYTES);
+                    self.look_at_wal();
+                }
+            }
+            if self.live.next_live_before(file.start, end).is_some() {
+                return Err(Cause::new("live rows can't be read"));
+            }
+            self.live.young_mut().pop();
+        }
+        let Some(redo) = self.redo.take() else { return Ok(()) };
+        self.begin().map_err(Cause::new)?;
+        self.pending.put(&self.conn).map_err(Cause::new)?;
+        mark::write(&self.conn, Mark::closed(redo.after(), redo.last())).map_err(Cause::new)?;
+        self.end().map_err(|spoilt| spoilt.cause().clone())?;
+        redo.remove_all().map_err(Cause::new)
     }
 
     /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what can't be read

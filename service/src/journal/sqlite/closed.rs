@@ -8,7 +8,7 @@ use super::recover::last_result;
 use super::schema::{self, Found};
 use super::verify::{self, Depth};
 use super::walk::Walked;
-use super::{OpenError, ladders, read, records};
+use super::{OpenError, fold, ladders, limits, read, records};
 use crate::journal::{
     Cause, FinishedFilter, FinishedMatch, LadderName, MatchId, PagePosition, PageSize, ReadError, Reader,
     ResultFilter, ResultNumber, ResultPage, ResultRow, StoredLadder,
@@ -57,6 +57,9 @@ impl ClosedJournal {
         let found = closed.found.insert(schema::look_alone(&closed.folder.database())?);
         verify::is_there(found, &closed.folder)?;
         verify::database(found, Depth::Start)?;
+        let redo = fold::look(found, closed.folder.path())?;
+        // As a start would find it. It is taken back with the connection.
+        fold::begin(&found.conn, &redo, limits::SEGMENT_ROWS)?;
         Ok(closed)
     }
 

@@ -1,37 +1,41 @@
-//! One transaction: every request of a batch is checked against the map of the log and written, or refused.
+//! One commit: every request of a batch is checked against the map of the log and written, or refused.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::live::{Head, Live, LiveMatch, SegmentNumber};
-use super::read::{self, RecordColumns};
-use super::recover::table;
+use super::adding::Adding;
+use super::live::{Head, Live, LiveMatch};
+use super::pending::{Pending, put, remember};
+use super::read;
 use super::request::{
     AccountOutcome, Answer, RememberOutcome, Spoilt, TokensOutcome, WebhooksOutcome, Write,
 };
-use super::{bots, ladders, registered, schema, segments, tokens, webhooks};
-use crate::journal::pack::Pack;
+use super::{ladders, registered, tokens, webhooks};
+use crate::journal::redo::{Entry, FrameBuilder, Kind};
 use crate::journal::row::{Format, RowHeader, RowKind};
 use crate::journal::{
     AccountChange, Append, AppendOutcome, AppendRefusal, Cause, CreateOutcome, CreateRefusal, Created, Epoch,
     Finish, FinishOutcome, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome, Payload,
-    Request, RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version, WebhookChange,
+    Request, RequestKey, RequestReused, RequestState, ResultNumber, TokenChange, UnixMillis, Version,
+    WebhookChange,
 };
 
-/// How many forgotten requests are deleted with each new one: more than come in.
-const REQUESTS_DELETED: u32 = 4;
+/// Where the rows of a commit go, and what of it is for the database.
+pub(super) enum Rows<'a> {
+    /// Into a frame of the redo log.
+    Redo(&'a mut FrameBuilder),
+    /// Into the tables, in a transaction that has begun.
+    Tables { add: Adding<'a>, segment_rows: u32 },
+}
 
-/// A transaction in the making.
+/// A commit in the making.
 pub(super) struct Commit<'a> {
     pub(super) conn: &'a Connection,
     pub(super) live: &'a mut Live,
-    pub(super) segment_rows: u64,
+    pub(super) pending: &'a mut Pending,
+    /// Where its rows go.
+    pub(super) rows: Rows<'a>,
     /// Buffer of one row.
     pub(super) row: &'a mut Vec<u8>,
-    /// The last rows of the current segment, which are not written yet.
-    pub(super) pack: &'a mut Pack,
-    pub(super) rows_written: u64,
-    /// What adds a row to the segment that was written last.
-    pub(super) insert: Option<(SegmentNumber, CachedStatement<'a>)>,
     /// The first error: nothing is tried after it.
     pub(super) error: Option<rusqlite::Error>,
 }
@@ -42,7 +46,7 @@ impl Commit<'_> {
         match write {
             Write::Create(new, to) => Answer::Create(to, self.attempt(|c| c.create(&new))),
             Write::Append(append, to) => Answer::Append(to, self.attempt(|c| c.append(&append))),
-            Write::Finish(finish, to) => Answer::Finish(to, self.attempt(|c| c.finish(&finish))),
+            Write::Finish(finish, to) => Answer::Finish(to, self.attempt(|c| c.finish(*finish))),
             Write::Remember(request, now, to) => {
                 Answer::Remember(to, self.attempt(|c| c.remember_first(&request, now)))
             }
@@ -55,6 +59,12 @@ impl Commit<'_> {
             }
             Write::ReplaceMeta(key, value, to) => {
                 Answer::ReplaceMeta(to, self.attempt(|c| c.replace_meta(&key, &value)))
+            }
+            Write::Trial(to) => {
+                if let Rows::Redo(frame) = &mut self.rows {
+                    frame.push(Kind::Trial, &[]);
+                }
+                Answer::ReplaceMeta(to, Outcome::Done(()))
             }
             Write::Meta(key, value, to) => Answer::Meta(to, self.attempt(|c| c.meta(&key, value))),
         }
@@ -76,7 +86,7 @@ impl Commit<'_> {
     fn create(&mut self, new: &NewMatches) -> rusqlite::Result<CreateOutcome> {
         let NewMatches { matches, epoch, now, request } = new;
         if let Some(Request { key, .. }) = request {
-            match read::request(self.conn, key, *now)? {
+            match self.request(key, *now)? {
                 RequestState::New => {}
                 RequestState::Answered(response) => {
                     return Ok(Outcome::Done(Created::Before(response)));
@@ -94,7 +104,7 @@ impl Commit<'_> {
             self.append_rows(new.match_id, *epoch, &new.records, RowKind::GoesOn)?;
         }
         if let Some(request) = request {
-            self.remember(request, now.get())?;
+            self.enter(Entry::Request { request: request.clone(), now: *now })?;
         }
         Ok(Outcome::Done(Created::New))
     }
@@ -107,25 +117,24 @@ impl Commit<'_> {
         Ok(Outcome::Done(self.append_rows(*match_id, *epoch, records, RowKind::GoesOn)?))
     }
 
-    fn finish(&mut self, finish: &Finish) -> rusqlite::Result<FinishOutcome> {
+    fn finish(&mut self, finish: Finish) -> rusqlite::Result<FinishOutcome> {
         let Finish { last, listing, finished_at, summary, record } = finish;
-        if let Some(refusal) = self.refusal(last)? {
+        if let Some(refusal) = self.refusal(&last)? {
             return Ok(Outcome::Refused(refusal));
         }
-        let version = self.append_rows(last.match_id, last.epoch, &last.records, RowKind::Last)?;
+        let match_id = last.match_id;
+        let version = self.append_rows(match_id, last.epoch, &last.records, RowKind::Last)?;
         let number = ResultNumber::new(self.live.next_result());
-        let columns =
-            RecordColumns { number, match_id: last.match_id, version, listing, finished_at: *finished_at };
-        columns.insert(self.conn, summary, record)?;
-        bots::insert(self.conn, number, summary, listing.client_reference.as_ref())?;
-        self.live.ended(last.match_id);
+        let entry = Entry::Finish { number, match_id, version, listing, finished_at, summary, record };
+        self.enter(entry)?;
+        self.live.ended(match_id);
         Ok(Outcome::Done(number))
     }
 
     fn remember_first(&mut self, request: &Request, now: UnixMillis) -> rusqlite::Result<RememberOutcome> {
-        match read::request(self.conn, &request.key, now)? {
+        match self.request(&request.key, now)? {
             RequestState::New => {
-                self.remember(request, now.get())?;
+                self.enter(Entry::Request { request: request.clone(), now })?;
                 Ok(Outcome::Done(request.response.clone()))
             }
             RequestState::Answered(response) => Ok(Outcome::Done(response)),
@@ -133,13 +142,30 @@ impl Commit<'_> {
         }
     }
 
+    /// What is known of a request, in the database or on its way there.
+    fn request(&self, key: &RequestKey, now: UnixMillis) -> rusqlite::Result<RequestState> {
+        match self.pending.request(key, now) {
+            Some(known) => Ok(known),
+            None => read::request(self.conn, key, now),
+        }
+    }
+
+    /// What is for the database goes there, by way of the redo log or at once.
+    fn enter(&mut self, entry: Entry) -> rusqlite::Result<()> {
+        match &mut self.rows {
+            Rows::Redo(frame) => self.pending.add(entry, frame),
+            Rows::Tables { .. } => put(self.conn, &entry)?,
+        }
+        Ok(())
+    }
+
     fn change_tokens(&mut self, change: &TokenChange) -> rusqlite::Result<TokensOutcome> {
         let TokenChange { now, made, revoked, rotated, forgotten, request } = change;
         if let Some(request) = request {
-            if read::request(self.conn, &request.key, *now)? == RequestState::Reused {
+            if self.request(&request.key, *now)? == RequestState::Reused {
                 return Ok(Outcome::Refused(RequestReused));
             }
-            self.remember(request, now.get())?;
+            remember(self.conn, request, *now)?;
         }
         for id in revoked {
             tokens::revoke(self.conn, *id, *now)?;
@@ -170,10 +196,10 @@ impl Commit<'_> {
             WebhookChange::Made { webhook, request } => {
                 if let Some(request) = request {
                     let now = webhook.created_at;
-                    if read::request(self.conn, &request.key, now)? == RequestState::Reused {
+                    if self.request(&request.key, now)? == RequestState::Reused {
                         return Ok(Outcome::Refused(RequestReused));
                     }
-                    self.remember(request, now.get())?;
+                    remember(self.conn, request, now)?;
                 }
                 webhooks::insert(self.conn, webhook)?
             }
@@ -221,10 +247,10 @@ impl Commit<'_> {
     }
 
     fn result_of(&self, match_id: MatchId) -> rusqlite::Result<Option<ResultNumber>> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT result_number FROM records WHERE match_id = ?1")?;
-        let number = statement.query_row([match_id.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
-        Ok(number.map(|number| ResultNumber::new(number.unsigned_abs())))
+        match self.pending.result_of(match_id) {
+            Some(number) => Ok(Some(number)),
+            None => read::result_of(self.conn, match_id),
+        }
     }
 
     /// Appends the records; the last of them gets `kind`.
@@ -254,84 +280,38 @@ impl Commit<'_> {
         let head = self.live.get(&match_id).map_or(Head::START, |m| m.head);
         let version = head.version.next().ok_or(rusqlite::Error::IntegralValueOutOfRange(0, i64::MAX))?;
         let header = RowHeader { format: Format::Short, kind, match_id, version, epoch };
-        let position = self.live.next_position();
+        let position = match self.rows {
+            Rows::Redo(_) => self.live.young().next_position(),
+            Rows::Tables { .. } => self.live.next_position(),
+        };
         let chain = header.encode(head.chain, payload.as_bytes(), position, self.row);
-        self.insert_row()?;
-        self.live.appended(match_id, Head { version, epoch, chain });
-        Ok(version)
-    }
-
-    /// Adds the row in the buffer to the current segment. The map is told by the caller, before the next one.
-    pub(super) fn insert_row(&mut self) -> rusqlite::Result<()> {
-        match self.live.current() {
-            Some(current) if current.rows < self.segment_rows => {
-                if !self.pack.has_room_for(self.row) {
-                    self.flush()?;
-                }
+        let head = Head { version, epoch, chain };
+        match &mut self.rows {
+            Rows::Redo(frame) => {
+                frame.push(Kind::Row, self.row);
+                self.live.appended_young(match_id, head);
             }
-            full => {
-                let number = full.map_or(1, |full| full.number + 1);
-                self.flush()?;
-                self.start_segment(number)?;
+            Rows::Tables { add, segment_rows } => {
+                add.add(self.conn, self.live, *segment_rows, self.row)?;
+                self.live.appended(match_id, head);
             }
         }
-        self.pack.push(self.row);
-        self.rows_written += 1;
-        Ok(())
-    }
-
-    /// Writes the rows that are not written yet.
-    pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
-        let number = match self.live.current() {
-            Some(current) if !self.pack.is_empty() => current.number,
-            _ => return Ok(()),
-        };
-        // Under the position of the last: so the page that has a position is the one where SQLite looks for it.
-        let row = params![self.live.next_position() - 1, self.pack.encode()];
-        match &mut self.insert {
-            Some((of, insert)) if *of == number => insert.execute(row)?,
-            other => {
-                let sql = format!("INSERT INTO {} (position, row) VALUES (?1, ?2)", table(number));
-                other.insert((number, self.conn.prepare_cached(&sql)?)).1.execute(row)?
-            }
-        };
-        self.pack.clear();
-        Ok(())
+        Ok(version)
     }
 
     /// Writes what is not written yet, unless something has failed.
     pub(super) fn complete(&mut self) {
-        if self.error.is_none() {
-            self.error = self.flush().err();
+        if let (Rows::Tables { add, .. }, None) = (&mut self.rows, &self.error) {
+            self.error = add.flush(self.conn, self.live).err();
         }
     }
 
-    fn start_segment(&mut self, number: u32) -> rusqlite::Result<u32> {
-        self.conn.execute_batch(&schema::segment(number))?;
-        self.live.started_segment(number);
-        segments::write(self.conn, self.live.segments())?;
-        Ok(number)
-    }
-
-    fn remember(&self, request: &Request, now: u64) -> rusqlite::Result<()> {
-        let Request { key, response } = request;
-        let sql = "DELETE FROM requests WHERE (caller, request_id) IN
-            (SELECT caller, request_id FROM requests WHERE created_ms <= ?1 ORDER BY created_ms LIMIT ?2)";
-        let forgotten = clamp(now.saturating_sub(Request::KEPT_MS));
-        if now >= Request::KEPT_MS {
-            self.conn.prepare_cached(sql)?.execute(params![forgotten, REQUESTS_DELETED])?;
+    /// How many rows it has.
+    pub(super) fn rows_written(&self) -> u64 {
+        match &self.rows {
+            Rows::Redo(frame) => frame.rows().into(),
+            Rows::Tables { add, .. } => add.rows_written,
         }
-        let sql =
-            "INSERT OR REPLACE INTO requests (caller, request_id, body_hash, response, created_ms, seal)
-            VALUES (?1, ?2, ?3, ?4, ?5, seal_of('requests', ?1, ?2, ?3, ?4, ?5))";
-        self.conn.prepare_cached(sql)?.execute(params![
-            key.caller.as_str(),
-            key.request_id.as_str(),
-            key.body_hash.0,
-            response.as_bytes().as_ref(),
-            clamp(now)
-        ])?;
-        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::{OpenError, WalContent, wal};
+use crate::journal::redo;
 
 const DATABASE: &str = "journal.sqlite3";
 const WAL: &str = "journal.sqlite3-wal";
@@ -83,7 +84,8 @@ impl Folder {
         let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
         make_folder(path).map_err(at("make the folder"))?;
         let folder = Self::lock(path, private_file)?;
-        let left = fs::exists(folder.database()).and_then(|left| Ok(left || fs::exists(folder.wal())?));
+        let left = fs::exists(folder.database())
+            .and_then(|left| Ok(left || fs::exists(folder.wal())? || !redo::files(path)?.is_empty()));
         Ok((!left.map_err(at("look at"))?).then_some(folder))
     }
 
@@ -137,7 +139,12 @@ impl Folder {
         let (mark, wal_bytes) = (self.mark()?, bytes(&wal)?);
         if bytes(&database)?.unwrap_or(0) == 0 {
             // SQLite would begin anew, and remove the WAL.
-            if mark != Mark::None || wal_bytes.unwrap_or(0) > 0 {
+            let redo = redo::files(&self.path).map_err(|source| OpenError::File {
+                doing: "look at",
+                path: self.path.clone(),
+                source,
+            })?;
+            if mark != Mark::None || wal_bytes.unwrap_or(0) > 0 || !redo.is_empty() {
                 return Err(OpenError::DatabaseGone { database });
             }
         }
@@ -246,14 +253,27 @@ pub(super) fn wal(folder: &Path) -> PathBuf {
     folder.join(WAL)
 }
 
-/// The bytes of the database in a folder and of its write-ahead log, which may be gone.
-pub(super) fn sizes(folder: &Path) -> io::Result<(u64, u64)> {
-    let wal = match fs::metadata(wal(folder)) {
-        Ok(wal) => wal.len(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => return Err(error),
+/// How long the files of a journal are, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSizes {
+    /// The database.
+    pub database: u64,
+    /// Its write-ahead log.
+    pub wal: u64,
+    /// The redo log: the files that are needed, the one that comes next, and those that are kept to be written again.
+    pub redo: u64,
+}
+
+/// How long the files in a folder are, of which all but the database may be gone.
+pub(super) fn sizes(folder: &Path) -> io::Result<FileSizes> {
+    let length = |file: &Path| match fs::metadata(file) {
+        Ok(file) => Ok(file.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
     };
-    Ok((fs::metadata(database(folder))?.len(), wal))
+    let redo = redo::files(folder)?.iter().map(|file| length(file)).sum::<io::Result<u64>>()?;
+    let database = fs::metadata(database(folder))?.len();
+    Ok(FileSizes { database, wal: length(&wal(folder))?, redo })
 }
 
 /// A new folder is private. An old one stays as its owner made it: the files in it are private by themselves.

@@ -59,3 +59,15 @@ pub(super) const PAGES_WALKED: i64 = 1024 * 1024;
 pub(super) const RESULTS_CHECKED: u64 = 1000;
 /// Rows that are looked for one by one where a damaged table can't be read in order.
 pub(super) const ROWS_PROBED: usize = 1024 * 1024;
+/// Bytes of the redo log for each row that it is to have room for: twice what one takes, which some dozens are written with.
+pub(super) const REDO_BYTES_A_ROW: u64 = 256;
+/// Bytes of finished matches and answers in the redo log after which they go into the database.
+pub(super) const PENDING_BYTES: usize = 8 * 1024 * 1024;
+/// How many of them do.
+pub(super) const PENDING_ENTRIES: usize = 4096;
+/// How long they stay there at most, while the server runs.
+pub(super) const PENDING_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a file of the redo log is at least. In tests it is soon full.
+pub(super) const LEAST_REDO_BYTES: u64 = if cfg!(test) { 4 * 1024 } else { 64 * 1024 };
+/// And at most, but for one commit that is longer.
+pub(super) const MOST_REDO_BYTES: u64 = 16 * 1024 * 1024;

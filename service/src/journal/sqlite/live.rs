@@ -9,11 +9,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::rows::LiveRows;
+use super::young::{YOUNG, Young};
+use crate::journal::redo::Written;
 use crate::journal::row::ChainHash;
 use crate::journal::{Epoch, MatchId, Version};
 
-/// The place of a row in the log: it only grows, over all segments.
-pub(super) type Position = i64;
+pub(super) use crate::journal::redo::Position;
 
 /// The number of a segment, in the name of its table.
 pub(super) type SegmentNumber = u32;
@@ -52,7 +53,7 @@ pub(super) struct Segment {
     pub(super) rows: u64,
     /// How many of the rows are the record of a running match.
     pub(super) live: u64,
-    /// Whether there may be rows among them that were copied from another segment.
+    /// Whether there may be rows among them that were copied from elsewhere, or of matches whose next rows were written elsewhere.
     pub(super) copies: bool,
 }
 
@@ -63,6 +64,7 @@ pub(super) struct Live {
     matches: FxHashMap<MatchId, LiveMatch>,
     segments: Vec<Segment>,
     alive: LiveRows,
+    young: Young,
     next_position: Position,
     next_result: u64,
     undo: Vec<Undo>,
@@ -89,6 +91,7 @@ impl Live {
             matches: matches.into_iter().collect(),
             segments,
             alive: LiveRows::default(),
+            young: Young::new(),
             next_position,
             next_result,
             undo: Vec::new(),
@@ -116,16 +119,17 @@ impl Live {
         &self.segments
     }
 
-    pub(super) fn current(&self) -> Option<&Segment> {
-        self.segments.last()
-    }
-
     pub(super) fn next_position(&self) -> Position {
         self.next_position
     }
 
     pub(super) fn next_result(&self) -> u64 {
         self.next_result
+    }
+
+    /// The first live row from a position on that is before `end`.
+    pub(super) fn next_live_before(&self, from: Position, end: Position) -> Option<Position> {
+        self.alive.next(from, end)
     }
 
     /// The next live row of a segment from a position on.
@@ -162,9 +166,35 @@ impl Live {
         self.undo.push(Undo::Created(match_id));
     }
 
-    /// The row at the next position is the next record of this match.
+    /// Rows are not written where those before them were any more, in none of the segments.
+    pub(super) fn may_have_copies(&mut self) {
+        for segment in &mut self.segments {
+            segment.copies = true;
+        }
+        self.keep();
+    }
+
+    pub(super) fn young(&self) -> &Young {
+        &self.young
+    }
+
+    pub(super) fn young_mut(&mut self) -> &mut Young {
+        &mut self.young
+    }
+
+    /// The row at the next position of the redo log is the next record of this match.
+    pub(super) fn appended_young(&mut self, match_id: MatchId, head: Head) {
+        let position = self.young.add_row();
+        self.appended_at(match_id, head, position);
+    }
+
+    /// The row at the next position of the tables is the next record of this match.
     pub(super) fn appended(&mut self, match_id: MatchId, head: Head) {
         let position = self.add_row();
+        self.appended_at(match_id, head, position);
+    }
+
+    fn appended_at(&mut self, match_id: MatchId, head: Head, position: Position) {
         if let Some(m) = self.matches.get_mut(&match_id) {
             self.undo.push(Undo::Appended(match_id, m.head));
             m.head = head;
@@ -173,7 +203,7 @@ impl Live {
         self.lives(position);
     }
 
-    /// The row at the next position is a copy of a record of this match, and stands for it from now on.
+    /// The row at the next position of the tables is a copy of a record of this match, and stands for it from now on.
     pub(super) fn moved(&mut self, match_id: MatchId, version: Version) {
         let to = self.add_row();
         if let Some(current) = self.segments.last_mut() {
@@ -199,6 +229,12 @@ impl Live {
         }
     }
 
+    /// The changes are durable, with the rows that were appended there.
+    pub(super) fn written(&mut self, written: Written) {
+        self.young.written(written);
+        self.keep();
+    }
+
     /// The changes are durable.
     pub(super) fn keep(&mut self) {
         self.undo.clear();
@@ -215,24 +251,32 @@ impl Live {
                     self.matches.remove(&match_id);
                 }
                 Undo::Appended(match_id, head) => {
-                    if let Some(m) = self.matches.get_mut(&match_id) {
+                    let position = self.matches.get_mut(&match_id).and_then(|m| {
                         m.head = head;
-                        m.positions.pop().into_iter().for_each(|position| self.alive.remove(position));
+                        m.positions.pop()
+                    });
+                    if let Some(position) = position {
+                        self.dies(position);
                     }
                 }
                 Undo::Moved(match_id, version, old) => {
                     let place = self.matches.get_mut(&match_id).and_then(|m| m.position_mut(version));
                     if let Some(place) = place {
-                        self.alive.remove(std::mem::replace(place, old));
-                        self.alive.insert(old);
+                        let copy = std::mem::replace(place, old);
+                        self.dies(copy);
+                        self.lives(old);
                     }
                 }
                 Undo::Ended(match_id, ended) => {
-                    ended.positions.iter().for_each(|position| self.alive.insert(*position));
+                    for position in &ended.positions {
+                        self.lives(*position);
+                    }
                     self.matches.insert(match_id, *ended);
                 }
             }
         }
+        self.young.take_back();
+        // With what was counted of them.
         self.segments.clone_from(&self.before.0);
         self.next_position = self.before.1;
         self.next_result = self.before.2;
@@ -265,6 +309,10 @@ impl Live {
     }
 
     fn count(&mut self, position: Position, change: i64) {
+        if position >= YOUNG {
+            self.young.count(position, change);
+            return;
+        }
         let after = self.segments.partition_point(|s| s.first <= position);
         if let Some(segment) = self.segments[..after].last_mut() {
             segment.live = segment.live.saturating_add_signed(change);

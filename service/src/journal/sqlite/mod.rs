@@ -1,6 +1,7 @@
 //! The journal in SQLite: one thread that writes with group commit, some that read.
 
 mod account;
+mod adding;
 mod backup;
 mod bots;
 mod chain;
@@ -8,13 +9,16 @@ mod check;
 mod clean;
 mod closed;
 mod commit;
+mod fold;
 mod folder;
 mod hand_out;
 mod inbox;
 mod ladders;
 mod limits;
 mod live;
+mod mark;
 mod open_error;
+mod pending;
 mod probe;
 mod read;
 mod readers;
@@ -29,6 +33,7 @@ mod salvage_log;
 mod schema;
 mod seal;
 mod segments;
+mod settling;
 mod stats;
 mod tables;
 mod tokens;
@@ -37,6 +42,7 @@ mod wal;
 mod walk;
 mod webhooks;
 mod writer;
+mod young;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,11 +55,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub use backup::{BackupContent, BackupError, Restoring, backup};
 pub use check::Checked;
 pub use closed::{ClosedJournal, ClosedLadders, ClosedPage};
+pub use folder::FileSizes;
 pub(crate) use folder::{make_folder, private_file};
 pub use open_error::OpenError;
 pub use repair::Repaired;
 pub use stats::{JournalQueue, JournalStats};
 pub use wal::{WalContent, WalDamage};
+
+pub use super::redo::RedoDamage;
 
 use super::{
     AccountChange, AccountStore, Accounts, Append, AppendOutcome, BotName, Cause, Completion, CreateOutcome,
@@ -63,30 +72,43 @@ use super::{
     ResultFilter, ResultNumber, ResultPage, ServerJournal, Standing, StoredLadder, StoredLater, StoredMatch,
     StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
-use crate::journal::pack::Pack;
+use crate::journal::redo::{FrameBuilder, RedoLog};
 use crate::own_task::hand_in;
 use clean::Cleaning;
 use folder::Folder;
 use hand_out::hand_out;
 use inbox::Inbox;
+use pending::Pending;
 use readers::Readers;
-use request::{AppendTo, Query, Request, Write};
+use request::{AppendTo, Found, Located, Query, Request, Write};
 use stats::Stats;
 use verify::Depth;
-use writer::{Unseen, Wal, Writer};
+use writer::{Failing, Unseen, Wal, Writer};
 
 /// How a journal is kept.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Rows of a segment of the log: what is dropped at once. At least 1.
     pub segment_rows: u32,
-    /// The most bytes the database may grow to, without its WAL; no limit but the disk's when absent.
+    /// The most bytes the database may grow to, without its WAL, and the redo log for itself; no limit but the disk's when absent.
     pub max_file_bytes: Option<u64>,
+    /// Where what is committed goes first.
+    pub log: LogStore,
+}
+
+/// Where what is committed goes first. A journal is opened with either, whichever it had before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LogStore {
+    /// Into files of their own beside the database, which are quicker to write; what is to stay is put into the database later.
+    #[default]
+    Redo,
+    /// Into the database, which has all of the journal after each commit, for who copies it by SQLite's means while the server runs.
+    Tables,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { segment_rows: limits::SEGMENT_ROWS, max_file_bytes: None }
+        Self { segment_rows: limits::SEGMENT_ROWS, max_file_bytes: None, log: LogStore::default() }
     }
 }
 
@@ -95,6 +117,8 @@ impl Default for Options {
 pub struct Recovery {
     /// How many matches have not ended and are intact.
     pub unfinished: usize,
+    /// How many commits of the redo log were put into the database; none after it was closed.
+    pub redo_commits: u64,
     /// How many rows of the log were read.
     pub rows_read: u64,
     /// The matches with damage, found now or before.
@@ -172,11 +196,11 @@ impl SqliteJournal {
         repair::repair(folder)
     }
 
-    /// The bytes of the database in a folder and of its write-ahead log.
+    /// How long the files of the journal in a folder are.
     ///
     /// # Errors
     /// If there is no database, or it can't be looked at.
-    pub fn file_sizes(folder: &Path) -> io::Result<(u64, u64)> {
+    pub fn file_sizes(folder: &Path) -> io::Result<FileSizes> {
         folder::sizes(folder)
     }
 
@@ -199,6 +223,21 @@ impl SqliteJournal {
             .unwrap_or_else(|_| Outcome::Unknown(Cause::new("the journal went away without an answer")))
     }
 
+    /// Those who read, when all that is durable is in the database.
+    async fn settled(&self) -> Result<&Readers, ReadError> {
+        if self.stats.is_pending() {
+            self.query(Query::Settle).await?.map_err(ReadError::Unavailable)?;
+        }
+        Ok(&self.readers)
+    }
+
+    async fn locate(
+        &self,
+        query: impl FnOnce(oneshot::Sender<Located>) -> Query,
+    ) -> Result<Found, ReadError> {
+        self.query(query).await?.map_err(ReadError::Unavailable)
+    }
+
     async fn query<T>(&self, query: impl FnOnce(oneshot::Sender<T>) -> Query) -> Result<T, ReadError> {
         let (to, answer) = oneshot::channel();
         let closed = || ReadError::Unavailable(Cause::new("the journal is closed"));
@@ -211,6 +250,7 @@ impl SqliteJournal {
 struct Opened {
     folder: Folder,
     conn: rusqlite::Connection,
+    redo: Option<RedoLog>,
     epoch: Epoch,
     live: live::Live,
     recovery: Recovery,
@@ -223,10 +263,18 @@ impl Opened {
         let found = schema::look(&folder.database())?;
         verify::is_there(&found, &folder)?;
         verify::database(&found, Depth::Start)?;
-        let (live, mut recovery) = recover::scan(&found.conn, found.schema)?;
+        let redo = fold::look(&found, folder.path())?;
+        fold::begin(&found.conn, &redo, options.segment_rows)?;
+        let (mut live, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::Start, &mut recovery)?;
+        recovery.redo_commits = redo.commits();
+        fold::take_back(&found.conn)?;
         // All was read, and nothing changed. From here on it is.
         let (mut conn, epoch) = schema::open_writer(found, options, live.segments())?;
+        let redo = fold::for_good(&conn, &redo, options, folder.path())?;
+        if redo.is_some() {
+            live.may_have_copies();
+        }
         recover::quarantine(&mut conn, &recovery.quarantined)?;
         for Quarantine { match_id, intact, damage } in &recovery.quarantined {
             tracing::error!(%match_id, %intact, %damage, "a match is damaged and quarantined");
@@ -236,11 +284,11 @@ impl Opened {
         }
         let readers: Result<_, _> =
             (0..limits::READERS).map(|_| schema::open_reader(&folder.database())).collect();
-        Ok(Self { readers: readers?, folder, conn, epoch, live, recovery })
+        Ok(Self { readers: readers?, folder, conn, redo, epoch, live, recovery })
     }
 
     fn start(self, options: Options) -> io::Result<(SqliteJournal, Recovery)> {
-        let Self { folder, conn, epoch, live, recovery, readers } = self;
+        let Self { folder, conn, redo, epoch, live, recovery, readers } = self;
         let (requests, waiting) = mpsc::channel(limits::WAITING_REQUESTS);
         let (batches, handed_back) = mpsc::channel(limits::WAITING_BATCHES);
         let (latest, latest_result) = watch::channel(ResultNumber::new(live.next_result() - 1));
@@ -256,9 +304,12 @@ impl Opened {
             stats: stats.clone(),
             folder,
             row: Vec::new(),
-            pack: Pack::default(),
+            frame: FrameBuilder::default(),
+            pending: Pending::default(),
+            redo,
             wal: Wal::Clean,
             unseen: Unseen::default(),
+            failing: Failing::default(),
             cleaning: Cleaning::default(),
         };
         let readers = Readers::start(readers)?;
@@ -267,6 +318,7 @@ impl Opened {
             .spawn(move || writer.run(Inbox::new(waiting)))?;
         tokio::spawn(hand_out(handed_back, latest));
         tokio::spawn(probe::while_failing(requests.downgrade(), health.clone(), epoch));
+        tokio::spawn(settling::now_and_then(requests.downgrade(), stats.clone()));
         Ok((SqliteJournal { epoch, requests, readers, latest_result, health, stats }, recovery))
     }
 }
@@ -306,9 +358,13 @@ impl Journal for SqliteJournal {
 
     async fn read(&self, match_id: MatchId) -> Result<Option<StoredMatch>, ReadError> {
         for _ in 0..limits::READ_ATTEMPTS {
-            let Some(location) = self.query(|to| Query::Locate(match_id, to)).await? else {
-                let finished = self.readers.read(move |conn| records::finished(conn, match_id)).await?;
-                return Ok(finished.map(|finished| StoredMatch::Finished(Box::new(finished))));
+            let location = match self.locate(|to| Query::Locate(match_id, to)).await? {
+                Found::Running(location) => location,
+                Found::Ended(finished) => return Ok(Some(StoredMatch::Finished(finished))),
+                Found::Nothing => {
+                    let finished = self.readers.read(move |conn| records::finished(conn, match_id)).await?;
+                    return Ok(finished.map(|finished| StoredMatch::Finished(Box::new(finished))));
+                }
             };
             let damage = location.damage.clone();
             let history = self.readers.read(move |conn| read::history(conn, match_id, &location)).await?;
@@ -322,7 +378,7 @@ impl Journal for SqliteJournal {
 
     async fn first(&self, match_id: MatchId) -> Result<Option<StoredRecord>, ReadError> {
         for _ in 0..limits::READ_ATTEMPTS {
-            let Some(location) = self.query(|to| Query::LocateFirst(match_id, to)).await? else {
+            let Found::Running(location) = self.locate(|to| Query::LocateFirst(match_id, to)).await? else {
                 return Ok(None);
             };
             let history = self.readers.read(move |conn| read::history(conn, match_id, &location)).await?;
@@ -334,10 +390,14 @@ impl Journal for SqliteJournal {
     }
 
     async fn standing(&self, match_id: MatchId) -> Result<Option<Standing>, ReadError> {
-        let Some(location) = self.query(|to| Query::LocateFirst(match_id, to)).await? else {
-            let result = move |conn: &_| records::result(conn, match_id).map_err(read::read_error);
-            let finished = |(result, version)| Standing::Finished { result: Box::new(result), version };
-            return Ok(self.readers.read(result).await?.map(finished));
+        let finished = |(result, version)| Standing::Finished { result: Box::new(result), version };
+        let location = match self.locate(|to| Query::LocateFirst(match_id, to)).await? {
+            Found::Running(location) => location,
+            Found::Ended(ended) => return Ok(Some(finished((ended.result, ended.version)))),
+            Found::Nothing => {
+                let result = move |conn: &_| records::result(conn, match_id).map_err(read::read_error);
+                return Ok(self.readers.read(result).await?.map(finished));
+            }
         };
         Ok(Some(match location.damage {
             Some(damage) => Standing::Quarantined { damage },
@@ -355,7 +415,8 @@ impl Journal for SqliteJournal {
         after: ResultNumber,
         page: PageSize,
     ) -> Result<ResultPage, ReadError> {
-        self.readers
+        self.settled()
+            .await?
             .read(move |conn| records::results_after(conn, &filter, after, page).map_err(read::read_error))
             .await
     }
@@ -366,13 +427,14 @@ impl Journal for SqliteJournal {
         from: Option<PagePosition>,
         page: PageSize,
     ) -> Result<FinishedPage, ReadError> {
-        self.readers
+        self.settled()
+            .await?
             .read(move |conn| records::list(conn, &filter, from, page).map_err(read::read_error))
             .await
     }
 
     async fn request(&self, key: RequestKey, now: UnixMillis) -> Result<RequestState, ReadError> {
-        self.readers.read(move |conn| read::request(conn, &key, now).map_err(read::read_error)).await
+        self.settled().await?.read(move |conn| read::request(conn, &key, now).map_err(read::read_error)).await
     }
 
     async fn remember(&self, request: super::Request, now: UnixMillis) -> Outcome<Response, RequestReused> {
@@ -450,13 +512,17 @@ impl AccountStore for SqliteJournal {
     }
 
     async fn has_left_traces(&self, owner: Owner) -> Result<bool, ReadError> {
-        self.readers
+        self.settled()
+            .await?
             .read(move |conn| registered::has_left_traces(conn, &owner).map_err(read::read_error))
             .await
     }
 
     async fn has_played(&self, bot: BotName) -> Result<bool, ReadError> {
-        self.readers.read(move |conn| registered::has_played(conn, &bot).map_err(read::read_error)).await
+        self.settled()
+            .await?
+            .read(move |conn| registered::has_played(conn, &bot).map_err(read::read_error))
+            .await
     }
 
     async fn change_account(&self, change: AccountChange) -> Outcome<(), RequestReused> {

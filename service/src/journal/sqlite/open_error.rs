@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rusqlite::ErrorCode;
 
 use super::{WalDamage, read};
+use crate::journal::redo::{RedoDamage, Unreadable};
 
 /// What to do about damage.
 const REPAIR: &str = "`zetema journal check` tells more. Restore a backup, or go on without what is lost by \
@@ -89,6 +90,17 @@ pub enum OpenError {
         /// What was found.
         damage: WalDamage,
     },
+    /// The redo log is damaged.
+    #[error(
+        "{file} is damaged at byte {offset}, {what}: what follows would be lost. Nothing was changed. {REPAIR}",
+        file = .damage.file.display(),
+        offset = .damage.offset,
+        what = .damage.what,
+    )]
+    Redo {
+        /// What was found.
+        damage: RedoDamage,
+    },
     /// The journal was not closed, and its write-ahead log is not there.
     #[error(
         "{wal} is missing, and with it the last commits, unless another program has copied it into the database. \
@@ -146,10 +158,17 @@ impl OpenError {
             | Self::Wal { .. }
             | Self::WalGone { .. }
             | Self::DatabaseGone { .. }
+            | Self::Redo { .. }
             | Self::Restoring { .. }
             | Self::Backup { .. } => true,
             Self::InUse { .. } | Self::File { .. } | Self::Sqlite(_) => false,
         }
+    }
+}
+
+impl From<Unreadable> for OpenError {
+    fn from(Unreadable { path, source }: Unreadable) -> Self {
+        Self::File { doing: "read", path, source }
     }
 }
 

@@ -24,13 +24,16 @@ pub(super) async fn while_failing(
     while health.wait_for(|health| matches!(health, Health::Failing(_))).await.is_ok() {
         sleep(limits::PROBE_INTERVAL).await;
         let Some(requests) = requests.upgrade() else { return };
-        let (to, answer) = oneshot::channel();
-        let write = Write::ReplaceMeta(key.clone(), value.clone(), to);
-        if requests.send(Request::Write(write)).await.is_err() {
-            return;
+        let (to, stored) = oneshot::channel();
+        let store = Write::ReplaceMeta(key.clone(), value.clone(), to);
+        let (to, logged) = oneshot::channel();
+        for write in [store, Write::Trial(to)] {
+            if requests.send(Request::Write(write)).await.is_err() {
+                return;
+            }
         }
         drop(requests);
-        // What comes of it is told by the health.
-        let _ = answer.await;
+        // What comes of them is told by the health.
+        let _ = (stored.await, logged.await);
     }
 }

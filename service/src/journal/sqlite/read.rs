@@ -5,16 +5,14 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::live::SegmentNumber;
 use super::recover::table;
-use super::request::Location;
-use super::row_reader::RowReader;
+use super::request::{Location, Place};
+use super::row_reader::{CommitReader, NoRow, RowReader};
 use super::seal::{META, REQUESTS};
 use crate::journal::row::{ChainHash, Row};
 use crate::journal::{
     Cause, History, JournalValueError, MatchId, MetaKey, MetaValue, Payload, ReadError, Request, RequestKey,
-    RequestState, Response, StoredRecord, UnixMillis, Version,
+    RequestState, Response, ResultNumber, StoredRecord, UnixMillis, Version,
 };
-
-pub(super) use super::records::RecordColumns;
 
 /// The records at these places; `None` when some are no longer there, since they were copied to another segment.
 pub(super) fn history(
@@ -29,22 +27,29 @@ pub(super) fn history(
     let mut version = Version::ZERO;
     let mut checked: Option<SegmentNumber> = None;
     let mut rows = RowReader::of(&tx);
-    for (segment, position) in &location.places {
-        if checked != Some(*segment) {
-            if !has_table(&tx, *segment).map_err(read_error)? {
-                return Ok(None);
+    let mut commits = CommitReader::default();
+    for place in &location.places {
+        let damaged =
+            |what: &str| ReadError::Damaged(Cause::new(format!("match {match_id}: {what} at {place}")));
+        let read = match place {
+            Place::Table(segment, position) => {
+                if checked != Some(*segment) {
+                    if !has_table(&tx, *segment).map_err(read_error)? {
+                        return Ok(None);
+                    }
+                    checked = Some(*segment);
+                }
+                rows.at(*segment, *position).map_err(|error| match &error {
+                    rusqlite::Error::FromSqlConversionFailure(_, _, what) => damaged(&what.to_string()),
+                    _ => read_error(error),
+                })?
             }
-            checked = Some(*segment);
-        }
-        let damaged = |what: &str| {
-            let place = format!("position {position} of {}", table(*segment));
-            ReadError::Damaged(Cause::new(format!("match {match_id}: {what} at {place}")))
+            Place::Redo(place) => commits.row(place).map_err(|error| match error {
+                NoRow::Damaged => damaged("a commit that is not as it was written"),
+                NoRow::Unread(error) => ReadError::Unavailable(Cause::new(error)),
+            })?,
         };
-        let read = rows.at(*segment, *position).map_err(|error| match &error {
-            rusqlite::Error::FromSqlConversionFailure(_, _, what) => damaged(&what.to_string()),
-            _ => read_error(error),
-        });
-        let Some(bytes) = read? else {
+        let Some(bytes) = read else {
             return Ok(None);
         };
         let row = Row::decode(&bytes).map_err(|error| damaged(&error.to_string()))?;
@@ -64,6 +69,13 @@ fn has_table(conn: &Connection, number: SegmentNumber) -> rusqlite::Result<bool>
     let mut statement =
         conn.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
     Ok(statement.query_row([table(number)], |_| Ok(())).optional()?.is_some())
+}
+
+/// The number of the result of a finished match.
+pub(super) fn result_of(conn: &Connection, match_id: MatchId) -> rusqlite::Result<Option<ResultNumber>> {
+    let mut statement = conn.prepare_cached("SELECT result_number FROM records WHERE match_id = ?1")?;
+    let number = statement.query_row([match_id.as_bytes()], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(number.map(|number| ResultNumber::new(number.unsigned_abs())))
 }
 
 /// What is known of a request at `now`.

@@ -12,6 +12,7 @@ use super::chain::{Rows, Seen};
 use super::live::{Head, Live, LiveMatch, Position, Segment, SegmentNumber};
 use super::row_reader::RowReader;
 use super::seal::QUARANTINE;
+use super::young::YOUNG;
 use super::{OpenError, Quarantine, Recovery, schema, segments};
 use crate::journal::pack;
 use crate::journal::row::{ChainHash, Row, RowError, RowHeader};
@@ -22,8 +23,8 @@ pub(super) fn table(number: SegmentNumber) -> String {
     format!("log_{number}")
 }
 
-/// Positions below this can't be used up: a million rows a second last for a hundred thousand years.
-const POSITIONS_END: Position = 1 << 62;
+/// Positions below this can't be used up: a million rows a second last for tens of thousands of years.
+const POSITIONS_END: Position = YOUNG;
 
 /// Reads the whole log. Nothing is changed: what is found is for [`quarantine`] to keep.
 ///

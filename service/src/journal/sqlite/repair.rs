@@ -5,8 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::check::{self, Checked};
+use super::fold::{self, Redo};
 use super::folder::{self, Folder};
 use super::{OpenError, Options, Recovery, salvage, schema};
+use crate::journal::redo::{self, RedoDamage};
 
 /// What came of a repair.
 #[derive(Debug)]
@@ -47,6 +49,15 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     }
     if let Some(gone @ OpenError::DatabaseGone { .. }) = now.damage {
         return Err(gone);
+    }
+    if let Some(damage) = now.damage.take_if(|damage| matches!(damage, OpenError::Redo { .. })) {
+        let found = schema::look_alone(&folder.database())?;
+        let redo = fold::look_in_ruins(&found, folder.path())?;
+        fold::what_is_left(&found.conn, &redo, folder.path())?;
+        lost.extend(of_the_redo_log(&redo));
+        drop((found, damage));
+        now = check::read(&folder)?;
+        told.extend(what_is_damaged(&now));
     }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
@@ -101,7 +112,10 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     let found = schema::look_alone(&old)?;
     let empty = schema::look_alone(&new)?;
     let (mut conn, _) = schema::open_writer(empty, &Options::default(), &[])?;
-    let lost = salvage::copy(&found, &mut conn)?;
+    let redo = fold::look_in_ruins(&found, folder.path())?;
+    let mut lost = salvage::copy(&found, &mut conn)?;
+    fold::into_copy(&conn, &redo)?;
+    lost.extend(of_the_redo_log(&redo));
     schema::raise_epoch(&conn)?;
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     drop((found, conn));
@@ -112,8 +126,15 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     remove(&folder.wal()).map_err(at("remove the old WAL beside"))?;
     fs::rename(&new, &old).map_err(at("put into its place"))?;
     folder.sync().map_err(at("sync the folder of"))?;
+    redo.remove(folder.path())?;
     folder.mark_made().map_err(at("mark the lock beside"))?;
     Ok(lost)
+}
+
+/// What of the redo log can't be read, in words.
+fn of_the_redo_log(redo: &Redo) -> Option<String> {
+    let RedoDamage { file, offset, .. } = redo.damage()?;
+    Some(format!("commits of the redo log, from byte {offset} of {} on", file.display()))
 }
 
 fn wal_of(database: &Path) -> PathBuf {
@@ -134,7 +155,8 @@ fn keep(folder: &Folder) -> io::Result<PathBuf> {
     let name = |number| folder.path().join(format!("damaged-{number}"));
     let kept = (1..1000).map(name).find(|kept| !kept.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
     folder::make_folder(&kept)?;
-    for file in [folder.database(), folder.wal()] {
+    let redo = redo::files(folder.path())?;
+    for file in [folder.database(), folder.wal()].into_iter().chain(redo) {
         if let (true, Some(name)) = (file.exists(), file.file_name()) {
             // Private before there is anything in it.
             let mut copy = folder::private_file(&kept.join(name))?;

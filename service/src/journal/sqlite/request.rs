@@ -1,14 +1,17 @@
 //! What the writer is asked, and its answers, which go back to the runtime all at once.
 
+use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::oneshot::Sender;
 
 use super::live::{Position, SegmentNumber};
+use super::recover::table;
+use super::young::YoungPlace;
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
     AccountChange, Append, AppendOutcome, Cause, Completion, CreateOutcome, Finish, FinishOutcome,
-    LadderChange, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome,
+    FinishedMatch, LadderChange, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome,
     Request as NamedRequest, RequestKey, RequestReused, Response, ResultNumber, StoredLater, TokenChange,
     UnixMillis, WebhookChange,
 };
@@ -19,6 +22,18 @@ pub(super) type TokensOutcome = Outcome<(), RequestReused>;
 pub(super) type AccountOutcome = Outcome<(), RequestReused>;
 pub(super) type WebhooksOutcome = Outcome<u64, RequestReused>;
 pub(super) type LadderOutcome = Outcome<(), StoredLater>;
+
+pub(super) type Located = Result<Found, Cause>;
+
+/// What the writer knows of a match.
+#[derive(Debug)]
+pub(super) enum Found {
+    Running(Location),
+    /// It has ended, and is not in the database yet.
+    Ended(Box<FinishedMatch>),
+    /// It is in the database, or there is none.
+    Nothing,
+}
 
 pub(super) enum Request {
     Write(Write),
@@ -39,6 +54,8 @@ pub(super) enum Write {
     ForgetNameless(Sender<Outcome<(), Never>>),
     Meta(MetaKey, MetaValue, Sender<MetaOutcome>),
     ReplaceMeta(MetaKey, MetaValue, Sender<Outcome<(), Never>>),
+    /// Nothing, in the redo log if there is one: whether that can be written.
+    Trial(Sender<Outcome<(), Never>>),
 }
 
 /// Who waits for the outcome of an append.
@@ -49,16 +66,36 @@ pub(super) enum AppendTo {
 
 /// What the writer answers out of its memory, after all writes before it.
 pub(super) enum Query {
-    Locate(MatchId, Sender<Option<Location>>),
+    Locate(MatchId, Sender<Located>),
     /// The same of the first record alone.
-    LocateFirst(MatchId, Sender<Option<Location>>),
+    LocateFirst(MatchId, Sender<Located>),
     Unfinished(Sender<Vec<MatchId>>),
+    /// That all that is durable can be read in the database, for who reads there.
+    Settle(Sender<Result<(), Cause>>),
+}
+
+/// Where a row is.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Table(SegmentNumber, Position),
+    Redo(YoungPlace),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(segment, position) => write!(f, "position {position} of {}", table(*segment)),
+            Self::Redo(YoungPlace { file, offset, .. }) => {
+                write!(f, "byte {offset} of file {} of the redo log", file.number)
+            }
+        }
+    }
 }
 
 /// Where the records of a running match are.
 #[derive(Debug)]
 pub(super) struct Location {
-    pub(super) places: Vec<(SegmentNumber, Position)>,
+    pub(super) places: Vec<Place>,
     pub(super) damage: Option<Arc<str>>,
 }
 
@@ -85,7 +122,7 @@ impl Write {
             Self::Ladder(_, to) => Answer::Ladder(to, by.outcome()),
             Self::ForgetNameless(to) => Answer::ForgetNameless(to, by.outcome()),
             Self::Meta(_, _, to) => Answer::Meta(to, by.outcome()),
-            Self::ReplaceMeta(_, _, to) => Answer::ReplaceMeta(to, by.outcome()),
+            Self::ReplaceMeta(_, _, to) | Self::Trial(to) => Answer::ReplaceMeta(to, by.outcome()),
         }
     }
 
@@ -110,7 +147,33 @@ impl Write {
             | Self::Ladder(..)
             | Self::ForgetNameless(..)
             | Self::Meta(..)
-            | Self::ReplaceMeta(..) => None,
+            | Self::ReplaceMeta(..)
+            | Self::Trial(_) => None,
+        }
+    }
+
+    /// Whether something of it waits in the redo log until it is put into the database.
+    pub(super) const fn is_for_the_database(&self) -> bool {
+        match self {
+            Self::Create(new, _) => new.request.is_some(),
+            Self::Finish(..) | Self::Remember(..) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it goes into the redo log; the others go into the database at once.
+    pub(super) const fn is_logged(&self) -> bool {
+        match self {
+            Self::Create(..) | Self::Append(..) | Self::Finish(..) | Self::Remember(..) | Self::Trial(_) => {
+                true
+            }
+            Self::Tokens(..)
+            | Self::Account(..)
+            | Self::Webhooks(..)
+            | Self::Ladder(..)
+            | Self::ForgetNameless(..)
+            | Self::Meta(..)
+            | Self::ReplaceMeta(..) => false,
         }
     }
 
@@ -132,6 +195,7 @@ impl Write {
             Self::ForgetNameless(_) => RATING_BYTES,
             Self::Ladder(change, _) => RATING_BYTES * (1 + change.stored.bots.len()),
             Self::Meta(_, value, _) | Self::ReplaceMeta(_, value, _) => value.as_bytes().len(),
+            Self::Trial(_) => 0,
         }
     }
 }
@@ -162,8 +226,9 @@ pub(super) enum Answer {
     ForgetNameless(Sender<Outcome<(), Never>>, Outcome<(), Never>),
     Meta(Sender<MetaOutcome>, MetaOutcome),
     ReplaceMeta(Sender<Outcome<(), Never>>, Outcome<(), Never>),
-    Located(Sender<Option<Location>>, Option<Location>),
+    Located(Sender<Located>, Located),
     Unfinished(Sender<Vec<MatchId>>, Vec<MatchId>),
+    Settled(Sender<Result<(), Cause>>, Result<(), Cause>),
     Closed(Sender<()>),
 }
 
@@ -188,7 +253,7 @@ impl Answer {
             Self::Ladder(_, outcome) => *outcome = by.outcome(),
             Self::Meta(_, outcome) => *outcome = by.outcome(),
             Self::ForgetNameless(_, outcome) | Self::ReplaceMeta(_, outcome) => *outcome = by.outcome(),
-            Self::Located(..) | Self::Unfinished(..) | Self::Closed(_) => {}
+            Self::Located(..) | Self::Unfinished(..) | Self::Settled(..) | Self::Closed(_) => {}
         }
     }
 
@@ -214,6 +279,7 @@ impl Answer {
             Self::ForgetNameless(to, outcome) | Self::ReplaceMeta(to, outcome) => drop(to.send(outcome)),
             Self::Located(to, location) => drop(to.send(location)),
             Self::Unfinished(to, matches) => drop(to.send(matches)),
+            Self::Settled(to, settled) => drop(to.send(settled)),
             Self::Closed(to) => drop(to.send(())),
         }
     }

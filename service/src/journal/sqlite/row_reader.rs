@@ -1,12 +1,16 @@
 //! Rows of the log by their positions, whether they are alone in a row of the table or in a pack.
 
+use std::io;
+
 use bytes::Bytes;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::live::{Position, SegmentNumber};
 use super::recover::table;
+use super::young::YoungPlace;
 use crate::journal::pack::{self, PackError};
+use crate::journal::redo::{FileNumber, Frame};
 
 /// Reads them. What was read last is at hand for the next, which is often beside it.
 pub(super) struct RowReader<'a> {
@@ -75,4 +79,41 @@ pub(super) fn row_in(last: Position, bytes: &[u8], position: Position) -> rusqli
     let row = rows.find(|(at, _)| *at == position).ok_or(PackError).map_err(damage)?;
     // A copy: a payload would keep all of the pack in memory.
     Ok(Bytes::copy_from_slice(row.1))
+}
+
+/// Reads rows in the redo log. The commit that was read last is at hand for the next, which is often in it.
+#[derive(Default)]
+pub(super) struct CommitReader {
+    read: Option<(FileNumber, u64, Vec<u8>)>,
+}
+
+/// Why there is no row.
+pub(super) enum NoRow {
+    /// What is there is not what was written.
+    Damaged,
+    /// The file can't be read.
+    Unread(io::Error),
+}
+
+impl CommitReader {
+    /// The row at a place; `None` if its file is another one since.
+    pub(super) fn row(&mut self, place: &YoungPlace) -> Result<Option<Bytes>, NoRow> {
+        let YoungPlace { file, offset, position } = place;
+        let is_read =
+            self.read.as_ref().is_some_and(|(number, at, _)| (*number, *at) == (file.number, *offset));
+        if !is_read {
+            let bytes = file.commit_at(*offset).map_err(NoRow::Unread)?;
+            self.read = Some((file.number, *offset, bytes));
+        }
+        let row = self.read.as_ref().and_then(|(_, _, bytes)| {
+            let mut rows = Frame::read(bytes, file.salt)?.rows();
+            // A copy: a payload would keep all of the commit in memory.
+            rows.find(|(at, _)| at == position).map(|(_, row)| Bytes::copy_from_slice(row))
+        });
+        match row {
+            Some(row) => Ok(Some(row)),
+            None if file.is_itself().map_err(NoRow::Unread)? => Err(NoRow::Damaged),
+            None => Ok(None),
+        }
+    }
 }

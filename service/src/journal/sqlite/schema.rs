@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::commit::clamp;
 use super::live::{Segment, SegmentNumber};
+use super::mark::{self, Mark};
 use super::recover::table;
 use super::tables::{ACCOUNTS, INDEXES, RATINGS, ROTATIONS, SEALS, TABLES, TOKENS, WEBHOOKS};
 use super::{OpenError, Options, bots, limits, records, seal, segments};
@@ -20,9 +21,9 @@ const APPLICATION_ID: i32 = 0x5a54_4d41;
 /// "ZTMB", in the header of a backup.
 const BACKUP_ID: i32 = 0x5a54_4d42;
 /// The layout of the tables: 1 had no tokens, 2 no seals, 3 no list of the segments, 4 no webhooks, 5 no index for every
-/// list, 6 no accounts, 7 no ratings of ladders, 8 no tokens that play on, 9 no packs in the log, 10 no short rows. A later one is a later
+/// list, 6 no accounts, 7 no ratings of ladders, 8 no tokens that play on, 9 no packs in the log, 10 no short rows, 11 no redo log. A later one is a later
 /// release's.
-pub(super) const SCHEMA: u64 = 11;
+pub(super) const SCHEMA: u64 = 12;
 /// The first layout whose rows have seals.
 pub(super) const SEALED: u64 = 3;
 /// The first layout with a list of the segments.
@@ -37,6 +38,8 @@ pub(super) const REGISTERED: u64 = 7;
 pub(super) const RATED: u64 = 8;
 /// The first layout with rotated tokens that play on.
 pub(super) const ROTATED: u64 = 9;
+/// The first layout with a redo log beside it.
+pub(super) const REDONE: u64 = 12;
 const PAGE_BYTES: i64 = 4096;
 const BUSY_MS: u64 = 5_000;
 /// More than a journal is opened in its life.
@@ -170,6 +173,7 @@ fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<()
         bots::insert_all(&tx)?;
     }
     segments::write(&tx, segments)?;
+    mark::write(&tx, Mark::default())?;
     put_number(&tx, SCHEMA_KEY, SCHEMA)?;
     tx.commit()?;
     Ok(())
@@ -269,6 +273,11 @@ pub(super) fn dedicate(database: &Path, purpose: Purpose) -> rusqlite::Result<()
     let conn = Connection::open_with_flags(database, flags)?;
     let _off: String = conn.pragma_update_and_check(None, "journal_mode", "off", |row| row.get(0))?;
     conn.pragma_update(None, "application_id", purpose.application_id())
+}
+
+/// The version of the tables; nothing if there are none.
+pub(super) fn version(conn: &Connection) -> Result<Option<u64>, OpenError> {
+    number(conn, SCHEMA_KEY)
 }
 
 /// The version of a journal's tables, if it can be opened.

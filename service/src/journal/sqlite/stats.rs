@@ -1,6 +1,9 @@
 //! What the writer has done since it was opened.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,8 @@ pub(super) struct Stats {
     copied_rows: AtomicU64,
     dropped_segments: AtomicU64,
     damaged_segments: AtomicU64,
+    /// Whether what is durable is not yet in the database.
+    pending: AtomicBool,
     /// Requests in the writer's hands.
     in_hand: AtomicUsize,
     /// Since when the oldest of them has waited.
@@ -87,6 +92,16 @@ impl Stats {
         self.commit_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Relaxed);
         self.writes.fetch_add(writes, Relaxed);
         self.rows.fetch_add(rows, Relaxed);
+    }
+
+    /// Whether what is durable is not yet in the database, from now on.
+    pub(super) fn pending(&self, is_pending: bool) {
+        // Before anybody is told of what is pending.
+        self.pending.store(is_pending, Release);
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending.load(Acquire)
     }
 
     pub(super) fn failed(&self) {

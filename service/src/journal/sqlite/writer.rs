@@ -8,17 +8,21 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot::Sender;
 use tokio::sync::{mpsc, watch};
 
+use super::adding::Adding;
 use super::clean::Cleaning;
-use super::commit::Commit;
+use super::commit::{Commit, Rows};
 use super::folder::{Folder, InUse};
 use super::inbox::{Inbox, Taken};
-use super::live::Live;
+use super::live::{Live, Position};
+use super::mark::{self, Mark, State};
+use super::pending::Pending;
 use super::read;
-use super::request::{Answer, Batch, Location, Query, Request, Spoilt, Write};
+use super::request::{Answer, Batch, Found, Located, Location, Place, Query, Request, Spoilt, Write};
 use super::schema::empty_wal;
 use super::stats::Stats;
+use super::young::YOUNG;
 use super::{Options, ladders, limits};
-use crate::journal::pack::Pack;
+use crate::journal::redo::{FrameBuilder, RedoLog, WriteError};
 use crate::journal::{Cause, Health, MatchId, ResultNumber};
 
 pub(super) struct Writer {
@@ -32,9 +36,13 @@ pub(super) struct Writer {
     pub(super) stats: Arc<Stats>,
     pub(super) folder: Folder,
     pub(super) row: Vec<u8>,
-    pub(super) pack: Pack,
+    pub(super) frame: FrameBuilder,
+    pub(super) pending: Pending,
+    /// Nothing where rows go into the tables at once, and when it is shut.
+    pub(super) redo: Option<RedoLog>,
     pub(super) wal: Wal,
     pub(super) unseen: Unseen,
+    pub(super) failing: Failing,
     pub(super) cleaning: Cleaning,
 }
 
@@ -55,6 +63,20 @@ impl Unseen {
     const fn is_much(&self) -> bool {
         self.commits >= limits::COMMITS_UNSEEN || self.bytes >= limits::BYTES_UNSEEN
     }
+}
+
+/// Why what is written can't be, while it can't.
+#[derive(Debug, Default)]
+pub(super) struct Failing {
+    redo: Option<Cause>,
+    database: Option<Cause>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Redo,
+    Database,
 }
 
 /// What is known of the end of the WAL.
@@ -78,10 +100,14 @@ impl Writer {
                     self.look_at_wal();
                     continue;
                 }
-                Taken::Gone => return,
+                Taken::Gone => {
+                    self.shut();
+                    return;
+                }
             };
             let (mut answers, close) = self.serve(taken);
             if let Some(to) = close {
+                self.shut();
                 let Self { in_use, conn, batches, health, folder, live, .. } = self;
                 health.send_replace(Health::Closed);
                 drop(in_use);
@@ -97,6 +123,9 @@ impl Writer {
             self.look_at_wal();
             if self.is_cleaning_due() {
                 self.tidy(Self::clean);
+            }
+            if self.redo.as_ref().is_some_and(RedoLog::is_short_of_files) {
+                self.tidy(Self::prepare);
             }
         }
     }
@@ -117,8 +146,18 @@ impl Writer {
         (answers, close)
     }
 
+    /// Makes a file of the redo log before a commit needs it.
+    fn prepare(&mut self) {
+        if let Some(redo) = &mut self.redo
+            && let Err(error) = redo.prepare()
+        {
+            // The commit that needs it tries again, and fails if that does.
+            tracing::debug!(%error, "no file of the redo log can be made ahead");
+        }
+    }
+
     /// Looks how long the WAL has grown, if that may be much.
-    fn look_at_wal(&mut self) {
+    pub(super) fn look_at_wal(&mut self) {
         if self.unseen.is_much() {
             self.unseen = Unseen::default();
             self.tidy(Self::checkpoint);
@@ -132,20 +171,112 @@ impl Writer {
         self.stats.tidied();
     }
 
-    /// One transaction of all these writes. When it doesn't go through, none of them has happened, as far as can be told.
+    /// Commits these writes. When that fails, none of those that are committed together has happened, as far as can be told.
     fn commit(&mut self, writes: Vec<Write>) -> Vec<Answer> {
-        let (writes, mut refused) = self.leave_damaged_out(writes);
+        let (writes, mut answers) = self.leave_damaged_out(writes);
+        let has_redo = self.redo.is_some();
+        let (logged, stored): (Vec<Write>, Vec<Write>) =
+            writes.into_iter().partition(|write| has_redo && write.is_logged());
+        for (writes, commit) in
+            [(logged, Self::log as fn(&mut Self, _) -> _), (stored, Self::store as fn(&mut Self, _) -> _)]
+        {
+            if !writes.is_empty() {
+                answers.extend(commit(self, writes));
+            }
+        }
+        answers
+    }
+
+    /// One commit of the redo log.
+    fn log(&mut self, writes: Vec<Write>) -> Vec<Answer> {
+        let bytes = writes.iter().map(Write::bytes).sum();
+        let (count, begun_at) = (writes.len() as u64, Instant::now());
+        let (writes, mut refused) = self.leave_out_what_has_no_room(writes);
         if writes.is_empty() {
             return refused;
         }
+        let mut commit = Commit {
+            conn: &self.conn,
+            live: &mut self.live,
+            pending: &mut self.pending,
+            rows: Rows::Redo(&mut self.frame),
+            row: &mut self.row,
+            error: None,
+        };
+        let mut answers: Vec<Answer> = writes.into_iter().map(|write| commit.apply(write)).collect();
+        let (rows, error) = (commit.rows_written(), commit.error.take());
+        drop(commit);
+        let ended = match (error, &mut self.redo) {
+            (Some(error), _) => Err(Spoilt::Failed(Cause::new(error))),
+            (None, Some(redo)) if !self.frame.is_empty() => redo
+                .append(&mut self.frame, self.live.young().unwritten())
+                .map(Some)
+                .map_err(|error| match error {
+                    WriteError::NotBegun(_) => Spoilt::Failed(Cause::new(error)),
+                    WriteError::Unknown(_) => Spoilt::Unknown(Cause::new(error)),
+                }),
+            (None, _) => Ok(None),
+        };
+        self.frame.clear();
+        match ended {
+            Ok(written) => {
+                if let Some(written) = written {
+                    self.pending.keep();
+                    self.live.written(written);
+                    self.set_health(Part::Redo, None);
+                }
+                self.stats.pending(!self.pending.is_empty());
+                self.stats.committed(count, rows, begun_at.elapsed());
+                self.unseen.committed(bytes);
+                self.cleaning.committed();
+            }
+            Err(spoilt) => {
+                self.live.take_back();
+                self.pending.take_back();
+                self.spoil(Part::Redo, &mut answers, &spoilt);
+            }
+        }
+        answers.append(&mut refused);
+        answers
+    }
+
+    /// The writes without those of which something would wait for the database while too much does already, and the answers of these.
+    fn leave_out_what_has_no_room(&mut self, writes: Vec<Write>) -> (Vec<Write>, Vec<Answer>) {
+        // Nothing else is written in one that a failure has left.
+        let rolled_back = if self.conn.is_autocommit() {
+            Ok(())
+        } else {
+            self.conn.execute_batch("ROLLBACK").map_err(|error| Spoilt::Failed(Cause::new(error)))
+        };
+        if let Err(spoilt) = rolled_back {
+            return (Vec::new(), writes.into_iter().map(|write| write.spoilt(&spoilt)).collect());
+        }
+        let Some(cause) = self.pending.is_much().then(|| self.settle().err()).flatten() else {
+            return (writes, Vec::new());
+        };
+        let (waits, rest): (Vec<Write>, Vec<Write>) =
+            writes.into_iter().partition(Write::is_for_the_database);
+        let spoilt = Spoilt::Failed(cause);
+        (rest, waits.into_iter().map(|write| write.spoilt(&spoilt)).collect())
+    }
+
+    /// One transaction of the database.
+    fn store(&mut self, writes: Vec<Write>) -> Vec<Answer> {
         let bytes = writes.iter().map(Write::bytes).sum();
         let (count, begun_at) = (writes.len() as u64, Instant::now());
-        let begun = self.begin();
-        let mut commit = self.transaction();
-        commit.error = begun.err();
+        let begun = self.begin().and_then(|()| self.put_pending());
+        let segment_rows = self.options.segment_rows;
+        let mut commit = Commit {
+            conn: &self.conn,
+            live: &mut self.live,
+            pending: &mut self.pending,
+            rows: Rows::Tables { add: Adding::default(), segment_rows },
+            row: &mut self.row,
+            error: begun.err(),
+        };
         let mut answers: Vec<Answer> = writes.into_iter().map(|write| commit.apply(write)).collect();
         commit.complete();
-        let (rows, error) = (commit.rows_written, commit.error.take());
+        let (rows, error) = (commit.rows_written(), commit.error.take());
         drop(commit);
         let ended = match error {
             Some(error) => Err(Spoilt::Failed(Cause::new(error))),
@@ -154,23 +285,71 @@ impl Writer {
         match ended {
             Ok(()) => {
                 self.live.keep();
+                self.settled();
                 self.stats.committed(count, rows, begun_at.elapsed());
                 self.unseen.committed(bytes);
                 self.cleaning.committed();
-                self.set_health(Health::Writing);
+                self.set_health(Part::Database, None);
             }
             Err(spoilt) => {
                 self.roll_back();
-                self.stats.failed();
-                tracing::error!(cause = %spoilt.cause(), writes = count, "a commit of the journal did not go through");
-                for answer in &mut answers {
-                    answer.spoil(&spoilt);
-                }
-                self.set_health(Health::Failing(spoilt.cause().clone()));
+                self.spoil(Part::Database, &mut answers, &spoilt);
             }
         }
-        answers.append(&mut refused);
         answers
+    }
+
+    fn spoil(&mut self, of: Part, answers: &mut [Answer], spoilt: &Spoilt) {
+        self.stats.failed();
+        tracing::error!(cause = %spoilt.cause(), writes = answers.len(), "a commit of the journal did not go through");
+        for answer in answers {
+            answer.spoil(spoilt);
+        }
+        self.set_health(of, Some(spoilt.cause().clone()));
+    }
+
+    /// Puts into the database what is in the redo log for it.
+    pub(super) fn settle(&mut self) -> Result<(), Cause> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let done = self.begin().and_then(|()| self.put_pending()).map_err(Cause::new);
+        match done.and_then(|()| self.end().map_err(|spoilt| spoilt.cause().clone())) {
+            Ok(()) => {
+                self.unseen.committed(limits::BYTES_UNSEEN);
+                self.settled();
+                self.set_health(Part::Database, None);
+                Ok(())
+            }
+            Err(cause) => {
+                self.roll_back();
+                self.stats.failed();
+                self.set_health(Part::Database, Some(cause.clone()));
+                tracing::error!(%cause, "what has ended can't be put into the database of the journal");
+                Err(cause)
+            }
+        }
+    }
+
+    /// In a transaction.
+    pub(super) fn put_pending(&self) -> rusqlite::Result<()> {
+        self.pending.put(&self.conn)?;
+        self.write_mark(0)
+    }
+
+    /// Says in the database that the redo log is needed from this of its files on, the first being 0, and that all that is for the database
+    /// is there.
+    pub(super) fn write_mark(&self, from: usize) -> rusqlite::Result<()> {
+        let Some(redo) = &self.redo else { return Ok(()) };
+        let (first, before) =
+            self.live.young().begin_of(from).unwrap_or_else(|| (redo.current(), redo.last()));
+        mark::write(&self.conn, Mark { state: State::Open, first, before, stored: redo.last() })
+    }
+
+    /// All that was pending is in the database.
+    pub(super) fn settled(&mut self) {
+        self.pending.clear();
+        self.stats.pending(false);
     }
 
     /// The writes without those whose request is damaged, or the ratings that they replace, and the answers of these. It is found out before the transaction,
@@ -195,20 +374,6 @@ impl Writer {
             }
         }
         (rest, refused)
-    }
-
-    /// What is written between [`Self::begin`] and [`Self::end`].
-    pub(super) fn transaction(&mut self) -> Commit<'_> {
-        Commit {
-            conn: &self.conn,
-            live: &mut self.live,
-            segment_rows: self.options.segment_rows.into(),
-            row: &mut self.row,
-            pack: &mut self.pack,
-            rows_written: 0,
-            insert: None,
-            error: None,
-        }
     }
 
     /// Begins a transaction, on a WAL without leftovers.
@@ -236,7 +401,6 @@ impl Writer {
 
     /// Nothing of the transaction remains, on disk or in memory.
     pub(super) fn roll_back(&mut self) {
-        self.pack.clear();
         if !self.conn.is_autocommit()
             && let Err(error) = self.conn.execute_batch("ROLLBACK")
         {
@@ -246,20 +410,31 @@ impl Writer {
         self.live.take_back();
     }
 
-    fn answer(&self, query: Query) -> Answer {
+    fn answer(&mut self, query: Query) -> Answer {
         match query {
             Query::Locate(match_id, to) => Answer::Located(to, self.locate(match_id, usize::MAX)),
             Query::LocateFirst(match_id, to) => Answer::Located(to, self.locate(match_id, 1)),
             Query::Unfinished(to) => Answer::Unfinished(to, self.live.unfinished()),
+            Query::Settle(to) => Answer::Settled(to, self.settle()),
         }
     }
 
     /// Where the first records of a match are, so many at most.
-    fn locate(&self, match_id: MatchId, most: usize) -> Option<Location> {
-        let live = self.live.get(&match_id)?;
-        let places = live.positions.iter().take(most);
-        let places = places.filter_map(|p| self.live.segment_of(*p).map(|segment| (segment.number, *p)));
-        Some(Location { places: places.collect(), damage: live.damage.clone() })
+    fn locate(&self, match_id: MatchId, most: usize) -> Located {
+        let Some(live) = self.live.get(&match_id) else {
+            let ended = self.pending.finished(match_id);
+            return Ok(ended.map_or(Found::Nothing, |ended| Found::Ended(Box::new(ended))));
+        };
+        let place = |position: &Position| {
+            if *position >= YOUNG {
+                return self.live.young().place(*position).map(Place::Redo);
+            }
+            self.live.segment_of(*position).map(|segment| Place::Table(segment.number, *position))
+        };
+        let places: Option<Vec<Place>> = live.positions.iter().take(most).map(place).collect();
+        let lost = || Cause::new(format!("it is not known where the records of match {match_id} are"));
+        let places = places.ok_or_else(lost)?;
+        Ok(Found::Running(Location { places, damage: live.damage.clone() }))
     }
 
     /// Copies committed pages into the database when the WAL has grown long. Readers and a failure delay it: it is tried
@@ -282,7 +457,14 @@ impl Writer {
         }
     }
 
-    fn set_health(&self, now: Health) {
+    /// How it goes with the redo log or with the database, which is told if neither has failed, or which did.
+    fn set_health(&mut self, of: Part, now: Option<Cause>) {
+        match of {
+            Part::Redo => self.failing.redo = now,
+            Part::Database => self.failing.database = now,
+        }
+        let Failing { redo, database } = &self.failing;
+        let now = redo.as_ref().or(database.as_ref()).cloned().map_or(Health::Writing, Health::Failing);
         self.health.send_if_modified(|health| {
             let changed = *health != now;
             *health = now;
@@ -309,15 +491,21 @@ fn hand_back(batches: &mpsc::Sender<Batch>, answers: Vec<Answer>, live: &Live) {
 
 /// Whether a failed commit can still turn out to have happened.
 fn spoilt_commit(error: &rusqlite::Error) -> Spoilt {
-    use ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, ReadOnly};
-    match error.sqlite_error_code() {
-        // It stopped before the frame that ends a transaction was written.
-        Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | ReadOnly) => {
-            Spoilt::Failed(Cause::new(error))
-        }
+    if has_not_happened(error) {
+        Spoilt::Failed(Cause::new(error))
+    } else {
         // Such as a sync that failed after all was written.
-        _ => Spoilt::Unknown(Cause::new(error)),
+        Spoilt::Unknown(Cause::new(error))
     }
+}
+
+/// Whether a commit that failed stopped before the frame that ends a transaction was written.
+pub(super) fn has_not_happened(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, ReadOnly};
+    matches!(
+        error.sqlite_error_code(),
+        Some(ConstraintViolation | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory | ReadOnly)
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::*;
 
 /// Three matches with three records each. The rows of match 2 are at 2, 5 and 8; no bit makes one's id another's.
 async fn three(format: Format, text: &str) -> Fixture {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created_alone([1, 2, 4]).await;
     for version in 1..3 {
         for number in [1, 2, 4] {

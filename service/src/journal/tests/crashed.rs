@@ -5,7 +5,7 @@ use crate::journal::OpenError;
 
 /// A copy of the files as a kill would leave them, after ten matches were created one by one.
 async fn killed() -> TempDir {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     for number in 0..10 {
         f.created([number]).await;
     }
@@ -17,7 +17,7 @@ async fn killed() -> TempDir {
 }
 
 async fn opened(folder: &TempDir) -> Result<usize, OpenError> {
-    let (journal, recovery) = SqliteJournal::open(folder.path(), Options::default()).await?;
+    let (journal, recovery) = SqliteJournal::open(folder.path(), in_tables()).await?;
     journal.close().await;
     Ok(recovery.unfinished)
 }
@@ -117,7 +117,7 @@ async fn a_wal_that_is_emptied_in_the_first_life_is_missed() {
 async fn a_wal_that_is_overwritten_is_found_in_any_life() {
     let first = killed().await;
     let later = killed().await;
-    let (journal, _) = SqliteJournal::open(later.path(), Options::default()).await.unwrap();
+    let (journal, _) = SqliteJournal::open(later.path(), in_tables()).await.unwrap();
     let new = NewMatches::new(vec![new_match(77)], journal.epoch(), UnixMillis::new(0), None).unwrap();
     assert_eq!(journal.create(new).await, Outcome::Done(Created::New));
     let copy = tempfile::tempdir().unwrap();

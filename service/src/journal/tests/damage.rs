@@ -7,7 +7,7 @@ use crate::journal::{
 
 /// Three matches with three records each: match 2's are at the positions 2, 5 and 8.
 async fn three() -> Fixture {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created_alone([1, 2, 3]).await;
     for version in 1..3 {
         for number in 1..=3 {
@@ -91,7 +91,7 @@ async fn a_position_that_can_not_be_stops_the_start() {
         f.journal.close().await;
         let sql = "UPDATE log_1 SET position = ?1 WHERE position = 5";
         assert_eq!(f.database().execute(sql, [position]).unwrap(), 1);
-        let error = SqliteJournal::open(f.folder.path(), Options::default()).await.map(|_| ());
+        let error = SqliteJournal::open(f.folder.path(), in_tables()).await.map(|_| ());
         let want = format!("the journal is damaged: log_1 has a row at position {position}");
         assert!(error.unwrap_err().to_string().starts_with(&want));
     }
@@ -101,7 +101,7 @@ async fn stopped(f: Fixture, change: impl FnOnce(&Connection)) -> String {
     f.journal.close().await;
     change(&f.database());
     let before = std::fs::read(f.path()).unwrap();
-    let opened = SqliteJournal::open(f.folder.path(), Options::default()).await;
+    let opened = SqliteJournal::open(f.folder.path(), in_tables()).await;
     let Err(OpenError::Damaged { what }) = opened else { panic!("{:?}", opened.map(|(_, found)| found)) };
     assert_eq!(std::fs::read(f.path()).unwrap(), before);
     what

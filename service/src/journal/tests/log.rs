@@ -6,7 +6,7 @@ use super::*;
 const SEGMENT_ROWS: u64 = 16;
 
 async fn small_segments() -> Fixture {
-    Fixture::with(Options { segment_rows: 16, ..Options::default() }).await
+    Fixture::with(Options { segment_rows: 16, ..in_tables() }).await
 }
 
 fn segments(f: &Fixture) -> i64 {

@@ -10,6 +10,7 @@ mod log;
 mod model;
 mod opening;
 mod packs;
+mod redo;
 mod repair;
 mod segments;
 mod tokens;
@@ -27,8 +28,8 @@ use zetema_proto::journal::v1::MatchSummary;
 use super::row::{ChainHash, Format, Row, RowHeader};
 use super::{
     Append, AppendOutcome, Checked, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing,
-    MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery, Request,
-    SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
+    LogStore, MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery,
+    Request, SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
 };
 
 /// A journal in a folder of its own.
@@ -44,10 +45,13 @@ impl Fixture {
         Self::with(Options::default()).await
     }
 
+    /// With all that is committed in the tables at once.
+    async fn in_tables() -> Self {
+        Self::with(in_tables()).await
+    }
+
     async fn with(options: Options) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone()).await.unwrap();
-        Self { folder, options, journal, recovery }
+        Self::opened(tempfile::tempdir().unwrap(), options).await
     }
 
     async fn reopen(self) -> Self {
@@ -59,6 +63,31 @@ impl Fixture {
         self.journal.close().await;
         change(&self.database());
         let Self { folder, options, .. } = self;
+        Self::opened(folder, options).await
+    }
+
+    /// A copy of the files, as a kill would leave them.
+    fn killed(&self) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(self.folder.path()).unwrap() {
+            let file = file.unwrap();
+            // SQLite makes it anew.
+            if !file.file_name().to_string_lossy().ends_with("-shm") {
+                std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+            }
+        }
+        folder
+    }
+
+    /// The journal as it goes on after a kill.
+    async fn kill(self) -> Self {
+        let folder = self.killed();
+        let options = self.options.clone();
+        self.journal.close().await;
+        Self::opened(folder, options).await
+    }
+
+    async fn opened(folder: TempDir, options: Options) -> Self {
         let (journal, recovery) = SqliteJournal::open(folder.path(), options.clone()).await.unwrap();
         Self { folder, options, journal, recovery }
     }
@@ -147,6 +176,10 @@ impl Fixture {
 fn summary_of(bots: &[&str]) -> Summary {
     let seat_bots = bots.iter().map(ToString::to_string).collect();
     Summary::new(MatchSummary { seat_bots, ..MatchSummary::default() }.encode_to_vec()).unwrap()
+}
+
+fn in_tables() -> Options {
+    Options { log: LogStore::Tables, ..Options::default() }
 }
 
 fn texts(history: &History) -> Vec<String> {

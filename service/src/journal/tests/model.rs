@@ -16,6 +16,10 @@ enum Step {
     AppendAtAnotherVersion,
     Finish,
     Reopen,
+    /// Opened again as a kill leaves it.
+    Kill,
+    /// The same with the other kind of log.
+    Change,
 }
 
 fn step() -> impl Strategy<Value = (u32, Step)> {
@@ -25,6 +29,8 @@ fn step() -> impl Strategy<Value = (u32, Step)> {
         1 => Just(Step::AppendAtAnotherVersion),
         2 => Just(Step::Finish),
         1 => Just(Step::Reopen),
+        1 => Just(Step::Kill),
+        1 => Just(Step::Change),
     ];
     (0..6_u32, step)
 }
@@ -40,15 +46,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_journal_is_what_was_acknowledged(steps in vec(step(), 1..120)) {
+    fn the_journal_is_what_was_acknowledged(
+        steps in vec(step(), 1..120),
+        log in prop_oneof![Just(LogStore::Redo), Just(LogStore::Tables)],
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(run(&steps));
+        runtime.block_on(run(&steps, log));
     }
 }
 
-async fn run(steps: &[(u32, Step)]) {
+async fn run(steps: &[(u32, Step)], log: LogStore) {
     // The smallest segments, so that rows are copied on and segments dropped all the time.
-    let mut f = Fixture::with(Options { segment_rows: 2, ..Options::default() }).await;
+    let mut f = Fixture::with(Options { segment_rows: 2, log, ..Options::default() }).await;
     let mut expected: HashMap<u32, Expected> = HashMap::new();
     let mut results = 0;
     for (number, step) in steps {
@@ -81,6 +90,14 @@ async fn run(steps: &[(u32, Step)]) {
                 *there = Expected::Finished;
             }
             (Step::Reopen, _) => f = f.reopen().await,
+            (Step::Kill, _) => f = f.kill().await,
+            (Step::Change, _) => {
+                f.options.log = match f.options.log {
+                    LogStore::Redo => LogStore::Tables,
+                    LogStore::Tables => LogStore::Redo,
+                };
+                f = f.kill().await;
+            }
             (_, Some(Expected::Finished)) => {
                 let outcome = f.append(number, 1, "").await;
                 assert!(matches!(outcome, Outcome::Refused(AppendRefusal::Finished(_))), "{outcome:?}");

@@ -7,7 +7,7 @@ use crate::journal::{
 };
 
 async fn refused(f: &Fixture) -> String {
-    match SqliteJournal::open(f.folder.path(), Options::default()).await {
+    match SqliteJournal::open(f.folder.path(), in_tables()).await {
         Ok(_) => panic!("it was opened"),
         Err(error) => error.to_string().replace(&f.folder.path().display().to_string(), "FOLDER"),
     }
@@ -15,7 +15,7 @@ async fn refused(f: &Fixture) -> String {
 
 #[tokio::test]
 async fn a_second_server_on_the_same_folder_is_refused() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     let error = "FOLDER is in use by another server: stop it, or choose another folder";
     assert_eq!(refused(&f).await, error);
     f.created([1]).await;
@@ -25,11 +25,11 @@ async fn a_second_server_on_the_same_folder_is_refused() {
 
 #[tokio::test]
 async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.journal.close().await;
-    let later = "UPDATE meta SET value = x'000000000000000c' WHERE key = 'journal/schema'";
+    let later = "UPDATE meta SET value = x'000000000000000d' WHERE key = 'journal/schema'";
     assert_eq!(f.database().execute(later, []).unwrap(), 1);
-    let error = "FOLDER/journal.sqlite3 has schema version 12, and this release knows version 11: \
+    let error = "FOLDER/journal.sqlite3 has schema version 13, and this release knows version 12: \
                  use the release that wrote it, or a later one";
     assert_eq!(refused(&f).await, error);
     assert_eq!(refused(&f).await, error);
@@ -37,7 +37,7 @@ async fn a_journal_of_a_later_release_is_refused_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_journal_without_tokens_gets_them_and_keeps_its_matches() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created([1]).await;
     let f = f
         .reopen_after(|database| {
@@ -89,7 +89,7 @@ fn without_indexes(database: &Connection) {
 
 #[tokio::test]
 async fn a_journal_without_lists_of_bots_gets_them() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     let reference = Some(ClientReference::new("season-4").unwrap());
     for (number, bots) in [(1, &["rex", "", "rex"][..]), (2, &[]), (3, &["fido", "rex"])] {
         f.created([number]).await;
@@ -132,7 +132,7 @@ async fn a_journal_without_lists_of_bots_gets_them() {
 /// As a restore leaves it, and whoever copies it by other means than ours.
 #[tokio::test]
 async fn a_journal_without_a_wal_is_given_one_and_keeps_its_matches() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created([1]).await;
     let mode = |database: &Connection, mode: &str| {
         database.pragma_update_and_check(None, "journal_mode", mode, |row| row.get::<_, String>(0)).unwrap()
@@ -145,7 +145,7 @@ async fn a_journal_without_a_wal_is_given_one_and_keeps_its_matches() {
 
 #[tokio::test]
 async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.journal.close().await;
     for change in ["PRAGMA application_id = 0", "PRAGMA application_id = 1"] {
         f.database().execute_batch(change).unwrap();
@@ -161,9 +161,9 @@ async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_folder_that_can_not_be_made_is_told() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     let below_a_file = f.path().join("folder");
-    match SqliteJournal::open(&below_a_file, Options::default()).await {
+    match SqliteJournal::open(&below_a_file, in_tables()).await {
         Err(OpenError::File { doing: "make the folder", path, .. }) => assert_eq!(path, below_a_file),
         other => panic!("{:?}", other.map(|(_, recovery)| recovery)),
     }
@@ -174,9 +174,9 @@ async fn a_folder_that_can_not_be_made_is_told() {
 async fn the_files_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     let folder = f.folder.path().join("a").join("b");
-    let (journal, _) = SqliteJournal::open(&folder, Options::default()).await.unwrap();
+    let (journal, _) = SqliteJournal::open(&folder, in_tables()).await.unwrap();
     assert_eq!(mode(&folder), 0o700);
     let mut files = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
@@ -189,14 +189,14 @@ async fn the_files_are_for_their_owner_alone() {
     // A database that others may read, such as a restored copy, is made private.
     let database = folder.join("journal.sqlite3");
     std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let (journal, _) = SqliteJournal::open(&folder, Options::default()).await.unwrap();
+    let (journal, _) = SqliteJournal::open(&folder, in_tables()).await.unwrap();
     assert_eq!(mode(&database), 0o600);
     journal.close().await;
 }
 
 #[tokio::test]
 async fn every_opening_has_a_greater_epoch() {
-    let mut f = Fixture::new().await;
+    let mut f = Fixture::in_tables().await;
     for _ in 0..3 {
         let before = f.journal.epoch();
         f = f.reopen().await;
@@ -206,7 +206,7 @@ async fn every_opening_has_a_greater_epoch() {
 
 #[tokio::test]
 async fn payloads_are_not_shown() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     let append = f.to_append(1, 1, "the seed");
     assert!(!format!("{append:?}").contains("seed"), "{append:?}");
     let finish = Finish { record: RecordBytes::new("the seed").unwrap(), ..f.to_finish(1, 1) };

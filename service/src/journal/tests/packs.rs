@@ -5,7 +5,7 @@ use crate::journal::{OpenError, ReadError};
 
 /// Matches 1 to 60, created together, which is 60 rows in three packs of 25 and less; those up to `to` go on, each record in a commit of its own.
 async fn sixty(to: u32) -> Fixture {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created(1..=60).await;
     for number in 1..=to {
         f.appended(number, 1, "goes on").await;
@@ -96,7 +96,7 @@ async fn a_damaged_pack_whose_matches_have_no_later_record_stops_the_start_and_c
 
 #[tokio::test]
 async fn packs_end_with_their_segment_and_are_copied_on() {
-    let f = Fixture::with(Options { segment_rows: 16, ..Options::default() }).await;
+    let f = Fixture::with(Options { segment_rows: 16, ..in_tables() }).await;
     for hundred in 1..=20 {
         // Of forty that are created together, over three segments, two are played on.
         let first = 100 * hundred;
@@ -119,7 +119,7 @@ async fn packs_end_with_their_segment_and_are_copied_on() {
 
 #[tokio::test]
 async fn a_record_that_no_page_holds_is_alone_between_packs() {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created([1, 2]).await;
     let long = "long".repeat(2_000);
     tokio::join!(f.appended(1, 1, "short"), f.appended(2, 1, &long), f.created(3..6));

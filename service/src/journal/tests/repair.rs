@@ -8,7 +8,7 @@ use crate::journal::{
 
 /// Matches 1 to 4 run with three records each, 5 to 7 have ended.
 async fn mixed() -> Fixture {
-    let f = Fixture::new().await;
+    let f = Fixture::in_tables().await;
     f.created(1..8).await;
     for version in 1..3 {
         for number in 1..=4 {
@@ -102,7 +102,7 @@ async fn what_stops_the_start_is_left_out() {
             continue;
         }
         assert!(checked(&f).damage.is_some(), "{change}");
-        assert!(SqliteJournal::open(f.folder.path(), Options::default()).await.is_err(), "{change}");
+        assert!(SqliteJournal::open(f.folder.path(), in_tables()).await.is_err(), "{change}");
         let damaged = std::fs::read(f.path()).unwrap();
         let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
         assert!(!repaired.lost.is_empty() || change.contains("log_1"), "{change}: {repaired:?}");
@@ -163,7 +163,7 @@ async fn a_damaged_page_of_the_log_is_left_out() {
     let at = usize::try_from(page * 4096).unwrap();
     bytes[at..at + 8].fill(0xff);
     std::fs::write(f.path(), &bytes).unwrap();
-    assert!(SqliteJournal::open(f.folder.path(), Options::default()).await.is_err());
+    assert!(SqliteJournal::open(f.folder.path(), in_tables()).await.is_err());
     let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
     assert!(!repaired.lost.is_empty());
     let f = reopened(f).await;
@@ -245,7 +245,7 @@ async fn a_damaged_list_of_a_bot_shows_nothing_to_others_and_is_made_anew() {
         ("INSERT INTO bots VALUES ('eve', 1, NULL), ('eve', 2, 'season-4'), ('eve', 3, NULL)", 0),
     ];
     for (damage, told) in cases {
-        let f = Fixture::new().await;
+        let f = Fixture::in_tables().await;
         f.created(1..4).await;
         for (number, bots) in [(1, &["rex"][..]), (2, &["rex", "fido"]), (3, &[])] {
             let listing = Listing {

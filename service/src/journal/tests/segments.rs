@@ -8,7 +8,7 @@ use crate::journal::OpenError;
 /// Match 1 runs for long: its records are in the first segment, with the beginning of match 2, which went on through the
 /// second and ended there. So the second was dropped. Match 3 is in the third, and goes on to the fourth.
 async fn with_a_dropped_segment() -> Fixture {
-    let f = Fixture::with(Options { segment_rows: 16, ..Options::default() }).await;
+    let f = Fixture::with(Options { segment_rows: 16, ..in_tables() }).await;
     f.created([1]).await;
     for version in 1..10 {
         f.appended(1, version, "long").await;
