@@ -138,6 +138,13 @@ pub(super) fn path(folder: &Path, number: FileNumber) -> PathBuf {
     folder.join(format!("{PREFIX}{number}"))
 }
 
+/// The bytes of the file with a number, and its salt, if its header is as it was written.
+pub(super) fn load(folder: &Path, number: FileNumber) -> io::Result<(Vec<u8>, Option<Salt>)> {
+    let bytes = fs::read(path(folder, number))?;
+    let salt = read_header(&bytes).filter(|(is, _)| *is == number).map(|(_, salt)| salt);
+    Ok((bytes, salt))
+}
+
 /// The numbers of all files in a folder, in order.
 pub(super) fn numbers(folder: &Path) -> io::Result<Vec<FileNumber>> {
     let mut numbers = Vec::new();
@@ -171,7 +178,7 @@ fn header(number: FileNumber, salt: Salt) -> [u8; SECTOR_BYTES] {
 }
 
 /// The number and the salt in a header, if it is one of this format and as it was written.
-pub(super) fn read_header(bytes: &[u8]) -> Option<(FileNumber, Salt)> {
+fn read_header(bytes: &[u8]) -> Option<(FileNumber, Salt)> {
     let (hashed, rest) = bytes.split_first_chunk::<HASHED_BYTES>()?;
     let number = FileNumber::from_be_bytes(std::array::from_fn(|i| hashed[12 + i]));
     let salt = Salt(std::array::from_fn(|i| hashed[20 + i]));

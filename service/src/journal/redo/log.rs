@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -236,20 +237,12 @@ impl RedoLog {
     /// # Errors
     /// If one can't be removed: it goes at the next start.
     pub(crate) fn remove_all(&self) -> io::Result<()> {
-        Self::remove(&self.folder, self.newest())
+        Self::remove(&self.folder, ..=self.newest())
     }
 
-    /// Removes the files after this one, in which there is nothing.
-    pub(crate) fn remove_after(folder: &Path, after: FileNumber) -> io::Result<()> {
-        for number in file::numbers(folder)?.into_iter().filter(|number| *number > after) {
-            file::remove(folder, number)?;
-        }
-        Ok(())
-    }
-
-    /// Removes the files up to this one, of which nothing is needed any more.
-    pub(crate) fn remove(folder: &Path, upto: FileNumber) -> io::Result<()> {
-        for number in file::numbers(folder)?.into_iter().filter(|number| *number <= upto) {
+    /// Removes the files with these numbers, of which nothing is needed any more.
+    pub(crate) fn remove(folder: &Path, numbers: impl RangeBounds<FileNumber>) -> io::Result<()> {
+        for number in file::numbers(folder)?.into_iter().filter(|number| numbers.contains(number)) {
             file::remove(folder, number)?;
         }
         Ok(())

@@ -6,7 +6,7 @@
 //! `docs/journal.md`.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use frame::SECTOR_BYTES;
@@ -40,9 +40,8 @@ pub(crate) fn newest(folder: &Path) -> io::Result<FileNumber> {
 /// The number of the oldest of them that can be read, and the last commit before its own; zeros if there is none.
 pub(crate) fn oldest(folder: &Path) -> io::Result<(FileNumber, Sequence)> {
     for number in file::numbers(folder)? {
-        let bytes = std::fs::read(file::path(folder, number))?;
-        let begun = file::read_header(&bytes).filter(|(is, _)| *is == number);
-        let first = begun.and_then(|(_, salt)| Frame::read(bytes.get(SECTOR_BYTES..)?, salt));
+        let (bytes, salt) = file::load(folder, number)?;
+        let first = salt.and_then(|salt| Frame::read(bytes.get(SECTOR_BYTES..)?, salt));
         if let Some(frame) = first {
             return Ok((number, Sequence(frame.sequence.0.saturating_sub(1))));
         }
@@ -60,18 +59,8 @@ pub(crate) fn hold(folder: &Path) -> io::Result<Option<File>> {
             Err(error) => return Err(error),
         };
         held.lock_shared()?;
-        if file::numbers(folder)?.first() != Some(&oldest) {
-            // It is gone.
-            continue;
-        }
-        // It may have become another one before.
-        let mut header = [0; SECTOR_BYTES];
-        let read = (&held).read_exact(&mut header);
-        if read.is_ok() && file::read_header(&header).is_some_and(|(number, _)| number == oldest) {
-            return Ok(Some(held));
-        }
-        // Damaged, and it is said elsewhere, unless it is another one by now.
-        if file::path(folder, oldest).exists() && file::numbers(folder)?.first() == Some(&oldest) {
+        // It may have gone, or become another one, before it was held: then it has not this name any more.
+        if file::numbers(folder)?.first() == Some(&oldest) {
             return Ok(Some(held));
         }
     }

@@ -84,15 +84,15 @@ pub(crate) fn walk(folder: &Path, from: FileNumber, before: Sequence) -> io::Res
     walked.newest = numbers.last().copied().unwrap_or(0);
     for number in from..=walked.newest.max(from) {
         let path = file::path(folder, number);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
+        let (bytes, salt) = match file::load(folder, number) {
+            Ok(loaded) => loaded,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 walked.damaged(path, 0, MISSING);
                 return Ok(walked);
             }
             Err(error) => return Err(error),
         };
-        let Some((_, salt)) = file::read_header(&bytes).filter(|(is, _)| *is == number) else {
+        let Some(salt) = salt else {
             walked.damaged(path, 0, "its header is not as it was written");
             return Ok(walked);
         };
@@ -132,11 +132,13 @@ pub(crate) fn walk_closed(folder: &Path, from: FileNumber) -> io::Result<Walked>
     let mut walked = Walked::default();
     for number in file::numbers(folder)?.into_iter().filter(|number| *number >= from) {
         walked.newest = number;
-        let path = file::path(folder, number);
-        let bytes = fs::read(&path)?;
-        let begun = file::read_header(&bytes).filter(|(is, _)| *is == number);
-        if begun.is_some_and(|(_, salt)| has_frame_after(&bytes, 0, salt)) {
-            walked.damaged(path, 0, "it has commits, and the database does not know of it");
+        let (bytes, salt) = file::load(folder, number)?;
+        if salt.is_some_and(|salt| has_frame_after(&bytes, 0, salt)) {
+            walked.damaged(
+                file::path(folder, number),
+                0,
+                "it has commits, and the database does not know of it",
+            );
         }
     }
     Ok(walked)

@@ -1,17 +1,16 @@
 //! Keeping the log short. A segment without a live row is dropped. When the log has more than twice its live rows, the
-//! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none.
+//! live rows of the segment with the fewest of them are copied to the current one, a few at a time, until it has none. How files of the redo
+//! log go is in `releasing.rs`.
 
 use std::collections::BTreeSet;
 
 use super::adding::Adding;
 use super::live::{Live, Position, Segment, SegmentNumber};
-use super::mark::{self, Mark};
 use super::read;
 use super::recover::table;
 use super::writer::Writer;
 use super::{limits, segments};
 use crate::journal::pack;
-use crate::journal::redo::{Frame, RedoLog};
 use crate::journal::row::{self, Row, RowHeader};
 use crate::journal::{Cause, MatchId, Version};
 
@@ -27,9 +26,9 @@ pub(super) struct Cleaning {
     /// Segments without a live row that are too damaged to be dropped.
     undroppable: BTreeSet<SegmentNumber>,
     /// The next position to look at in the oldest file of the redo log, while it is emptied.
-    emptied_to: Option<Position>,
+    pub(super) emptied_to: Option<Position>,
     /// Its live rows can't be read. It stays until these are dead, and all files after it.
-    is_redo_stuck: bool,
+    pub(super) is_redo_stuck: bool,
 }
 
 impl Cleaning {
@@ -45,7 +44,7 @@ impl Cleaning {
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+pub(super) enum Step {
     Drop(SegmentNumber),
     Copy(SegmentNumber, Position),
     /// The oldest file of the redo log has no live row.
@@ -139,7 +138,7 @@ impl Writer {
         }
     }
 
-    fn in_transaction(
+    pub(super) fn in_transaction(
         &mut self,
         step: impl FnOnce(&mut Self) -> rusqlite::Result<Done>,
     ) -> Result<Done, Failure> {
@@ -151,26 +150,6 @@ impl Writer {
 
     fn next_step(&self) -> Option<Step> {
         self.young_step().or_else(|| self.table_step())
-    }
-
-    /// Files of the redo log go in their order. Live rows of one are copied into the tables when the redo log has more than twice the
-    /// bytes that its live rows and two segments take.
-    fn young_step(&self) -> Option<Step> {
-        let young = self.live.young();
-        let (oldest, live) = young.oldest()?;
-        if live == 0 {
-            return Some(Step::Release);
-        }
-        if self.cleaning.is_redo_stuck {
-            return None;
-        }
-        let (bytes, live) = young.bytes();
-        // Where no file can be made, one has to become free.
-        let has_no_room = self.redo.as_ref().is_some_and(RedoLog::has_no_room);
-        let is_long = has_no_room
-            || bytes > (live + 2 * u64::from(self.options.segment_rows)) * limits::REDO_BYTES_A_ROW;
-        let from = self.cleaning.emptied_to.or_else(|| is_long.then_some(oldest.start))?;
-        Some(Step::Empty(from.max(oldest.start), oldest.end))
     }
 
     fn table_step(&self) -> Option<Step> {
@@ -198,22 +177,6 @@ impl Writer {
         Ok(Done { copied: 0, dropped: 1, next })
     }
 
-    /// Says in the database that the oldest file of the redo log is not needed.
-    fn release(&mut self) -> rusqlite::Result<Done> {
-        self.pending.put(&self.conn)?;
-        self.write_mark(1)?;
-        Ok(Done { copied: 0, dropped: 1, next: None })
-    }
-
-    /// Copies live rows of the redo log into the tables.
-    fn empty(&mut self, found: Found) -> rusqlite::Result<Done> {
-        self.cleaning.emptied_to = Some(found.next);
-        let copied = self.add(found.rows)?;
-        // So that no row is in a table before what came with it is in the database.
-        self.put_pending()?;
-        Ok(Done { copied, dropped: 0, next: None })
-    }
-
     /// Copies live rows of a segment.
     fn copy(&mut self, number: SegmentNumber, found: Found) -> rusqlite::Result<Done> {
         let Found { rows, next } = found;
@@ -222,7 +185,7 @@ impl Writer {
     }
 
     /// Adds copies of live rows to the tables.
-    fn add(&mut self, rows: Vec<(Position, Vec<u8>)>) -> rusqlite::Result<u64> {
+    pub(super) fn add(&mut self, rows: Vec<(Position, Vec<u8>)>) -> rusqlite::Result<u64> {
         let mut adding = Adding::default();
         for (position, mut bytes) in rows {
             let Some((match_id, version)) = live_row(&self.live, position, &bytes) else {
@@ -239,75 +202,6 @@ impl Writer {
             segments::write(&self.conn, self.live.segments())?;
         }
         Ok(copied)
-    }
-
-    /// Live rows of the redo log from a position on and before another one, as many as one step copies. What can't be read is passed by.
-    fn young_rows_from(&self, from: Position, end: Position) -> Found {
-        let mut found = Found { rows: Vec::new(), next: from };
-        let mut bytes = 0;
-        while let Some(next) = self.live.next_live_before(found.next, end) {
-            found.next = next + 1;
-            let place = self.live.young().place(next);
-            let read =
-                place.map(|place| place.file.commit_at(place.offset).map(|bytes| (bytes, place.file.salt)));
-            let (commit, salt) = match read {
-                Some(Ok(read)) => read,
-                other => {
-                    tracing::warn!(position = next, error = ?other.and_then(Result::err), "a live row of the redo log can't be read");
-                    continue;
-                }
-            };
-            let Some(frame) = Frame::read(&commit, salt) else {
-                tracing::warn!(position = next, "a live row of the redo log is not as it was written");
-                continue;
-            };
-            bytes += commit.len();
-            for (position, row) in frame.rows() {
-                if position >= next && self.live.is_live(position) {
-                    found.rows.push((position, row.to_vec()));
-                }
-                found.next = found.next.max(position + 1);
-            }
-            if found.rows.len() >= limits::COPIED_ROWS || bytes >= limits::COPIED_BYTES {
-                return found;
-            }
-        }
-        found.next = end;
-        found
-    }
-
-    /// Puts all that is in the redo log into the database, so that nothing of it is needed.
-    pub(super) fn shut(&mut self) {
-        if let Err(cause) = self.try_to_shut() {
-            tracing::error!(%cause, "the redo log of the journal stays, for the next start to read");
-        }
-    }
-
-    fn try_to_shut(&mut self) -> Result<(), Cause> {
-        while let Some(file) = self.live.young().first() {
-            let (mut from, end) = (file.start, file.end);
-            while from < end {
-                let found = self.young_rows_from(from, end);
-                from = found.next;
-                if !found.rows.is_empty() {
-                    self.in_transaction(|writer| writer.empty(found)).map_err(Cause::new)?;
-                    self.live.keep();
-                    self.settled();
-                    self.unseen.committed(limits::COPIED_BYTES);
-                    self.look_at_wal();
-                }
-            }
-            if self.live.next_live_before(file.start, end).is_some() {
-                return Err(Cause::new("live rows can't be read"));
-            }
-            self.live.young_mut().pop();
-        }
-        let Some(redo) = self.redo.take() else { return Ok(()) };
-        self.begin().map_err(Cause::new)?;
-        self.pending.put(&self.conn).map_err(Cause::new)?;
-        mark::write(&self.conn, Mark::closed(redo.after(), redo.last())).map_err(Cause::new)?;
-        self.end().map_err(|spoilt| spoilt.cause().clone())?;
-        redo.remove_all().map_err(Cause::new)
     }
 
     /// Live rows of a segment from a position on, as many as one step copies. Packs without one are not read, and what can't be read
@@ -349,24 +243,24 @@ impl Writer {
 }
 
 /// Live rows that were found, and where to look next.
-struct Found {
-    rows: Vec<(Position, Vec<u8>)>,
-    next: Position,
+pub(super) struct Found {
+    pub(super) rows: Vec<(Position, Vec<u8>)>,
+    pub(super) next: Position,
 }
 
 /// Why a step was not done.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub(super) enum Failure {
     #[error(transparent)]
     Step(#[from] rusqlite::Error),
     #[error("{0}")]
     Commit(Cause),
 }
 
-struct Done {
-    copied: u64,
-    dropped: u64,
-    next: Option<(SegmentNumber, Position)>,
+pub(super) struct Done {
+    pub(super) copied: u64,
+    pub(super) dropped: u64,
+    pub(super) next: Option<(SegmentNumber, Position)>,
 }
 
 /// The sealed segment with the smallest part of live rows, when the log has more than twice its live rows and, since a

@@ -135,14 +135,12 @@ impl Redo {
 
     /// Removes its files.
     pub(super) fn remove(&self, folder: &Path) -> Result<(), OpenError> {
-        let at =
-            |source| OpenError::File { doing: "remove the redo log in", path: folder.to_owned(), source };
-        RedoLog::remove(folder, self.newest).map_err(at)
+        RedoLog::remove(folder, ..=self.newest).map_err(at("remove the redo log in", folder))
     }
 
     /// Removes files that were made after it: on a disk that is full each start would add to them.
     fn remove_later(&self, folder: &Path) {
-        if let Err(error) = RedoLog::remove_after(folder, self.newest) {
+        if let Err(error) = RedoLog::remove(folder, self.newest + 1..) {
             tracing::warn!(%error, "files of a new redo log can't be removed");
         }
     }
@@ -172,7 +170,8 @@ impl Redo {
         let mut ended: HashMap<MatchId, bool> = HashMap::new();
         let mut bytes = Vec::new();
         self.walked.frames(|frame| {
-            for (_, row) in frame.rows().filter(|_| self.has(&frame)) {
+            let rows = self.has(&frame).then(|| frame.rows()).into_iter().flatten();
+            for (_, row) in rows {
                 let decoded =
                     Row::decode(row).map_err(|error| OpenError::Damaged { what: error.to_string() })?;
                 let match_id = decoded.header.match_id;
