@@ -1,12 +1,13 @@
 //! How late the server is with its work, and what it takes on no more while it is.
 //!
 //! What is under way goes on whatever comes: its clocks run. So what is new is refused before that is slowed down: first what
-//! nobody waits for, and then what would begin a match.
+//! nobody waits for, and then what would begin a match. Of that as much is refused as keeps the server as late as it may be: if all
+//! were, and then nothing, there would be too much to do in turn with too little.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU8, Ordering::Relaxed},
+        atomic::{AtomicU8, AtomicU32, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -95,17 +96,24 @@ impl Level {
 ///
 /// No client makes that late but by work that the server does for it, which its rates bound. How long actions take depends on what
 /// else their client has sent, and on records that are read again.
-#[derive(Debug)]
-pub(crate) struct Pressure(AtomicU8);
+#[derive(Debug, Default)]
+pub(crate) struct Pressure {
+    /// A [`Level`].
+    level: AtomicU8,
+    /// What is refused while it is late.
+    part: Part,
+}
 
 impl Pressure {
-    pub(crate) const fn new() -> Self {
-        Self(AtomicU8::new(0))
+    pub(crate) fn new() -> Self {
+        Self::default()
     }
 
     /// Looks how late the server is, again and again. Later than `most` is too late.
     pub(crate) async fn watch(self: Arc<Self>, most: Duration, streams: Executor) {
-        let mut window = Window::new(Instant::now());
+        let now = Instant::now();
+        let mut window = Window::new(now, limits::PRESSURE_WINDOW);
+        let mut latest = Window::new(now, Duration::ZERO);
         let _calm = CalmAfterwards(&self);
         self.store(Level::Calm);
         loop {
@@ -118,6 +126,9 @@ impl Pressure {
             let now = Instant::now();
             let late = now - due;
             gauge!(LATE).set(late.as_secs_f64());
+            if let Some(usual) = latest.note(now, late) {
+                self.part.set(usual, most);
+            }
             if let Some(usual) = window.note(now, late) {
                 self.set(usual, most);
             }
@@ -126,7 +137,12 @@ impl Pressure {
 
     /// Whether there is time for something new.
     pub(crate) fn check(&self, work: Work) -> Result<(), Overloaded> {
-        if self.level() < work.refused_from() { Ok(()) } else { Err(Overloaded(work)) }
+        let level = self.level();
+        if level < work.refused_from() || level == Level::High && self.part.spares() {
+            Ok(())
+        } else {
+            Err(Overloaded(work))
+        }
     }
 
     /// Whether all is done in time, so that there is time for what nobody waits for.
@@ -134,10 +150,10 @@ impl Pressure {
         self.level() == Level::Calm
     }
 
-    /// The server was usually so late. Half as late is in time again, so that the level does not change with each thing.
+    /// The server was usually so late. A quarter as late is in time again: down to there only a part of what is new is refused.
     fn set(&self, usual: Duration, most: Duration) {
         let before = self.level();
-        let level = before.clamp(Level::of(usual, most), Level::of(2 * usual, most));
+        let level = before.clamp(Level::of(usual, most), Level::of(4 * usual, most));
         if level == before {
             return;
         }
@@ -150,12 +166,12 @@ impl Pressure {
     }
 
     fn store(&self, level: Level) {
-        self.0.store(level as u8, Relaxed);
+        self.level.store(level as u8, Relaxed);
         gauge!(OVERLOAD_LEVEL).set(f64::from(level as u8));
     }
 
     fn level(&self) -> Level {
-        let stored = usize::from(self.0.load(Relaxed));
+        let stored = usize::from(self.level.load(Relaxed));
         Level::ALL.get(stored).copied().unwrap_or(Level::Calm)
     }
 }
@@ -164,7 +180,38 @@ impl Pressure {
 impl Pressure {
     /// The server is late from now on, or in time again, whatever it does.
     pub(crate) fn pretend(&self, late: Duration) {
-        self.store(Level::of(late, Duration::from_millis(50)));
+        let most = Duration::from_millis(50);
+        self.store(Level::of(late, most));
+        self.part.set(late, most);
+    }
+}
+
+/// Which part of what is new is refused while the server is late, evenly: of any ten in a row at a half five.
+#[derive(Debug, Default)]
+struct Part {
+    /// Of [`WHOLE`].
+    part: AtomicU32,
+    /// What has come, each time by this part: at each whole one is refused.
+    sum: AtomicU32,
+}
+
+/// All is refused.
+const WHOLE: u32 = 1 << 16;
+
+impl Part {
+    /// The server is so late. Nothing is refused up to a quarter of what is too late, and all from three quarters on: in between as much
+    /// is taken on as is done, and the server has always something to do.
+    fn set(&self, late: Duration, most: Duration) {
+        let above = late.saturating_sub(most / 4);
+        let part = above.as_micros() * u128::from(WHOLE) / (most / 2).as_micros().max(1);
+        self.part.store(u32::try_from(part).unwrap_or(WHOLE).min(WHOLE), Relaxed);
+    }
+
+    /// Whether the next one is taken on.
+    fn spares(&self) -> bool {
+        let part = self.part.load(Relaxed);
+        let before = self.sum.fetch_add(part, Relaxed);
+        before % WHOLE + part < WHOLE
     }
 }
 
@@ -207,19 +254,20 @@ async fn behind_all_of(streams: &Executor) {
 #[derive(Debug)]
 struct Window {
     begun: Instant,
+    at_least: Duration,
     seen: Vec<Duration>,
 }
 
 impl Window {
-    const fn new(begun: Instant) -> Self {
-        Self { begun, seen: Vec::new() }
+    const fn new(begun: Instant, at_least: Duration) -> Self {
+        Self { begun, at_least, seen: Vec::new() }
     }
 
     /// It was so late. At the end of the window the answer is how late it usually was: one thing may be late at any time, and
     /// a stall of the whole server is one, however long it takes.
     fn note(&mut self, now: Instant, late: Duration) -> Option<Duration> {
         self.seen.push(late);
-        if self.seen.len() < limits::PRESSURE_BEATS || now - self.begun < limits::PRESSURE_WINDOW {
+        if self.seen.len() < limits::PRESSURE_BEATS || now - self.begun < self.at_least {
             return None;
         }
         let middle = self.seen.len() / 2;
@@ -248,7 +296,7 @@ mod tests {
     /// The level after each of these has been seen for a second.
     fn check(late_ms: &[&[u64]], expected: &[Level]) {
         let mut now = Instant::now();
-        let (mut window, pressure) = (Window::new(now), Pressure::new());
+        let (mut window, pressure) = (Window::new(now, limits::PRESSURE_WINDOW), Pressure::new());
         let mut levels = Vec::new();
         for late_ms in late_ms {
             let end = now + Duration::from_secs(1);
@@ -277,16 +325,16 @@ mod tests {
         check(&[&[0, 0, 500]], &[Calm]);
         check(&[&[60, 200, 60]], &[High]);
         check(&[&[60], &[0]], &[High, Calm]);
-        check(&[&[200], &[50], &[0]], &[Severe, High, Calm]);
-        // As late as it may be, it is in time again when it is half as late.
-        check(&[&[60], &[50], &[26], &[25]], &[High, High, High, Calm]);
-        check(&[&[110], &[51], &[50], &[25]], &[Severe, Severe, High, Calm]);
+        check(&[&[200], &[25], &[0]], &[Severe, High, Calm]);
+        // As late as it may be, it is in time again when it is a quarter as late.
+        check(&[&[60], &[50], &[13], &[12]], &[High, High, High, Calm]);
+        check(&[&[110], &[26], &[25], &[12]], &[Severe, Severe, High, Calm]);
     }
 
     #[test]
     fn a_stall_is_no_pressure_however_long() {
         let begun = Instant::now();
-        let mut window = Window::new(begun);
+        let mut window = Window::new(begun, limits::PRESSURE_WINDOW);
         let stalled = Duration::from_secs(10);
         let mut now = begun + stalled;
         assert_eq!(window.note(now, stalled), None);
@@ -337,7 +385,7 @@ mod tests {
         };
         timeout(Duration::from_mins(3), in_time).await.unwrap();
         watched.abort();
-        pressure.0.store(Level::Severe as u8, Relaxed);
+        pressure.level.store(Level::Severe as u8, Relaxed);
         let watched = Arc::clone(&pressure).watch(Duration::from_mins(1), streams);
         timeout(limits::PRESSURE_BEAT, watched).await.unwrap_err();
         assert_eq!(pressure.level(), Level::Calm, "nobody looks any more");
@@ -369,12 +417,42 @@ mod tests {
     fn what_is_new_is_refused_by_degrees() {
         let pressure = Pressure::new();
         let refused = |level| {
-            pressure.0.store(level as u8, Relaxed);
+            pressure.level.store(level as u8, Relaxed);
+            pressure.part.set(MOST, MOST);
             assert_eq!(pressure.is_calm(), level == Level::Calm);
             [Work::Create, Work::Watch, Work::Join].map(|work| pressure.check(work).is_err())
         };
         assert_eq!(refused(Level::Calm), [false, false, false]);
         assert_eq!(refused(Level::High), [true, true, false]);
         assert_eq!(refused(Level::Severe), [true, true, true]);
+    }
+    /// How many of 1,000 creates, 1,000 spectators and 1,000 joins are refused at a level, as late as that.
+    fn refused(level: Level, late_ms: u64) -> [usize; 3] {
+        let pressure = Pressure::new();
+        pressure.level.store(level as u8, Relaxed);
+        pressure.part.set(Duration::from_millis(late_ms), Duration::from_millis(16));
+        [Work::Create, Work::Watch, Work::Join]
+            .map(|work| (0..1_000).filter(|_| pressure.check(work).is_err()).count())
+    }
+
+    #[test]
+    fn a_late_server_refuses_the_part_that_it_has_no_time_for() {
+        for (late_ms, refused_of_1_000) in
+            [(0, 0), (4, 0), (5, 125), (6, 250), (8, 500), (11, 875), (12, 1_000), (1_000_000, 1_000)]
+        {
+            assert_eq!(refused(Level::High, late_ms), [refused_of_1_000, refused_of_1_000, 0], "{late_ms}");
+            assert_eq!(refused(Level::Calm, late_ms), [0, 0, 0], "{late_ms}: as long as it is not usual");
+            assert_eq!(refused(Level::Severe, late_ms), [1_000, 1_000, 1_000], "{late_ms}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_lies_evenly_among_what_is_not() {
+        let part = Part::default();
+        part.set(Duration::from_millis(6), Duration::from_millis(16));
+        // Also where the count of what has come begins anew.
+        part.sum.store(u32::MAX - 3 * (WHOLE / 4) + 1, Relaxed);
+        let spared: Vec<bool> = (0..12).map(|_| part.spares()).collect();
+        assert_eq!(spared, [true, true, false, true].repeat(3));
     }
 }
