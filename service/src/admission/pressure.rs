@@ -1,8 +1,8 @@
 //! How late the server is with its work, and what it takes on no more while it is.
 //!
 //! What is under way goes on whatever comes: its clocks run. So what is new is refused before that is slowed down: first what
-//! nobody waits for, and then what would begin a match. Of that as much is refused as keeps the server as late as it may be: if all
-//! were, and then nothing, there would be too much to do in turn with too little.
+//! nobody waits for, and then what would begin a match. Of that only as much is refused as there is
+//! no time for: if all were, and then nothing, there would be too much to do in turn with too little.
 
 use std::{
     sync::{
@@ -190,7 +190,7 @@ impl Pressure {
 #[derive(Debug, Default)]
 struct Part {
     /// Of [`WHOLE`].
-    part: AtomicU32,
+    refused: AtomicU32,
     /// What has come, each time by this part: at each whole one is refused.
     sum: AtomicU32,
 }
@@ -204,12 +204,12 @@ impl Part {
     fn set(&self, late: Duration, most: Duration) {
         let above = late.saturating_sub(most / 4);
         let part = above.as_micros() * u128::from(WHOLE) / (most / 2).as_micros().max(1);
-        self.part.store(u32::try_from(part).unwrap_or(WHOLE).min(WHOLE), Relaxed);
+        self.refused.store(u32::try_from(part).unwrap_or(WHOLE).min(WHOLE), Relaxed);
     }
 
     /// Whether the next one is taken on.
     fn spares(&self) -> bool {
-        let part = self.part.load(Relaxed);
+        let part = self.refused.load(Relaxed);
         let before = self.sum.fetch_add(part, Relaxed);
         before % WHOLE + part < WHOLE
     }
@@ -426,6 +426,7 @@ mod tests {
         assert_eq!(refused(Level::High), [true, true, false]);
         assert_eq!(refused(Level::Severe), [true, true, true]);
     }
+
     /// How many of 1,000 creates, 1,000 spectators and 1,000 joins are refused at a level, as late as that.
     fn refused(level: Level, late_ms: u64) -> [usize; 3] {
         let pressure = Pressure::new();
