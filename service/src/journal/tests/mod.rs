@@ -17,6 +17,9 @@ mod tokens;
 mod webhooks;
 mod writing;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -66,17 +69,27 @@ impl Fixture {
         Self::opened(folder, options).await
     }
 
-    /// A copy of the files, as a kill would leave them.
+    /// A copy of the files, as a kill would leave them. It is one of a moment: where files came or went meanwhile, as those of the redo
+    /// log do, it is made again.
     fn killed(&self) -> TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for file in std::fs::read_dir(self.folder.path()).unwrap() {
-            let file = file.unwrap();
-            // SQLite makes it anew.
-            if !file.file_name().to_string_lossy().ends_with("-shm") {
-                std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        loop {
+            let folder = tempfile::tempdir().unwrap();
+            let names = self.file_names();
+            let copied = names.iter().try_for_each(|name| {
+                std::fs::copy(self.folder.path().join(name), folder.path().join(name)).map(drop)
+            });
+            match copied {
+                Ok(()) if self.file_names() == names => return folder,
+                Err(error) if error.kind() != ErrorKind::NotFound => panic!("{error}"),
+                _ => {}
             }
         }
-        folder
+    }
+
+    /// The journal's files, without the one that SQLite makes anew.
+    fn file_names(&self) -> BTreeSet<OsString> {
+        let names = std::fs::read_dir(self.folder.path()).unwrap().map(|file| file.unwrap().file_name());
+        names.filter(|name| !name.to_string_lossy().ends_with("-shm")).collect()
     }
 
     /// The journal as it goes on after a kill.
