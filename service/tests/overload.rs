@@ -8,13 +8,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{task::yield_now, time::timeout};
+use tokio::{
+    sync::Mutex,
+    task::yield_now,
+    time::{sleep, timeout},
+};
 use tonic::{Code, Response, Status, transport::Channel};
 use zetema_proto::v1::{
     self, ErrorReason, match_service_client::MatchServiceClient, play_service_client::PlayServiceClient,
 };
 use zetema_service::{
     config::{Config, Number},
+    limits, metrics,
     server::Server,
 };
 
@@ -22,6 +27,9 @@ use common::{as_admin, channel, spec};
 
 /// Longer than any of this takes.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Whoever has this is the only server that tells how late it is: metrics are of the process.
+static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// Keeps the runtime, that of the server, so busy that whatever is due is late.
 async fn keep_busy() {
@@ -63,6 +71,17 @@ where
         }
     });
     let_in.await.expect("it is in time again")
+}
+
+/// Waits until the page of metrics says that this is what the server refuses.
+async fn until_level(level: u8) {
+    let line = format!("\nzetema_overload_level {level}\n");
+    let reached = timeout(PATIENCE, async {
+        while !metrics::page().unwrap().render().contains(&line) {
+            sleep(limits::PRESSURE_WINDOW).await;
+        }
+    });
+    reached.await.unwrap_or_else(|_| panic!("it comes to level {level}"));
 }
 
 /// It is refused because the server is late, and it is said when to ask again.
@@ -114,6 +133,7 @@ impl Clients<'_> {
 
 #[tokio::test]
 async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 60).unwrap();
     let server = Server::start(config).await.unwrap();
@@ -145,8 +165,10 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     for token in joined.iter().chain(&running.tokens) {
         clients.join(token).await.unwrap();
     }
+    until_level(2).await;
 
     busy.abort();
+    until_level(0).await;
     until_let_in(|| clients.create()).await;
     until_let_in(|| clients.join(&refused)).await;
     until_let_in(|| clients.watch(&running.match_id)).await;
@@ -155,6 +177,7 @@ async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
 
 #[tokio::test]
 async fn a_server_of_a_program_of_its_own_refuses_nothing_for_being_late() {
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Config::embedded(folder.path().join("data"))).await.unwrap();
     let clients = Clients { server: &server, channel: channel(&server).await };

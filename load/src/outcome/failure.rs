@@ -36,7 +36,7 @@ impl Failure {
             .map_or(Self::Transport(status.code()), |error| Self::Refused(error.reason()))
     }
 
-    /// Whether the server was late, and took on nothing new.
+    /// Whether the server was late, and did not take this on.
     pub fn is_shed(self) -> bool {
         self == Self::Refused(ErrorReason::Overloaded)
     }
@@ -162,7 +162,7 @@ impl Failures {
         self.0.get(&failure).copied().unwrap_or(0)
     }
 
-    /// Refusals because the server was late and took on nothing new.
+    /// Refusals because the server was late and took on less that was new.
     pub fn shed(&self) -> u64 {
         self.of(Failure::Refused(ErrorReason::Overloaded))
     }

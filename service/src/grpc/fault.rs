@@ -315,8 +315,8 @@ impl From<Outgrown> for Fault {
 impl From<Overloaded> for Fault {
     fn from(overloaded: Overloaded) -> Self {
         overloaded.count();
-        let message = "the server has more to do than it can in time, and takes on nothing new: try again after a while; what \
-                       runs goes on";
+        let message = "the server has more to do than it can in time, and takes on less that is new: try again after a while; \
+                       what runs goes on";
         Self::new(ErrorReason::Overloaded, message).retry_after(RETRY_AFTER)
     }
 }

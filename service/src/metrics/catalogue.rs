@@ -130,7 +130,7 @@ metrics! {
     THROTTLED "zetema_throttled_total" Counter ["what", "by"];
     /// What was refused because the server was late: `create`, `watch`, `join`.
     SHED "zetema_shed_total" Counter ["work"];
-    /// What is refused because the server is late: 0 nothing, 1 creates and spectators, 2 joins too.
+    /// What is refused because the server is late: 0 nothing, 1 a part of creates and spectators, 2 all of them, and joins.
     OVERLOAD_LEVEL "zetema_overload_level" Gauge [];
     /// How late the last thing was that was due and waited behind all that is ready, as an action does. It is looked at every 10 ms.
     LATE "zetema_late_seconds" Gauge [];
