@@ -128,17 +128,23 @@ impl Card {
 
     /// The card with this number: suit × 13 + rank, so `AC` is 0 and `KS` is 51. `None` from 52 on.
     pub const fn from_index(index: usize) -> Option<Self> {
-        if index < Self::FACES { Some(Self::numbered(index)) } else { None }
+        if index < Self::FACES { Some(Self::NUMBERED[index]) } else { None }
     }
 
-    /// The card with a number that is one.
-    const fn numbered(index: usize) -> Self {
-        Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13])
-    }
+    /// All of them, by their numbers.
+    const NUMBERED: [Self; Self::FACES] = {
+        let mut cards = [Self { place: 0 }; Self::FACES];
+        let mut index = 0;
+        while index < Self::FACES {
+            cards[index] = Self::new(Rank::ALL[index % 13], Suit::ALL[index / 13]);
+            index += 1;
+        }
+        cards
+    };
 
     /// All 52 faces in order.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
-        (0..Self::FACES).map(Self::numbered)
+        Self::NUMBERED.into_iter()
     }
 
     /// The card's number, see [`Card::from_index`].

@@ -36,6 +36,7 @@ mod fault;
 mod ladder;
 mod nonce_secret;
 mod outcome;
+mod prefetch;
 mod random;
 mod reported;
 mod run;

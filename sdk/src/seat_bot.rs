@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::bot::{Bot, MatchInfo};
 use crate::fault::{Fault, guarded};
+use crate::prefetch::prefetch;
 use crate::work::{Answer, Call, Worked};
 
 /// Makes the bot of a seat.
@@ -16,6 +17,13 @@ pub(crate) type Factory = Arc<dyn Fn(&MatchInfo) -> Box<dyn Bot> + Send + Sync>;
 pub(crate) struct SeatBot(Option<Box<dyn Bot>>);
 
 impl SeatBot {
+    /// Has the processor fetch the bot.
+    pub(crate) fn prefetch(&self) {
+        if let Some(bot) = &self.0 {
+            prefetch(bot.as_ref());
+        }
+    }
+
     /// Makes the calls in order, up to the first that the bot falls over.
     pub(crate) fn run(&mut self, factory: &Factory, calls: &[Call]) -> Worked {
         let mut worked = Worked::Done;

@@ -132,7 +132,7 @@ impl Transport {
     }
 
     /// Reads so many messages at most that are there, without waiting: the next ones, in order.
-    pub(crate) fn read_ahead(&mut self, most: usize) -> impl Iterator<Item = &Incoming> {
+    pub(crate) fn read_ahead(&mut self, most: usize) -> impl Iterator<Item = &Incoming> + Clone {
         while self.ahead.len() < most
             && self.ahead.back().is_none_or(Result::is_ok)
             && let Some(next) = self.read().now_or_never()

@@ -4,6 +4,8 @@ use std::{fmt, slice};
 
 use zetema_rules::{Card, Cards, OwnCards, Rank, Seat, SeatEvent};
 
+use crate::prefetch::prefetch;
+
 /// What a seat saw happen, in order.
 ///
 /// Who plays in a thousand matches writes to the end of as many lists in turn, and what was not touched for a while is far from the
@@ -50,6 +52,13 @@ impl Seen {
         Rest { place: 0, events: self.events.iter(), whole: self.whole.iter() }
     }
 
+    /// Has the processor fetch where the next event comes to.
+    pub(crate) fn prefetch_end(&self) {
+        if let Some(last) = self.events.last() {
+            prefetch(last);
+        }
+    }
+
     /// Adds what was seen last, of which nothing is left there.
     pub(crate) fn append(&mut self, latest: &mut Latest) {
         if self.events.capacity() == 0 {
@@ -80,6 +89,8 @@ impl FromIterator<SeatEvent> for Seen {
 
 /// How many events of a seat wait before they are put with the others.
 const LATEST: usize = 15;
+/// How many most observations add at most.
+const USUAL: usize = 3;
 /// For how many events there is room from the start: nearly those of a match of two by `sackson`.
 const ROOM: usize = 128;
 
@@ -91,9 +102,9 @@ pub(crate) struct Latest {
 }
 
 impl Latest {
-    /// How many wait.
-    pub(crate) const fn count(&self) -> u8 {
-        self.count
+    /// Whether the next observation may have more than there is room for.
+    pub(crate) const fn is_nearly_full(&self) -> bool {
+        self.count as usize + USUAL > LATEST
     }
 
     /// Puts down an event; gives it back if there is no room, or it can't be told briefly.

@@ -6,7 +6,7 @@ use zetema_proto::{FieldError, Wire, v1};
 use zetema_rules::Seat;
 
 use super::link::Room;
-use super::seat::{SeatLink, end_from_wire};
+use super::seat::{SeatCore, SeatLink, end_from_wire};
 use super::tag::{Asked, Key, untag, untag_queues};
 use super::{Core, LastLoss};
 use crate::claim::Claim;
@@ -32,14 +32,13 @@ impl Core {
     }
 
     /// These come next: what an observation needs of their seats is fetched for all of them at once, and not for one after the other.
-    pub(crate) fn prefetch<'a>(&self, coming: impl Iterator<Item = &'a Incoming>) {
-        for message in coming {
-            if let Incoming::Observed { handle, .. } = message
-                && let Some(seat) = self.handles.get(handle).and_then(|key| self.seats.get(key))
-            {
-                seat.prefetch();
-            }
-        }
+    pub(crate) fn prefetch<'a>(&self, coming: impl Iterator<Item = &'a Incoming> + Clone) {
+        let keys = coming.filter_map(|message| match message {
+            Incoming::Observed { handle, .. } => self.handles.get(handle).copied(),
+            Incoming::Message(_) => None,
+        });
+        self.seats.prefetch(keys.clone());
+        keys.filter_map(|key| self.seats.get(key)).for_each(SeatCore::prefetch_behind);
     }
 
     fn observed(&mut self, now: Instant, handle: u32, observed: Result<Observed, FieldError>) {
@@ -66,7 +65,7 @@ impl Core {
             Some(Kind::Welcome(welcome)) => self.welcomed(now, &welcome),
             Some(Kind::Joined(start)) => {
                 if let Some((key, Asked::Join)) = untag(tag)
-                    && let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over())
+                    && let Some(seat) = self.seats.get_mut(key).filter(|seat| !seat.is_over())
                 {
                     let joined = seat.joined(now, handle, &start);
                     let earlier = self.handles.insert(handle, key).filter(|earlier| *earlier != key);
@@ -188,13 +187,15 @@ impl Core {
             }
         }
         if let Some(cut) = cut {
-            for seat in self.seats.values_mut().filter(|seat| seat.cursor.is_some() && !seat.is_over()) {
-                seat.fault(cut.clone());
+            for (_, seat) in self.seats.iter_mut() {
+                if seat.cursor.is_some() && !seat.is_over() {
+                    seat.fault(cut.clone());
+                }
             }
         }
         for (claim, joined) in &claims {
             if let Some(key) = self.take(claim.clone())
-                && let (true, Some(cut), Some(seat)) = (*joined, cut, self.seats.get_mut(&key))
+                && let (true, Some(cut), Some(seat)) = (*joined, cut, self.seats.get_mut(key))
             {
                 seat.fault(cut.clone());
             }
@@ -298,7 +299,7 @@ impl Core {
     /// Sends the same again later, unless that was done too often. While the server does not know what is stored, no
     /// clock of its runs, and a setup has its own end, also while the server is overloaded: these may last, and are no reason to give up.
     fn retry(&mut self, now: Instant, key: Key, asked: Asked, wait: Option<Duration>, refusal: Refusal) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         if !matches!(
             refusal.reason,
             ErrorReason::OutcomeUnknown | ErrorReason::NonceFixed | ErrorReason::Overloaded

@@ -10,6 +10,7 @@ mod link;
 mod messages;
 mod queues;
 mod records;
+mod roster;
 mod seat;
 mod sending;
 mod tag;
@@ -37,6 +38,7 @@ use backoff::Backoff;
 use link::{Link, Room};
 use queues::Queues;
 pub(crate) use queues::Wish;
+use roster::Roster;
 use seat::{Reaction, SeatCore, SeatLink};
 use tag::Asked;
 pub(crate) use tag::{Change, Key};
@@ -105,7 +107,7 @@ pub(crate) struct Core {
     settings: CoreSettings,
     backoff: Backoff,
     link: Link,
-    seats: FxHashMap<Key, SeatCore>,
+    seats: Roster,
     last_key: u64,
     /// Seats that are to be joined on the current stream.
     apart: BTreeSet<Key>,
@@ -147,7 +149,7 @@ impl Core {
             backoff: Backoff::new(settings.jitter_seed),
             link: Link::new(now),
             settings,
-            seats: FxHashMap::default(),
+            seats: Roster::default(),
             last_key: 0,
             apart: BTreeSet::new(),
             joining: BTreeSet::new(),
@@ -250,7 +252,7 @@ impl Core {
         tracing::warn!(server = self.settings.server, reason = %why, "the connection was lost");
         self.last_loss =
             if matches!(why, Disconnect::Refused(_)) { LastLoss::Told } else { LastLoss::Untold };
-        for seat in self.seats.values_mut() {
+        for (_, seat) in self.seats.iter_mut() {
             if !seat.is_over() && matches!(seat.link, SeatLink::Joined { .. }) {
                 seat.fault(Fault::Disconnected(why.clone()));
             }
@@ -286,10 +288,10 @@ impl Core {
 
     /// No seat is on a stream any more.
     fn part(&mut self) {
-        for (key, seat) in &mut self.seats {
+        for (key, seat) in self.seats.iter_mut() {
             if !seat.is_over() {
                 seat.link = SeatLink::Apart;
-                self.apart.insert(*key);
+                self.apart.insert(key);
             }
         }
         self.handles.clear();
@@ -297,14 +299,14 @@ impl Core {
         self.joining.clear();
     }
 
-    /// The bots of these seats come back next, as in [`Self::prefetch`].
+    /// The bots of these seats come back next: the seats are fetched for all of them at once.
     pub(crate) fn prefetch_seats(&self, coming: impl Iterator<Item = Key>) {
-        coming.filter_map(|key| self.seats.get(&key)).for_each(SeatCore::prefetch);
+        self.seats.prefetch(coming);
     }
 
     /// A bot has done what it was asked. It goes back to its seat, if that is still there.
     pub(crate) fn worked(&mut self, key: Key, bot: SeatBot, worked: Worked) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         let reaction = seat.worked(bot, worked);
         self.react(key, reaction);
     }
@@ -314,7 +316,7 @@ impl Core {
         self.drop_change(&Error::Finished);
         self.take_no_more(None);
         for key in self.keys() {
-            if let Some(seat) = self.seats.get_mut(&key) {
+            if let Some(seat) = self.seats.get_mut(key) {
                 seat.abandon_bot_at_work();
                 seat.close(None);
             }
@@ -340,14 +342,14 @@ impl Core {
 
     /// All seats, in the order in which they were given.
     fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.seats.keys().copied().collect();
+        let mut keys: Vec<Key> = self.seats.keys().collect();
         keys.sort_unstable();
         keys
     }
 
     fn seat_of(&mut self, key: Option<Key>) -> Option<(Key, &mut SeatCore)> {
         let key = key?;
-        self.seats.get_mut(&key).filter(|seat| !seat.is_over()).map(|seat| (key, seat))
+        self.seats.get_mut(key).filter(|seat| !seat.is_over()).map(|seat| (key, seat))
     }
 
     fn react_or_fail(&mut self, key: Key, reaction: Result<Reaction, FieldError>) {
@@ -373,12 +375,12 @@ impl Core {
 
     /// Gives the bot what it is to do, and hands out the outcome when all is done.
     fn advance(&mut self, key: Key) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         if let Some((bot, calls)) = seat.next_calls() {
             self.out.push_back(Output::Work { key, bot, calls });
         }
         if seat.is_done()
-            && let Some(seat) = self.seats.remove(&key)
+            && let Some(seat) = self.seats.remove(key)
         {
             self.apart.remove(&key);
             self.joining.remove(&key);
@@ -436,7 +438,7 @@ impl Core {
     }
 
     fn end(&mut self, key: Key, end: End) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         seat.ended(end);
         self.advance(key);
     }

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 impl Core {
     /// Has the record of a seat's match fetched, or waits for it with another seat of the match.
     pub(super) fn want_record(&mut self, key: Key) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         let Some(match_id) = seat.info().map(|info| info.match_id.clone()) else {
             seat.close(None);
             return;
@@ -49,7 +49,7 @@ impl Core {
     }
 
     fn close_seat(&mut self, key: Key, record: Option<&Replayed>, refusal: Option<Refusal>) {
-        let Some(seat) = self.seats.get_mut(&key) else { return };
+        let Some(seat) = self.seats.get_mut(key) else { return };
         if let Some(refusal) = refusal {
             seat.fault(Fault::Refused { asked: "show the record", refusal });
         }

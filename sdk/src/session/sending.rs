@@ -52,7 +52,7 @@ impl Core {
     }
 
     pub(super) fn send_join(&mut self, key: Key) {
-        if let Some(seat) = self.seats.get_mut(&key).filter(|seat| !seat.is_over()) {
+        if let Some(seat) = self.seats.get_mut(key).filter(|seat| !seat.is_over()) {
             self.joining.insert(key);
             seat.link = seat.link.joining();
             let join = seat.join();
@@ -62,7 +62,7 @@ impl Core {
 
     pub(super) fn send_owed(&mut self, key: Key, asked: Asked) {
         use v1::play_request::Kind;
-        let Some(seat) = self.seats.get(&key) else { return };
+        let Some(seat) = self.seats.get(key) else { return };
         let SeatLink::Joined { handle } = seat.link else { return };
         let tag = tag(key, asked);
         let message = |kind| Outgoing::new(tag, handle, kind);
@@ -91,7 +91,7 @@ impl Core {
     }
 
     pub(super) fn leave(&mut self, key: Key) {
-        if let Some(seat) = self.seats.get(&key)
+        if let Some(seat) = self.seats.get(key)
             && let SeatLink::Joined { handle } = seat.link
         {
             self.send(Outgoing::new(0, handle, v1::play_request::Kind::Leave(v1::Leave {})));

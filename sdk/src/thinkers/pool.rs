@@ -9,12 +9,20 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use crate::fault::guarded;
+use crate::prefetch::prefetch;
 use crate::seat_bot::{Factory, SeatBot};
 use crate::session::Key;
 use crate::work::{Call, Worked};
 
 /// How long a turn lasts while there is something to do: then it is that of another session.
-const TURN: Duration = Duration::from_millis(5);
+pub(super) const TURN: Duration = Duration::from_millis(5);
+
+/// How long a bot thinks on average that is quick.
+const QUICK: Duration = Duration::from_micros(20);
+/// After how many bots the clock is looked at, at most.
+pub(super) const UNSEEN: u32 = 4;
+/// How many of the next bots are near the processor when one thinks.
+const AHEAD: usize = 8;
 
 /// What a session shares with the threads on which its bots think.
 pub(super) struct Pool {
@@ -42,6 +50,13 @@ pub(super) struct Job {
     pub(super) since: tokio::time::Instant,
 }
 
+impl Job {
+    fn prefetch(&self) {
+        self.bot.prefetch();
+        prefetch(self.calls.as_slice());
+    }
+}
+
 pub(super) struct Done {
     pub(super) key: Key,
     pub(super) bot: SeatBot,
@@ -56,6 +71,37 @@ pub(super) enum Rest {
     /// Something is: the session is to have another turn in place of this one.
     Waits,
     Nothing,
+}
+
+/// How long a turn has lasted. To look at the clock takes as long as a simple bot takes to choose, so as long as bots are quick it is
+/// looked at after twice as many of them each time, up to some.
+struct Turn {
+    began: Instant,
+    looked: Instant,
+    /// Bots that have thought since then.
+    unseen: u32,
+    /// Of how many it is looked at again.
+    until: u32,
+}
+
+impl Turn {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self { began: now, looked: now, unseen: 0, until: 1 }
+    }
+
+    /// Whether the turn is over, when one more bot has thought.
+    fn is_over(&mut self) -> bool {
+        self.unseen += 1;
+        if self.unseen < self.until {
+            return false;
+        }
+        let now = Instant::now();
+        let quick = now - self.looked < QUICK * self.unseen;
+        self.until = if quick { UNSEEN.min(2 * self.until) } else { 1 };
+        (self.looked, self.unseen) = (now, 0);
+        now - self.began >= TURN
+    }
 }
 
 impl Pool {
@@ -88,12 +134,16 @@ impl Pool {
 
     fn run_bots(&self) {
         let _entered = self.runtime.enter();
-        let began = Instant::now();
+        let mut turn = Turn::begin();
         let mut jobs = self.jobs();
+        jobs.waiting.iter().take(AHEAD).for_each(Job::prefetch);
         while let Some(Job { key, mut bot, calls, since: _ }) = jobs.waiting.pop_front() {
+            if let Some(coming) = jobs.waiting.get(AHEAD - 1) {
+                coming.prefetch();
+            }
             drop(jobs);
             let worked = bot.run(&self.factory, &calls);
-            let over = began.elapsed() >= TURN;
+            let over = turn.is_over();
             jobs = self.jobs();
             jobs.done.push(Done { key, bot, worked, calls });
             if over {

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use zetema_rules::fair::{MatchSeed, Nonce};
 use zetema_rules::{Action, Event, Game, Preset, Seat, View, Viewer};
 
+use super::pool::{TURN, UNSEEN};
 use super::*;
 use crate::bot::{Bot, Decision, MatchInfo};
 use crate::fault::Fault;
@@ -212,6 +213,29 @@ fn ask_again(thinkers: &mut Thinkers, key: Key, bot: SeatBot) {
 fn run<T>(sessions: impl Future<Output = T>) -> Option<T> {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async { timeout(Duration::from_secs(20), sessions).await.ok() })
+}
+
+#[test]
+fn a_session_whose_bots_are_slow_behind_quick_ones_leaves_the_thread_after_few_of_them() {
+    let asked = async {
+        let (threads, few) = (threads(1), usize::try_from(UNSEEN).unwrap());
+        let ((mut busy, open), (mut other, _open)) = (thinkers_on(&threads, 1), thinkers_on(&threads, 1));
+        let names = [vec!["quick"; 20], vec!["waits"; 2 * few]].concat();
+        for (key, name) in (1..).zip(names) {
+            busy.work(Key(key), SeatBot::default(), first_calls(name));
+        }
+        other.work(Key(1), SeatBot::default(), first_calls("quick"));
+        assert_eq!((busy.start(), other.start()), (Started::Something, Started::Something));
+        busy.wake();
+        until(|| (busy.pool.jobs().waiting.len() == 2 * few - 1).then_some(())).await;
+        let slow = std::time::Instant::now();
+        until(|| (slow.elapsed() > TURN).then_some(())).await;
+        (0..few).for_each(|_| open.send(()).unwrap());
+        check_chose(&mut other, &[1]).await;
+        (0..few).for_each(|_| open.send(()).unwrap());
+        assert_eq!(told(&mut busy, 20 + 2 * few).await.len(), 20 + 2 * few);
+    };
+    assert!(run(asked).is_some(), "the other session's bot was never asked");
 }
 
 /// How often the bots of so many sessions have chosen when each has a hundred times, where each is asked again as soon as

@@ -1,6 +1,5 @@
 //! Cards, and what may be done with them.
 
-use zetema_proto::Wire;
 use zetema_rules::{Card, Cards, Declaration, LegalActions, Rank, Ranks, Seat};
 
 use super::fields::{Fields, NotPlain, Plain, Value, narrow, only};
@@ -15,7 +14,8 @@ pub(super) fn card(number: u64) -> Plain<Card> {
 }
 
 pub(super) fn rank(number: u64) -> Plain<Rank> {
-    Rank::from_wire(&narrow(number)?).map_err(|_| NotPlain)
+    let number: usize = narrow(number)?;
+    number.checked_sub(1).and_then(|place| Rank::ALL.get(place)).copied().ok_or(NotPlain)
 }
 
 /// The numbers of a list of cards or ranks take a byte each: all that are known are less than 128.

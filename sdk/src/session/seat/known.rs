@@ -1,11 +1,13 @@
 //! What a seat learnt with its first join, and has seen since.
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use zetema_rules::{Rules, SeatEvent};
 
 use crate::bot::MatchInfo;
 use crate::deal_check::{Latest, Transcript};
+use crate::prefetch::prefetch;
 
 /// What was learnt with the first join.
 pub(super) struct Known {
@@ -32,9 +34,13 @@ impl Known {
         Self { info, rules, transcript, latest: Latest::default(), joined }
     }
 
-    /// Looks at what an observation needs.
-    pub(super) fn prefetch(&self) -> (Joined, u8, u8, usize) {
-        (self.joined, self.rules.players, self.latest.count(), Arc::strong_count(&self.info))
+    /// Has the processor fetch what an observation needs beside this itself. Each decision shares the info.
+    pub(super) fn prefetch_behind(&self) {
+        black_box(Arc::strong_count(&self.info));
+        prefetch(&self.transcript.events);
+        if self.latest.is_nearly_full() {
+            self.transcript.events.prefetch_end();
+        }
     }
 
     /// Puts down what happened.

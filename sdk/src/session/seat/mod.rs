@@ -3,7 +3,6 @@
 mod known;
 mod observed;
 
-use std::hint::black_box;
 use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -173,12 +172,11 @@ impl SeatCore {
         }
     }
 
-    /// Looks at what an observation needs, so that it is near the processor when that comes.
-    pub(crate) fn prefetch(&self) {
-        let Self { link, cursor, asked, current, debts, calls, end, known, .. } = self;
-        let known = known.as_ref().map(Known::prefetch);
-        // Their values: a place alone would not be looked at.
-        black_box((*link, *cursor, *asked, *current, debts.answer, calls.len(), end.is_some(), known));
+    /// Has the processor fetch what an observation needs beside the seat itself.
+    pub(crate) fn prefetch_behind(&self) {
+        if let Some(known) = &self.known {
+            known.prefetch_behind();
+        }
     }
 
     pub(crate) const fn claim(&self) -> &Claim {
