@@ -32,8 +32,10 @@ mod linux {
 
     /// Matches that are played at once to see what the server can do.
     const TABLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(499);
+    /// How late a server may be.
+    const MAX_LATE: &str = "--max-late-ms=";
     /// What stands for never shedding.
-    const NEVER: &str = "--max-late-ms=60000";
+    const NEVER: &str = "60000";
 
     /// Offers a server more matches than it can play, and shows what becomes of those that run.
     #[derive(Parser)]
@@ -62,7 +64,7 @@ mod linux {
         /// Another program than that of this build.
         #[arg(long)]
         program: Option<PathBuf>,
-        /// One more flag of the server. May be repeated.
+        /// One more flag of the server, with its value behind a `=`. May be repeated.
         #[arg(long, allow_hyphen_values = true)]
         server_flag: Vec<OsString>,
     }
@@ -144,7 +146,11 @@ mod linux {
 
     impl Args {
         fn never(&self) -> Vec<OsString> {
-            self.server_flag.iter().cloned().chain([NEVER.into()]).collect()
+            let others = self
+                .server_flag
+                .iter()
+                .filter(|flag| !flag.as_encoded_bytes().starts_with(MAX_LATE.as_bytes()));
+            others.cloned().chain([format!("{MAX_LATE}{NEVER}").into()]).collect()
         }
 
         async fn round(&self, limit: f64) -> anyhow::Result<Round> {

@@ -15,11 +15,11 @@ use super::{Audit, Round};
 use crate::disk::{Disk, Survival, Syncs, Trouble};
 use crate::harness::{Clients, Created, Process, soon};
 
-/// Changes and syncs of the disk before the power is lost, most of them of the start. The first start has the most: about
-/// sixty.
-const STARTING: Range<u64> = 1..80;
+/// Changes and syncs of the disk before the power is lost, most of them of the start, which writes the files of a redo log before they
+/// are used.
+const STARTING: Range<u64> = 1..260;
 /// The same in play: up to about a second's worth.
-const PLAYING: Range<u64> = 80..1_500;
+const PLAYING: Range<u64> = 260..1_500;
 /// The same in play for some seconds: the write-ahead log is then copied into the database, and begun anew.
 const PLAYING_ON: Range<u64> = 1_500..12_000;
 /// How long they may take.
