@@ -1,5 +1,5 @@
 //! Runs the tasks of streams, of which a server has thousands: many of them in each turn that the runtime gives, and the memory of those
-//! that are next is fetched while one runs.
+//! that are next is fetched while one runs, with what they have told that they have elsewhere ([`has`]).
 //!
 //! Where each task has its turn from the runtime, the processor waits for the memory of each, and connections write little at a time, as
 //! they have their turns in between. Here all that is ready comes first, for a while.
@@ -28,6 +28,11 @@ use slab::Slab;
 use tokio::{runtime::Handle, task::coop::unconstrained};
 
 use crate::prefetch::Place;
+
+mod parts;
+
+use parts::Parts;
+pub(crate) use parts::{Part, has};
 
 /// How many tasks before its own the memory of one is fetched: so many that it is there in time, and so few that it still is.
 const AHEAD: usize = 4;
@@ -63,6 +68,7 @@ impl Executor {
         let task = Arc::new(Task {
             state: AtomicU8::new(READY),
             place,
+            parts: Parts::default(),
             work: Mutex::new(Some(work)),
             key: entry.key(),
             shared: Arc::clone(shared),
@@ -168,8 +174,8 @@ impl Shared {
         drop(ended);
     }
 
-    /// Takes the next that is to run, and has the memory of one behind it fetched. Where there is none now, this runner is called for the
-    /// next; where there will never be any, it is at its end.
+    /// Takes the next that is to run, and has memory fetched of those behind it: of one what it needs, and of one farther behind where that
+    /// is. Where there is none now, this runner is called for the next; where there will never be any, it is at its end.
     fn next(&self, runner: &Waker) -> Poll<Option<Arc<Task>>> {
         let mut inside = self.lock();
         let Some((_, next)) = inside.ready.pop_front() else {
@@ -181,10 +187,15 @@ impl Shared {
             }
             return Poll::Pending;
         };
-        let behind = inside.ready.get(AHEAD - 1).map(|(place, _)| *place);
+        let farther = inside.ready.get(2 * AHEAD - 1).map(|(_, task)| Place::of(&**task));
+        let behind = inside.ready.get(AHEAD - 1).map(|(place, task)| (*place, task.parts.places()));
         drop(inside);
-        if let Some(place) = behind {
+        if let Some(farther) = farther {
+            farther.fetch();
+        }
+        if let Some((place, parts)) = behind {
             place.fetch();
+            parts.into_iter().for_each(Place::fetch);
         }
         Poll::Ready(Some(next))
     }
@@ -194,7 +205,11 @@ impl Shared {
         let inside = self.lock();
         // With one alone there is nothing to be done in the meantime.
         if inside.ready.len() > 1 {
-            inside.ready.iter().take(AHEAD).for_each(|(place, _)| place.fetch());
+            let first = inside.ready.iter().take(2 * AHEAD - 1);
+            first.for_each(|(_, task)| Place::of(&**task).fetch());
+            let next = inside.ready.iter().take(AHEAD);
+            next.clone().for_each(|(place, _)| place.fetch());
+            next.flat_map(|(_, task)| task.parts.places()).for_each(Place::fetch);
         }
     }
 
@@ -245,8 +260,9 @@ type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct Task {
     state: AtomicU8,
-    /// Where its work is.
+    /// Where its work is, and what that has elsewhere.
     place: Place,
+    parts: Parts,
     work: Mutex<Option<Work>>,
     /// Its place among all.
     key: usize,
@@ -263,13 +279,20 @@ const CALLED: u8 = 3;
 const ENDED: u8 = 4;
 
 impl Task {
-    /// Runs it once. Whoever calls this has taken it from those that are to run.
+    /// Runs it, once, or twice if it is called meanwhile. Whoever calls this has taken it from those that are to run.
     fn run(self: Arc<Self>) {
         // What was told before a call that found it ready is seen by this run.
         self.state.swap(RUNNING, Ordering::AcqRel);
         LEFT.set(IN_A_ROW);
+        GOES_BEHIND.set(false);
+        parts::forget();
         // As of a task of the runtime, a panic is told by whoever has a hook for it.
-        let polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
+        let mut polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
+        // Called as it ran it runs once more, while it is at hand: hyper's tasks call themselves with each message that they send.
+        if matches!(polled, Ok(Poll::Pending)) && !GOES_BEHIND.get() && self.is_called() {
+            polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
+        }
+        self.parts.take_told();
         if let Ok(Poll::Pending) = polled {
             let rests = self.state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire);
             if rests.is_err() {
@@ -282,6 +305,11 @@ impl Task {
             self.drop_work();
             self.shared.ended(&self);
         }
+    }
+
+    /// Whether it was called since it runs. Then it runs for that call.
+    fn is_called(&self) -> bool {
+        self.state.compare_exchange(CALLED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     fn poll(self: &Arc<Self>) -> Poll<()> {
@@ -327,6 +355,8 @@ fn quietly(drops: impl FnOnce()) {
 thread_local! {
     /// What the task that runs in this thread may still do in a row.
     static LEFT: Cell<u32> = const { Cell::new(IN_A_ROW) };
+    /// Whether it has called itself to let others have their turn.
+    static GOES_BEHIND: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A task does one thing more. After many in a row others have their turn before it does.
@@ -340,14 +370,15 @@ pub(crate) async fn one_more() {
     }
 }
 
-/// Goes behind all that is ready where this runs: in a task of a stream all that is of streams, else all that the worker has. Whoever
-/// wakes itself as it runs does; who yields to the runtime passes by them.
+/// Goes behind all that is ready where this runs: in a task of a stream all that is of streams, else all that the worker has. Who
+/// yields to the runtime passes by them.
 pub(crate) async fn behind_all() {
     let mut has_waited = false;
     poll_fn(|context| {
         if mem::replace(&mut has_waited, true) {
             return Poll::Ready(());
         }
+        GOES_BEHIND.set(true);
         context.waker().wake_by_ref();
         Poll::Pending
     })

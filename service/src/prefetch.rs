@@ -3,13 +3,13 @@
 //! A server has thousands of matches, and whenever something comes for one of them its memory was not touched for a while: the processor
 //! waits for it, a hundred times for an action. Where many things are to be done, what some of them need is read for all of these before
 //! the first is done. Nothing waits for what was read, so the processor fetches it at once, and not piece by piece. What can't be read, as
-//! the state of a task that only its own code knows, is fetched by where it is.
+//! the state of a task that only its own code knows, or what is behind a lock, is fetched by where it is.
 
 use std::hint::black_box;
 
 use prefetch_index::prefetch_index;
 
-/// For how many it is read before the first has its turn: so many that the fetches overlap, and so few that what was fetched for the last
+/// For how many it is read or fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched for the last
 /// is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
 pub(crate) const AT_ONCE: usize = 16;
 
@@ -20,30 +20,73 @@ pub(crate) fn read<T: Copy>(values: T) {
 
 /// Bytes that the processor fetches at once.
 const LINE: usize = 64;
-/// More than what is fetched for one task: some processors have as many fetches under way at once.
-const MOST_LINES: usize = 64;
+/// As many as there are numbers for: no more is fetched of one thing.
+const MOST_LINES: usize = LINE - 1;
 
-/// Where something is in memory, or the first part of it, for what can't be read.
+/// Where something is in memory, or the first part of it, for what can't be read: its first line, and in the bits that are 0 in the
+/// address of a line how many there are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    first: usize,
-    lines: usize,
-}
+pub(crate) struct Place(usize);
 
 impl Place {
+    /// Where nothing is.
+    pub(crate) const NOWHERE: Self = Self(0);
+
     /// Where this is. It is not to be moved.
-    pub(crate) fn of<T>(value: &T) -> Self {
+    pub(crate) fn of<T: ?Sized>(value: &T) -> Self {
         let address = (&raw const *value).addr();
         let first = address - address % LINE;
-        Self { first, lines: (address + size_of::<T>() - first).div_ceil(LINE).min(MOST_LINES) }
+        Self(first | (address + size_of_val(value) - first).div_ceil(LINE).min(MOST_LINES))
+    }
+
+    /// It as one number, to be kept where others read it.
+    pub(crate) const fn bits(self) -> usize {
+        self.0
+    }
+
+    /// The place that this is the number of.
+    pub(crate) const fn from_bits(bits: usize) -> Self {
+        Self(bits)
     }
 
     /// Has the processor fetch what is there, and waits for nothing. If it is there no more, nothing happens.
     pub(crate) fn fetch(self) {
         let here: &[u8] = &[0];
-        for line in 0..self.lines {
-            let address = self.first + line * LINE;
+        let (first, lines) = (self.0 - self.0 % LINE, self.0 % LINE);
+        for line in 0..lines {
+            let address = first + line * LINE;
             prefetch_index(here, address.wrapping_sub(here.as_ptr().addr()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_every_line_of_what_is_there_up_to_the_most() {
+        #[repr(align(64))]
+        struct Lines([u8; 100 * LINE]);
+        let lines = Lines([0; 100 * LINE]);
+        let first = lines.0.as_ptr().addr();
+        let cases = [
+            (0, 1, 0, 1),
+            (0, 64, 0, 1),
+            (63, 2, 0, 2),
+            (64, 65, 1, 2),
+            (0, 63 * 64, 0, 63),
+            (1, 99 * 64, 0, 63),
+        ];
+        for (from, length, line, count) in cases {
+            let bits = Place::of(&lines.0[from..from + length]).bits();
+            assert_eq!(
+                (bits - bits % LINE, bits % LINE),
+                (first + line * LINE, count),
+                "{length} from {from}"
+            );
+            Place::from_bits(bits).fetch();
+        }
+        Place::NOWHERE.fetch();
     }
 }

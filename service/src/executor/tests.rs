@@ -242,3 +242,97 @@ async fn a_task_does_so_many_things_in_a_row_and_as_many_again_when_it_is_called
         assert_eq!(heard.recv().await, Some(turns), "{things} things");
     }
 }
+
+/// The order in which two tasks are polled that each do this.
+async fn polled<F: Future<Output = ()> + Send + 'static>(work: impl Fn() -> F) -> String {
+    let executor = Executor::start();
+    let (polls, mut all) = mpsc::unbounded_channel();
+    for task in ['a', 'b'] {
+        let (polls, mut work) = (polls.clone(), Box::pin(work()));
+        executor.spawn(poll_fn(move |context| {
+            polls.send(task).unwrap();
+            work.as_mut().poll(context)
+        }));
+    }
+    drop(polls);
+    let mut order = String::new();
+    while let Some(task) = all.recv().await {
+        order.push(task);
+    }
+    order
+}
+
+#[tokio::test]
+async fn a_task_that_calls_itself_goes_on_at_once_but_once_and_one_that_goes_behind_all_does_not() {
+    let calls_itself = || {
+        let mut left = 4;
+        poll_fn(move |context| {
+            left -= 1;
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+    };
+    let goes_behind = || async {
+        for _ in 0..3 {
+            behind_all().await;
+        }
+    };
+    // What one does says nothing of those that run after it.
+    for _ in 0..2 {
+        assert_eq!(polled(calls_itself).await, "aabbaabb");
+        assert_eq!(polled(goes_behind).await, "abababab");
+        behind_all().await;
+    }
+}
+
+#[tokio::test]
+async fn a_task_may_end_or_panic_as_it_goes_on_at_once() {
+    for panics in [false, true] {
+        let dropped = Arc::<AtomicUsize>::default();
+        let (executor, notes, mut polls) = (Executor::start(), Dropped(Arc::clone(&dropped)), 0);
+        executor.spawn(poll_fn(move |context| {
+            let _notes = &notes;
+            polls += 1;
+            context.waker().wake_by_ref();
+            match (polls, panics) {
+                (1, _) => Poll::Pending,
+                (2, false) => Poll::Ready(()),
+                _ => panic!("planted"),
+            }
+        }));
+        while dropped.load(Ordering::Acquire) == 0 {
+            yield_now().await;
+        }
+        assert!(executor.0.0.lock().all.is_empty(), "it is at its end");
+    }
+}
+
+#[tokio::test]
+async fn what_a_task_has_elsewhere_is_known_until_it_tells_anew() {
+    let executor = Executor::start();
+    let (told, mut heard) = mpsc::unbounded_channel();
+    let (thing, another) = ([0u64; 20], [0u64; 20]);
+    let (first, then) = (Place::of(&thing), Place::of(&another));
+    executor.spawn(async move {
+        for place in [first, then] {
+            has(Part::Post, place);
+            yield_now().await;
+            told.send(place).unwrap();
+            yield_now().await;
+        }
+    });
+    while let Some(place) = heard.recv().await {
+        // It was told in a turn before, and nothing was in the one that has just said so.
+        let known: Vec<_> =
+            executor.0.0.lock().all.iter().map(|(_, task)| task.parts.places()[0].bits()).collect();
+        assert_eq!(known, [place.bits()]);
+    }
+}
+
+#[test]
+fn a_task_fills_two_lines_with_its_counts() {
+    assert!(size_of::<Task>() + 2 * size_of::<usize>() <= 128, "{}", size_of::<Task>());
+}

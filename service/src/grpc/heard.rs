@@ -202,10 +202,11 @@ impl Following {
         Self(Doing::Ended)
     }
 
-    /// Reads what it takes to hear the next thing.
-    pub(super) fn prefetch(&self) {
-        if let Doing::Listens(subscription) = &self.0 {
-            subscription.prefetch();
+    /// What it listens to, if nothing has to be replayed first.
+    pub(super) fn subscription(&self) -> Option<&Subscription> {
+        match &self.0 {
+            Doing::Listens(subscription) => Some(subscription),
+            Doing::Waits(_) | Doing::Ended => None,
         }
     }
 

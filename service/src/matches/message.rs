@@ -20,7 +20,7 @@ use crate::journal::BotToken;
 use crate::limits;
 use crate::metrics::TableMeasures;
 use crate::own_task::in_own_task;
-use crate::prefetch;
+use crate::prefetch::Place;
 use crate::table::{Arrival, Command, Done, Entries, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
 use crate::traces;
 
@@ -266,13 +266,11 @@ impl Handle {
         !self.counts.is_over.load(Ordering::Acquire)
     }
 
-    /// Reads what it takes to act.
-    pub(super) fn prefetch(&self) {
-        prefetch::read((
-            self.counts.are_heard(),
-            Arc::strong_count(&self.table),
-            Arc::strong_count(&self.news),
-        ));
+    /// Has fetched what it takes to act.
+    pub(super) fn fetch(&self) {
+        Place::of(&*self.counts).fetch();
+        Place::of(&*self.news).fetch();
+        Place::of(&*self.table).fetch();
     }
 
     /// How many entries the match has.

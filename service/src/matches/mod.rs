@@ -86,6 +86,7 @@ pub use subscription::{Next, Running, Start, Subscription};
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
 use crate::metrics::TableMeasures;
+use crate::prefetch::{self, Place};
 use crate::table::{
     Arrival, Command, MatchInfo, MatchStage, Moment, Rejection, SeatInfo, SeatState, Shuffler,
 };
@@ -396,10 +397,15 @@ impl Matches {
         self.live_matches().handle(match_id).cloned()
     }
 
-    /// Reads what it takes to act in these matches: see [`prefetch`](crate::prefetch).
+    /// Has fetched what it takes to act in these matches, of all before what that leads to: see [`prefetch`].
     pub(crate) fn prefetch(&self, matches: impl Iterator<Item = MatchId>) {
         let live = self.live_matches();
-        matches.filter_map(|match_id| live.handle(match_id)).for_each(|handle| handle.prefetch());
+        let mut found = [None; prefetch::AT_ONCE];
+        for (found, handle) in found.iter_mut().zip(matches.filter_map(|match_id| live.untouched(match_id))) {
+            Place::of(&**handle).fetch();
+            *found = Some(handle);
+        }
+        found.iter().flatten().for_each(|handle| handle.fetch());
     }
 
     /// Why a match that has not ended does not run.

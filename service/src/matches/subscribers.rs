@@ -12,7 +12,7 @@ use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::{Shown, observe};
 use super::{Audience, Limits};
 use crate::limits;
-use crate::prefetch;
+use crate::prefetch::{self, Place};
 use crate::sleeper::Sleeper;
 use crate::table::{Effect, Rejection, Table};
 
@@ -48,14 +48,11 @@ impl Live {
         }
     }
 
-    /// Reads what the next one needs, but for what is behind a lock: locks are taken one after the other.
-    pub(super) fn prefetch(&self) {
-        if let Self::Played(Queue(line)) = self {
-            prefetch::read((
-                line.waiting.is_poisoned(),
-                Arc::strong_count(&line.backlog),
-                Arc::strong_count(line),
-            ));
+    /// Where what comes next is, if that is a player's own queue.
+    pub(super) fn queue(&self) -> Option<Place> {
+        match self {
+            Self::Played(Queue(line)) => Some(Place::of(&**line)),
+            Self::LookedOn(_) => None,
         }
     }
 

@@ -15,7 +15,7 @@ use super::subscribers::Live;
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
 use crate::limits;
-use crate::prefetch;
+use crate::prefetch::Place;
 use crate::table::{Entries, MatchInfo, Moment, Observation, Rejection, Snapshot, Table};
 
 /// How a subscription begins.
@@ -228,11 +228,11 @@ impl Subscription {
         Some(polled.map(|step| self.took(step)))
     }
 
-    /// Reads what it takes to tell what comes next.
-    pub(crate) fn prefetch(&self) {
-        prefetch::read((self.last_seq, self.views, self.match_id, Arc::strong_count(&self.info)));
-        if let Feed::Live(live) = &self.feed {
-            live.prefetch();
+    /// Where what comes next is, if that is a player's own queue.
+    pub(crate) fn queue(&self) -> Option<Place> {
+        match &self.feed {
+            Feed::Live(live) => live.queue(),
+            Feed::Past(_) | Feed::Ended(_) => None,
         }
     }
 

@@ -18,8 +18,10 @@ use tonic::Status;
 
 use crate::{
     admission::{Taken, Traffic},
+    executor::{self, Part},
     grpc::Fault,
     limits,
+    prefetch::Place,
 };
 
 /// Bytes before a message, with its length (gRPC over HTTP/2, "Length-Prefixed-Message").
@@ -70,6 +72,8 @@ pub(super) struct Asked {
     known: usize,
     /// Whether the body is text: base64 of all that it would be else.
     is_text: bool,
+    /// Whether the request is answered.
+    answered: bool,
 }
 
 impl Asked {
@@ -94,6 +98,7 @@ impl Asked {
             prefix: [0; PREFIX],
             known: 0,
             is_text,
+            answered: false,
         }
     }
 
@@ -153,9 +158,13 @@ impl http_body::Body for Asked {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         // A stream of requests is answered at once, and what it sends is read message by message.
-        let answered = Arc::strong_count(&self.coming) == 1;
+        self.answered = self.answered || Arc::strong_count(&self.coming) == 1;
+        let answered = self.answered;
         if !answered && self.come >= self.covered() {
             ready!(self.poll_room(context));
+        }
+        if answered {
+            executor::has(Part::Body, Place::of(&*self));
         }
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if let Some(Ok(frame)) = &frame

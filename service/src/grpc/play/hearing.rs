@@ -16,8 +16,10 @@ use rustc_hash::FxHashMap;
 use super::post::Post;
 use crate::{
     admission::Room,
+    executor::{self, Part},
     grpc::heard::{Following, Heard},
-    prefetch,
+    matches::Subscription,
+    prefetch::{self, Place},
 };
 
 /// The seats that are listened to.
@@ -41,10 +43,35 @@ struct Listener {
     room: Option<Room>,
 }
 
-impl Listener {
-    fn prefetch(&self) {
-        prefetch::read(self.call.is_listed.load(Ordering::Relaxed));
-        self.following.prefetch();
+/// Tells the task that runs here where its only listener is, if it has one alone.
+fn tell_parts(only: Option<&Listener>) {
+    let subscription = only.and_then(|listener| listener.following.subscription());
+    let places = [
+        (Part::Listener, only.map(Place::of)),
+        (Part::Call, only.map(|listener| Place::of(&*listener.call))),
+        (Part::Subscription, subscription.map(Place::of)),
+        (Part::Queue, subscription.and_then(Subscription::queue)),
+    ];
+    for (part, place) in places {
+        executor::has(part, place.unwrap_or(Place::NOWHERE));
+    }
+}
+
+/// Has what some of them need fetched, of all before what that leads to.
+fn fetch<'a>(listeners: impl Iterator<Item = &'a Listener>) {
+    let mut found = [None; prefetch::AT_ONCE];
+    for (found, listener) in found.iter_mut().zip(listeners) {
+        Place::of(&*listener.call).fetch();
+        *found = listener.following.subscription();
+        if let Some(subscription) = found {
+            Place::of(*subscription).fetch();
+        }
+    }
+    for subscription in found.iter().flatten() {
+        Place::of(&subscription.info().rules).fetch();
+        if let Some(queue) = subscription.queue() {
+            queue.fetch();
+        }
     }
 }
 
@@ -81,6 +108,7 @@ impl Hearing {
         let waker = Waker::from(Arc::clone(&call));
         waker.wake_by_ref();
         self.listeners.insert(handle, Listener { following, call, waker, room });
+        self.tell_parts();
     }
 
     /// How many seats there are to listen to.
@@ -97,6 +125,12 @@ impl Hearing {
     pub(super) fn leave(&mut self, handle: u32) {
         let listener = self.listeners.remove(&handle);
         self.left.extend(listener.and_then(|listener| listener.room));
+        self.tell_parts();
+    }
+
+    /// Of many seats those that are called are fetched, of one alone all is whenever the session runs.
+    fn tell_parts(&self) {
+        tell_parts(self.listeners.values().next().filter(|_| self.listeners.len() == 1));
     }
 
     /// Gives up the room of those that are left: no more waits for the reader than those have room for that are listened to.
@@ -111,13 +145,12 @@ impl Hearing {
         left
     }
 
-    /// Who may have something to tell next. Of several, what they need is read for some of them before the first has its turn.
+    /// Who may have something to tell next. Of several, what they need is fetched for some of them before the first has its turn.
     fn next_called(&mut self, context: &Context<'_>) -> Poll<u32> {
         if self.ahead.is_empty() {
             ready!(self.post.called.poll_take_some(context, prefetch::AT_ONCE, &mut self.ahead));
             if self.ahead.len() > 1 {
-                let listeners = self.ahead.iter().filter_map(|handle| self.listeners.get(handle));
-                listeners.for_each(Listener::prefetch);
+                fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(handle)));
             }
         }
         self.ahead.pop_front().map_or(Poll::Pending, Poll::Ready)

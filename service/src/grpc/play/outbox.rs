@@ -13,7 +13,12 @@ use std::{
 
 use futures::Stream;
 
-use crate::{limits, sleeper::Sleeper};
+use crate::{
+    executor::{self, Part},
+    limits,
+    prefetch::Place,
+    sleeper::Sleeper,
+};
 
 /// The side of the session. When it is dropped, what is in it is the last.
 pub(super) struct Outbox<T>(Arc<Shared<T>>);
@@ -50,6 +55,11 @@ pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
 }
 
 impl<T> Outbox<T> {
+    /// Where what is in it is.
+    pub(super) fn place(&self) -> Place {
+        Place::of(&*self.0)
+    }
+
     /// For how many there is room now, on a stream of so many seats.
     pub(super) fn room(&self, seats: usize) -> usize {
         self.0.lock().room(seats)
@@ -126,6 +136,9 @@ impl<T> Stream for Unread<T> {
             return Poll::Ready(None);
         }
         inside.reader.sleep(context);
+        drop(inside);
+        executor::has(Part::Outbox, Place::of(&*self.0));
+        executor::has(Part::Body, Place::of(&*self));
         Poll::Pending
     }
 }

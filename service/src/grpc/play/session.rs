@@ -40,11 +40,12 @@ use super::{
 };
 use crate::{
     admission::{Room, Share, Verdict},
-    executor::one_more,
+    executor::{self, Part, one_more},
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
     ladders::Presence,
     limits,
     matches::LiveSeat,
+    prefetch::Place,
     table::Moment,
 };
 
@@ -199,6 +200,8 @@ impl Session {
         validity: Validity,
     ) -> End {
         let backend = Arc::clone(&self.backend);
+        executor::has(Part::Post, Place::of(&*self.post));
+        executor::has(Part::Outbox, out.place());
         let mut events = Events::new(Arc::clone(&self.post), out, &backend.drain, validity);
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
         events.look_at(Due::Ping, self.ping_at);

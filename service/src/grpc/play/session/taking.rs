@@ -14,7 +14,7 @@ use crate::prefetch;
 
 impl Session {
     /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
-    /// ends or by this fault. What they need is read for all of them before the first is taken in.
+    /// ends or by this fault. What they need is fetched for all of them before the first is taken in.
     pub(super) fn hear_with_those_behind(
         &mut self,
         first: Result<Option<v1::PlayRequest>, Status>,
