@@ -205,7 +205,7 @@ impl Shared {
         let inside = self.lock();
         // With one alone there is nothing to be done in the meantime.
         if inside.ready.len() > 1 {
-            let first = inside.ready.iter().take(2 * AHEAD - 1);
+            let first = inside.ready.iter().take(2 * AHEAD);
             first.for_each(|(_, task)| Place::of(&**task).fetch());
             let next = inside.ready.iter().take(AHEAD);
             next.clone().for_each(|(place, _)| place.fetch());

@@ -9,8 +9,8 @@ use std::hint::black_box;
 
 use prefetch_index::prefetch_index;
 
-/// For how many it is read or fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched for the last
-/// is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
+/// For how many it is read or fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched
+/// for the last is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
 pub(crate) const AT_ONCE: usize = 16;
 
 /// Reads these: values, not references to them.

@@ -266,7 +266,7 @@ impl Handle {
         !self.counts.is_over.load(Ordering::Acquire)
     }
 
-    /// Has fetched what it takes to act.
+    /// Has what it takes to act fetched.
     pub(super) fn fetch(&self) {
         Place::of(&*self.counts).fetch();
         Place::of(&*self.news).fetch();

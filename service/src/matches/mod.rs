@@ -397,7 +397,7 @@ impl Matches {
         self.live_matches().handle(match_id).cloned()
     }
 
-    /// Has fetched what it takes to act in these matches, of all before what that leads to: see [`prefetch`].
+    /// Has what it takes to act in these matches fetched, of all before what that leads to: see [`prefetch`].
     pub(crate) fn prefetch(&self, matches: impl Iterator<Item = MatchId>) {
         let live = self.live_matches();
         let mut found = [None; prefetch::AT_ONCE];

@@ -72,7 +72,7 @@ pub(super) struct Asked {
     known: usize,
     /// Whether the body is text: base64 of all that it would be else.
     is_text: bool,
-    /// Whether the request is answered.
+    /// Whether the request is answered: once it is, no piece of it looks at what others have.
     answered: bool,
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Hearing {
     left: Vec<Room>,
     /// Where those call who may have something to tell.
     post: Arc<Post>,
-    /// Those of them that come next, for whom what they need was read.
+    /// Those of them that come next, for whom what they need was fetched.
     ahead: VecDeque<u32>,
 }
 
@@ -44,7 +44,7 @@ struct Listener {
 }
 
 /// Tells the task that runs here where its only listener is, if it has one alone.
-fn tell_parts(only: Option<&Listener>) {
+fn tell(only: Option<&Listener>) {
     let subscription = only.and_then(|listener| listener.following.subscription());
     let places = [
         (Part::Listener, only.map(Place::of)),
@@ -68,6 +68,7 @@ fn fetch<'a>(listeners: impl Iterator<Item = &'a Listener>) {
         }
     }
     for subscription in found.iter().flatten() {
+        // By them it is encoded.
         Place::of(&subscription.info().rules).fetch();
         if let Some(queue) = subscription.queue() {
             queue.fetch();
@@ -130,7 +131,8 @@ impl Hearing {
 
     /// Of many seats those that are called are fetched, of one alone all is whenever the session runs.
     fn tell_parts(&self) {
-        tell_parts(self.listeners.values().next().filter(|_| self.listeners.len() == 1));
+        let is_alone = self.listeners.len() == 1;
+        tell(is_alone.then(|| self.listeners.values().next()).flatten());
     }
 
     /// Gives up the room of those that are left: no more waits for the reader than those have room for that are listened to.
