@@ -74,7 +74,7 @@ impl Executor {
             shared: Arc::clone(shared),
         });
         entry.insert(Arc::clone(&task));
-        inside.ready.push_back((place, task));
+        inside.ready.push_back(task);
         Shared::wake_one(inside);
     }
 }
@@ -109,8 +109,8 @@ struct Shared(Mutex<Inside>);
 
 #[derive(Default)]
 struct Inside {
-    /// Tasks that are to run, in order, and where each has its memory.
-    ready: VecDeque<(Place, Arc<Task>)>,
+    /// Tasks that are to run, in order.
+    ready: VecDeque<Arc<Task>>,
     /// All that are not at their end: what nobody calls any more is dropped with the runtime, as it would be by the runtime.
     all: Slab<Arc<Task>>,
     /// Runners that have found nothing to do.
@@ -160,7 +160,7 @@ impl Shared {
     fn ready(&self, task: Arc<Task>) {
         let mut inside = self.lock();
         if inside.stage != Stage::Gone {
-            inside.ready.push_back((task.place, task));
+            inside.ready.push_back(task);
             Self::wake_one(inside);
         }
     }
@@ -178,7 +178,7 @@ impl Shared {
     /// is. Where there is none now, this runner is called for the next; where there will never be any, it is at its end.
     fn next(&self, runner: &Waker) -> Poll<Option<Arc<Task>>> {
         let mut inside = self.lock();
-        let Some((_, next)) = inside.ready.pop_front() else {
+        let Some(next) = inside.ready.pop_front() else {
             if inside.is_over() {
                 return Poll::Ready(None);
             }
@@ -187,8 +187,8 @@ impl Shared {
             }
             return Poll::Pending;
         };
-        let farther = inside.ready.get(2 * AHEAD - 1).map(|(_, task)| Place::of(&**task));
-        let behind = inside.ready.get(AHEAD - 1).map(|(place, task)| (*place, task.parts.places()));
+        let farther = inside.ready.get(2 * AHEAD - 1).map(|task| Place::of(&**task));
+        let behind = inside.ready.get(AHEAD - 1).map(|task| (task.place, task.parts.places()));
         drop(inside);
         if let Some(farther) = farther {
             farther.fetch();
@@ -206,10 +206,10 @@ impl Shared {
         // With one alone there is nothing to be done in the meantime.
         if inside.ready.len() > 1 {
             let first = inside.ready.iter().take(2 * AHEAD);
-            first.for_each(|(_, task)| Place::of(&**task).fetch());
+            first.for_each(|task| Place::of(&**task).fetch());
             let next = inside.ready.iter().take(AHEAD);
-            next.clone().for_each(|(place, _)| place.fetch());
-            next.flat_map(|(_, task)| task.parts.places()).for_each(Place::fetch);
+            next.clone().for_each(|task| task.place.fetch());
+            next.flat_map(|task| task.parts.places()).for_each(Place::fetch);
         }
     }
 
@@ -289,7 +289,7 @@ impl Task {
         // As of a task of the runtime, a panic is told by whoever has a hook for it.
         let mut polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
         // Called as it ran it runs once more, while it is at hand: hyper's tasks call themselves with each message that they send.
-        if matches!(polled, Ok(Poll::Pending)) && !GOES_BEHIND.get() && self.is_called() {
+        if matches!(polled, Ok(Poll::Pending)) && !GOES_BEHIND.get() && self.takes_call() {
             polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
         }
         self.parts.take_told();
@@ -307,8 +307,8 @@ impl Task {
         }
     }
 
-    /// Whether it was called since it runs. Then it runs for that call.
-    fn is_called(&self) -> bool {
+    /// Whether it was called since it runs. It takes that call, and runs for it.
+    fn takes_call(&self) -> bool {
         self.state.compare_exchange(CALLED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 

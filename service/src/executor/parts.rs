@@ -10,13 +10,13 @@ use crate::prefetch::Place;
 /// Which of them. A task has one of each at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// What a session is called by.
+    /// What those that listen to seats are called by.
     Post,
     /// What a session has said and its client has yet to read.
     Outbox,
-    /// The body of a request, or of a response, which is in boxes of its own.
+    /// What answers a call, and then the body of its response; of a session the body of its request. They are in boxes of their own.
     Body,
-    /// The only seat of a session: its place among those that are listened to, what it calls by, its subscription, and the queue of that.
+    /// The only seat that is listened to: its place among those that might be, what it calls by, its subscription, and the queue of that.
     Listener,
     Call,
     Subscription,

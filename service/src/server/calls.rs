@@ -1,6 +1,7 @@
 //! The calls of one connection: counted while they are open, and answered as fast as their client reads.
 
 use std::{
+    convert::Infallible,
     future::{pending, poll_fn},
     pin::Pin,
     sync::Arc,
@@ -29,7 +30,9 @@ use super::{
 };
 use crate::{
     admission::{OpenCall, Origin, Purpose, Queued, Room, Traffic, Turn},
+    executor::{self, Part},
     metrics::GivenUp,
+    prefetch::Place,
 };
 
 /// What answers the requests of one connection.
@@ -55,8 +58,8 @@ impl Calls {
 
 impl Service<Request<Incoming>> for Calls {
     type Response = Response<Answer>;
-    type Error = std::convert::Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+    type Error = Infallible;
+    type Future = Answering;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let Self { routes, origin, timeout, max_request_bytes } = self;
@@ -72,7 +75,7 @@ impl Service<Request<Incoming>> for Calls {
         };
         let coming = Arc::new(Coming::default());
         let mut request = asked(request, *max_request_bytes, &traffic, &coming);
-        async move {
+        let answering = async move {
             let at_work = traffic.workers().acquire_owned().await.ok();
             // While its client has not read what it was answered, it is asked nothing more. What it was answered before is
             // known only now that this one is at work.
@@ -125,8 +128,20 @@ impl Service<Request<Incoming>> for Calls {
                 response.body_mut().begin().await;
             }
             Ok(response)
-        }
-        .boxed()
+        };
+        Answering(Box::pin(answering))
+    }
+}
+
+/// What answers a call. It waits for the journal while others are answered: its memory is fetched before it goes on.
+pub(super) struct Answering(BoxFuture<'static, Result<Response<Answer>, Infallible>>);
+
+impl Future for Answering {
+    type Output = Result<Response<Answer>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        executor::has(Part::Body, Place::of(&*self.0));
+        self.0.as_mut().poll(context)
     }
 }
 

@@ -129,8 +129,9 @@ impl Hearing {
         self.tell_parts();
     }
 
-    /// Of many seats those that are called are fetched, of one alone all is whenever the session runs.
+    /// Of many seats those that are called are fetched, of one alone all is whenever the task runs that listens.
     fn tell_parts(&self) {
+        executor::has(Part::Post, Place::of(&*self.post));
         let is_alone = self.listeners.len() == 1;
         tell(is_alone.then(|| self.listeners.values().next()).flatten());
     }

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     admission::{Room, Share},
+    executor::{self, Part},
     grpc::{
         backend::Backend,
         caller::Caller,
@@ -37,6 +38,7 @@ use crate::{
     },
     limits,
     matches::Audience,
+    prefetch::Place,
 };
 
 /// What is said on such a stream.
@@ -138,6 +140,7 @@ struct Started {
 impl Observing {
     /// What is told next.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Told, Status>>> {
+        executor::has(Part::Body, Place::of(&*self));
         // First, so that a match that is replayed is told before the next one is asked for.
         if let Poll::Ready((handle, heard)) = self.hearing.poll_next(context) {
             return Poll::Ready(Some(told(handle, heard).map_err(Status::from)));

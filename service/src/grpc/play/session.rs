@@ -45,7 +45,6 @@ use crate::{
     ladders::Presence,
     limits,
     matches::LiveSeat,
-    prefetch::Place,
     table::Moment,
 };
 
@@ -200,7 +199,6 @@ impl Session {
         validity: Validity,
     ) -> End {
         let backend = Arc::clone(&self.backend);
-        executor::has(Part::Post, Place::of(&*self.post));
         executor::has(Part::Outbox, out.place());
         let mut events = Events::new(Arc::clone(&self.post), out, &backend.drain, validity);
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);

@@ -106,7 +106,7 @@ impl Host {
 fn counted(made: Arc<AtomicUsize>, bytes: usize) -> Answered {
     let piece = async move {
         made.fetch_add(1, Ordering::Relaxed);
-        Ok::<_, std::convert::Infallible>(Bytes::from(vec![0; bytes]))
+        Ok::<_, Infallible>(Bytes::from(vec![0; bytes]))
     };
     Body::from_stream(futures::stream::once(piece)).into_response()
 }
