@@ -12,6 +12,8 @@ pub(crate) fn zetema() -> Command {
     for name in ["ZETEMA_TOKEN", "ZETEMA_SERVER", "ZETEMA_DATA", "ZETEMA_LOG"] {
         command.env_remove(name);
     }
+    // A debug build on a busy machine is late all the time: the servers too that a command starts for itself.
+    command.env("ZETEMA_MAX_LATE_MS", "60000");
     command
 }
 
@@ -43,8 +45,6 @@ impl Served {
             .arg("--data")
             .arg(data.path())
             .args(flags)
-            // A debug build on a busy machine is late all the time.
-            .args(["--max-late-ms", "60000"])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

@@ -140,8 +140,11 @@ impl Future for Answering {
     type Output = Result<Response<Answer>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        executor::has(Part::Body, Place::of(&*self.0));
-        self.0.as_mut().poll(context)
+        let polled = self.0.as_mut().poll(context);
+        // What answered is gone then, however long its answer goes on.
+        let place = if polled.is_ready() { Place::NOWHERE } else { Place::of(&*self.0) };
+        executor::has(Part::Body, place);
+        polled
     }
 }
 
