@@ -24,6 +24,7 @@ pub mod repair;
 pub mod restore;
 mod seldom;
 pub mod server;
+mod short_queue;
 /// The simulation of the workspace's tests, which sees the bugs of `planted` when it is compiled into this crate.
 #[cfg(test)]
 #[path = "../../tests/src/simulation/mod.rs"]

@@ -1,10 +1,10 @@
 //! A queue from many tasks to one.
 
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::limits;
+use crate::short_queue::ShortQueue;
 
 /// What many put in and one takes out, in the order in which it came. It has no bound of its own: how much may come bounds it. Whoever
 /// takes is woken once for all that has come since it found nothing.
@@ -13,7 +13,7 @@ pub(crate) struct Mailbox<T>(Mutex<Inside<T>>);
 
 #[derive(Debug)]
 struct Inside<T> {
-    letters: VecDeque<T>,
+    letters: ShortQueue<T>,
     taker: Option<Waker>,
 }
 
@@ -26,6 +26,13 @@ impl<T> Mailbox<T> {
         if let Some(taker) = taker {
             taker.wake();
         }
+    }
+
+    /// Looks at the first ones, so many at most, and says at how many.
+    pub(crate) fn look(&self, most: usize, at: impl FnMut(&T)) -> usize {
+        let inside = self.lock();
+        inside.letters.iter().take(most).for_each(at);
+        most.min(inside.letters.len())
     }
 
     /// The next one, if it is there.
@@ -49,15 +56,14 @@ impl<T> Mailbox<T> {
         &self,
         context: &Context<'_>,
         most: usize,
-        to: &mut VecDeque<T>,
+        to: &mut ShortQueue<T>,
     ) -> Poll<()> {
         let mut inside = self.lock();
         if inside.letters.is_empty() {
             inside.waits(context);
             return Poll::Pending;
         }
-        let some = most.min(inside.letters.len());
-        to.extend(inside.letters.drain(..some));
+        inside.letters.pop_some(most).for_each(|letter| to.push_back(letter));
         Poll::Ready(())
     }
 
@@ -80,7 +86,7 @@ impl<T> Inside<T> {
 
 impl<T> Default for Mailbox<T> {
     fn default() -> Self {
-        Self(Mutex::new(Inside { letters: VecDeque::new(), taker: None }))
+        Self(Mutex::new(Inside { letters: ShortQueue::new(), taker: None }))
     }
 }
 
@@ -97,6 +103,13 @@ mod tests {
         let take = || poll_fn(|context| mailbox.poll_take(context));
         mailbox.put(1);
         mailbox.put(2);
+        let look = |most| {
+            let mut seen = Vec::new();
+            let count = mailbox.look(most, |letter| seen.push(*letter));
+            assert_eq!(count, seen.len());
+            seen
+        };
+        assert_eq!([look(1), look(2), look(3)], [vec![1], vec![1, 2], vec![1, 2]]);
         assert_eq!((take().await, take().await), (1, 2));
         let putting = Arc::clone(&mailbox);
         let (taken, put) = tokio::join!(take(), async move { putting.put(3) });
@@ -106,17 +119,19 @@ mod tests {
     #[tokio::test]
     async fn some_are_taken_at_once_in_order_and_whoever_finds_none_is_woken() {
         let mailbox = Arc::new(Mailbox::default());
-        let mut some = VecDeque::from([0]);
+        let mut some = ShortQueue::new();
+        some.push_back(0);
         (1..=3).for_each(|letter| mailbox.put(letter));
-        let take = async |most, some: &mut VecDeque<i32>| {
+        let take = async |most, some: &mut ShortQueue<i32>| {
             poll_fn(|context| mailbox.poll_take_some(context, most, some)).await;
         };
         take(2, &mut some).await;
-        assert_eq!(some, [0, 1, 2]);
+        let has = |some: &ShortQueue<i32>| some.iter().copied().collect::<Vec<_>>();
+        assert_eq!(has(&some), [0, 1, 2]);
         take(2, &mut some).await;
-        assert_eq!(some, [0, 1, 2, 3]);
+        assert_eq!(has(&some), [0, 1, 2, 3]);
         let putting = Arc::clone(&mailbox);
         tokio::join!(take(2, &mut some), async move { putting.put(4) });
-        assert_eq!(some, [0, 1, 2, 3, 4]);
+        assert_eq!(has(&some), [0, 1, 2, 3, 4]);
     }
 }

@@ -5,18 +5,11 @@
 //! the first is done. Nothing waits for what was read, so the processor fetches it at once, and not piece by piece. What can't be read, as
 //! the state of a task that only its own code knows, or what is behind a lock, is fetched by where it is.
 
-use std::hint::black_box;
-
 use prefetch_index::prefetch_index;
 
 /// For how many it is read or fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched
 /// for the last is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
 pub(crate) const AT_ONCE: usize = 16;
-
-/// Reads these: values, not references to them.
-pub(crate) fn read<T: Copy>(values: T) {
-    black_box(values);
-}
 
 /// Bytes that the processor fetches at once.
 const LINE: usize = 64;
@@ -25,7 +18,7 @@ const MOST_LINES: usize = LINE - 1;
 
 /// Where something is in memory, or the first part of it, for what can't be read: its first line, and in the bits that are 0 in the
 /// address of a line how many there are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Place(usize);
 
 impl Place {

@@ -16,10 +16,8 @@ pub(crate) enum Part {
     Outbox,
     /// What answers a call, and then the body of its response; of a session the body of its request. They are in boxes of their own.
     Body,
-    /// The only seat that is listened to: its place among those that might be, what it calls by, its subscription, and the queue of that.
-    Listener,
+    /// What the only seat that is listened to calls by, and the queue of its subscription.
     Call,
-    Subscription,
     Queue,
 }
 

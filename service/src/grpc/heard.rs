@@ -1,6 +1,7 @@
 //! What a subscription of the core says, as messages of the wire: the same for Play, Observe and `WatchMatch`.
 
 use std::{
+    mem,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -139,7 +140,7 @@ pub(super) async fn follow(
         }),
     };
     let seq = subscription.last_seq();
-    Ok(Followed { start, seq, following: Following(Doing::Listens(Box::new(subscription))) })
+    Ok(Followed { start, seq, following: Following(Doing::Listens(subscription)) })
 }
 
 /// The turns that a match is replayed in.
@@ -188,8 +189,9 @@ async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead,
 /// A subscription that is heard. It ends with the first that is no observation.
 pub(super) struct Following(Doing);
 
+#[expect(clippy::large_enum_variant, reason = "nearly all that are there listen")]
 enum Doing {
-    Listens(Box<Subscription>),
+    Listens(Subscription),
     /// For what is replayed.
     Waits(BoxFuture<'static, (Next, Box<Subscription>)>),
     Ended,
@@ -226,33 +228,37 @@ impl Following {
     /// The next thing that is heard; `None` after the last. What is live is looked at as it is.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard>> {
         loop {
-            let (next, subscription) = match std::mem::replace(&mut self.0, Doing::Ended) {
-                Doing::Listens(mut subscription) => match subscription.poll_live(context) {
-                    Some(Poll::Ready(next)) => (next, subscription),
-                    Some(Poll::Pending) => {
-                        self.0 = Doing::Listens(subscription);
-                        return Poll::Pending;
-                    }
-                    None => {
-                        let waits = async move { (subscription.next().await, subscription) };
-                        self.0 = Doing::Waits(waits.boxed());
+            let (next, told) = match &mut self.0 {
+                Doing::Listens(subscription) => {
+                    let Some(next) = subscription.poll_live(context) else {
+                        self.wait();
                         continue;
-                    }
-                },
-                Doing::Waits(mut waits) => match waits.as_mut().poll(context) {
-                    Poll::Ready(done) => done,
-                    Poll::Pending => {
-                        self.0 = Doing::Waits(waits);
-                        return Poll::Pending;
-                    }
-                },
+                    };
+                    let next = ready!(next);
+                    let told = told(&next, subscription);
+                    (next, told)
+                }
+                Doing::Waits(waits) => {
+                    let (next, subscription) = ready!(waits.as_mut().poll(context));
+                    let told = told(&next, &subscription);
+                    self.0 = Doing::Listens(*subscription);
+                    (next, told)
+                }
                 Doing::Ended => return Poll::Ready(None),
             };
-            let told = told(&next, &subscription);
-            if matches!(next, Next::Observation(_)) {
-                self.0 = Doing::Listens(subscription);
+            if matches!(next, Next::End(_)) {
+                self.0 = Doing::Ended;
             }
             return Poll::Ready(Some(told));
+        }
+    }
+
+    /// Waits for what has to be replayed.
+    fn wait(&mut self) {
+        if let Doing::Listens(subscription) = mem::replace(&mut self.0, Doing::Ended) {
+            let mut subscription = Box::new(subscription);
+            let waits = async move { (subscription.next().await, subscription) };
+            self.0 = Doing::Waits(waits.boxed());
         }
     }
 }
@@ -263,7 +269,7 @@ pub(super) fn told(next: &Next, subscription: &Subscription) -> Heard {
         Next::Observation(observed) => observed,
         Next::End(end) => return ended(end),
     };
-    let encode = |observation: &Observation| encoded::observation(observation, &subscription.info().rules);
+    let encode = |observation: &Observation| encoded::observation(observation, subscription.rules());
     let observation = match subscription.audience().viewer() {
         // A seat has one reader, as a rule.
         Viewer::Seat(_) => EncodedObservation::Own(encode(observed)),

@@ -78,7 +78,7 @@ pub use sqlite::{
 };
 pub(crate) use sqlite::{make_folder, private_file};
 pub use store::{
-    Append, Completion, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches,
+    Append, Completion, Fetch, Finish, FinishedMatch, History, Journal, Listing, Never, NewMatch, NewMatches,
     Request, RequestKey, RequestState, ResultRow, ServerJournal, Standing, StoredMatch, StoredRecord,
     Visibility,
 };

@@ -14,23 +14,39 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
-/// Who is told what became of an append: a closure, or what can read beforehand the memory that it will need.
+/// A step of fetching memory that will be needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// What it knows the place of.
+    First,
+    /// What that leads to, which was fetched by now.
+    Next,
+}
+
+impl Fetch {
+    /// Both, in order.
+    pub const STEPS: [Self; 2] = [Self::First, Self::Next];
+}
+
+/// Who is told what became of an append: a closure, or what can have fetched beforehand the memory that it will need.
 ///
 /// It is told once at most. One that is dropped untold takes it that nobody knows what became of the append.
 ///
 /// ```
-/// # use zetema_service::journal::{AppendOutcome, Completion, Outcome, Version};
+/// # use zetema_service::journal::{AppendOutcome, Completion, Fetch, Outcome, Version};
 /// let (told, outcome) = std::sync::mpsc::channel();
 /// let then: Box<dyn Completion> = Box::new(move |outcome: AppendOutcome| told.send(outcome).unwrap());
-/// then.prefetch();
+/// Fetch::STEPS.into_iter().for_each(|step| then.prefetch(step));
 /// then.complete(Outcome::Done(Version::new(2)));
 /// assert_eq!(outcome.recv().unwrap(), Outcome::Done(Version::new(2)));
 /// ```
 pub trait Completion: Send {
-    /// Reads what [`Self::complete`] will need, and does nothing else: it takes no lock, and does not panic. A journal that answers many
-    /// at once may have some of them do this, one after the other, before the first is told, so that the processor fetches the memory of
-    /// all of them at once.
-    fn prefetch(&self) {}
+    /// Has fetched what [`Self::complete`] will need, and does nothing else: it takes no lock, and does not panic. A journal that answers
+    /// many at once may have some of them do this, each step one after the other, before the first is told, so that the processor fetches
+    /// the memory of all of them at once.
+    fn prefetch(&self, step: Fetch) {
+        let _nothing = step;
+    }
 
     /// The append has come to this. Whoever is told does little, and waits for nothing.
     fn complete(self: Box<Self>, outcome: AppendOutcome);

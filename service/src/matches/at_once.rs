@@ -7,13 +7,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tracing::Span;
 
 use super::message::{Commanded, Handle, Message, Promise};
 use super::running_table::{RunningTable, State};
-use crate::journal::{AppendOutcome, Cause, Completion, Outcome};
+use crate::journal::{AppendOutcome, Cause, Completion, Fetch, Outcome};
 use crate::limits;
 #[cfg(test)]
 use crate::planted::{self, Bug};
@@ -44,7 +44,7 @@ impl Handle {
         }
         match table.table.decide(&asked.command, asked.arrival) {
             Ok(Decided::Write(changes)) if !changes.iter().any(Change::ends_match) => {
-                return write(table, changes, asked, Arc::clone(&self.news));
+                return write(table, changes, asked);
             }
             Ok(Decided::Write(_) | Decided::TimedOut(_)) => return Err(asked.into()),
             Ok(Decided::Already(done)) => answer(&table, asked, Ok(done)),
@@ -66,7 +66,6 @@ fn write(
     table: OwnedMutexGuard<RunningTable>,
     changes: Vec<Change>,
     asked: Commanded,
-    news: Arc<Notify>,
 ) -> Result<(), Box<Message>> {
     let entries = table.entries(changes);
     // Why not, its task says.
@@ -77,7 +76,7 @@ fn write(
     let whole = asked.taken(&table.measures, at);
     let begun = table.clock.shown_at(at);
     let writing = traces::stage!(whole, "journal");
-    let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at, news };
+    let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at };
     journal.append_then(append, Box::new(Writing(Some(write))));
     Ok(())
 }
@@ -86,9 +85,9 @@ fn write(
 struct Writing(Option<Write>);
 
 impl Completion for Writing {
-    fn prefetch(&self) {
+    fn prefetch(&self, step: Fetch) {
         if let Some(write) = &self.0 {
-            write.table.prefetch();
+            write.table.prefetch(step);
         }
     }
 
@@ -109,7 +108,6 @@ struct Write {
     writing: Span,
     begun: Moment,
     at: Instant,
-    news: Arc<Notify>,
 }
 
 impl Writing {
@@ -130,7 +128,7 @@ impl Drop for Writing {
 
 impl Write {
     fn ended(self, outcome: AppendOutcome) {
-        let Self { mut table, entries, command, arrival, reply, whole, writing, begun, at, news } = self;
+        let Self { mut table, entries, command, arrival, reply, whole, writing, begun, at } = self;
         drop(writing);
         // One table's panic is nothing to the others whose commit it shares.
         let done = catch_unwind(AssertUnwindSafe(|| {
@@ -149,8 +147,9 @@ impl Write {
             (Err(Rejection::Damaged), true)
         });
         reply.keep(done);
+        let news = needs_its_task.then(|| Arc::clone(&table.news));
         drop(table);
-        if needs_its_task {
+        if let Some(news) = news {
             news.notify_one();
         }
     }

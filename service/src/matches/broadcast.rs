@@ -4,10 +4,10 @@
 //! one wakes the readers row by row, and lets others run after each row. So neither the players of the match nor other matches wait until
 //! a crowd is served.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use smallvec::{SmallVec, smallvec};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 
@@ -15,6 +15,7 @@ use super::End;
 use super::backlog::Backlog;
 use super::observed::Shown;
 use crate::limits::READERS_WOKEN_AT_ONCE;
+use crate::short_queue::ShortQueue;
 use crate::sleeper::Sleeper;
 
 /// The table's side: what it shows. When it is dropped without an end, its readers are told that the server stops.
@@ -36,7 +37,7 @@ struct SharedLog(Mutex<Log>);
 
 /// What was shown and not read by all who are in time.
 struct Log {
-    unread: VecDeque<Unread>,
+    unread: ShortQueue<Unread>,
     backlog: Arc<Backlog>,
     /// The place of the first of them, or of what comes next if there is none. Who has yet to read an earlier one has
     /// fallen behind.
@@ -45,13 +46,13 @@ struct Log {
     /// The readers who have not fallen behind.
     in_time: usize,
     /// Each wakes its readers in the order of their places.
-    rows: Vec<Row>,
+    rows: SmallVec<[Row; 1]>,
     end: Option<End>,
 }
 
 /// Readers who are woken at once. At a place that one has left is nobody.
 #[derive(Default)]
-struct Row(Vec<Sleeper>);
+struct Row(SmallVec<[Sleeper; 1]>);
 
 /// Where a reader is.
 #[derive(Clone, Copy)]
@@ -207,8 +208,9 @@ impl SharedLog {
 }
 
 impl Log {
-    const fn new(backlog: Arc<Backlog>) -> Self {
-        Self { unread: VecDeque::new(), backlog, first: 0, bytes: 0, in_time: 0, rows: Vec::new(), end: None }
+    fn new(backlog: Arc<Backlog>) -> Self {
+        let (unread, rows) = (ShortQueue::new(), SmallVec::new());
+        Self { unread, backlog, first: 0, bytes: 0, in_time: 0, rows, end: None }
     }
 
     /// The place of what is shown next.
@@ -228,7 +230,7 @@ impl Log {
                 return Place { row, index: readers.len() - 1 };
             }
         }
-        self.rows.push(Row(vec![Sleeper::Awake]));
+        self.rows.push(Row(smallvec![Sleeper::Awake]));
         Place { row: self.rows.len() - 1, index: 0 }
     }
 
@@ -270,9 +272,7 @@ impl Log {
         self.first += 1;
         self.forget(&shown);
         self.in_time -= behind;
-        for unread in &mut self.unread {
-            unread.by -= behind;
-        }
+        self.unread.iter_mut().for_each(|unread| unread.by -= behind);
         self.tidy();
         behind
     }
@@ -280,7 +280,7 @@ impl Log {
     /// What is at this place, or why nothing is. `None`: nothing yet.
     fn read(&mut self, place: u64) -> Option<Result<Arc<Shown>, End>> {
         let Some(index) = self.index(place) else { return Some(Err(End::Lagging)) };
-        let Some(unread) = self.unread.get_mut(index) else { return self.end.clone().map(Err) };
+        let Some(unread) = self.unread.iter_mut().nth(index) else { return self.end.clone().map(Err) };
         unread.by -= 1;
         let shown = Arc::clone(&unread.shown);
         self.tidy();
@@ -292,9 +292,7 @@ impl Log {
         // Who is behind is not counted any more.
         let Some(index) = self.index(place) else { return };
         self.in_time -= 1;
-        for unread in self.unread.range_mut(index..) {
-            unread.by -= 1;
-        }
+        self.unread.iter_mut().skip(index).for_each(|unread| unread.by -= 1);
         self.tidy();
     }
 
@@ -305,7 +303,7 @@ impl Log {
 
     /// Drops what all have read.
     fn tidy(&mut self) {
-        while let Some(Unread { by: 0, .. }) = self.unread.front() {
+        while self.unread.iter().next().is_some_and(|first| first.by == 0) {
             if let Some(Unread { shown, by: _ }) = self.unread.pop_front() {
                 self.first += 1;
                 self.forget(&shown);

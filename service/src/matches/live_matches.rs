@@ -41,12 +41,7 @@ impl LiveMatches {
 
     /// The way to the table of a match that is not over.
     pub(super) fn handle(&self, match_id: MatchId) -> Option<&Arc<Handle>> {
-        self.untouched(match_id).filter(|handle| handle.runs())
-    }
-
-    /// The same, and of a match that has just ended too: nothing of the way itself is read.
-    pub(super) fn untouched(&self, match_id: MatchId) -> Option<&Arc<Handle>> {
-        self.handles.get(&match_id)
+        self.handles.get(&match_id).filter(|handle| handle.runs())
     }
 
     /// Those that come after a place in a list of them, the latest created first.

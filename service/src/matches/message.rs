@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tracing::Span;
 use zetema_proto::Views;
@@ -211,8 +211,6 @@ pub(super) struct Handle {
     pub(super) counts: Arc<Counts>,
     /// The table itself: what can be done at once is, by whoever asks for it.
     pub(super) table: Arc<Mutex<RunningTable>>,
-    /// Tells its task that something was done without it that it has to know of.
-    pub(super) news: Arc<Notify>,
 }
 
 /// What is counted of a running table.
@@ -266,11 +264,9 @@ impl Handle {
         !self.counts.is_over.load(Ordering::Acquire)
     }
 
-    /// Has what it takes to act fetched.
-    pub(super) fn fetch(&self) {
-        Place::of(&*self.counts).fetch();
-        Place::of(&*self.news).fetch();
-        Place::of(&*self.table).fetch();
+    /// Where it has what it takes to act.
+    pub(super) fn places(&self) -> [Place; 2] {
+        [Place::of(&*self.counts), Place::of(&*self.table)]
     }
 
     /// How many entries the match has.

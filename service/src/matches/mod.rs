@@ -50,6 +50,7 @@ mod subscription;
 mod task;
 #[cfg(test)]
 pub(crate) mod tests;
+mod way;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -82,11 +83,11 @@ pub use server_clock::ServerClock;
 pub use subscribers::End;
 pub(crate) use subscription::{Kept, Outgrown};
 pub use subscription::{Next, Running, Start, Subscription};
+pub(crate) use way::Way;
 
 use crate::journal::{Journal, MatchId, ReadError, UnixMillis};
 use crate::limits::ABORTS_AT_ONCE;
 use crate::metrics::TableMeasures;
-use crate::prefetch::{self, Place};
 use crate::table::{
     Arrival, Command, MatchInfo, MatchStage, Moment, Rejection, SeatInfo, SeatState, Shuffler,
 };
@@ -397,15 +398,9 @@ impl Matches {
         self.live_matches().handle(match_id).cloned()
     }
 
-    /// Has what it takes to act in these matches fetched, of all before what that leads to: see [`prefetch`].
-    pub(crate) fn prefetch(&self, matches: impl Iterator<Item = MatchId>) {
-        let live = self.live_matches();
-        let mut found = [None; prefetch::AT_ONCE];
-        for (found, handle) in found.iter_mut().zip(matches.filter_map(|match_id| live.untouched(match_id))) {
-            Place::of(&**handle).fetch();
-            *found = Some(handle);
-        }
-        found.iter().flatten().for_each(|handle| handle.fetch());
+    /// The way to the table of a match, to be kept: to nowhere, if the match does not run.
+    pub(crate) fn way(&self, match_id: MatchId) -> Way {
+        self.live_matches().handle(match_id).map(Way::new).unwrap_or_default()
     }
 
     /// Why a match that has not ended does not run.

@@ -9,7 +9,7 @@ use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::message::{Answered, Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
-use super::{Audience, Joined, Matches, Subscription};
+use super::{Audience, Joined, Matches, Subscription, Way};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
 
@@ -239,14 +239,13 @@ impl Matches {
     /// The same without waiting, asked at this instant. What is promised is told nothing where the match does not run, and where its
     /// table has no room.
     pub(crate) fn command_at_once(
-        &self,
-        match_id: MatchId,
+        way: &Way,
         command: Command,
         arrival: Arrival,
         (span, at): (Span, Instant),
         reply: Promise,
     ) {
-        let Some(handle) = self.handle(match_id) else { return };
+        let Some(handle) = way.handle() else { return };
         let asked = Commanded { command, arrival, asked: Asked::of(span, at), reply };
         if let Err(asked) = handle.at_once(asked) {
             // What is not taken is dropped, and its promise with it.

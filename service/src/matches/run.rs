@@ -78,8 +78,10 @@ impl Matches {
             bot_seats: Arc::clone(&self.shared.bot_seats),
             taken: None,
             clock: config.clock.clone(),
-            limits,
+            match_entries: limits.match_entries,
+            follow_gap_entries: limits.follow_gap_entries,
             stop: stop.clone(),
+            news: Arc::clone(&news),
             deal_set: None,
             shared: None,
             measures: self.shared.measures.clone(),
@@ -95,7 +97,6 @@ impl Matches {
             deadline: deadline_seen,
             counts: Arc::clone(&counts),
             table: Arc::clone(&table),
-            news: Arc::clone(&news),
         };
         self.shared.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle);
         // Behind it, as a bot that is told of its seat comes at once.

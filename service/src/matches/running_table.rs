@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
@@ -25,14 +25,14 @@ use super::storage::{Lost, Storage, Stored};
 use super::subscribers::Subscribers;
 use super::subscription::{Past, Running};
 use super::task::Over;
-use super::{Audience, Clock, Limits, PlayerFault};
+use super::{Audience, Clock, PlayerFault};
 use crate::challenges::{ChallengeOver, Taken};
-use crate::journal::UnixMillis;
+use crate::journal::{Fetch, UnixMillis};
 use crate::limits;
 use crate::metrics::TableMeasures;
 #[cfg(test)]
 use crate::planted::{self, Bug};
-use crate::prefetch;
+use crate::prefetch::Place;
 #[cfg(test)]
 use crate::table::Snapshot;
 use crate::table::{
@@ -56,8 +56,12 @@ pub(super) struct RunningTable {
     /// The challenges among its seats.
     pub(super) taken: Option<Taken>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) limits: Limits,
+    /// How many entries the match may have, and how many a reader may miss who follows it live.
+    pub(super) match_entries: usize,
+    pub(super) follow_gap_entries: usize,
     pub(super) stop: CancellationToken,
+    /// Tells its task that something was done without it that it has to know of.
+    pub(super) news: Arc<Notify>,
     pub(super) deal_set: Option<DealSetMember>,
     /// The memory of what has happened in it, and of what it shares with the matches of its deal set.
     pub(super) held: Held,
@@ -77,17 +81,23 @@ pub(super) enum State {
     Whole,
     /// Something is being applied. Who finds it so has the lock of one who panicked meanwhile.
     Changing,
+    /// It can't be written here any more.
+    Lost,
     /// Its task is over.
     Left,
 }
 
 impl RunningTable {
-    /// Reads what an action needs.
-    pub(super) fn prefetch(&self) {
-        self.table.prefetch();
-        self.subscribers.prefetch();
-        let entries = self.counts.entries.load(Ordering::Relaxed);
-        prefetch::read((self.alarm, self.state, entries, self.holders.len(), Arc::strong_count(&self.clock)));
+    /// Has fetched what an action needs.
+    pub(super) fn prefetch(&self, step: Fetch) {
+        match step {
+            Fetch::First => Place::of(self).fetch(),
+            Fetch::Next => {
+                Place::of(&*self.counts).fetch();
+                self.table.prefetch();
+                self.subscribers.prefetch();
+            }
+        }
     }
 
     /// Whether the match is over.
@@ -97,7 +107,7 @@ impl RunningTable {
 
     /// What is due by itself.
     pub(super) fn due(&self) -> Option<Vec<Change>> {
-        let too_long = self.table.too_long(self.limits.match_entries);
+        let too_long = self.table.too_long(self.match_entries);
         if too_long.is_some() {
             tracing::warn!(match_id = %self.table.match_id(), entries = self.table.entry_count(), "a match is too long");
         }
@@ -146,11 +156,10 @@ impl RunningTable {
         let is_earlier = |deadline| self.alarm.is_none_or(|alarm| deadline < alarm);
         self.deadline().is_some_and(is_earlier)
             || self.state != State::Whole
-            || self.stop.is_cancelled()
             || self.is_over()
             || self.storage.retry_at().is_some()
             || self.table.next_change().is_some()
-            || self.table.too_long(self.limits.match_entries).is_some()
+            || self.table.too_long(self.match_entries).is_some()
     }
 
     /// Looks at what is stored while that is not known. Then its clock runs on.
@@ -266,6 +275,7 @@ impl RunningTable {
                 Err(Rejection::OutcomeUnknown)
             }
             Stored::Lost => {
+                self.state = State::Lost;
                 self.stop.cancel();
                 Err(Rejection::Damaged)
             }
@@ -447,7 +457,7 @@ impl RunningTable {
     fn follow(&mut self, audience: Audience, entries: usize, views: Views) -> Result<Followed, Rejection> {
         self.check_audience(audience)?;
         let missed = self.table.shared_entries_from(entries);
-        if missed.len() > self.limits.follow_gap_entries {
+        if missed.len() > self.follow_gap_entries {
             return Ok(Followed::More(missed));
         }
         Ok(Followed::Live { missed, live: self.subscribers.add(audience, views)? })

@@ -1,9 +1,9 @@
 //! The subscribers of one table.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use smallvec::SmallVec;
 use zetema_proto::Views;
 use zetema_rules::{Outcome, Seat, Viewer};
 
@@ -12,7 +12,8 @@ use super::broadcast::{Broadcast, Most, Reader};
 use super::observed::{Shown, observe};
 use super::{Audience, Limits};
 use crate::limits;
-use crate::prefetch::{self, Place};
+use crate::prefetch::Place;
+use crate::short_queue::ShortQueue;
 use crate::sleeper::Sleeper;
 use crate::table::{Effect, Rejection, Table};
 
@@ -77,7 +78,7 @@ struct Line {
 /// What waits for one reader.
 #[derive(Default)]
 struct Waiting {
-    shown: VecDeque<Arc<Shown>>,
+    shown: ShortQueue<Arc<Shown>>,
     bytes: usize,
     end: Option<End>,
     reader: Sleeper,
@@ -142,7 +143,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         let mut waiting = self.0.lock();
         waiting.reader = Sleeper::Gone;
-        waiting.shown = VecDeque::new();
+        waiting.shown = ShortQueue::new();
         self.0.backlog.remove(std::mem::take(&mut waiting.bytes));
     }
 }
@@ -207,10 +208,13 @@ struct Onlookers {
     broadcast: Broadcast,
 }
 
+/// Players that a table has in its own memory. Those of more are elsewhere.
+const FEW_PLAYERS: usize = 2;
+
 /// The subscribers of one table: players, each with a queue of its own, and those who look on, who share a log with all
 /// that see the same.
 pub(super) struct Subscribers {
-    players: Vec<Player>,
+    players: SmallVec<[Player; FEW_PLAYERS]>,
     onlookers: Vec<Onlookers>,
     most_onlookers: usize,
     most_observations: usize,
@@ -218,16 +222,14 @@ pub(super) struct Subscribers {
 }
 
 impl Subscribers {
-    /// Reads what it takes to show the players something.
+    /// Has fetched what it takes to show the players something.
     pub(super) fn prefetch(&self) {
-        for Player { seat, line, .. } in &self.players {
-            prefetch::read((*seat, line.waiting.is_poisoned()));
-        }
+        self.players.iter().for_each(|player| Place::of(&*player.line).fetch());
     }
 
-    pub(super) const fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
+    pub(super) fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
         let &Limits { subscribers: most_onlookers, queued_observations: most_observations, .. } = limits;
-        Self { players: Vec::new(), onlookers: Vec::new(), most_onlookers, most_observations, backlog }
+        Self { players: SmallVec::new(), onlookers: Vec::new(), most_onlookers, most_observations, backlog }
     }
 
     /// Adds one, from the next observation on.
@@ -242,7 +244,7 @@ impl Subscribers {
     }
 
     fn add_player(&mut self, seat: Seat, views: Views) -> Queue {
-        self.players.retain(Player::is_here);
+        self.players.retain(|player| player.is_here());
         let line = Arc::new(Line { waiting: Mutex::default(), backlog: Arc::clone(&self.backlog) });
         self.players.push(Player { seat, views, line: Arc::clone(&line) });
         Queue(line)
@@ -340,9 +342,13 @@ impl Subscribers {
     }
 
     fn finish_players(&mut self, end: &End, which: impl Fn(Seat) -> bool) {
-        for player in self.players.extract_if(.., |player| which(player.seat)) {
-            player.finish(end.clone());
-        }
+        self.players.retain(|player| {
+            let ends = which(player.seat);
+            if ends {
+                player.finish(end.clone());
+            }
+            !ends
+        });
     }
 
     fn finish_onlookers(&mut self, end: &End, which: impl Fn(Viewer) -> bool) {

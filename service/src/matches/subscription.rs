@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::task::yield_now;
 use zetema_proto::Views;
+use zetema_rules::Rules;
 
 use super::message::{Followed, Message, Subscribed};
 use super::observed::{Observed, Shown, observe};
@@ -60,6 +61,8 @@ pub struct Subscription {
     audience: Audience,
     views: Views,
     info: Arc<MatchInfo>,
+    /// Those of the match: by them each observation is encoded.
+    rules: Rules,
     start: Start,
     last_seq: u64,
     feed: Feed,
@@ -160,12 +163,18 @@ impl Subscription {
             Start::Snapshot(snapshot) => snapshot.seq,
             Start::Resumed { after_seq, .. } => *after_seq,
         };
-        Self { matches, match_id: info.match_id, audience, views, info, start, last_seq, feed }
+        let (match_id, rules) = (info.match_id, info.rules);
+        Self { matches, match_id, audience, views, info, rules, start, last_seq, feed }
     }
 
     /// The match as it stood at the start.
     pub fn info(&self) -> &MatchInfo {
         &self.info
+    }
+
+    /// The rules of the match.
+    pub(crate) const fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// How it begins.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use zetema_rules::fair::{MatchSeed, Nonce};
 use zetema_rules::{
     Event, ForfeitReason, Game, LedgerEntry, Outcome, Phase, PlayError, PlayedBy, Seat, SeatClock, SeatEvent,
@@ -209,11 +210,12 @@ impl Table {
                 self.end(Outcome::Result(*result), entry, &mut effect)?;
             }
             Change::SeatTokenRotated { seat, generation } => {
-                let setup = self.seat_mut(*seat)?;
-                if setup.generation.checked_add(1) != Some(*generation) {
+                let current = self.generations.get_mut(seat.index());
+                let current = current.ok_or(Misfit::Misplaced("there is no such seat"))?;
+                if current.checked_add(1) != Some(*generation) {
                     return Err(Misfit::Misplaced("it is not the seat's next token"));
                 }
-                setup.generation = *generation;
+                *current = *generation;
             }
         }
         Ok(effect)
@@ -293,10 +295,10 @@ impl Table {
         let entrants = Arc::clone(&started.entrants);
         let clocks = match self.created.time_control.clock() {
             Some(control) => rules.seats().map(|_| SeatClock::new(*control)).collect(),
-            None => Vec::new(),
+            None => SmallVec::new(),
         };
         let play = Play { game, seed, dealer, entrants, deal_scores: Vec::new(), clocks };
-        self.stage = Stage::Playing(Box::new(play));
+        self.stage = Stage::Playing(play);
         Ok(())
     }
 

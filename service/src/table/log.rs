@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Entry;
 use super::state::Logged;
-use crate::prefetch;
+use crate::prefetch::Place;
 
 /// Entries of a chunk, which fill 2 KiB.
 const CHUNK: usize = 15;
@@ -41,9 +41,9 @@ impl Log {
         self.open.push(logged);
     }
 
-    /// Reads where the next entry goes.
+    /// Has the last entry fetched.
     pub(super) fn prefetch(&self) {
-        prefetch::read((self.full.len(), self.open.last().map(|last| last.decision)));
+        self.open.last().map(Place::of).into_iter().for_each(Place::fetch);
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -56,21 +56,20 @@ impl Log {
 
     /// What happened while this decision was open, in order.
     pub(super) fn at(&self, decision: u32) -> impl Iterator<Item = &Logged> {
-        let begins_before = |chunk: &[Logged]| chunk.first().is_some_and(|logged| logged.decision < decision);
-        // Nearly always it is the current one, or the last: no chunk but the open one is touched then.
-        let full = if begins_before(&self.open) {
+        let before = move |chunk: &[Logged]| chunk.iter().rposition(|logged| logged.decision < decision);
+        let from = move |before: Option<usize>| before.map_or(0, |before| before + 1);
+        // Nearly always it is the current one, or the last: no chunk but the open one is touched then, and of that one its end.
+        let open = before(&self.open);
+        let full = if open.is_some() {
             &[]
         } else {
+            let begins_before =
+                |chunk: &[Logged]| chunk.first().is_some_and(|logged| logged.decision < decision);
             let before = self.full.partition_point(|chunk| begins_before(chunk));
             &self.full[before.saturating_sub(1)..]
         };
-        let chunks = full.iter().map(|chunk| chunk.as_slice()).chain([self.open.as_slice()]);
-        let from = move |chunk: &[Logged]| {
-            chunk.iter().rposition(|logged| logged.decision < decision).map_or(0, |before| before + 1)
-        };
-        chunks
-            .flat_map(move |chunk| &chunk[from(chunk)..])
-            .take_while(move |logged| logged.decision == decision)
+        let full = full.iter().flat_map(move |chunk| &chunk[from(before(chunk))..]);
+        full.chain(&self.open[from(open)..]).take_while(move |logged| logged.decision == decision)
     }
 
     /// The entries from the one with this 0-based number on.

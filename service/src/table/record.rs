@@ -10,7 +10,7 @@ impl Table {
     /// The record of the match; `None` unless it is over. It holds the seed.
     pub fn record(&self) -> Option<Record> {
         let Stage::Over { play, outcome, .. } = &self.stage else { return None };
-        let play = play.as_deref();
+        let play = play.as_ref();
         Some(Record {
             revision: self.created.rules_revision,
             rules: self.created.rules,

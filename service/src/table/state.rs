@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use smallvec::{SmallVec, smallvec};
 use zetema_rules::fair::{MatchSeed, Nonce, NonceHash};
 use zetema_rules::{Game, Outcome, PlayedBy, Seat, SeatClock, Viewer};
 
@@ -14,19 +15,24 @@ use super::{
     Rejection, ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
-use crate::prefetch;
+
+/// Seats of which a table has all that an action needs in one piece of memory. Those of more are elsewhere.
+const FEW_SEATS: usize = 2;
 
 /// One match: what has happened, and the game with everything hidden in it.
 ///
 /// It changes by [`Table::apply`] alone. `Debug` shows no card, no seed and no nonce.
 #[derive(Clone)]
 pub struct Table {
+    pub(super) match_id: MatchId,
     pub(super) created: Arc<Created>,
     pub(super) shuffler: Arc<dyn Shuffler>,
     pub(super) seats: Box<[SeatSetup]>,
+    /// The generation of the token of each seat.
+    pub(super) generations: SmallVec<[u32; FEW_SEATS]>,
     pub(super) stage: Stage,
     /// The number of the last observation of each seat, and behind the seats that of the spectators.
-    pub(super) seqs: Box<[u64]>,
+    pub(super) seqs: SmallVec<[u64; FEW_SEATS + 1]>,
     pub(super) log: Log,
     pub(super) clock: MatchClock,
     /// Since when, by the match's clock, it waits for what it waits for: when the current decision was published.
@@ -41,7 +47,6 @@ pub(super) struct SeatSetup {
     pub(super) seat: Seat,
     pub(super) joined: Join,
     pub(super) nonce: Option<Nonce>,
-    pub(super) generation: u32,
     /// The number of the observation that shows the seat its own forfeit.
     pub(super) forfeited_at: Option<u64>,
 }
@@ -55,15 +60,16 @@ pub(super) enum Join {
 
 /// Where the match stands.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly every table that is there is played at")]
 pub(super) enum Stage {
     /// Not every seat (of the deal set) has joined.
     Joining,
     /// Not every nonce (of the deal set) is there.
     Nonces,
     /// Dealt.
-    Playing(Box<Play>),
+    Playing(Play),
     /// Over, with the play if it was dealt.
-    Over { play: Option<Box<Play>>, outcome: Outcome, at: UnixMillis },
+    Over { play: Option<Play>, outcome: Outcome, at: UnixMillis },
 }
 
 /// The game, and what its decks come from.
@@ -77,7 +83,7 @@ pub(super) struct Play {
     /// The points by side of each deal that is over.
     pub(super) deal_scores: Vec<[u16; Seat::MAX]>,
     /// The clock of each seat, seat 0 first; empty if the match has none.
-    pub(super) clocks: Vec<SeatClock>,
+    pub(super) clocks: SmallVec<[SeatClock; FEW_SEATS]>,
 }
 
 /// An entry, with what receipts and records need of the moment at which it was applied.
@@ -129,13 +135,14 @@ impl Table {
             return Err(ReplayError::FirstEntry);
         };
         let created = Arc::clone(created);
-        let setup =
-            |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, generation: 1, forfeited_at: None };
+        let setup = |seat| SeatSetup { seat, joined: Join::NotYet, nonce: None, forfeited_at: None };
         let seats: Box<[SeatSetup]> = created.rules.seats().map(setup).collect();
         Ok(Self {
+            match_id: created.match_id,
             shuffler,
+            generations: smallvec![1; seats.len()],
             stage: Stage::Joining,
-            seqs: vec![0; seats.len() + 1].into(),
+            seqs: smallvec![0; seats.len() + 1],
             seats,
             log: Log::new(Logged { entry: first, seq: 0, decision: 0, play: None }),
             clock: MatchClock::NEW,
@@ -174,8 +181,8 @@ impl Table {
     }
 
     /// The match's id.
-    pub fn match_id(&self) -> MatchId {
-        self.created.match_id
+    pub const fn match_id(&self) -> MatchId {
+        self.match_id
     }
 
     /// How the match was created. It holds the seed.
@@ -188,17 +195,9 @@ impl Table {
         self.log.len()
     }
 
-    /// Reads what an action needs: see [`prefetch`].
+    /// Has fetched what an action needs that is not in here: see [`prefetch`](crate::prefetch).
     pub(crate) fn prefetch(&self) {
         self.log.prefetch();
-        let Self { waits_since_ms, interrupted, seqs, created, .. } = self;
-        prefetch::read((*waits_since_ms, *interrupted, seqs.first().copied(), created.match_id));
-        if let Stage::Playing(play) = &self.stage {
-            let Play { game, dealer, deal_scores, clocks, .. } = &**play;
-            let public = game.public();
-            prefetch::read((*dealer, deal_scores.len(), clocks.first().copied()));
-            prefetch::read((public.deal, public.deal_scores));
-        }
     }
 
     /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.
@@ -238,7 +237,7 @@ impl Table {
 
     /// The generation of a seat's token; `None` for a seat that the match does not have.
     pub fn generation(&self, seat: Seat) -> Option<u32> {
-        self.seats.get(seat.index()).map(|setup| setup.generation)
+        self.generations.get(seat.index()).copied()
     }
 
     /// All seats of the deal set, once it is dealt; empty for other deals. They hold nonces.
@@ -269,7 +268,7 @@ impl Table {
                 Join::NotYet => SeatState::Open,
                 Join::Joined(_) => SeatState::Joined,
             },
-            generation: setup.generation,
+            generation: self.generation(setup.seat).unwrap_or_default(),
         };
         MatchInfo {
             match_id: created.match_id,

@@ -77,12 +77,13 @@ impl Table {
 
     /// How long the table waits for what it waits for now, in milliseconds; `None`: it waits for nobody.
     fn limit_ms(&self) -> Option<u64> {
-        let control = self.created.time_control;
-        let idle_timeout_ms = match control.decisions() {
+        let idle_timeout_ms = || match self.created.time_control.decisions() {
             DecisionTime::Unlimited { idle_timeout_ms } => idle_timeout_ms,
             DecisionTime::Clock(_) => TimeControl::DEFAULT_IDLE_TIMEOUT_MS,
         };
-        let for_seats = |waits: bool| if waits { control.join_timeout_ms() } else { idle_timeout_ms };
+        let for_seats = |waits: bool| {
+            if waits { self.created.time_control.join_timeout_ms() } else { idle_timeout_ms() }
+        };
         match &self.stage {
             // In the setup it may wait for other matches of its deal set, which have deadlines of their own.
             Stage::Joining => Some(for_seats(self.absent_seats().next().is_some()).into()),
@@ -93,7 +94,7 @@ impl Table {
                     return None;
                 }
                 let clock = play.clocks.get(seat.index());
-                Some(clock.map_or(idle_timeout_ms.into(), SeatClock::over_after_ms))
+                Some(clock.map_or_else(|| idle_timeout_ms().into(), SeatClock::over_after_ms))
             }
             Stage::Over { .. } => None,
         }

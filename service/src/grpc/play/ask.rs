@@ -27,7 +27,7 @@ use crate::{
     },
     journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    matches::{self, Answered, Audience, Hold, JoinSeat, Promise},
+    matches::{self, Answered, Audience, Hold, JoinSeat, Matches, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
 };
 
@@ -52,6 +52,13 @@ pub(super) struct Answer {
     /// The room that the seat of a join takes, as long as it is followed.
     room: Option<Room>,
     result: Result<Told, Fault>,
+}
+
+impl Asked {
+    /// By which handle.
+    pub(super) const fn handle(&self) -> u32 {
+        self.handle
+    }
 }
 
 impl Answer {
@@ -244,10 +251,10 @@ impl Session {
             self.wait_for(asked);
             return Ok(());
         }
-        self.awaited += 1;
         let post = Arc::clone(&self.post);
         let told = Promise::new(move |answered| post.answers.put((asked, answered)));
-        self.backend.matches.command_at_once(match_id, command, arrival, of, told);
+        Matches::command_at_once(&self.held(handle)?.way, command, arrival, of, told);
+        self.awaited += 1;
         Ok(())
     }
 
@@ -364,6 +371,7 @@ impl Session {
         let occupied = self.presence.as_ref().zip(of).and_then(|(presence, of)| presence.occupy(of));
         let seat = Held {
             match_id,
+            way: self.backend.matches.way(match_id),
             access,
             hold,
             start: seq,

@@ -2,16 +2,17 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use rustc_hash::FxHashMap;
 use tokio::sync::Mutex;
 use zetema_proto::{Wire, v1};
 use zetema_rules::Seat;
 
+use super::by_handle::ByHandle;
 use crate::{
     journal::MatchId,
     ladders::Occupied,
     limits,
-    matches::Hold,
+    matches::{Hold, Way},
+    prefetch::Place,
     table::{Receipt, SeatAccess},
 };
 
@@ -22,8 +23,7 @@ pub(super) type SeatKey = (MatchId, Seat);
 /// meet the wrong match.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
-    /// The server gives the handles: nobody can choose some that fall together.
-    held: FxHashMap<u32, Held>,
+    held: ByHandle<Held>,
     of_seat: HashMap<SeatKey, u32>,
     /// Seats that are being joined.
     joining: HashMap<SeatKey, Joining>,
@@ -87,6 +87,7 @@ struct Left {
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) match_id: MatchId,
+    pub(super) way: Way,
     pub(super) access: SeatAccess,
     pub(super) hold: Hold,
     /// The number of the last observation that the start of the subscription included.
@@ -132,7 +133,7 @@ impl Handles {
     /// A seat is being joined: by one join at a time, in the order in which they came, or each would take the
     /// seat from the one before while that is under way.
     pub(super) fn begin_join(&mut self, seat: SeatKey) -> Arc<Mutex<Option<Hold>>> {
-        let held = self.of_seat.get(&seat).and_then(|handle| self.held.get(handle));
+        let held = self.of_seat.get(&seat).and_then(|handle| self.held.get(*handle));
         let last = held.map(|held| held.hold);
         let joining = self
             .joining
@@ -152,19 +153,24 @@ impl Handles {
             self.joining.remove(seat);
         }
         let handle = *self.of_seat.get(seat)?;
-        self.held.get(&handle).filter(|held| held.lost).map(|_| handle)
+        self.held.get(handle).filter(|held| held.lost).map(|_| handle)
     }
 
     /// The seat of a handle was joined anew. `false`: not on this stream, so it is another's.
     pub(super) fn lose(&mut self, handle: u32) -> bool {
-        let Some(held) = self.held.get_mut(&handle) else { return false };
+        let Some(held) = self.held.get_mut(handle) else { return false };
         held.lost = self.joining.contains_key(&(held.match_id, held.access.seat));
         held.lost
     }
 
     /// The seat of a handle.
     pub(super) fn get(&self, handle: u32) -> Option<&Held> {
-        self.held.get(&handle)
+        self.held.get(handle)
+    }
+
+    /// Has fetched what the stream has of a seat.
+    pub(super) fn fetch(&self, handle: u32) {
+        self.held.get(handle).map(Place::of).into_iter().for_each(Place::fetch);
     }
 
     /// All seats of the stream.
@@ -182,7 +188,7 @@ impl Handles {
 
     /// A table is asked for the seat of a handle.
     pub(super) fn ask(&mut self, handle: u32) {
-        if let Some(held) = self.held.get_mut(&handle) {
+        if let Some(held) = self.held.get_mut(handle) {
             held.unanswered += 1;
         }
     }
@@ -190,7 +196,7 @@ impl Handles {
     /// A table has answered what was asked by a handle. The answer is whether an observation of the stream tells of the action, one
     /// that came since or is still to come.
     pub(super) fn answered(&mut self, handle: u32, acted: Option<Acted>) -> bool {
-        if let Some(held) = self.held.get_mut(&handle) {
+        if let Some(held) = self.held.get_mut(handle) {
             held.unanswered = held.unanswered.saturating_sub(1);
             let was_told = |acted: Acted| held.before.is_some_and(|before| before.told_of(acted));
             let is_told = acted.is_some_and(|acted| acted.is_after(held.start) || was_told(acted));
@@ -213,7 +219,7 @@ impl Handles {
 
     /// Notes how far the stream has shown a seat's observations.
     pub(super) fn shown(&mut self, handle: u32, seq: u64) {
-        if let Some(held) = self.held.get_mut(&handle) {
+        if let Some(held) = self.held.get_mut(handle) {
             held.shown = seq;
             let before = held.owed.len();
             held.owed.retain(|(_, receipt)| receipt.seq > seq);
@@ -244,7 +250,7 @@ impl Handles {
         let (owed, untold): (Vec<_>, Vec<_>) =
             earlier.into_iter().partition(|(_, receipt)| receipt.seq > start);
         self.owed -= untold.len();
-        if let Some(held) = self.held.get_mut(&handle) {
+        if let Some(held) = self.held.get_mut(handle) {
             held.owed = owed;
             held.unanswered = unanswered;
             held.before = before;
@@ -254,7 +260,7 @@ impl Handles {
 
     /// Voids a handle.
     pub(super) fn remove(&mut self, handle: u32) -> Option<Held> {
-        let held = self.held.remove(&handle)?;
+        let held = self.held.remove(handle)?;
         self.of_seat.remove(&(held.match_id, held.access.seat));
         self.owed -= held.owed.len();
         if held.unanswered > 0 {
@@ -274,6 +280,7 @@ mod tests {
         let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
         Held {
             match_id: MatchId::from_bytes([7; 16]),
+            way: Way::default(),
             access,
             hold: Hold::FIRST,
             start,

@@ -3,7 +3,6 @@
 //! Who has heard something is on a list, so that a stream of a thousand seats looks at those alone that were told something.
 
 use std::{
-    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,27 +10,25 @@ use std::{
     task::{Context, Poll, Wake, Waker, ready},
 };
 
-use rustc_hash::FxHashMap;
-
-use super::post::Post;
+use super::{by_handle::ByHandle, post::Post};
 use crate::{
     admission::Room,
     executor::{self, Part},
     grpc::heard::{Following, Heard},
     matches::Subscription,
     prefetch::{self, Place},
+    short_queue::ShortQueue,
 };
 
 /// The seats that are listened to.
 pub(super) struct Hearing {
-    /// The server gives the handles: nobody can choose some that fall together.
-    listeners: FxHashMap<u32, Listener>,
+    listeners: ByHandle<Listener>,
     /// The room of those that are left, of which there may be something that is not read.
     left: Vec<Room>,
     /// Where those call who may have something to tell.
     post: Arc<Post>,
     /// Those of them that come next, for whom what they need was fetched.
-    ahead: VecDeque<u32>,
+    ahead: ShortQueue<u32>,
 }
 
 /// One seat.
@@ -47,9 +44,7 @@ struct Listener {
 fn tell(only: Option<&Listener>) {
     let subscription = only.and_then(|listener| listener.following.subscription());
     let places = [
-        (Part::Listener, only.map(Place::of)),
         (Part::Call, only.map(|listener| Place::of(&*listener.call))),
-        (Part::Subscription, subscription.map(Place::of)),
         (Part::Queue, subscription.and_then(Subscription::queue)),
     ];
     for (part, place) in places {
@@ -61,18 +56,13 @@ fn tell(only: Option<&Listener>) {
 fn fetch<'a>(listeners: impl Iterator<Item = &'a Listener>) {
     let mut found = [None; prefetch::AT_ONCE];
     for (found, listener) in found.iter_mut().zip(listeners) {
-        Place::of(&*listener.call).fetch();
-        *found = listener.following.subscription();
-        if let Some(subscription) = found {
-            Place::of(*subscription).fetch();
-        }
+        Place::of(listener).fetch();
+        *found = Some(listener);
     }
-    for subscription in found.iter().flatten() {
-        // By them it is encoded.
-        Place::of(&subscription.info().rules).fetch();
-        if let Some(queue) = subscription.queue() {
-            queue.fetch();
-        }
+    for listener in found.iter().flatten() {
+        Place::of(&*listener.call).fetch();
+        let queue = listener.following.subscription().and_then(Subscription::queue);
+        queue.into_iter().for_each(Place::fetch);
     }
 }
 
@@ -99,7 +89,7 @@ impl Wake for Call {
 impl Hearing {
     /// No seat yet. Those that are listened to call there.
     pub(super) fn new(post: Arc<Post>) -> Self {
-        Self { listeners: FxHashMap::default(), left: Vec::new(), post, ahead: VecDeque::new() }
+        Self { listeners: ByHandle::default(), left: Vec::new(), post, ahead: ShortQueue::new() }
     }
 
     /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
@@ -124,7 +114,7 @@ impl Hearing {
 
     /// Listens to a seat no longer.
     pub(super) fn leave(&mut self, handle: u32) {
-        let listener = self.listeners.remove(&handle);
+        let listener = self.listeners.remove(handle);
         self.left.extend(listener.and_then(|listener| listener.room));
         self.tell_parts();
     }
@@ -132,8 +122,7 @@ impl Hearing {
     /// Of many seats those that are called are fetched, of one alone all is whenever the task runs that listens.
     fn tell_parts(&self) {
         executor::has(Part::Post, Place::of(&*self.post));
-        let is_alone = self.listeners.len() == 1;
-        tell(is_alone.then(|| self.listeners.values().next()).flatten());
+        tell(self.listeners.only());
     }
 
     /// Gives up the room of those that are left: no more waits for the reader than those have room for that are listened to.
@@ -149,20 +138,26 @@ impl Hearing {
     }
 
     /// Who may have something to tell next. Of several, what they need is fetched for some of them before the first has its turn.
-    fn next_called(&mut self, context: &Context<'_>) -> Poll<u32> {
+    fn next_called(&mut self, context: &Context<'_>, fetch_too: impl Fn(u32)) -> Poll<u32> {
         if self.ahead.is_empty() {
             ready!(self.post.called.poll_take_some(context, prefetch::AT_ONCE, &mut self.ahead));
             if self.ahead.len() > 1 {
-                fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(handle)));
+                self.ahead.iter().copied().for_each(fetch_too);
+                fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(*handle)));
             }
         }
         self.ahead.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// The next thing that a seat has heard.
-    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<(u32, Heard)> {
-        while let Poll::Ready(handle) = self.next_called(context) {
-            let Some(listener) = self.listeners.get_mut(&handle) else { continue };
+    /// The next thing that a seat has heard. Of several that may have, it is said beforehand which, so that what else is needed for them
+    /// can be fetched.
+    pub(super) fn poll_next(
+        &mut self,
+        context: &Context<'_>,
+        fetch_too: impl Fn(u32) + Copy,
+    ) -> Poll<(u32, Heard)> {
+        while let Poll::Ready(handle) = self.next_called(context, fetch_too) {
+            let Some(listener) = self.listeners.get_mut(handle) else { continue };
             // Before it is looked, so that what comes after the look calls again.
             listener.call.is_listed.store(false, Ordering::Release);
             let call = &mut Context::from_waker(&listener.waker);

@@ -1,6 +1,7 @@
 //! `PlayService`: Play for bots, and the same thing in single calls for browsers, scripts and `grpcurl`.
 
 mod ask;
+mod by_handle;
 mod events;
 mod faults;
 mod handles;

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, future::poll_fn};
 use futures::{StreamExt, stream::BoxStream};
 use zetema_proto::v1;
 
-use super::{hearing::Hearing, outbox::Outbox, session::Outgoing};
+use super::{handles::Handles, hearing::Hearing, outbox::Outbox, session::Outgoing};
 use crate::{
     grpc::heard::Heard,
     ladders::{Presence, Word},
@@ -28,6 +28,7 @@ pub(super) enum Next {
 pub(super) async fn next(
     out: &Outbox<Outgoing>,
     said: &mut VecDeque<v1::PlayResponse>,
+    handles: &Handles,
     hearing: &mut Hearing,
     assigned: &mut BoxStream<'static, LiveSeat>,
     presence: &mut Option<Presence>,
@@ -40,7 +41,7 @@ pub(super) async fn next(
     }
     tokio::select! {
         biased;
-        (handle, heard) = poll_fn(|context| hearing.poll_next(context)) => {
+        (handle, heard) = poll_fn(|context| hearing.poll_next(context, |handle| handles.fetch(handle))) => {
             Some(Next::Heard(handle, heard))
         }
         Some(seat) = assigned.next() => Some(Next::Assigned(seat)),

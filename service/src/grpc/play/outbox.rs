@@ -1,10 +1,8 @@
 //! What a session has said and its client has yet to read.
 //!
-//! It is a short ring, as most streams carry one message at a time: a channel has room for many from the start, which is memory that
-//! each message touches anew.
+//! Most streams carry one message at a time: a channel has room for many from the start, which is memory that each message touches anew.
 
 use std::{
-    collections::VecDeque,
     future::poll_fn,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,6 +15,7 @@ use crate::{
     executor::{self, Part},
     limits,
     prefetch::Place,
+    short_queue::ShortQueue,
     sleeper::Sleeper,
 };
 
@@ -29,7 +28,7 @@ pub(crate) struct Unread<T>(Arc<Shared<T>>);
 struct Shared<T>(Mutex<Inside<T>>);
 
 struct Inside<T> {
-    unread: VecDeque<T>,
+    unread: ShortQueue<T>,
     /// What waits for one more.
     reader: Sleeper,
     /// What waits for room.
@@ -45,7 +44,7 @@ pub(super) struct Closed;
 /// An empty one.
 pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
     let inside = Inside {
-        unread: VecDeque::new(),
+        unread: ShortQueue::new(),
         reader: Sleeper::Awake,
         writer: Sleeper::Awake,
         watcher: Sleeper::Awake,
@@ -147,7 +146,7 @@ impl<T> Drop for Unread<T> {
     fn drop(&mut self) {
         let mut inside = self.0.lock();
         inside.reader = Sleeper::Gone;
-        let unread = std::mem::take(&mut inside.unread);
+        let unread = inside.unread.take();
         let told = [inside.writer.wake(), inside.watcher.wake()];
         drop(inside);
         told.into_iter().flatten().for_each(Waker::wake);

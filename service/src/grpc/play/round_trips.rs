@@ -12,6 +12,8 @@ pub(super) struct RoundTrips {
     /// Pings that wait for their pongs.
     sent: VecDeque<(u64, Instant)>,
     measured: VecDeque<Duration>,
+    /// The smallest of these: each action asks for it, and what is measured is elsewhere in memory.
+    smallest: Option<Duration>,
 }
 
 impl RoundTrips {
@@ -26,12 +28,13 @@ impl RoundTrips {
             && let Some((_, sent)) = self.sent.remove(place)
         {
             push(&mut self.measured, now.duration_since(sent));
+            self.smallest = self.measured.iter().min().copied();
         }
     }
 
     /// The smallest that is remembered, in whole milliseconds; `None` before the first pong.
     pub(super) fn smallest_ms(&self) -> Option<u32> {
-        let smallest = self.measured.iter().min()?;
+        let smallest = self.smallest?;
         Some(u32::try_from(smallest.as_millis()).unwrap_or(u32::MAX))
     }
 }

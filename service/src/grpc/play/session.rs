@@ -23,7 +23,7 @@ use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
-    ask::Answer,
+    ask::{Answer, Asked},
     events::{Due, Event, Events, Validity},
     faults,
     handles::Handles,
@@ -45,6 +45,7 @@ use crate::{
     ladders::Presence,
     limits,
     matches::LiveSeat,
+    prefetch,
     table::Moment,
 };
 
@@ -245,7 +246,7 @@ impl Session {
                     }
                 }
                 answer = self.asked.answered(), if !self.asked.is_empty() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
+                next = next(out, &mut self.said, &self.handles, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;
@@ -354,13 +355,23 @@ impl Session {
     fn send_more(&mut self, out: &Outbox<Outgoing>) -> Result<(), End> {
         // All is waited for anew after this.
         let context = Context::from_waker(Waker::noop());
-        while let Some(answered) = self.post.answers.take() {
-            self.told(answered);
+        loop {
+            let fetch = |(asked, _): &(Asked, _)| self.handles.fetch(asked.handle());
+            let some = self.post.answers.look(prefetch::AT_ONCE, fetch);
+            for _ in 0..some {
+                let Some(answered) = self.post.answers.take() else { break };
+                self.told(answered);
+            }
+            if some < prefetch::AT_ONCE {
+                break;
+            }
         }
         for _ in 0..out.room(self.hearing.seats()) {
             let next = if let Some(response) = self.said.pop_front() {
                 Next::Said(response)
-            } else if let Poll::Ready((handle, heard)) = self.hearing.poll_next(&context) {
+            } else if let Poll::Ready((handle, heard)) =
+                self.hearing.poll_next(&context, |handle| self.handles.fetch(handle))
+            {
                 Next::Heard(handle, heard)
             } else {
                 break;
@@ -449,7 +460,7 @@ impl Session {
                     }
                 }
                 answer = self.asked.answered(), if !self.asked.is_empty() => self.keep(answer),
-                next = next(out, &mut self.said, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
+                next = next(out, &mut self.said, &self.handles, &mut self.hearing, &mut self.assigned, &mut self.presence) => {
                     let Some(next) = next else { return End::Closed };
                     if let Err(end) = self.send(out, next).and_then(|()| self.send_more(out)) {
                         return end;

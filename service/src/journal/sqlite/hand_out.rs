@@ -10,7 +10,7 @@ use tokio::{
 
 use super::limits;
 use super::request::{Answer, Batch};
-use crate::journal::ResultNumber;
+use crate::journal::{Fetch, ResultNumber};
 use crate::prefetch;
 
 /// Hands the answers of each commit to those who wait, on their own runtime: waking a task from within it costs a
@@ -46,12 +46,15 @@ pub(super) async fn hand_out(mut batches: mpsc::Receiver<Batch>, latest: watch::
     }
 }
 
-/// Answers those who wait, one after the other. What the next ones need is read before.
+/// Answers those who wait, one after the other. What the next ones need is fetched before.
 fn send_all(some: Vec<Answer>) {
     let mut some = VecDeque::from(some);
     while !some.is_empty() {
         let next = some.len().min(prefetch::AT_ONCE);
-        some.iter().take(next).for_each(Answer::prefetch);
+        some.iter().take(next).for_each(Answer::fetch);
+        for step in Fetch::STEPS {
+            some.iter().take(next).for_each(|answer| answer.prefetch(step));
+        }
         some.drain(..next).for_each(Answer::send);
     }
 }
@@ -102,13 +105,13 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Note {
-        Prefetched(usize),
+        Prefetched(usize, Fetch),
         Answered(usize),
     }
 
     impl Completion for Noted {
-        fn prefetch(&self) {
-            self.notes.lock().unwrap().push(Note::Prefetched(self.number));
+        fn prefetch(&self, step: Fetch) {
+            self.notes.lock().unwrap().push(Note::Prefetched(self.number, step));
         }
 
         fn complete(self: Box<Self>, _outcome: AppendOutcome) {
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_next_ones_need_is_read_before_the_first_of_them_is_answered() {
+    fn what_the_next_ones_need_is_fetched_before_the_first_of_them_is_answered() {
         for (answers, ends) in [(1, vec![1]), (16, vec![16]), (17, vec![16, 17]), (40, vec![16, 32, 40])] {
             let notes = Arc::<Mutex<Vec<Note>>>::default();
             let answer = |number| {
@@ -128,7 +131,9 @@ mod tests {
             let mut expected = Vec::new();
             let mut begin = 0;
             for end in ends {
-                expected.extend((begin..end).map(Note::Prefetched));
+                for step in Fetch::STEPS {
+                    expected.extend((begin..end).map(|number| Note::Prefetched(number, step)));
+                }
                 expected.extend((begin..end).map(Note::Answered));
                 begin = end;
             }

@@ -10,7 +10,7 @@ use super::recover::table;
 use super::young::YoungPlace;
 use crate::journal::row::HEADER_BYTES;
 use crate::journal::{
-    AccountChange, Append, AppendOutcome, Cause, Completion, CreateOutcome, Finish, FinishOutcome,
+    AccountChange, Append, AppendOutcome, Cause, Completion, CreateOutcome, Fetch, Finish, FinishOutcome,
     FinishedMatch, LadderChange, MatchId, MetaKey, MetaValue, Never, NewMatches, NewRecords, Outcome,
     Request as NamedRequest, RequestKey, RequestReused, Response, ResultNumber, StoredLater, TokenChange,
     UnixMillis, WebhookChange,
@@ -257,10 +257,17 @@ impl Answer {
         }
     }
 
-    /// Has who waits read what it needs to be answered.
-    pub(super) fn prefetch(&self) {
+    /// Has fetched who waits.
+    pub(super) fn fetch(&self) {
         if let Self::Append(AppendTo::Told(told), _) = self {
-            told.prefetch();
+            crate::prefetch::Place::of(&**told).fetch();
+        }
+    }
+
+    /// Has fetched what they need to be answered.
+    pub(super) fn prefetch(&self, step: Fetch) {
+        if let Self::Append(AppendTo::Told(told), _) = self {
+            told.prefetch(step);
         }
     }
 

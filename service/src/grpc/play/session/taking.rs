@@ -40,8 +40,7 @@ impl Session {
         }
         if !behind.is_empty() {
             let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
-            let matches = handles.filter_map(|handle| self.handles.get(handle));
-            self.backend.matches.prefetch(matches.map(|held| held.match_id));
+            handles.filter_map(|handle| self.handles.get(handle)).for_each(|held| held.way.fetch());
         }
         let heard = 1 + behind.len();
         self.is_there();

@@ -16,20 +16,21 @@ use crate::{
     config::{Config, Number, Numbers},
     grpc::{lists::tests::World, play::handles::Held},
     journal::MatchId,
-    matches::Hold,
+    matches::{Hold, Way},
     planted::{Bug, plant},
     server::Server,
     table::SeatAccess,
 };
 
-/// There are thousands of these. What each has of memory that is seldom used lies between what each message touches.
+/// There are thousands of these. What each has of memory that is seldom used lies between what each message touches, as what it has for
+/// its first seat, some 500 bytes, does.
 #[test]
 fn the_task_of_a_stream_has_room_for_its_session_once() {
     const fn size<F>(_: fn(Session, Streaming<v1::PlayRequest>, Outbox<Outgoing>, Validity) -> F) -> usize {
         size_of::<F>()
     }
     let bytes = size(Session::run);
-    assert!(bytes <= 2_400, "{bytes}");
+    assert!(bytes <= 2_900, "{bytes}");
 }
 
 /// A seat of a match, of which no table is needed.
@@ -37,6 +38,7 @@ fn held(match_id: MatchId) -> Held {
     let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
     Held {
         match_id,
+        way: Way::default(),
         access,
         hold: Hold::FIRST,
         start: 0,
