@@ -21,13 +21,15 @@ pub(super) struct Log {
     full: Vec<Arc<Vec<Logged>>>,
     /// The last ones.
     open: Vec<Logged>,
+    /// The decision of the very last: nearly always what is looked for is a later one, and no entry is touched for it.
+    last_decision: u32,
 }
 
 impl Log {
     pub(super) fn new(first: Logged) -> Self {
-        let mut open = Vec::with_capacity(FIRST);
+        let (mut open, last_decision) = (Vec::with_capacity(FIRST), first.decision);
         open.push(first);
-        Self { full: Vec::new(), open }
+        Self { full: Vec::new(), open, last_decision }
     }
 
     pub(super) fn push(&mut self, logged: Logged) {
@@ -38,6 +40,7 @@ impl Log {
         } else if has == self.open.capacity() {
             self.open.reserve_exact(has.min(CHUNK - has));
         }
+        self.last_decision = logged.decision;
         self.open.push(logged);
     }
 
@@ -56,9 +59,15 @@ impl Log {
 
     /// What happened while this decision was open, in order.
     pub(super) fn at(&self, decision: u32) -> impl Iterator<Item = &Logged> {
+        let is_ahead = decision > self.last_decision;
+        (!is_ahead).then(|| self.passed(decision)).into_iter().flatten()
+    }
+
+    /// The same of a decision that is not ahead of all entries.
+    fn passed(&self, decision: u32) -> impl Iterator<Item = &Logged> {
         let before = move |chunk: &[Logged]| chunk.iter().rposition(|logged| logged.decision < decision);
         let from = move |before: Option<usize>| before.map_or(0, |before| before + 1);
-        // Nearly always it is the current one, or the last: no chunk but the open one is touched then, and of that one its end.
+        // Nearly always it is the last: no chunk but the open one is touched then, and of that one its end.
         let open = before(&self.open);
         let full = if open.is_some() {
             &[]
