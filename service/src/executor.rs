@@ -38,7 +38,8 @@ pub(crate) use parts::{Part, has};
 const AHEAD: usize = 4;
 /// How long tasks run in one turn of the runtime before others have theirs. One that is slow by itself takes longer.
 const TURN: Duration = Duration::from_millis(2);
-/// Tasks that run before it is looked how long that was: the clock is read for all of them together.
+/// Tasks that run before it is looked how long that was, unless one has done as much as it may: the clock is read for all of them
+/// together.
 const RUNS: usize = 4;
 /// Things that a task does in a row before others have their turn: as many as the runtime lets one do.
 const IN_A_ROW: u32 = 128;
@@ -241,7 +242,12 @@ impl Future for Runner {
         loop {
             for _ in 0..RUNS {
                 match self.0.next(context.waker()) {
-                    Poll::Ready(Some(task)) => task.run(),
+                    Poll::Ready(Some(task)) => {
+                        task.run();
+                        if GOES_BEHIND.get() {
+                            break;
+                        }
+                    }
                     Poll::Ready(None) => return Poll::Ready(()),
                     Poll::Pending => return Poll::Pending,
                 }

@@ -1,13 +1,13 @@
-//! Memory that is read before it is needed.
+//! Memory that is fetched before it is needed.
 //!
 //! A server has thousands of matches, and whenever something comes for one of them its memory was not touched for a while: the processor
-//! waits for it, a hundred times for an action. Where many things are to be done, what some of them need is read for all of these before
-//! the first is done. Nothing waits for what was read, so the processor fetches it at once, and not piece by piece. What can't be read, as
-//! the state of a task that only its own code knows, or what is behind a lock, is fetched by where it is.
+//! waits for it, a hundred times for an action. Where many things are to be done, what some of them need is fetched for all of these before
+//! the first is done. Nothing waits for that, so the processor fetches all of it at the same time, and not piece by piece. It is fetched by
+//! where it is, also the state of a task that only its own code knows, and what is behind a lock.
 
 use prefetch_index::prefetch_index;
 
-/// For how many it is read or fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched
+/// For how many it is fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched
 /// for the last is still near when it is needed. Messages of a stream are so many at most, within its bounds of what is unanswered.
 pub(crate) const AT_ONCE: usize = 16;
 
@@ -16,9 +16,9 @@ const LINE: usize = 64;
 /// As many as there are numbers for: no more is fetched of one thing.
 const MOST_LINES: usize = LINE - 1;
 
-/// Where something is in memory, or the first part of it, for what can't be read: its first line, and in the bits that are 0 in the
+/// Where something is in memory, or the first part of it: its first line, and in the bits that are 0 in the
 /// address of a line how many there are.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Place(usize);
 
 impl Place {

@@ -1,6 +1,6 @@
 //! A queue in which there is one thing at a time, as a rule.
 
-use std::{collections::VecDeque, iter, mem};
+use std::{collections::VecDeque, iter};
 
 /// What comes first goes out first. What comes when nothing is there is in the queue's own memory: a ring of a queue has a piece of
 /// memory of its own, of which each thing touches another part.
@@ -52,11 +52,6 @@ impl<T> ShortQueue<T> {
     /// Keeps room for so many behind the first, or for as many as there are.
     pub(crate) fn shrink_to(&mut self, room: usize) {
         self.rest.shrink_to(room);
-    }
-
-    /// Takes out all.
-    pub(crate) fn take(&mut self) -> Self {
-        mem::take(self)
     }
 }
 

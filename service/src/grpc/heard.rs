@@ -140,7 +140,7 @@ pub(super) async fn follow(
         }),
     };
     let seq = subscription.last_seq();
-    Ok(Followed { start, seq, following: Following(Doing::Listens(subscription)) })
+    Ok(Followed { start, seq, following: Following(Doing::new(Box::new(subscription))) })
 }
 
 /// The turns that a match is replayed in.
@@ -192,9 +192,17 @@ pub(super) struct Following(Doing);
 #[expect(clippy::large_enum_variant, reason = "nearly all that are there listen")]
 enum Doing {
     Listens(Subscription),
-    /// For what is replayed.
+    /// To what is replayed first.
+    Behind(Box<Subscription>),
+    /// For the next of that.
     Waits(BoxFuture<'static, (Next, Box<Subscription>)>),
     Ended,
+}
+
+impl Doing {
+    fn new(subscription: Box<Subscription>) -> Self {
+        if subscription.has_to_replay() { Self::Behind(subscription) } else { Self::Listens(*subscription) }
+    }
 }
 
 impl Following {
@@ -208,7 +216,7 @@ impl Following {
     pub(super) fn subscription(&self) -> Option<&Subscription> {
         match &self.0 {
             Doing::Listens(subscription) => Some(subscription),
-            Doing::Waits(_) | Doing::Ended => None,
+            Doing::Behind(_) | Doing::Waits(_) | Doing::Ended => None,
         }
     }
 
@@ -221,7 +229,7 @@ impl Following {
     pub(super) fn sleeps(&mut self, context: &Context<'_>) -> bool {
         match &mut self.0 {
             Doing::Listens(subscription) => subscription.sleeps(context),
-            Doing::Waits(_) | Doing::Ended => false,
+            Doing::Behind(_) | Doing::Waits(_) | Doing::Ended => false,
         }
     }
 
@@ -238,10 +246,14 @@ impl Following {
                     let told = told(&next, subscription);
                     (next, told)
                 }
+                Doing::Behind(_) => {
+                    self.wait();
+                    continue;
+                }
                 Doing::Waits(waits) => {
                     let (next, subscription) = ready!(waits.as_mut().poll(context));
                     let told = told(&next, &subscription);
-                    self.0 = Doing::Listens(*subscription);
+                    self.0 = Doing::new(subscription);
                     (next, told)
                 }
                 Doing::Ended => return Poll::Ready(None),
@@ -253,13 +265,18 @@ impl Following {
         }
     }
 
-    /// Waits for what has to be replayed.
+    /// Waits for what is replayed next.
     fn wait(&mut self) {
-        if let Doing::Listens(subscription) = mem::replace(&mut self.0, Doing::Ended) {
-            let mut subscription = Box::new(subscription);
-            let waits = async move { (subscription.next().await, subscription) };
-            self.0 = Doing::Waits(waits.boxed());
-        }
+        let mut subscription = match mem::replace(&mut self.0, Doing::Ended) {
+            Doing::Listens(subscription) => Box::new(subscription),
+            Doing::Behind(subscription) => subscription,
+            waits_or_ended => {
+                self.0 = waits_or_ended;
+                return;
+            }
+        };
+        let waits = async move { (subscription.next().await, subscription) };
+        self.0 = Doing::Waits(waits.boxed());
     }
 }
 

@@ -14,7 +14,13 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
-/// A step of fetching memory that will be needed.
+/// A step of fetching memory that will be needed. Who has the second done had the first done before.
+///
+/// ```
+/// use zetema_service::journal::Fetch;
+///
+/// assert_eq!(Fetch::STEPS, [Fetch::First, Fetch::Next]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
     /// What it knows the place of.
@@ -44,9 +50,7 @@ pub trait Completion: Send {
     /// Has fetched what [`Self::complete`] will need, and does nothing else: it takes no lock, and does not panic. A journal that answers
     /// many at once may have some of them do this, each step one after the other, before the first is told, so that the processor fetches
     /// the memory of all of them at once.
-    fn prefetch(&self, step: Fetch) {
-        let _nothing = step;
-    }
+    fn prefetch(&self, _step: Fetch) {}
 
     /// The append has come to this. Whoever is told does little, and waits for nothing.
     fn complete(self: Box<Self>, outcome: AppendOutcome);

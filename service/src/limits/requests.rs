@@ -31,10 +31,10 @@ pub const MAX_CLIENT_REFERENCE_BYTES: usize = 64;
 /// Characters of a request id, as the wire promises.
 pub const MAX_REQUEST_ID_CHARS: usize = 64;
 
-/// Observations for which a player's queue keeps room when it is empty: those of a turn and of its answer.
+/// Observations for which a player's queue keeps room behind the first when it is empty: those of a turn and of its answer.
 pub const QUEUE_KEPT: usize = 4;
 
-/// Letters for which a mailbox keeps room when it is empty.
+/// Letters for which a mailbox keeps room behind the first when it is empty.
 pub const MAILBOX_KEPT: usize = 64;
 
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.

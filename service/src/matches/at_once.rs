@@ -17,6 +17,7 @@ use crate::journal::{AppendOutcome, Cause, Completion, Fetch, Outcome};
 use crate::limits;
 #[cfg(test)]
 use crate::planted::{self, Bug};
+use crate::prefetch::Place;
 use crate::table::{Arrival, Change, Command, Decided, Done, Entry, Moment, Rejection};
 use crate::traces;
 
@@ -86,8 +87,10 @@ struct Writing(Option<Write>);
 
 impl Completion for Writing {
     fn prefetch(&self, step: Fetch) {
-        if let Some(write) = &self.0 {
-            write.table.prefetch(step);
+        let Some(Write { table, .. }) = &self.0 else { return };
+        match step {
+            Fetch::First => Place::of(&**OwnedMutexGuard::mutex(table)).fetch(),
+            Fetch::Next => table.prefetch(),
         }
     }
 

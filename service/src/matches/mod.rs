@@ -320,7 +320,7 @@ impl Matches {
         self.shared.tasks.wait().await;
     }
 
-    /// Stops all matches, each after the append that it is in, and waits for them. Nothing is lost: another opening
+    /// Stops all matches, each after the append that it is in when its task learns of it, and waits for them. Nothing is lost: another opening
     /// of the journal goes on. Subscriptions end with [`End::Stopped`].
     pub async fn stop(&self) {
         self.shared.stop.cancel();
@@ -400,7 +400,7 @@ impl Matches {
 
     /// The way to the table of a match, to be kept: to nowhere, if the match does not run.
     pub(crate) fn way(&self, match_id: MatchId) -> Way {
-        self.live_matches().handle(match_id).map(Way::new).unwrap_or_default()
+        self.live_matches().handle(match_id).map_or_else(Way::nowhere, Way::new)
     }
 
     /// Why a match that has not ended does not run.

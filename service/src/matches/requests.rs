@@ -2,14 +2,12 @@
 
 use futures::FutureExt;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
-use tracing::Span;
 use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::message::{Answered, Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
-use super::{Audience, Joined, Matches, Subscription, Way};
+use super::{Audience, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
 
@@ -234,22 +232,5 @@ impl Matches {
             handle.send(asked).boxed().await.ok()?;
         }
         answered.await.ok()?
-    }
-
-    /// The same without waiting, asked at this instant. What is promised is told nothing where the match does not run, and where its
-    /// table has no room.
-    pub(crate) fn command_at_once(
-        way: &Way,
-        command: Command,
-        arrival: Arrival,
-        (span, at): (Span, Instant),
-        reply: Promise,
-    ) {
-        let Some(handle) = way.handle() else { return };
-        let asked = Commanded { command, arrival, asked: Asked::of(span, at), reply };
-        if let Err(asked) = handle.at_once(asked) {
-            // What is not taken is dropped, and its promise with it.
-            handle.try_send(asked);
-        }
     }
 }

@@ -27,7 +27,7 @@ use super::subscription::{Past, Running};
 use super::task::Over;
 use super::{Audience, Clock, PlayerFault};
 use crate::challenges::{ChallengeOver, Taken};
-use crate::journal::{Fetch, UnixMillis};
+use crate::journal::UnixMillis;
 use crate::limits;
 use crate::metrics::TableMeasures;
 #[cfg(test)]
@@ -74,7 +74,7 @@ pub(super) struct RunningTable {
     pub(super) state: State,
 }
 
-/// Whether a table is what its entries say, and has a task.
+/// Whether a table is what its entries say, and goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// It is.
@@ -88,16 +88,11 @@ pub(super) enum State {
 }
 
 impl RunningTable {
-    /// Has fetched what an action needs.
-    pub(super) fn prefetch(&self, step: Fetch) {
-        match step {
-            Fetch::First => Place::of(self).fetch(),
-            Fetch::Next => {
-                Place::of(&*self.counts).fetch();
-                self.table.prefetch();
-                self.subscribers.prefetch();
-            }
-        }
+    /// Has fetched what an action needs beside what is in here.
+    pub(super) fn prefetch(&self) {
+        Place::of(&*self.counts).fetch();
+        self.table.prefetch();
+        self.subscribers.prefetch();
     }
 
     /// Whether the match is over.
@@ -175,7 +170,10 @@ impl RunningTable {
                 applied.map_err(|_| Over::Stopped)
             }
             Ok(None) => Ok(()),
-            Err(Lost) => Err(Over::Stopped),
+            Err(Lost) => {
+                self.state = State::Lost;
+                Err(Over::Stopped)
+            }
         }
     }
 

@@ -69,7 +69,7 @@ pub struct Subscription {
 }
 
 enum Feed {
-    Past(Behind),
+    Past(Box<Behind>),
     Live(Live),
     Ended(End),
 }
@@ -156,7 +156,7 @@ impl Subscription {
             Subscribed::Over { snapshot, info, end } => (info, Start::Snapshot(snapshot), Feed::Ended(end)),
             Subscribed::Resumed { info, live, running } => (info, resumed(running), Feed::Live(live)),
             Subscribed::Past { info, past, running } => {
-                (info, resumed(running), Feed::Past(Behind { past, live: None, kept: None }))
+                (info, resumed(running), Feed::Past(Box::new(Behind { past, live: None, kept: None })))
             }
         };
         let last_seq = match &start {
@@ -217,7 +217,8 @@ impl Subscription {
     /// The entrants of a deal set in what it replays of a match that is dealt.
     #[cfg(test)]
     pub(super) fn entrants_replayed(&self) -> Option<Arc<[crate::table::Entrant]>> {
-        let Feed::Past(Behind { past, .. }) = &self.feed else { return None };
+        let Feed::Past(behind) = &self.feed else { return None };
+        let Behind { past, .. } = &**behind;
         past.entries.clone().find_map(|entry| match entry.change {
             crate::table::Change::Started(started) => Some(started.entrants),
             _ => None,
@@ -230,10 +231,18 @@ impl Subscription {
         self.took(step)
     }
 
-    /// The same as a poll, where it is live. `None`: elsewhere.
+    /// Whether something has to be replayed before what is live.
+    pub(crate) const fn has_to_replay(&self) -> bool {
+        matches!(self.feed, Feed::Past(_))
+    }
+
+    /// The same as [`Self::next`] as a poll. `None`: something has to be replayed first.
     pub(crate) fn poll_live(&mut self, context: &Context<'_>) -> Option<Poll<Next>> {
-        let Feed::Live(live) = &mut self.feed else { return None };
-        let polled = live.poll_next(context);
+        let polled = match &mut self.feed {
+            Feed::Live(live) => live.poll_next(context),
+            Feed::Ended(end) => Poll::Ready(Err(end.clone())),
+            Feed::Past(_) => return None,
+        };
         Some(polled.map(|step| self.took(step)))
     }
 
@@ -269,7 +278,8 @@ impl Subscription {
     async fn step(&mut self) -> Result<Arc<Shown>, End> {
         loop {
             match &mut self.feed {
-                Feed::Past(Behind { past, live, .. }) => {
+                Feed::Past(behind) => {
+                    let Behind { past, live, .. } = &mut **behind;
                     if let Some(observation) = past.next(self.audience, self.views, self.last_seq).await? {
                         return Ok(Arc::new(Shown::new(observation)));
                     }
@@ -289,7 +299,8 @@ impl Subscription {
 
     /// Catches up with the table, or with how the match ended meanwhile.
     async fn follow(&mut self) -> Result<(), End> {
-        let Feed::Past(Behind { past, live, kept }) = &mut self.feed else { return Ok(()) };
+        let Feed::Past(behind) = &mut self.feed else { return Ok(()) };
+        let Behind { past, live, kept } = &mut **behind;
         let (audience, views, entries) = (self.audience, self.views, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
             let follow = move |reply| Message::Follow { audience, entries, views, reply };

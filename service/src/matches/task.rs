@@ -131,7 +131,7 @@ impl TableTask {
         Ok(())
     }
 
-    /// The table, unless it is not what its entries say: then nothing more is decided by it.
+    /// The table, if it is whole: else nothing more is decided by it.
     async fn lock(&self) -> Result<MutexGuard<'_, RunningTable>, Over> {
         let table = self.table.lock().await;
         if table.state == State::Whole { Ok(table) } else { Err(Over::Stopped) }

@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Weak};
 
-use super::message::Handle;
-use crate::prefetch::Place;
+use tokio::time::Instant;
+use tracing::Span;
 
-/// The way to a running table, found once. It keeps nothing of the match.
-#[derive(Clone, Debug, Default)]
+use super::message::{Asked, Commanded, Handle, Promise};
+use crate::prefetch::Place;
+use crate::table::{Arrival, Command};
+
+/// A table as it was found once. It keeps nothing of the match, and leads to nowhere once that is over.
+#[derive(Debug)]
 pub(crate) struct Way {
     handle: Weak<Handle>,
     /// Where that and what it leads to is, or was.
@@ -19,13 +23,30 @@ impl Way {
         Self { handle: Arc::downgrade(handle), places: [Place::of(&**handle), counts, table] }
     }
 
-    /// The way itself, as long as the match is not over.
-    pub(super) fn handle(&self) -> Option<Arc<Handle>> {
-        self.handle.upgrade().filter(|handle| handle.runs())
+    /// To no table.
+    pub(crate) const fn nowhere() -> Self {
+        Self { handle: Weak::new(), places: [Place::NOWHERE; 3] }
     }
 
     /// Has what it takes to act fetched.
     pub(crate) fn fetch(&self) {
         self.places.into_iter().for_each(Place::fetch);
+    }
+
+    /// Asks the table without waiting, at this instant. What is promised is told nothing where the match does not run, and where its
+    /// table has no room.
+    pub(crate) fn command_at_once(
+        &self,
+        command: Command,
+        arrival: Arrival,
+        (span, at): (Span, Instant),
+        reply: Promise,
+    ) {
+        let Some(handle) = self.handle.upgrade().filter(|handle| handle.runs()) else { return };
+        let asked = Commanded { command, arrival, asked: Asked::of(span, at), reply };
+        if let Err(asked) = handle.at_once(asked) {
+            // What is not taken is dropped, and its promise with it.
+            handle.try_send(asked);
+        }
     }
 }

@@ -15,6 +15,7 @@ use super::{
     Rejection, ReplayError, SeatAccess, SeatInfo, SeatState, Shuffler,
 };
 use crate::journal::{MatchId, UnixMillis};
+use crate::prefetch::Place;
 
 /// Seats of which a table has all that an action needs in one piece of memory. Those of more are elsewhere.
 const FEW_SEATS: usize = 2;
@@ -198,6 +199,15 @@ impl Table {
     /// Has fetched what an action needs that is not in here: see [`prefetch`](crate::prefetch).
     pub(crate) fn prefetch(&self) {
         self.log.prefetch();
+        if self.seqs.spilled() {
+            Place::of(&*self.seqs).fetch();
+            Place::of(&*self.generations).fetch();
+        }
+        if let Stage::Playing(Play { clocks, .. }) = &self.stage
+            && clocks.spilled()
+        {
+            Place::of(&**clocks).fetch();
+        }
     }
 
     /// The entries that were applied, from the one with this 0-based number on. They hold hidden state.

@@ -27,7 +27,7 @@ use crate::{
     },
     journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    matches::{self, Answered, Audience, Hold, JoinSeat, Matches, Promise},
+    matches::{self, Answered, Audience, Hold, JoinSeat, Promise},
     table::{Arrival, Command, Done, Receipt, SeatAccess},
 };
 
@@ -253,7 +253,7 @@ impl Session {
         }
         let post = Arc::clone(&self.post);
         let told = Promise::new(move |answered| post.answers.put((asked, answered)));
-        Matches::command_at_once(&self.held(handle)?.way, command, arrival, of, told);
+        self.held(handle)?.way.command_at_once(command, arrival, of, told);
         self.awaited += 1;
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-/// Of a stream with one seat it is in the memory of the stream. Of those with many the first alone is, and each other is in one piece
-/// of memory of its own, which can be fetched.
+/// Of a stream with one seat it is in the memory of the stream. Of those with many that of one is, as a rule, and of each other it is in
+/// one piece of memory of its own, which can be fetched.
 #[derive(Debug)]
 pub(super) struct ByHandle<T> {
     first: Option<(u32, T)>,
@@ -52,10 +52,14 @@ impl<T> ByHandle<T> {
     }
 
     pub(super) fn remove(&mut self, handle: u32) -> Option<T> {
-        match self.first.take_if(|(of, _)| *of == handle) {
+        let removed = match self.first.take_if(|(of, _)| *of == handle) {
             Some((_, first)) => Some(first),
             None => self.others.remove(&handle).map(|other| *other),
+        };
+        if self.first.is_none() && self.others.len() == 1 {
+            self.first = self.others.drain().next().map(|(handle, only)| (handle, *only));
         }
+        removed
     }
 
     /// The only one, if there is one alone.
@@ -101,6 +105,7 @@ mod tests {
                 prop_assert_eq!(values, map.values().collect::<Vec<_>>());
                 prop_assert_eq!((by_handle.len(), by_handle.is_empty()), (map.len(), map.is_empty()));
                 prop_assert_eq!(by_handle.only(), map.values().next().filter(|_| map.len() == 1));
+                prop_assert!(by_handle.first.is_some() || map.len() != 1, "the only one is at hand");
             }
             let mut values: Vec<_> = by_handle.into_values().collect();
             values.sort_unstable();

@@ -280,7 +280,7 @@ mod tests {
         let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
         Held {
             match_id: MatchId::from_bytes([7; 16]),
-            way: Way::default(),
+            way: Way::nowhere(),
             access,
             hold: Hold::FIRST,
             start,

@@ -40,7 +40,7 @@ struct Listener {
     room: Option<Room>,
 }
 
-/// Tells the task that runs here where its only listener is, if it has one alone.
+/// Tells the task that runs here what its only listener is called by and hears from, if it has one alone.
 fn tell(only: Option<&Listener>) {
     let subscription = only.and_then(|listener| listener.following.subscription());
     let places = [

@@ -146,7 +146,7 @@ impl<T> Drop for Unread<T> {
     fn drop(&mut self) {
         let mut inside = self.0.lock();
         inside.reader = Sleeper::Gone;
-        let unread = inside.unread.take();
+        let unread = std::mem::take(&mut inside.unread);
         let told = [inside.writer.wake(), inside.watcher.wake()];
         drop(inside);
         told.into_iter().flatten().for_each(Waker::wake);

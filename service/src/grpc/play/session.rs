@@ -9,7 +9,6 @@ use std::{
     future::poll_fn,
     panic::{AssertUnwindSafe, resume_unwind},
     sync::Arc,
-    task::{Context, Poll, Waker},
     thread,
     time::Duration,
 };
@@ -23,29 +22,26 @@ use tonic::{Status, Streaming};
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
-    ask::{Answer, Asked},
+    ask::Answer,
     events::{Due, Event, Events, Validity},
     faults,
     handles::Handles,
     hearing::Hearing,
-    hello::assigned_to_wire,
     intake::Intake,
-    next::{Next, next},
+    next::next,
     opener::{Cuts, Opener, TokenKey},
     outbox::Outbox,
     post::Post,
-    queues,
     round_trips::RoundTrips,
     waiting::Waiting,
 };
 use crate::{
     admission::{Room, Share, Verdict},
     executor::{self, Part, one_more},
-    grpc::{backend::Backend, fault::Fault, heard::Heard, told, tonic_faults},
+    grpc::{backend::Backend, fault::Fault, told, tonic_faults},
     ladders::Presence,
     limits,
     matches::LiveSeat,
-    prefetch,
     table::Moment,
 };
 
@@ -330,87 +326,6 @@ impl Session {
         self.said.extend(response);
     }
 
-    fn send(&mut self, out: &Outbox<Outgoing>, next: Next) -> Result<(), End> {
-        let told = match next {
-            Next::Said(response) => {
-                if let Some(Kind::Ping(v1::Ping { number })) = response.kind {
-                    self.round_trips.ping(number, Instant::now());
-                }
-                Some(message(response))
-            }
-            Next::Heard(handle, heard) => self.tell(handle, heard)?,
-            Next::Word(word) => {
-                let kind = Some(Kind::LadderNotice(queues::notice(&word)));
-                Some(message(v1::PlayResponse { tag: 0, handle: 0, kind }))
-            }
-            Next::Assigned(seat) => Some(message(assigned_to_wire(&seat))),
-        };
-        if let Some(told) = told {
-            out.put(Ok(told));
-        }
-        Ok(())
-    }
-
-    /// Sends what else there is, as far as there is room: what a session waits for is looked at anew after all of it, not after each.
-    fn send_more(&mut self, out: &Outbox<Outgoing>) -> Result<(), End> {
-        // All is waited for anew after this.
-        let context = Context::from_waker(Waker::noop());
-        loop {
-            let fetch = |(asked, _): &(Asked, _)| self.handles.fetch(asked.handle());
-            let some = self.post.answers.look(prefetch::AT_ONCE, fetch);
-            for _ in 0..some {
-                let Some(answered) = self.post.answers.take() else { break };
-                self.told(answered);
-            }
-            if some < prefetch::AT_ONCE {
-                break;
-            }
-        }
-        for _ in 0..out.room(self.hearing.seats()) {
-            let next = if let Some(response) = self.said.pop_front() {
-                Next::Said(response)
-            } else if let Poll::Ready((handle, heard)) =
-                self.hearing.poll_next(&context, |handle| self.handles.fetch(handle))
-            {
-                Next::Heard(handle, heard)
-            } else {
-                break;
-            };
-            self.send(out, next)?;
-        }
-        Ok(())
-    }
-
-    /// What a seat has heard, by its handle.
-    fn tell(&mut self, handle: u32, heard: Heard) -> Result<Option<Told>, End> {
-        let kind = match heard {
-            Heard::Observation { seq, observation } => {
-                self.handles.shown(handle, seq);
-                return Ok(Some(Told::Observation { handle, observation }));
-            }
-            Heard::End(end) => {
-                self.give_up(handle);
-                Kind::End(end)
-            }
-            // The stream has joined the seat anew itself, and the handle goes on.
-            Heard::Superseded(v1::SupersededReason::JoinedElsewhere) if self.handles.lose(handle) => {
-                return Ok(None);
-            }
-            Heard::Superseded(reason) => {
-                if let Some(held) = self.give_up(handle) {
-                    let fault = match reason {
-                        v1::SupersededReason::TokenRotated => Fault::seat_token_replaced(),
-                        _ => Fault::superseded(),
-                    };
-                    faults::cut(&self.backend, held.key(), faults::stream_cut(&self.backend, &fault));
-                }
-                Kind::Superseded(v1::Superseded { reason: reason.into() })
-            }
-            Heard::Cut(fault) => return Err(End::Fault(fault)),
-        };
-        Ok(Some(message(v1::PlayResponse { tag: 0, handle, kind: Some(kind) })))
-    }
-
     pub(super) fn say_ping(&mut self) {
         self.pings_said += 1;
         let ping = v1::Ping { number: self.pings_said };
@@ -504,5 +419,6 @@ fn message(response: v1::PlayResponse) -> Told {
 }
 
 mod taking;
+mod telling;
 #[cfg(test)]
 mod tests;

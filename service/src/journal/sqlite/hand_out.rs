@@ -51,7 +51,7 @@ fn send_all(some: Vec<Answer>) {
     let mut some = VecDeque::from(some);
     while !some.is_empty() {
         let next = some.len().min(prefetch::AT_ONCE);
-        some.iter().take(next).for_each(Answer::fetch);
+        some.iter().take(next).for_each(Answer::prefetch_waiting);
         for step in Fetch::STEPS {
             some.iter().take(next).for_each(|answer| answer.prefetch(step));
         }

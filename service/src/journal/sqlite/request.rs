@@ -15,6 +15,7 @@ use crate::journal::{
     Request as NamedRequest, RequestKey, RequestReused, Response, ResultNumber, StoredLater, TokenChange,
     UnixMillis, WebhookChange,
 };
+use crate::prefetch::Place as Memory;
 
 pub(super) type MetaOutcome = Outcome<MetaValue, Never>;
 pub(super) type RememberOutcome = Outcome<Response, RequestReused>;
@@ -258,13 +259,13 @@ impl Answer {
     }
 
     /// Has fetched who waits.
-    pub(super) fn fetch(&self) {
+    pub(super) fn prefetch_waiting(&self) {
         if let Self::Append(AppendTo::Told(told), _) = self {
-            crate::prefetch::Place::of(&**told).fetch();
+            Memory::of(&**told).fetch();
         }
     }
 
-    /// Has fetched what they need to be answered.
+    /// Has fetched what who waits needs to be answered.
     pub(super) fn prefetch(&self, step: Fetch) {
         if let Self::Append(AppendTo::Told(told), _) = self {
             told.prefetch(step);

@@ -113,6 +113,20 @@ async fn a_table_that_another_owner_took_stops() {
     assert!(matches!(later, Err(Rejection::MatchDamaged(_))), "{later:?}");
 }
 
+#[tokio::test]
+async fn a_table_that_another_owner_took_decides_nothing_more_before_its_task_knows() {
+    let journal = FakeJournal::new();
+    let (matches, id, to_act) = dealt(&journal).await;
+    let handle = matches.handle(id).unwrap();
+    journal.doom(&[Fate::Fenced]);
+    // Who waits for the table while the action is written has it next.
+    let next = async { handle.table.lock().await.needs_its_task() };
+    let (acted, is_left_to_its_task) =
+        tokio::join!(matches.act(id, access(to_act), 1, Choice::LegalIndex(0)), next);
+    assert_eq!(acted, Err(Rejection::Damaged));
+    assert!(is_left_to_its_task);
+}
+
 /// A dealt match that the journal takes no more, where one may run.
 async fn lost(journal: &FakeJournal) -> (Matches, MatchId) {
     let limits = Limits { live_matches: 1, ..Limits::default() };

@@ -19,3 +19,4 @@ mod results;
 mod simulation;
 mod spectators;
 mod streams;
+mod ways;

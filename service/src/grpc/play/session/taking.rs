@@ -40,6 +40,7 @@ impl Session {
         }
         if !behind.is_empty() {
             let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
+            handles.clone().for_each(|handle| self.handles.fetch(handle));
             handles.filter_map(|handle| self.handles.get(handle)).for_each(|held| held.way.fetch());
         }
         let heard = 1 + behind.len();

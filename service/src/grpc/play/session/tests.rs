@@ -38,7 +38,7 @@ fn held(match_id: MatchId) -> Held {
     let access = SeatAccess { seat: Seat::new(0).unwrap(), generation: 1 };
     Held {
         match_id,
-        way: Way::default(),
+        way: Way::nowhere(),
         access,
         hold: Hold::FIRST,
         start: 0,

@@ -1,0 +1,47 @@
+//! The way to a table, as who acts there keeps it.
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tracing::Span;
+use zetema_rules::Preset;
+
+use super::fake::FakeJournal;
+use super::harness::*;
+use crate::matches::{Answered, Matches, Promise, Way};
+use crate::table::{Command, DealSpec, Done, Rejection};
+
+/// What is answered to who asks on this way.
+async fn ask(matches: &Matches, way: &Way, command: Command) -> Answered {
+    let (answer, answered) = oneshot::channel();
+    let promise = Promise::new(|answered| drop(answer.send(answered)));
+    way.command_at_once(command, matches.arrival(None), (Span::none(), Instant::now()), promise);
+    answered.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_way_leads_to_its_table_until_the_match_is_over_and_then_to_none() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    let way = matches.way(info.match_id);
+    way.fetch();
+    let resign = |index| Command::Resign { access: access(index) };
+    let stranger = Command::Resign { access: access(5) };
+    assert_eq!(ask(&matches, &way, stranger).await, Some(Err(Rejection::NoSuchSeat { seat: seat(5) })));
+    let resigned = ask(&matches, &way, resign(0)).await;
+    assert!(matches!(resigned, Some(Ok(Done::Resigned { .. }))), "{resigned:?}");
+    let found_later = matches.way(info.match_id);
+    for way in [&way, &found_later, &Way::nowhere()] {
+        assert_eq!(ask(&matches, way, resign(0)).await, None);
+        way.fetch();
+    }
+    // Who asks the match itself still learns what came of it.
+    assert_eq!(matches.resign(info.match_id, access(0)).await.ok(), resigned_at(resigned));
+}
+
+fn resigned_at(answered: Answered) -> Option<u64> {
+    match answered {
+        Some(Ok(Done::Resigned { seq })) => Some(seq),
+        _ => None,
+    }
+}
