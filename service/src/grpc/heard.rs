@@ -189,7 +189,6 @@ async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead,
 /// A subscription that is heard. It ends with the first that is no observation.
 pub(super) struct Following(Doing);
 
-#[expect(clippy::large_enum_variant, reason = "nearly all that are there listen")]
 enum Doing {
     Listens(Subscription),
     /// To what is replayed first.

@@ -61,7 +61,6 @@ pub(super) enum Join {
 
 /// Where the match stands.
 #[derive(Clone)]
-#[expect(clippy::large_enum_variant, reason = "nearly every table that is there is played at")]
 pub(super) enum Stage {
     /// Not every seat (of the deal set) has joined.
     Joining,
