@@ -1,5 +1,6 @@
 use std::{
     future::{pending, poll_fn},
+    hint,
     sync::atomic::AtomicUsize,
     thread,
 };
@@ -138,6 +139,28 @@ async fn tasks_that_always_have_more_to_do_let_others_have_their_turn() {
     });
     assert_eq!(heard.recv().await, Some("a task"));
     assert_eq!(tokio::spawn(async { "the runtime's" }).await.unwrap(), "the runtime's");
+}
+
+#[tokio::test]
+async fn a_turn_is_over_behind_a_slow_task_that_has_done_as_much_as_it_may() {
+    let (executor, ran) = (Executor::start(), Arc::<AtomicUsize>::default());
+    let (told, heard) = oneshot::channel();
+    let mut told = Some(told);
+    for _ in 0..RUNS {
+        let (ran, told) = (Arc::clone(&ran), told.take());
+        executor.spawn(async move {
+            let begun = Instant::now();
+            while begun.elapsed() <= TURN {
+                hint::spin_loop();
+            }
+            ran.fetch_add(1, Ordering::AcqRel);
+            if let Some(told) = told {
+                tokio::spawn(async move { told.send(ran.load(Ordering::Acquire)) });
+            }
+            behind_all().await;
+        });
+    }
+    assert_eq!(heard.await, Ok(1), "a task of the runtime has its turn behind the first of them");
 }
 
 #[test]

@@ -320,8 +320,8 @@ impl Matches {
         self.shared.tasks.wait().await;
     }
 
-    /// Stops all matches, each after the append that it is in when its task learns of it, and waits for them. Nothing is lost: another opening
-    /// of the journal goes on. Subscriptions end with [`End::Stopped`].
+    /// Stops all matches, each after the append that it is in when its task learns of it, and waits for them. Nothing is lost: another
+    /// opening of the journal goes on. Subscriptions end with [`End::Stopped`].
     pub async fn stop(&self) {
         self.shared.stop.cancel();
         self.shared.tasks.close();

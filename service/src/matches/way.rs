@@ -28,6 +28,12 @@ impl Way {
         Self { handle: Weak::new(), places: [Place::NOWHERE; 3] }
     }
 
+    /// Whether anything is there for it to lead to.
+    #[cfg(test)]
+    pub(super) fn leads_on(&self) -> bool {
+        self.handle.strong_count() > 0
+    }
+
     /// Has what it takes to act fetched.
     pub(crate) fn fetch(&self) {
         self.places.into_iter().for_each(Place::fetch);

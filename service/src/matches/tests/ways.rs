@@ -8,7 +8,7 @@ use zetema_rules::Preset;
 use super::fake::FakeJournal;
 use super::harness::*;
 use crate::matches::{Answered, Matches, Promise, Way};
-use crate::table::{Command, DealSpec, Done, Rejection};
+use crate::table::{Choice, Command, DealSpec, Done, Rejection};
 
 /// What is answered to who asks on this way.
 async fn ask(matches: &Matches, way: &Way, command: Command) -> Answered {
@@ -28,9 +28,14 @@ async fn a_way_leads_to_its_table_until_the_match_is_over_and_then_to_none() {
     let resign = |index| Command::Resign { access: access(index) };
     let stranger = Command::Resign { access: access(5) };
     assert_eq!(ask(&matches, &way, stranger).await, Some(Err(Rejection::NoSuchSeat { seat: seat(5) })));
+    let act = |index| Command::Act { access: access(index), decision: 1, choice: Choice::LegalIndex(0) };
+    let acted = [ask(&matches, &way, act(0)).await, ask(&matches, &way, act(1)).await];
+    let receipts = acted.iter().filter(|acted| matches!(acted, Some(Ok(Done::Acted(_)))));
+    assert_eq!(receipts.count(), 1, "{acted:?}");
     let resigned = ask(&matches, &way, resign(0)).await;
     let Some(Ok(Done::Resigned { seq })) = resigned else { panic!("{resigned:?}") };
     let found_later = matches.way(info.match_id);
+    assert!(!way.leads_on(), "it keeps nothing of a match that is over");
     for way in [&way, &found_later, &Way::nowhere()] {
         assert_eq!(ask(&matches, way, resign(0)).await, None);
         way.fetch();
