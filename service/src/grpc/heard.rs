@@ -1,7 +1,6 @@
 //! What a subscription of the core says, as messages of the wire: the same for Play, Observe and `WatchMatch`.
 
 use std::{
-    mem,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -191,16 +190,18 @@ pub(super) struct Following(Doing);
 
 enum Doing {
     Listens(Subscription),
-    /// To what is replayed first.
-    Behind(Box<Subscription>),
-    /// For the next of that.
+    /// For the next that is replayed.
     Waits(BoxFuture<'static, (Next, Box<Subscription>)>),
     Ended,
 }
 
 impl Doing {
-    fn new(subscription: Box<Subscription>) -> Self {
-        if subscription.has_to_replay() { Self::Behind(subscription) } else { Self::Listens(*subscription) }
+    fn new(mut subscription: Box<Subscription>) -> Self {
+        if subscription.has_to_replay() {
+            Self::Waits(async move { (subscription.next().await, subscription) }.boxed())
+        } else {
+            Self::Listens(*subscription)
+        }
     }
 }
 
@@ -215,7 +216,7 @@ impl Following {
     pub(super) fn subscription(&self) -> Option<&Subscription> {
         match &self.0 {
             Doing::Listens(subscription) => Some(subscription),
-            Doing::Behind(_) | Doing::Waits(_) | Doing::Ended => None,
+            Doing::Waits(_) | Doing::Ended => None,
         }
     }
 
@@ -228,54 +229,30 @@ impl Following {
     pub(super) fn sleeps(&mut self, context: &Context<'_>) -> bool {
         match &mut self.0 {
             Doing::Listens(subscription) => subscription.sleeps(context),
-            Doing::Behind(_) | Doing::Waits(_) | Doing::Ended => false,
+            Doing::Waits(_) | Doing::Ended => false,
         }
     }
 
     /// The next thing that is heard; `None` after the last. What is live is looked at as it is.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Heard>> {
-        loop {
-            let (next, told) = match &mut self.0 {
-                Doing::Listens(subscription) => {
-                    let Some(next) = subscription.poll_live(context) else {
-                        self.wait();
-                        continue;
-                    };
-                    let next = ready!(next);
-                    let told = told(&next, subscription);
-                    (next, told)
-                }
-                Doing::Behind(_) => {
-                    self.wait();
-                    continue;
-                }
-                Doing::Waits(waits) => {
-                    let (next, subscription) = ready!(waits.as_mut().poll(context));
-                    let told = told(&next, &subscription);
-                    self.0 = Doing::new(subscription);
-                    (next, told)
-                }
-                Doing::Ended => return Poll::Ready(None),
-            };
-            if matches!(next, Next::End(_)) {
-                self.0 = Doing::Ended;
+        let (next, told) = match &mut self.0 {
+            Doing::Listens(subscription) => {
+                let next = ready!(subscription.poll_live(context));
+                let told = told(&next, subscription);
+                (next, told)
             }
-            return Poll::Ready(Some(told));
-        }
-    }
-
-    /// Waits for what is replayed next.
-    fn wait(&mut self) {
-        let mut subscription = match mem::replace(&mut self.0, Doing::Ended) {
-            Doing::Listens(subscription) => Box::new(subscription),
-            Doing::Behind(subscription) => subscription,
-            waits_or_ended => {
-                self.0 = waits_or_ended;
-                return;
+            Doing::Waits(waits) => {
+                let (next, subscription) = ready!(waits.as_mut().poll(context));
+                let told = told(&next, &subscription);
+                self.0 = Doing::new(subscription);
+                (next, told)
             }
+            Doing::Ended => return Poll::Ready(None),
         };
-        let waits = async move { (subscription.next().await, subscription) };
-        self.0 = Doing::Waits(waits.boxed());
+        if matches!(next, Next::End(_)) {
+            self.0 = Doing::Ended;
+        }
+        Poll::Ready(Some(told))
     }
 }
 

@@ -236,14 +236,15 @@ impl Subscription {
         matches!(self.feed, Feed::Past(_))
     }
 
-    /// The same as [`Self::next`] as a poll. `None`: something has to be replayed first.
-    pub(crate) fn poll_live(&mut self, context: &Context<'_>) -> Option<Poll<Next>> {
+    /// The same as [`Self::next`] as a poll, where nothing has to be replayed. A reader for whom something has to be is behind, and is
+    /// cut as one.
+    pub(crate) fn poll_live(&mut self, context: &Context<'_>) -> Poll<Next> {
         let polled = match &mut self.feed {
             Feed::Live(live) => live.poll_next(context),
             Feed::Ended(end) => Poll::Ready(Err(end.clone())),
-            Feed::Past(_) => return None,
+            Feed::Past(_) => Poll::Ready(Err(End::Lagging)),
         };
-        Some(polled.map(|step| self.took(step)))
+        polled.map(|step| self.took(step))
     }
 
     /// Where what comes next is, if that is a player's own queue.
