@@ -79,7 +79,7 @@ numbers! {
     MaxQueuedBytesPerSeat "max_queued_bytes_per_seat" "bytes" 16_384 16_777_216 limits::DEFAULT_MAX_QUEUED_BYTES_PER_SEAT;
     /// Bytes of observations that wait for all seats and all who watch: when half of them wait, 64 KiB may wait for one, and 4 KiB when all do
     MaxQueuedObservationBytes "max_queued_observation_bytes" "bytes" 1_048_576 68_719_476_736 limits::DEFAULT_MAX_QUEUED_OBSERVATION_BYTES;
-    /// How late the server may be with its work until it refuses what is new: a part of creates and spectators, from a quarter of this (at least 2 ms) on up to all at three quarters, and at twice this joins too; it is over at a quarter
+    /// How late the server may be with its work until it refuses what is new: a part of creates and spectators, from a quarter of this (at least 2 ms) on up to all at three quarters, and at four times this joins too; it is over at a quarter
     MaxLateMs "max_late_ms" "milliseconds" 5 60_000 limits::DEFAULT_MAX_LATE_MS;
     /// Matches that are not over, at once
     MaxLiveMatches "max_live_matches" "matches" 1 10_000_000 limits::DEFAULT_MAX_LIVE_MATCHES;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// How late the server may be with what is due until it takes on less that is new, unless configured. What is looked at waits for one
 /// turn of all that is ready, of the runtime's tasks and then of streams', and an action for several: with twice the matches that the
-/// server can play, half of all actions take about as long as this, and 99 of 100 two to three times, far less than what makes a stall
+/// server can play, half of all actions take about as long as this, and 99 of 100 three times, far less than what makes a stall
 /// ([`STALL_GAP`](super::STALL_GAP)). The later it may be the more matches run at once, and the farther away is the memory of each.
-pub const DEFAULT_MAX_LATE_MS: u32 = 10;
+pub const DEFAULT_MAX_LATE_MS: u32 = 5;
 
 /// So late is in time, however little is configured to be too late: an idle virtual machine is late by just over a millisecond.
 pub const PRESSURE_AT_REST: Duration = Duration::from_millis(2);

@@ -10,7 +10,7 @@ pub(super) enum Level {
     Calm,
     /// What is due is done later than it may be.
     High,
-    /// More than twice as late.
+    /// More than four times as late.
     Severe,
 }
 
@@ -18,10 +18,11 @@ impl Level {
     pub(super) const ALL: [Self; 3] = [Self::Calm, Self::High, Self::Severe];
 
     /// The level after this one, if the server was usually so late and later than `most` is too late. It is left at much less than it
-    /// was begun at, so that it does not change with each thing.
+    /// was begun at, so that it does not change with each thing. What is severe is far from what a part that is refused holds it at: a
+    /// match whose seats are refused has been taken on for nothing.
     pub(super) fn then(self, usual: Duration, most: Duration) -> Self {
-        let begun = Self::of(usual, most, 2 * most);
-        let kept = Self::of(usual, in_time(most), most);
+        let begun = Self::of(usual, most, 4 * most);
+        let kept = Self::of(usual, in_time(most).min(most), 2 * most);
         self.clamp(begun, kept)
     }
 

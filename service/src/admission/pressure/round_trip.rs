@@ -75,7 +75,7 @@ mod tests {
 
     async fn wait_for_all(tasks: usize, each: Duration, begin: impl Fn(&Executor, Busy)) {
         let (pressure, streams) = (Arc::new(Pressure::new()), Executor::start());
-        let watched = Arc::clone(&pressure).watch(Duration::from_millis(50), streams.clone());
+        let watched = Arc::clone(&pressure).watch(Duration::from_millis(25), streams.clone());
         let watched = tokio::spawn(watched);
         let over = Arc::<AtomicBool>::default();
         (0..tasks).for_each(|_| begin(&streams, Busy { each, over: Arc::clone(&over) }));

@@ -54,26 +54,30 @@ fn what_is_usually_late_is_pressure_and_what_is_late_at_times_is_none() {
     check(&[&[0]], &[Calm]);
     check(&[&[50]], &[Calm]);
     check(&[&[51]], &[High]);
-    check(&[&[100]], &[High]);
-    check(&[&[101]], &[Severe]);
+    check(&[&[200]], &[High]);
+    check(&[&[201]], &[Severe]);
     check(&[&[0, 0, 500]], &[Calm]);
-    check(&[&[60, 200, 60]], &[High]);
+    check(&[&[60, 500, 60]], &[High]);
     check(&[&[60], &[0]], &[High, Calm]);
-    check(&[&[200], &[50], &[0]], &[Severe, High, Calm]);
-    check(&[&[200], &[0]], &[Severe, Calm]);
+    check(&[&[210], &[100], &[0]], &[Severe, High, Calm]);
+    check(&[&[210], &[0]], &[Severe, Calm]);
     // As late as it may be, it is in time again when it is a quarter as late.
     check(&[&[60], &[50], &[13], &[12]], &[High, High, High, Calm]);
-    check(&[&[110], &[51], &[50], &[13], &[12]], &[Severe, Severe, High, High, Calm]);
+    check(&[&[210], &[101], &[100], &[13], &[12]], &[Severe, Severe, High, High, Calm]);
 }
 
 #[test]
 fn an_idle_server_is_in_time_however_little_is_too_late() {
     use Level::{Calm, High, Severe};
     check_for(Duration::from_millis(5), &[&[6], &[3], &[2]], &[High, High, Calm]);
-    check_for(Duration::from_millis(5), &[&[11], &[2]], &[Severe, Calm]);
+    check_for(Duration::from_millis(5), &[&[20], &[21], &[2]], &[High, Severe, Calm]);
     // A quarter of what is too late is more than that here.
     check_for(Duration::from_millis(12), &[&[13], &[4], &[3]], &[High, High, Calm]);
-    check_for(Duration::from_millis(1), &[&[2], &[3], &[2], &[1]], &[High, Severe, Severe, Calm]);
+    check_for(
+        Duration::from_millis(1),
+        &[&[2], &[4], &[5], &[3], &[2], &[1]],
+        &[High, High, Severe, Severe, High, Calm],
+    );
 }
 
 #[test]
