@@ -11,11 +11,12 @@ const MOST_BYTES: usize = 128;
 /// And so many with one.
 const MOST_BYTES_WITH_VIEW: usize = 512;
 
-/// The bytes of an observation.
-pub(super) fn observation(observation: &Observation, rules: &Rules) -> Vec<u8> {
+/// The bytes of an observation, behind room for so many that are sent before it.
+pub(super) fn observation(observation: &Observation, rules: &Rules, room_before: usize) -> Vec<u8> {
     let Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
     let room = if view.is_some() { MOST_BYTES_WITH_VIEW } else { MOST_BYTES };
-    let mut bytes = Vec::with_capacity(room);
+    let mut bytes = Vec::with_capacity(room_before + room);
+    bytes.resize(room_before, 0);
     let mut fields = Fields::of(&mut bytes);
     fields.unless_zero(1, *seq);
     if let Some(decision) = *decision {
@@ -71,7 +72,10 @@ mod tests {
 
     fn check(observed: &Observation, rules: &Rules) {
         let expected = wire::observation(observed, rules).encode_to_vec();
-        assert_eq!(observation(observed, rules), expected, "{observed:?}");
+        for room_before in [0, 22] {
+            let bytes = [vec![0; room_before], expected.clone()].concat();
+            assert_eq!(observation(observed, rules, room_before), bytes, "{observed:?}");
+        }
     }
 
     /// Matches of this preset, by these clocks, as all look on: that each kind of thing is among what they see.

@@ -23,7 +23,7 @@ use super::{
     drain::{Stage, Stages},
     encoded,
     fault::Fault,
-    told::EncodedObservation,
+    told::{EncodedObservation, ROOM_BEFORE},
     wire,
 };
 use crate::{
@@ -262,12 +262,13 @@ pub(super) fn told(next: &Next, subscription: &Subscription) -> Heard {
         Next::Observation(observed) => observed,
         Next::End(end) => return ended(end),
     };
-    let encode = |observation: &Observation| encoded::observation(observation, subscription.rules());
+    let encode =
+        |observation: &Observation, before| encoded::observation(observation, subscription.rules(), before);
     let observation = match subscription.audience().viewer() {
         // A seat has one reader, as a rule.
-        Viewer::Seat(_) => EncodedObservation::Own(encode(observed)),
+        Viewer::Seat(_) => EncodedObservation::Own(encode(observed, ROOM_BEFORE)),
         Viewer::Spectator => {
-            EncodedObservation::Shared(observed.encoded(|observation| encode(observation).into()))
+            EncodedObservation::Shared(observed.encoded(|observation| encode(observation, 0).into()))
         }
     };
     Heard::Observation { seq: observed.seq, observation }

@@ -1,14 +1,24 @@
 //! `MatchService`: matches and their records, for organisers, backends and spectators.
 
-use std::sync::Arc;
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
-use futures::stream::BoxStream;
+use futures::{future::BoxFuture, stream::BoxStream};
 use prost::Message;
 use sha2::{Digest, Sha256};
-use tonic::{Request, Response, Status, async_trait, metadata::MetadataMap};
+use tonic::{
+    Request, Response, Status, async_trait, body::Body, codegen::Service, metadata::MetadataMap,
+    server::NamedService,
+};
 use zetema_proto::{
     FieldError, Wire,
-    v1::{self, match_service_server::MatchService},
+    v1::{
+        self,
+        match_service_server::{MatchService, MatchServiceServer},
+    },
 };
 use zetema_rules::Seat;
 
@@ -19,6 +29,8 @@ use super::{
     lists::{self, Stages},
     named_bots,
     result_streams::ResultStreams,
+    spectators,
+    told_body::{self, Nothing},
     wire,
 };
 use crate::{
@@ -30,6 +42,44 @@ use crate::{
     matches::{CreateError, EndedMatch, ListCursor},
     table::{Command, DealSpec, MatchInfo, MatchSpec, Rejection},
 };
+
+const WATCH_MATCH: &str = "/zetema.v1.MatchService/WatchMatch";
+
+/// `MatchService`, of which `WatchMatch` has a [body of its own](told_body).
+#[derive(Clone)]
+pub(crate) struct MatchServer(MatchServiceServer<MatchAdapter>);
+
+impl MatchServer {
+    /// The service over these matches.
+    pub(crate) fn new(backend: &Arc<Backend>) -> Self {
+        let generated = MatchServiceServer::new(MatchAdapter::new(Arc::clone(backend)))
+            .max_decoding_message_size(backend.max_request_bytes)
+            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
+        Self(generated)
+    }
+}
+
+impl NamedService for MatchServer {
+    const NAME: &'static str = <MatchServiceServer<MatchAdapter> as NamedService>::NAME;
+}
+
+impl Service<http::Request<Body>> for MatchServer {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        if request.uri().path() == WATCH_MATCH {
+            told_body::answered_by(&mut self.0, request)
+        } else {
+            self.0.call(request)
+        }
+    }
+}
 
 /// The adapter of `MatchService`.
 #[derive(Clone)]
@@ -44,11 +94,7 @@ impl MatchAdapter {
         Self { backend, results: ResultStreams::default() }
     }
 
-    pub(super) const fn backend(&self) -> &Arc<Backend> {
-        &self.backend
-    }
-
-    pub(super) async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Fault> {
+    async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Fault> {
         Caller::of(&self.backend, metadata).await
     }
 
@@ -183,7 +229,7 @@ pub(super) fn request_key(
 #[async_trait]
 impl MatchService for MatchAdapter {
     type WatchResultsStream = BoxStream<'static, Result<v1::WatchResultsResponse, Status>>;
-    type WatchMatchStream = BoxStream<'static, Result<v1::WatchMatchResponse, Status>>;
+    type WatchMatchStream = Nothing<v1::WatchMatchResponse>;
 
     async fn create_match(
         &self,
@@ -298,10 +344,14 @@ impl MatchService for MatchAdapter {
 
     async fn watch_match(
         &self,
-        _: Request<v1::WatchMatchRequest>,
+        request: Request<v1::WatchMatchRequest>,
     ) -> Result<Response<Self::WatchMatchStream>, Status> {
-        // `MatchServer` answers it.
-        Err(Fault::internal(&"WatchMatch came by the generated code").into())
+        self.backend.pressure.check(Work::Watch).map_err(Fault::from)?;
+        let (message, share) = (request.get_ref(), request.extensions().get::<Share>());
+        let caller = self.caller(request.metadata()).await?;
+        let info = self.visible(&caller, &message.match_id).await?;
+        let told = spectators::watch(&self.backend, caller, share, info.match_id, message).await?;
+        told_body::tell(request.extensions(), told)
     }
 
     async fn watch_results(

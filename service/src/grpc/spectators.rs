@@ -1,112 +1,33 @@
-//! `WatchMatch`, with a codec of its own: what happens in a match is encoded once, however many watch it.
+//! `WatchMatch`: what happens in a match is encoded once, however many watch it.
 
-use std::{
-    convert::Infallible,
-    sync::Arc,
-    task::{Context, Poll},
-};
-
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
-use tonic::{
-    Request, Response, Status,
-    body::Body,
-    codegen::Service,
-    server::{Grpc, NamedService, ServerStreamingService},
-};
-use zetema_proto::v1::{self, match_service_server::MatchServiceServer, watch_match_response::Kind};
+use futures::{StreamExt, stream::BoxStream};
+use tonic::Status;
+use zetema_proto::v1::{self, watch_match_response::Kind};
 
 use super::{
     backend::Backend,
+    caller::Caller,
     fault::Fault,
     heard::{self, Followed, Heard, Look},
-    match_service::MatchAdapter,
-    told::{self, ToldCodec},
-    wire,
+    told, wire,
 };
-use crate::{
-    admission::{Share, Work},
-    limits,
-    matches::Audience,
-};
-
-const WATCH_MATCH: &str = "/zetema.v1.MatchService/WatchMatch";
-
-/// `MatchService`: the generated code answers all of it but `WatchMatch`.
-#[derive(Clone)]
-pub(crate) struct MatchServer {
-    generated: MatchServiceServer<MatchAdapter>,
-    spectators: Spectators,
-    max_request_bytes: usize,
-}
-
-impl MatchServer {
-    /// The service over these matches.
-    pub(crate) fn new(backend: &Arc<Backend>) -> Self {
-        let adapter = MatchAdapter::new(Arc::clone(backend));
-        let max_request_bytes = backend.max_request_bytes;
-        let generated = MatchServiceServer::new(adapter.clone())
-            .max_decoding_message_size(max_request_bytes)
-            .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
-        Self { generated, spectators: Spectators(adapter), max_request_bytes }
-    }
-}
-
-impl NamedService for MatchServer {
-    const NAME: &'static str = <MatchServiceServer<MatchAdapter> as NamedService>::NAME;
-}
-
-impl Service<http::Request<Body>> for MatchServer {
-    type Response = http::Response<Body>;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        if request.uri().path() != WATCH_MATCH {
-            return self.generated.call(request);
-        }
-        let (spectators, max_request_bytes) = (self.spectators.clone(), self.max_request_bytes);
-        async move {
-            let mut grpc = Grpc::new(ToldCodec::default())
-                .max_decoding_message_size(max_request_bytes)
-                .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
-            Ok(grpc.server_streaming(spectators, request).await)
-        }
-        .boxed()
-    }
-}
-
-/// What answers `WatchMatch`.
-#[derive(Clone)]
-struct Spectators(MatchAdapter);
+use crate::{admission::Share, journal::MatchId, matches::Audience};
 
 type Told = told::Told<v1::WatchMatchResponse>;
 
 type Answers = BoxStream<'static, Result<Told, Status>>;
 
-impl ServerStreamingService<v1::WatchMatchRequest> for Spectators {
-    type Response = Told;
-    type ResponseStream = Answers;
-    type Future = BoxFuture<'static, Result<Response<Answers>, Status>>;
-
-    fn call(&mut self, request: Request<v1::WatchMatchRequest>) -> Self::Future {
-        let Self(adapter) = self.clone();
-        async move { watch(&adapter, &request).await.map(Response::new) }.boxed()
-    }
-}
-
-async fn watch(adapter: &MatchAdapter, request: &Request<v1::WatchMatchRequest>) -> Result<Answers, Status> {
-    let backend = adapter.backend();
-    backend.pressure.check(Work::Watch).map_err(Fault::from)?;
-    let v1::WatchMatchRequest { match_id, after_seq, views } = request.get_ref();
-    let caller = adapter.caller(request.metadata()).await?;
-    let info = adapter.visible(&caller, match_id).await?;
+/// What this caller is told of the match that it asks for, which it may see.
+pub(super) async fn watch(
+    backend: &Backend,
+    caller: Caller,
+    share: Option<&Share>,
+    match_id: MatchId,
+    request: &v1::WatchMatchRequest,
+) -> Result<Answers, Status> {
+    let v1::WatchMatchRequest { match_id: _, after_seq, views } = request;
     let views = wire::views(*views).map_err(Fault::from)?;
-    let share = request.extensions().get::<Share>();
-    let look = Look { match_id: info.match_id, audience: Audience::Spectator, after_seq: *after_seq, views };
+    let look = Look { match_id, audience: Audience::Spectator, after_seq: *after_seq, views };
     let Followed { start, seq: _, following } = heard::follow(backend, share, look, None).await?;
     let told = following.heard().map(|heard| match heard {
         Heard::Observation { seq: _, observation } => Ok(Told::Observation { handle: 0, observation }),
@@ -125,6 +46,8 @@ fn told(kind: Kind) -> Told {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use prost::Message;
     use zetema_proto::Views;
     use zetema_rules::{NamedTimeControl, Preset, Seat, TimeControl};

@@ -56,11 +56,11 @@ impl Direct {
         rates: &Arc<Rates>,
         rpcs: &Arc<Rpcs>,
     ) -> Self {
-        let adapter = PlayAdapter::new(Arc::clone(backend));
+        let adapter = PlayAdapter::new(Arc::clone(backend), executor.clone());
         Self {
             matches: MatchServer::new(backend),
-            play: PlayServer::new(adapter.clone(), executor.clone(), limits::MAX_PLAY_REQUEST_BYTES),
-            stream: PlayServer::new(adapter.clone(), executor.clone(), limits::MAX_PLAY_MESSAGE_BYTES),
+            play: PlayServer::new(adapter.clone(), limits::MAX_PLAY_REQUEST_BYTES),
+            stream: PlayServer::new(adapter.clone(), limits::MAX_PLAY_MESSAGE_BYTES),
             adapter,
             rates: Arc::clone(rates),
             rpcs: Arc::clone(rpcs),

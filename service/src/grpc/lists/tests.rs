@@ -23,6 +23,7 @@ use crate::{
     admission::{DiskRoom, Pressure, Rates},
     bots::Bots,
     config::{self, Numbers},
+    executor::Executor,
     grpc::{
         Backend, BotAdapter, Drain, LadderAdapter, PlayAdapter, TokenAdapter, WebhookAdapter,
         match_service::MatchAdapter,
@@ -172,7 +173,7 @@ async fn every_list_takes_its_turn_along() {
     seen.has("ListSuspicions", ladders.list_suspicions(world.ask(suspicions)).await);
     let results = v1::ListResultsRequest { ladder, ..v1::ListResultsRequest::default() };
     seen.has("ListResults", ladders.list_results(world.ask(results)).await);
-    let play = PlayAdapter::new(backend());
+    let play = PlayAdapter::new(backend(), Executor::start());
     let faults = v1::ListFaultsRequest { seat_token, ..v1::ListFaultsRequest::default() };
     seen.has("ListFaults", play.list_faults(world.ask(faults)).await);
     let webhooks = WebhookAdapter::new(backend(), world.webhooks.clone());

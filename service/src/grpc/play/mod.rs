@@ -23,7 +23,7 @@ mod waiting;
 
 use std::sync::Arc;
 
-use futures::{FutureExt, stream::BoxStream};
+use futures::{FutureExt, StreamExt};
 use tonic::{Request, Response, Status, Streaming, async_trait, metadata::MetadataMap};
 use zetema_proto::{
     FieldError, Wire,
@@ -35,19 +35,25 @@ use super::{
     backend::Backend,
     caller::{self, Caller},
     fault::Fault,
-    lists, wire,
+    lists,
+    told_body::{self, Nothing},
+    wire,
 };
 use crate::{
     admission::Share,
+    executor::Executor,
     journal::MatchId,
     limits,
     matches::{FaultsOf, JoinSeat, Joined},
     table::{Command, Done, SeatAccess},
 };
-use opener::{BotOpener, Cuts, Opener};
+use events::Validity;
+use opener::{BotOpener, Cuts, Opener, TokenKey};
+use outbox::outbox;
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
 pub(crate) use server::PlayServer;
+use session::Session;
 
 /// The adapter of `PlayService`.
 #[derive(Clone)]
@@ -55,12 +61,14 @@ pub(crate) struct PlayAdapter {
     backend: Arc<Backend>,
     cuts: Arc<Cuts>,
     leases: Leases,
+    /// In which Play streams run.
+    executor: Executor,
 }
 
 impl PlayAdapter {
     /// An adapter over these matches.
-    pub(crate) fn new(backend: Arc<Backend>) -> Self {
-        Self { backend, cuts: Arc::default(), leases: Leases::default() }
+    pub(crate) fn new(backend: Arc<Backend>, executor: Executor) -> Self {
+        Self { backend, cuts: Arc::default(), leases: Leases::default(), executor }
     }
 
     /// What `Act` is answered. What the request is made of is gone before its answer is waited for: it is at hand now, and of many calls
@@ -107,15 +115,22 @@ fn unexpected(done: Done) -> Fault {
 
 #[async_trait]
 impl PlayService for PlayAdapter {
-    type PlayStream = BoxStream<'static, Result<v1::PlayResponse, Status>>;
-    type ObserveStream = BoxStream<'static, Result<v1::ObserveResponse, Status>>;
+    type PlayStream = Nothing<v1::PlayResponse>;
+    type ObserveStream = Nothing<v1::ObserveResponse>;
 
     async fn play(
         &self,
-        _: Request<Streaming<v1::PlayRequest>>,
+        request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
-        // `PlayServer` answers it.
-        Err(Fault::internal(&"Play came by the generated code").into())
+        let (metadata, extensions, requests) = request.into_parts();
+        let caller = Caller::of(&self.backend, &metadata).await?;
+        let (opener, token) = (Opener::from(&caller), TokenKey::of(&metadata, &caller));
+        let share = extensions.get::<Share>().cloned();
+        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
+        let (out, unread) = outbox();
+        let validity = Validity { rotated: caller.rotated(), voided: caller.voided() };
+        self.executor.spawn(session.run(requests, out, validity));
+        told_body::tell(&extensions, unread.map(|said| said.map_err(|end| *end)))
     }
 
     async fn join_seat(
@@ -151,9 +166,13 @@ impl PlayService for PlayAdapter {
         Ok(Response::new(v1::SendNonceResponse {}))
     }
 
-    async fn observe(&self, _: Request<v1::ObserveRequest>) -> Result<Response<Self::ObserveStream>, Status> {
-        // `PlayServer` answers it.
-        Err(Fault::internal(&"Observe came by the generated code").into())
+    async fn observe(
+        &self,
+        request: Request<v1::ObserveRequest>,
+    ) -> Result<Response<Self::ObserveStream>, Status> {
+        let (metadata, extensions, message) = request.into_parts();
+        let share = extensions.get::<Share>().cloned();
+        told_body::tell(&extensions, observe::observe(&self.backend, share, &metadata, message).await?)
     }
 
     async fn act(&self, request: Request<v1::ActRequest>) -> Result<Response<v1::ActResponse>, Status> {

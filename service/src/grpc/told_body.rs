@@ -1,0 +1,233 @@
+//! The body of a response that tells what follows matches.
+//!
+//! The generated code reads the request, and its handler answers with a stream of messages, of which tonic makes the body: each is copied
+//! into a buffer that the stream keeps, memory that each touches anew. Nearly all that is told has bytes already, with room for what stands
+//! before it, and is sent as it is.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures::{
+    FutureExt, Stream, StreamExt,
+    future::BoxFuture,
+    stream::{self, Fuse},
+};
+use http::{Extensions, HeaderMap};
+use http_body::Frame;
+use tonic::{Response, Status, body::Body, codegen::Service};
+
+use super::{
+    fault::Fault,
+    told::{Follows, Framed, Told},
+};
+use crate::limits;
+
+/// What the generated code makes a body of, which nobody reads.
+pub(super) type Nothing<M> = stream::Empty<Result<M, Status>>;
+
+/// In the extensions of a request: where its handler leaves the body of the response.
+#[derive(Clone, Default)]
+struct Left(Arc<Mutex<Option<Body>>>);
+
+impl Left {
+    fn put(&self, body: Body) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+    }
+
+    fn take(&self) -> Option<Body> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What the generated code answers, with the body that the handler [tells](tell).
+pub(super) fn answered_by<S, B>(
+    generated: &mut S,
+    mut request: http::Request<B>,
+) -> BoxFuture<'static, Result<http::Response<Body>, Infallible>>
+where
+    S: Service<http::Request<B>, Response = http::Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    let left = Left::default();
+    request.extensions_mut().insert(left.clone());
+    let answered = generated.call(request);
+    async move {
+        let response = answered.await?;
+        Ok(match left.take() {
+            Some(body) => response.map(|_| body),
+            None => response,
+        })
+    }
+    .boxed()
+}
+
+/// Tells this on the stream that a request with these extensions is answered by.
+///
+/// # Errors
+/// If the request did not come by [`answered_by`].
+pub(super) fn tell<M, T>(
+    extensions: &Extensions,
+    told: impl Stream<Item = Result<Told<M>, Status>> + Unpin + Send + 'static,
+) -> Result<Response<Nothing<T>>, Status>
+where
+    M: Follows + 'static,
+{
+    let left = extensions.get::<Left>().ok_or_else(|| Fault::internal(&"a stream came by another way"))?;
+    left.put(Body::new(ToldBody::new(told)));
+    Ok(Response::new(stream::empty()))
+}
+
+/// A body of all that a stream tells.
+struct ToldBody<S> {
+    told: Fuse<S>,
+    /// Bytes of the last piece.
+    last: usize,
+    end: End,
+}
+
+/// How far its end is.
+enum End {
+    Open,
+    /// It ends so once what was told before is sent.
+    Due(Status),
+    Told,
+}
+
+impl<S: Stream> ToldBody<S> {
+    fn new(told: S) -> Self {
+        Self { told: told.fuse(), last: 0, end: End::Open }
+    }
+}
+
+impl<S, M> http_body::Body for ToldBody<S>
+where
+    S: Stream<Item = Result<Told<M>, Status>> + Unpin,
+    M: Follows,
+{
+    type Data = Bytes;
+    type Error = Status;
+
+    /// All that is told now is one piece, or as much of it as a stream may have written.
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let mut piece = Framed::like(self.last);
+        while matches!(self.end, End::Open) && piece.len() < limits::HTTP2_MAX_SEND_BUFFER_BYTES {
+            match self.told.poll_next_unpin(context) {
+                Poll::Pending if piece.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
+                Poll::Ready(Some(Ok(told))) => {
+                    if let Err(too_long) = piece.put(told) {
+                        self.end = End::Due(too_long);
+                    }
+                }
+                Poll::Ready(Some(Err(status))) => self.end = End::Due(status),
+                Poll::Ready(None) => self.end = End::Due(Status::ok("")),
+            }
+        }
+        if !piece.is_empty() {
+            self.last = piece.len();
+            return Poll::Ready(Some(Ok(Frame::data(piece.into_bytes()))));
+        }
+        let End::Due(status) = std::mem::replace(&mut self.end, End::Told) else { return Poll::Ready(None) };
+        let mut trailers = HeaderMap::new();
+        status.add_header(&mut trailers)?;
+        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.end, End::Told)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use futures::{channel::mpsc, poll};
+    use http_body::Body as _;
+    use http_body_util::BodyExt;
+    use tonic::Code;
+    use zetema_proto::v1;
+
+    use super::*;
+    use crate::grpc::told::EncodedObservation;
+
+    type Item = Result<Told<v1::PlayResponse>, Status>;
+
+    /// An observation of so many bytes that is no longer than this on the wire.
+    fn observation(bytes: usize) -> Item {
+        Ok(Told::Observation { handle: 1, observation: EncodedObservation::Shared(vec![0; bytes].into()) })
+    }
+
+    /// A body of this, as lengths of its pieces, and the status in its trailers.
+    async fn read(told: Vec<Item>) -> (Vec<usize>, Status) {
+        let mut body = ToldBody::new(stream::iter(told));
+        let mut pieces = Vec::new();
+        loop {
+            assert!(!body.is_end_stream());
+            let frame = body.frame().await.unwrap().unwrap();
+            match frame.into_data() {
+                Ok(piece) => pieces.push(piece.len()),
+                Err(trailers) => {
+                    assert!(body.is_end_stream());
+                    assert!(body.frame().await.is_none(), "nothing is behind its end");
+                    return (pieces, Status::from_header_map(trailers.trailers_ref().unwrap()).unwrap());
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_told_comes_in_pieces_and_then_how_it_ends() {
+        // Ten bytes each, and one more.
+        let one = || observation(1);
+        let each = 10;
+        let (pieces, status) = read(vec![]).await;
+        assert_eq!((pieces, status.code()), (vec![], Code::Ok));
+        let (pieces, status) = read(vec![one(), one(), one()]).await;
+        assert_eq!((pieces, status.code()), (vec![3 * each], Code::Ok));
+        let end = || Err(Fault::slow_reader().into());
+        let (pieces, status) = read(vec![end()]).await;
+        assert_eq!((pieces, status.code()), (vec![], Code::ResourceExhausted));
+        // What is behind an error is not told.
+        let (pieces, status) = read(vec![one(), end(), one()]).await;
+        assert_eq!((pieces, status.code()), (vec![each], Code::ResourceExhausted));
+        assert!(!status.message().is_empty());
+        let too_long = observation(limits::MAX_RESPONSE_BYTES);
+        let (pieces, status) = read(vec![one(), too_long, one()]).await;
+        assert_eq!((pieces, status.code()), (vec![each], Code::OutOfRange));
+        // A piece is over once it has as much as a stream may have written.
+        let most = limits::HTTP2_MAX_SEND_BUFFER_BYTES;
+        let (pieces, status) = read(vec![observation(most), one(), one()]).await;
+        assert_eq!((pieces.len(), pieces[1], status.code()), (2, 2 * each, Code::Ok));
+    }
+
+    #[tokio::test]
+    async fn what_is_there_is_sent_and_the_rest_is_waited_for() {
+        let (telling, told) = mpsc::unbounded();
+        let mut body = ToldBody::new(told);
+        assert!(poll!(body.frame()).is_pending());
+        for round in 1..4 {
+            (0..round).for_each(|_| telling.unbounded_send(observation(1)).unwrap());
+            let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
+            assert_eq!(piece.len(), 10 * round);
+            assert!(poll!(body.frame()).is_pending());
+            assert!(!body.is_end_stream());
+        }
+        drop(telling);
+        assert!(body.frame().await.unwrap().unwrap().is_trailers());
+    }
+
+    #[test]
+    fn a_request_that_came_another_way_is_answered_a_fault() {
+        let told = stream::iter(Vec::<Item>::new());
+        let status = tell::<_, v1::PlayResponse>(&Extensions::new(), told).unwrap_err();
+        assert_eq!(status.code(), Code::Internal);
+    }
+}
