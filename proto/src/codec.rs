@@ -66,7 +66,7 @@ impl<T: Message> Encoder for WireEncoder<T> {
     }
 }
 
-/// Decodes `U`. For a method that is served by another encoder than the generated one.
+/// Decodes `U`. For those who read a stream by a codec of their own.
 pub struct WireDecoder<U>(PhantomData<U>);
 
 impl<U> Default for WireDecoder<U> {

@@ -90,11 +90,13 @@ impl Pressure {
         let mut looks = Looks::new(Instant::now(), most);
         let _calm = CalmAfterwards(&self);
         self.store(Level::Calm);
+        // Longer than all that tells levels apart.
+        let patience = limits::PRESSURE_PATIENCE.max(5 * most);
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
             // Where no thread is to be had it would wait without end.
-            if timeout(limits::PRESSURE_PATIENCE, there_and_back(&streams)).await == Ok(false) {
+            if timeout(patience, there_and_back(&streams)).await == Ok(false) {
                 return;
             }
             let now = Instant::now();

@@ -8,9 +8,9 @@ use prost::{
     Message,
     encoding::{WireType, encode_key, encode_varint},
 };
-use tonic::Status;
 use zetema_proto::v1;
 
+use super::fault::Fault;
 use crate::limits;
 
 /// A message of the stream `M`.
@@ -71,7 +71,8 @@ impl Framed {
     }
 
     pub(super) fn into_bytes(self) -> Bytes {
-        let mut bytes = Bytes::from(self.bytes);
+        // No longer than it is: what waits to be sent is counted by its length.
+        let mut bytes = Bytes::from(self.bytes.into_boxed_slice());
         bytes.advance(self.start);
         bytes
     }
@@ -80,7 +81,7 @@ impl Framed {
     ///
     /// # Errors
     /// If it is longer than any message may be.
-    pub(super) fn put<M: Follows>(&mut self, told: Told<M>) -> Result<(), Status> {
+    pub(super) fn put<M: Follows>(&mut self, told: Told<M>) -> Result<(), Fault> {
         match told {
             Told::Message(message) => {
                 let length = message.encoded_len();
@@ -99,7 +100,7 @@ impl Framed {
         &mut self,
         handle: u32,
         observation: EncodedObservation,
-    ) -> Result<(), Status> {
+    ) -> Result<(), Fault> {
         let observed = observation.as_bytes().len();
         let mut room = [0; ROOM_BEFORE];
         let written = before::<M>(handle, observed, &mut room)?;
@@ -122,27 +123,28 @@ impl Framed {
 
     fn make_room(&mut self, bytes: usize) {
         if self.bytes.capacity() - self.bytes.len() < bytes {
-            self.bytes.reserve(bytes.max(self.expected.saturating_sub(self.len())));
+            let expected = if self.bytes.is_empty() { 0 } else { self.expected.saturating_sub(self.len()) };
+            self.bytes.reserve(bytes.max(expected));
         }
     }
 }
 
 /// What stands before a message of so many bytes.
-fn prefix(length: usize) -> Result<[u8; PREFIX], Status> {
+fn prefix(length: usize) -> Result<[u8; PREFIX], Fault> {
     match u32::try_from(length) {
         Ok(bytes) if length <= limits::MAX_RESPONSE_BYTES => {
             let [a, b, c, d] = bytes.to_be_bytes();
             Ok([0, a, b, c, d])
         }
-        _ => Err(Status::out_of_range(format!(
-            "a message of {length} bytes, which is longer than any may be, {} bytes",
+        _ => Err(Fault::internal(&format_args!(
+            "a message of {length} bytes was to be told, where none has more than {}",
             limits::MAX_RESPONSE_BYTES
         ))),
     }
 }
 
 /// Writes all that stands before an observation of so many bytes. The answer is how many bytes that has.
-fn before<M: Follows>(handle: u32, observed: usize, room: &mut [u8; ROOM_BEFORE]) -> Result<usize, Status> {
+fn before<M: Follows>(handle: u32, observed: usize, room: &mut [u8; ROOM_BEFORE]) -> Result<usize, Fault> {
     let (prefix_room, message) = room.split_at_mut(PREFIX);
     let mut rest = message;
     if handle != 0 {
@@ -201,15 +203,15 @@ mod tests {
         [&[0], &length[..], &bytes].concat()
     }
 
-    /// All that is told is sent as these bytes, of whatever length the last piece was.
-    fn check<M: Follows>(told: &dyn Fn() -> Vec<Told<M>>, expected: &[u8]) {
-        for last in [0, 10, 1 << 20] {
-            let mut framed = Framed::like(last);
-            assert!(framed.is_empty());
-            told().into_iter().for_each(|told| framed.put(told).unwrap());
-            assert_eq!((framed.len(), framed.is_empty()), (expected.len(), expected.is_empty()));
-            assert_eq!(framed.into_bytes(), expected);
+    /// All that is told is sent as these bytes.
+    fn check<M: Follows>(told: Vec<Told<M>>, expected: &[u8]) {
+        let mut framed = Framed::like(0);
+        assert!(framed.is_empty());
+        for told in told {
+            framed.put(told).unwrap();
         }
+        assert_eq!((framed.len(), framed.is_empty()), (expected.len(), expected.is_empty()));
+        assert_eq!(framed.into_bytes(), expected);
     }
 
     /// The observation, told for this handle, is sent as the message: alone, behind others, and before others.
@@ -217,8 +219,8 @@ mod tests {
         let alone = sent(expected);
         for encoded in [own, shared] {
             let told = || Told::<M>::Observation { handle, observation: encoded(observation) };
-            check(&|| vec![told()], &alone);
-            check(&|| vec![told(), told(), told()], &alone.repeat(3));
+            check(vec![told()], &alone);
+            check(vec![told(), told(), told()], &alone.repeat(3));
         }
     }
 
@@ -248,22 +250,42 @@ mod tests {
         let message = || Told::Message(Box::new(ping.clone()));
         let seen = || Told::Observation { handle: 2, observation: own(&observation) };
         let (ping, observed) = (sent(&ping), sent(&observed));
-        check(&|| vec![message(), seen()], &[&ping[..], &observed].concat());
-        check(&|| vec![seen(), message(), seen()], &[&observed[..], &ping, &observed].concat());
-        check::<v1::PlayResponse>(&Vec::new, &[]);
+        check(vec![message(), seen()], &[&ping[..], &observed].concat());
+        check(vec![seen(), message(), seen()], &[&observed[..], &ping, &observed].concat());
+        check::<v1::PlayResponse>(vec![], &[]);
     }
 
     #[test]
     fn a_message_that_is_longer_than_any_may_be_is_not_sent_and_what_was_told_before_is() {
         let most = limits::MAX_RESPONSE_BYTES;
         let ping = v1::PlayResponse { tag: 1, ..v1::PlayResponse::default() };
-        let mut framed = Framed::like(0);
+        let short = || Told::Message(Box::new(ping.clone()));
+        let observed = |observation| Told::Observation { handle: 1, observation };
+        let long: [&dyn Fn(usize) -> Told<v1::PlayResponse>; 2] =
+            [&|bytes| observed(EncodedObservation::Shared(vec![0; bytes].into())), &|bytes| {
+                observed(EncodedObservation::Own(vec![0; ROOM_BEFORE + bytes]))
+            }];
+        // The handle, two keys and a length of four bytes.
+        let longest = most - 7;
+        for long in long {
+            for before in [0, 1] {
+                let mut framed = Framed::like(0);
+                (0..before).for_each(|_| framed.put(short()).unwrap());
+                assert!(framed.put(long(longest + 1)).is_err());
+                assert_eq!(framed.len(), before * sent(&ping).len());
+                framed.put(long(longest)).unwrap();
+                assert_eq!(framed.len(), before * sent(&ping).len() + PREFIX + most);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_takes_no_more_room_than_it_has_however_long_the_last_piece_was() {
+        let ping = v1::PlayResponse { tag: 1, ..v1::PlayResponse::default() };
+        let mut framed = Framed::like(1 << 20);
         framed.put(Told::Message(Box::new(ping.clone()))).unwrap();
-        let long = EncodedObservation::Shared(vec![0; most].into());
-        let told = Told::<v1::PlayResponse>::Observation { handle: 1, observation: long };
-        let refused = framed.put(told).unwrap_err();
-        assert_eq!(refused.code(), tonic::Code::OutOfRange);
-        assert!(refused.message().contains(&most.to_string()), "{}", refused.message());
-        assert_eq!(framed.into_bytes(), sent(&ping));
+        assert!(framed.bytes.capacity() < 100);
+        framed.put(Told::Message(Box::new(ping))).unwrap();
+        assert!(framed.bytes.capacity() >= 1 << 20);
     }
 }

@@ -70,13 +70,10 @@ where
 ///
 /// # Errors
 /// If the request did not come by [`answered_by`].
-pub(super) fn tell<M, T>(
+pub(super) fn tell<M: Follows + 'static>(
     extensions: &Extensions,
     told: impl Stream<Item = Result<Told<M>, Status>> + Unpin + Send + 'static,
-) -> Result<Response<Nothing<T>>, Status>
-where
-    M: Follows + 'static,
-{
+) -> Result<Response<Nothing<M>>, Status> {
     let left = extensions.get::<Left>().ok_or_else(|| Fault::internal(&"a stream came by another way"))?;
     left.put(Body::new(ToldBody::new(told)));
     Ok(Response::new(stream::empty()))
@@ -124,7 +121,7 @@ where
                 Poll::Pending => break,
                 Poll::Ready(Some(Ok(told))) => {
                     if let Err(too_long) = piece.put(told) {
-                        self.end = End::Due(too_long);
+                        self.end = End::Due(too_long.into());
                     }
                 }
                 Poll::Ready(Some(Err(status))) => self.end = End::Due(status),
@@ -149,20 +146,24 @@ where
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use futures::{channel::mpsc, poll};
+    use futures::{
+        channel::mpsc,
+        future::{Ready, ready},
+        poll,
+    };
     use http_body::Body as _;
     use http_body_util::BodyExt;
     use tonic::Code;
-    use zetema_proto::v1;
+    use zetema_proto::v1::{self, Error, ErrorReason};
 
     use super::*;
-    use crate::grpc::told::EncodedObservation;
+    use crate::grpc::told::{EncodedObservation, ROOM_BEFORE};
 
     type Item = Result<Told<v1::PlayResponse>, Status>;
 
-    /// An observation of so many bytes that is no longer than this on the wire.
-    fn observation(bytes: usize) -> Item {
-        Ok(Told::Observation { handle: 1, observation: EncodedObservation::Shared(vec![0; bytes].into()) })
+    /// An observation of so many bytes, and nine more on the wire.
+    fn observation(bytes: usize) -> Told<v1::PlayResponse> {
+        Told::Observation { handle: 1, observation: EncodedObservation::Own(vec![0; ROOM_BEFORE + bytes]) }
     }
 
     /// A body of this, as lengths of its pieces, and the status in its trailers.
@@ -183,29 +184,29 @@ mod tests {
         }
     }
 
+    /// What is told is sent in pieces of so many bytes, and then this.
+    async fn check(told: Vec<Item>, pieces: &[usize], reason: Option<ErrorReason>) {
+        let (sent, status) = read(told).await;
+        assert_eq!(sent, pieces);
+        assert_eq!(Error::from_status(&status).map(|error| error.reason()), reason);
+        assert_eq!(status.code() == Code::Ok, reason.is_none());
+    }
+
     #[tokio::test]
     async fn what_is_told_comes_in_pieces_and_then_how_it_ends() {
-        // Ten bytes each, and one more.
-        let one = || observation(1);
-        let each = 10;
-        let (pieces, status) = read(vec![]).await;
-        assert_eq!((pieces, status.code()), (vec![], Code::Ok));
-        let (pieces, status) = read(vec![one(), one(), one()]).await;
-        assert_eq!((pieces, status.code()), (vec![3 * each], Code::Ok));
+        let (one, each) = (|| Ok(observation(1)), 10);
         let end = || Err(Fault::slow_reader().into());
-        let (pieces, status) = read(vec![end()]).await;
-        assert_eq!((pieces, status.code()), (vec![], Code::ResourceExhausted));
+        let slow = Some(ErrorReason::SlowReader);
+        check(vec![], &[], None).await;
+        check(vec![one(), one(), one()], &[3 * each], None).await;
+        check(vec![end()], &[], slow).await;
         // What is behind an error is not told.
-        let (pieces, status) = read(vec![one(), end(), one()]).await;
-        assert_eq!((pieces, status.code()), (vec![each], Code::ResourceExhausted));
-        assert!(!status.message().is_empty());
-        let too_long = observation(limits::MAX_RESPONSE_BYTES);
-        let (pieces, status) = read(vec![one(), too_long, one()]).await;
-        assert_eq!((pieces, status.code()), (vec![each], Code::OutOfRange));
+        check(vec![one(), end(), one()], &[each], slow).await;
+        let too_long = Ok(observation(limits::MAX_RESPONSE_BYTES));
+        check(vec![one(), too_long, one()], &[each], Some(ErrorReason::Internal)).await;
         // A piece is over once it has as much as a stream may have written.
         let most = limits::HTTP2_MAX_SEND_BUFFER_BYTES;
-        let (pieces, status) = read(vec![observation(most), one(), one()]).await;
-        assert_eq!((pieces.len(), pieces[1], status.code()), (2, 2 * each, Code::Ok));
+        check(vec![Ok(observation(most - 9)), one(), one()], &[most + 1, 2 * each], None).await;
     }
 
     #[tokio::test]
@@ -214,7 +215,7 @@ mod tests {
         let mut body = ToldBody::new(told);
         assert!(poll!(body.frame()).is_pending());
         for round in 1..4 {
-            (0..round).for_each(|_| telling.unbounded_send(observation(1)).unwrap());
+            (0..round).for_each(|_| telling.unbounded_send(Ok(observation(1))).unwrap());
             let piece = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert_eq!(piece.len(), 10 * round);
             assert!(poll!(body.frame()).is_pending());
@@ -224,10 +225,46 @@ mod tests {
         assert!(body.frame().await.unwrap().unwrap().is_trailers());
     }
 
+    /// Answers as generated code does by what its handler does with the request's extensions.
+    struct Generated(fn(&Extensions) -> Result<(), Status>);
+
+    impl Service<http::Request<()>> for Generated {
+        type Response = http::Response<Body>;
+        type Error = Infallible;
+        type Future = Ready<Result<Self::Response, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: http::Request<()>) -> Self::Future {
+            let response = match (self.0)(request.extensions()) {
+                Ok(()) => http::Response::builder().header("made-by", "generated code"),
+                Err(status) => return ready(Ok(status.into_http())),
+            };
+            ready(Ok(response.body(Body::default()).unwrap()))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_generated_code_answers_with_the_body_that_its_handler_tells_if_it_tells_one() {
+        let tells = |extensions: &Extensions| {
+            tell::<v1::PlayResponse>(extensions, stream::iter(vec![Ok(observation(1))])).map(drop)
+        };
+        let response = answered_by(&mut Generated(tells), http::Request::new(())).await.unwrap();
+        assert!(response.headers().contains_key("made-by"));
+        assert_eq!(response.into_body().collect().await.unwrap().to_bytes().len(), 10);
+        let refuses = |_: &Extensions| Err(Fault::slow_reader().into());
+        let response = answered_by(&mut Generated(refuses), http::Request::new(())).await.unwrap();
+        let status = Status::from_header_map(response.headers()).unwrap();
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert!(response.into_body().is_end_stream());
+    }
+
     #[test]
     fn a_request_that_came_another_way_is_answered_a_fault() {
         let told = stream::iter(Vec::<Item>::new());
-        let status = tell::<_, v1::PlayResponse>(&Extensions::new(), told).unwrap_err();
+        let status = tell::<v1::PlayResponse>(&Extensions::new(), told).unwrap_err();
         assert_eq!(status.code(), Code::Internal);
     }
 }

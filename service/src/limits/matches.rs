@@ -45,9 +45,6 @@ pub const TABLE_INBOX_ONLOOKERS: usize = 8;
 /// Readers of one match that are woken at once, until others run. Each may take some ten microseconds.
 pub const READERS_WOKEN_AT_ONCE: usize = 64;
 
-/// Bytes that are taken at once to put in what is told on a stream that follows matches: some messages. Each stream has its own.
-pub const TOLD_BUFFER_BYTES: usize = 1024;
-
 /// Observations that wait for one subscriber: several deals' worth. A reader that falls further behind is cut, and
 /// resumes.
 pub const TABLE_QUEUED_OBSERVATIONS: usize = 256;
