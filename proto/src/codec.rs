@@ -66,7 +66,7 @@ impl<T: Message> Encoder for WireEncoder<T> {
     }
 }
 
-/// Decodes `U`. For those who read a stream by a codec of their own.
+/// Decodes `U`. For those who read it by a codec of their own.
 pub struct WireDecoder<U>(PhantomData<U>);
 
 impl<U> Default for WireDecoder<U> {

@@ -35,7 +35,7 @@ static ALONE: Mutex<()> = Mutex::const_new(());
 async fn keep_busy() {
     loop {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(150) {
+        while begun.elapsed() < Duration::from_millis(300) {
             std::hint::spin_loop();
         }
         yield_now().await;
@@ -135,7 +135,7 @@ impl Clients<'_> {
 async fn a_late_server_refuses_what_is_new_and_lets_whoever_plays_in_again() {
     let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
-    let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 30).unwrap();
+    let config = Config::embedded(folder.path().join("data")).with(Number::MaxLateMs, 60).unwrap();
     let server = Server::start(config).await.unwrap();
     let clients = Clients { server: &server, channel: channel(&server).await };
     let running = clients.created().await;

@@ -10,6 +10,7 @@ mod round_trip;
 mod window;
 
 use std::{
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering::Relaxed},
@@ -90,17 +91,22 @@ impl Pressure {
         let mut looks = Looks::new(Instant::now(), most);
         let _calm = CalmAfterwards(&self);
         self.store(Level::Calm);
-        // Longer than all that tells levels apart.
-        let patience = limits::PRESSURE_PATIENCE.max(5 * most);
         loop {
             let due = Instant::now() + limits::PRESSURE_BEAT;
             sleep_until(due).await;
-            // Where no thread is to be had it would wait without end.
-            if timeout(patience, there_and_back(&streams)).await == Ok(false) {
-                return;
+            let mut round_trip = pin!(there_and_back(&streams));
+            loop {
+                // Where no thread is to be had it waits without end, and is later each time.
+                let back = timeout(limits::PRESSURE_PATIENCE, &mut round_trip).await;
+                if back == Ok(false) {
+                    return;
+                }
+                let now = Instant::now();
+                self.note(&mut looks, now, now - due);
+                if back.is_ok() {
+                    break;
+                }
             }
-            let now = Instant::now();
-            self.note(&mut looks, now, now - due);
         }
     }
 

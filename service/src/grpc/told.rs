@@ -71,7 +71,7 @@ impl Framed {
     }
 
     pub(super) fn into_bytes(self) -> Bytes {
-        // No longer than it is: what waits to be sent is counted by its length.
+        // In no more memory than it has bytes, by which it is counted until it is sent.
         let mut bytes = Bytes::from(self.bytes.into_boxed_slice());
         bytes.advance(self.start);
         bytes
@@ -95,7 +95,7 @@ impl Framed {
         Ok(())
     }
 
-    /// The message that has an observation and nothing but its handle. The first is sent where it is in memory.
+    /// The message that has an observation and nothing but its handle. The first stays where it was encoded.
     fn put_observation<M: Follows>(
         &mut self,
         handle: u32,
@@ -189,7 +189,10 @@ mod tests {
     use super::*;
 
     fn own(observation: &v1::Observation) -> EncodedObservation {
-        EncodedObservation::Own([vec![0; ROOM_BEFORE], observation.encode_to_vec()].concat())
+        let mut bytes = Vec::with_capacity(1 << 10);
+        bytes.resize(ROOM_BEFORE, 0);
+        observation.encode_raw(&mut bytes);
+        EncodedObservation::Own(bytes)
     }
 
     fn shared(observation: &v1::Observation) -> EncodedObservation {
@@ -203,15 +206,19 @@ mod tests {
         [&[0], &length[..], &bytes].concat()
     }
 
-    /// All that is told is sent as these bytes.
-    fn check<M: Follows>(told: Vec<Told<M>>, expected: &[u8]) {
-        let mut framed = Framed::like(0);
-        assert!(framed.is_empty());
-        for told in told {
-            framed.put(told).unwrap();
+    /// All that is told is sent as these bytes, and in no more memory, of whatever length the last piece was.
+    fn check<M: Follows>(told: &dyn Fn() -> Vec<Told<M>>, expected: &[u8]) {
+        for last in [0, 1 << 20] {
+            let mut framed = Framed::like(last);
+            assert!(framed.is_empty());
+            for told in told() {
+                framed.put(told).unwrap();
+            }
+            assert_eq!((framed.len(), framed.is_empty()), (expected.len(), expected.is_empty()));
+            let sent = framed.into_bytes().try_into_mut().unwrap();
+            assert_eq!(sent, expected);
+            assert!(sent.capacity() <= expected.len(), "{} for {}", sent.capacity(), expected.len());
         }
-        assert_eq!((framed.len(), framed.is_empty()), (expected.len(), expected.is_empty()));
-        assert_eq!(framed.into_bytes(), expected);
     }
 
     /// The observation, told for this handle, is sent as the message: alone, behind others, and before others.
@@ -219,8 +226,8 @@ mod tests {
         let alone = sent(expected);
         for encoded in [own, shared] {
             let told = || Told::<M>::Observation { handle, observation: encoded(observation) };
-            check(vec![told()], &alone);
-            check(vec![told(), told(), told()], &alone.repeat(3));
+            check(&|| vec![told()], &alone);
+            check(&|| vec![told(), told(), told()], &alone.repeat(3));
         }
     }
 
@@ -250,9 +257,9 @@ mod tests {
         let message = || Told::Message(Box::new(ping.clone()));
         let seen = || Told::Observation { handle: 2, observation: own(&observation) };
         let (ping, observed) = (sent(&ping), sent(&observed));
-        check(vec![message(), seen()], &[&ping[..], &observed].concat());
-        check(vec![seen(), message(), seen()], &[&observed[..], &ping, &observed].concat());
-        check::<v1::PlayResponse>(vec![], &[]);
+        check(&|| vec![message(), seen()], &[&ping[..], &observed].concat());
+        check(&|| vec![seen(), message(), seen()], &[&observed[..], &ping, &observed].concat());
+        assert!(Framed::like(1 << 20).into_bytes().is_empty());
     }
 
     #[test]

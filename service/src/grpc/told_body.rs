@@ -2,7 +2,7 @@
 //!
 //! The generated code reads the request, and its handler answers with a stream of messages, of which tonic makes the body: each is copied
 //! into a buffer that the stream keeps, memory that each touches anew. Nearly all that is told has bytes already, with room for what stands
-//! before it, and is sent as it is.
+//! before it, and goes out as these.
 
 use std::{
     convert::Infallible,
@@ -114,7 +114,7 @@ where
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let mut piece = Framed::like(self.last);
+        let mut piece = Framed::like(self.last.min(limits::HTTP2_MAX_SEND_BUFFER_BYTES));
         while matches!(self.end, End::Open) && piece.len() < limits::HTTP2_MAX_SEND_BUFFER_BYTES {
             match self.told.poll_next_unpin(context) {
                 Poll::Pending if piece.is_empty() => return Poll::Pending,
@@ -161,7 +161,7 @@ mod tests {
 
     type Item = Result<Told<v1::PlayResponse>, Status>;
 
-    /// An observation of so many bytes, and nine more on the wire.
+    /// An observation of so many bytes, and nine more on the wire, or ten from 128 bytes on.
     fn observation(bytes: usize) -> Told<v1::PlayResponse> {
         Told::Observation { handle: 1, observation: EncodedObservation::Own(vec![0; ROOM_BEFORE + bytes]) }
     }

@@ -20,8 +20,7 @@ pub const PRESSURE_WINDOW: Duration = Duration::from_millis(250);
 /// How many times it has to be looked at for that.
 pub const PRESSURE_BEATS: usize = 5;
 
-/// How long it is waited for what is looked at, and for five times what is too late if that is longer. It is late by then, whatever it
-/// waits for.
+/// How long it is waited for what is looked at until it counts as so late, and as later after as long again.
 pub const PRESSURE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long before the time to join a match is over a late server lets in those that it waits for, at the latest from half of

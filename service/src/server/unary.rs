@@ -100,7 +100,7 @@ pub(super) enum Reply {
     Well,
     /// Nothing is.
     Told,
-    /// What tonic has made.
+    /// Made by whoever answers.
     Made(Body),
 }
 
