@@ -37,3 +37,6 @@ pub(crate) use rules_service::RulesAdapter;
 pub(crate) use token_service::TokenAdapter;
 pub(crate) use tonic_faults::{explain, is_grpc, is_grpc_web, unknown_method};
 pub(crate) use webhook_service::WebhookAdapter;
+
+/// Bytes before a message: whether it is compressed, and its length (gRPC over HTTP/2, "Length-Prefixed-Message").
+pub(crate) const PREFIX: usize = 5;

@@ -10,7 +10,7 @@ use prost::{
 };
 use zetema_proto::v1;
 
-use super::fault::Fault;
+use super::{PREFIX, fault::Fault};
 use crate::limits;
 
 /// A message of the stream `M`.
@@ -40,8 +40,6 @@ impl EncodedObservation {
     }
 }
 
-/// Bytes before a message, with its length (gRPC over HTTP/2, "Length-Prefixed-Message").
-const PREFIX: usize = 5;
 /// Before an observation in its message: two keys of one byte, a number of 32 bits and one of 64.
 const MOST_BEFORE: usize = 2 + 5 + 10;
 /// The room of an observation for all that stands before it.

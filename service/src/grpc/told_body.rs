@@ -12,11 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures::{
-    FutureExt, Stream, StreamExt,
-    future::BoxFuture,
-    stream::{self, Fuse},
-};
+use futures::{FutureExt, Stream, StreamExt, future::BoxFuture, stream};
 use http::{Extensions, HeaderMap};
 use http_body::Frame;
 use tonic::{Response, Status, body::Body, codegen::Service};
@@ -81,7 +77,7 @@ pub(super) fn tell<M: Follows + 'static>(
 
 /// A body of all that a stream tells.
 struct ToldBody<S> {
-    told: Fuse<S>,
+    told: S,
     /// Bytes of the last piece.
     last: usize,
     end: End,
@@ -95,9 +91,9 @@ enum End {
     Told,
 }
 
-impl<S: Stream> ToldBody<S> {
-    fn new(told: S) -> Self {
-        Self { told: told.fuse(), last: 0, end: End::Open }
+impl<S> ToldBody<S> {
+    const fn new(told: S) -> Self {
+        Self { told, last: 0, end: End::Open }
     }
 }
 

@@ -19,13 +19,10 @@ use tonic::Status;
 use crate::{
     admission::{Taken, Traffic},
     executor::{self, Part},
-    grpc::Fault,
+    grpc::{Fault, PREFIX},
     limits,
     prefetch::Place,
 };
-
-/// Bytes before a message, with its length (gRPC over HTTP/2, "Length-Prefixed-Message").
-const PREFIX: usize = 5;
 
 /// How far the message of a request has come.
 #[derive(Debug, Default)]

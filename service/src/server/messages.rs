@@ -14,10 +14,10 @@ use axum::{
 use http_body::Frame;
 use tokio::time::{Sleep, sleep};
 
-use crate::admission::{Debt, Share};
-
-/// Bytes before a message: whether it is compressed, and its length (gRPC over HTTP/2, "Length-Prefixed-Message").
-const PREFIX: usize = 5;
+use crate::{
+    admission::{Debt, Share},
+    grpc::PREFIX,
+};
 
 /// Counts the messages of a request for whoever sent it. What comes too fast is read when it would not be.
 pub(super) async fn count_messages(request: Request, next: Next) -> Response {

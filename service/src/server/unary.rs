@@ -16,8 +16,7 @@ use http_body::{Frame, SizeHint};
 use prost::Message;
 use tonic::{Status, body::Body};
 
-/// Bytes before a message, with its length (gRPC over HTTP/2, "Length-Prefixed-Message").
-const PREFIX: usize = 5;
+use crate::grpc::PREFIX;
 
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 pub(super) const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
