@@ -37,7 +37,7 @@ pub(crate) use parts::{Part, has};
 /// How many tasks before its own the memory of one is fetched: so many that it is there in time, and so few that it still is.
 const AHEAD: usize = 4;
 /// How long tasks run in one turn of the runtime before others have theirs. One that is slow by itself takes longer.
-const TURN: Duration = Duration::from_millis(2);
+const TURN: Duration = Duration::from_millis(1);
 /// Tasks that run before it is looked how long that was, unless one has done as much as it may: the clock is read for all of them
 /// together.
 const RUNS: usize = 4;

@@ -13,7 +13,6 @@ pub mod journal;
 mod kept_file;
 pub mod ladders;
 pub mod limits;
-mod mailbox;
 pub mod matches;
 pub mod metrics;
 mod own_task;

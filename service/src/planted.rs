@@ -20,6 +20,8 @@ pub(crate) enum Bug {
     NonceTwice,
     /// A Play stream panics at what its client says.
     StreamPanics,
+    /// A Play stream panics when what its client is told is taken out.
+    TellingPanics,
 }
 
 thread_local! {

@@ -5,6 +5,8 @@
 //! the first is done. Nothing waits for that, so the processor fetches all of it at the same time, and not piece by piece. It is fetched by
 //! where it is, also the state of a task that only its own code knows, and what is behind a lock.
 
+use std::task::Waker;
+
 use prefetch_index::prefetch_index;
 
 /// For how many it is fetched before the first has its turn: so many that the fetches overlap, and so few that what was fetched
@@ -15,6 +17,11 @@ pub(crate) const AT_ONCE: usize = 16;
 const LINE: usize = 64;
 /// As many as there are numbers for: no more is fetched of one thing.
 const MOST_LINES: usize = LINE - 1;
+
+/// Bytes of the counts of an `Arc`, which are before what is in it.
+const COUNTS: usize = 2 * size_of::<usize>();
+/// Bytes that are fetched of what is woken.
+const WOKEN: usize = 96;
 
 /// Where something is in memory, or the first part of it: its first line, and in the bits that are 0 in the
 /// address of a line how many there are.
@@ -27,9 +34,18 @@ impl Place {
 
     /// Where this is. It is not to be moved.
     pub(crate) fn of<T: ?Sized>(value: &T) -> Self {
-        let address = (&raw const *value).addr();
+        Self::at((&raw const *value).addr(), size_of_val(value))
+    }
+
+    /// Where that is which this wakes, or as much of it as a task of a stream takes: an `Arc`, as a rule, with its counts before it.
+    pub(crate) fn of_woken(waker: &Waker) -> Self {
+        Self::at(waker.data().addr().saturating_sub(COUNTS), COUNTS + WOKEN)
+    }
+
+    const fn at(address: usize, bytes: usize) -> Self {
         let first = address - address % LINE;
-        Self(first | (address + size_of_val(value) - first).div_ceil(LINE).min(MOST_LINES))
+        let lines = (address + bytes - first).div_ceil(LINE);
+        Self(first | if lines < MOST_LINES { lines } else { MOST_LINES })
     }
 
     /// It as one number, to be kept where others read it.

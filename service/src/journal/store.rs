@@ -14,12 +14,12 @@ use super::{
     Summary, TokenChange, UnixMillis, Version, WebhookStore,
 };
 
-/// A step of fetching memory that will be needed. Who has the second done had the first done before.
+/// A step of fetching memory that will be needed. Who has one done had those before it done.
 ///
 /// ```
 /// use zetema_service::journal::Fetch;
 ///
-/// assert_eq!(Fetch::STEPS, [Fetch::First, Fetch::Next]);
+/// assert_eq!(Fetch::STEPS, [Fetch::First, Fetch::Next, Fetch::Last]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
@@ -27,11 +27,13 @@ pub enum Fetch {
     First,
     /// What that leads to, which was fetched by now.
     Next,
+    /// What this leads to.
+    Last,
 }
 
 impl Fetch {
-    /// Both, in order.
-    pub const STEPS: [Self; 2] = [Self::First, Self::Next];
+    /// All, in order.
+    pub const STEPS: [Self; 3] = [Self::First, Self::Next, Self::Last];
 }
 
 /// Who is told what became of an append: a closure, or what can have fetched beforehand the memory that it will need.

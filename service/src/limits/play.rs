@@ -37,12 +37,9 @@ pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
 /// an HTTP/2 connection that does not answer the pings of HTTP/2.
 pub const SILENT_PING_INTERVALS: u32 = 3;
 
-/// Answers that a Play stream buffers before its session waits for the reader: one for each seat that it follows, this many at least.
-pub const LEAST_BUFFERED_ANSWERS: usize = 16;
-
-/// The same at most. With fewer a stream of many seats has to be looked at again and again to send what they have heard; with more one
-/// look would keep all others waiting.
-pub const MOST_BUFFERED_ANSWERS: usize = 128;
+/// Seats that a bot gets and words of its ladders that a Play stream buffers before its session waits for the reader, and answers that are
+/// still told when it is cut.
+pub const BUFFERED_ANSWERS: usize = 16;
 
 /// Streams of whose cut the next stream with the same token is told, some 400 bytes each.
 pub const MAX_REMEMBERED_CUTS: usize = 10_000;

@@ -34,8 +34,8 @@ pub const MAX_REQUEST_ID_CHARS: usize = 64;
 /// Observations for which a player's queue keeps room behind the first when it is empty: those of a turn and of its answer.
 pub const QUEUE_KEPT: usize = 4;
 
-/// Letters for which a mailbox keeps room behind the first when it is empty.
-pub const MAILBOX_KEPT: usize = 64;
+/// Answers of tables, and seats that call, for which a stream keeps room behind the first when there are none.
+pub const LETTERS_KEPT: usize = 64;
 
 /// How long the message of a request, or the hello of a Play stream, may take to come, unless configured, in milliseconds.
 pub const DEFAULT_REQUEST_TIMEOUT_MS: u32 = 10_000;

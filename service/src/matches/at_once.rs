@@ -87,10 +87,15 @@ struct Writing(Option<Write>);
 
 impl Completion for Writing {
     fn prefetch(&self, step: Fetch) {
-        let Some(Write { table, .. }) = &self.0 else { return };
+        let Some(Write { table, entries, reply, .. }) = &self.0 else { return };
         match step {
-            Fetch::First => Place::of(&**OwnedMutexGuard::mutex(table)).fetch(),
+            Fetch::First => {
+                Place::of(&**OwnedMutexGuard::mutex(table)).fetch();
+                Place::of(entries.as_slice()).fetch();
+                reply.prefetch();
+            }
             Fetch::Next => table.prefetch(),
+            Fetch::Last => table.prefetch_readers(),
         }
     }
 

@@ -113,6 +113,11 @@ pub(crate) type Answered = Option<Result<Done, Rejection>>;
 pub(crate) struct Promise(Option<Box<dyn FnOnce(Answered) + Send>>);
 
 impl Promise {
+    /// Has fetched what it takes to keep it.
+    pub(super) fn prefetch(&self) {
+        self.0.as_deref().map(Place::of).into_iter().for_each(Place::fetch);
+    }
+
     pub(crate) fn new(told: impl FnOnce(Answered) + Send + 'static) -> Self {
         Self(Some(Box::new(told)))
     }

@@ -95,6 +95,11 @@ impl RunningTable {
         self.subscribers.prefetch();
     }
 
+    /// Has fetched what players are called by when they are shown something.
+    pub(super) fn prefetch_readers(&self) {
+        self.subscribers.prefetch_readers();
+    }
+
     /// Whether the match is over.
     pub(super) fn is_over(&self) -> bool {
         self.table.outcome().is_some()

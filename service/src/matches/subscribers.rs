@@ -1,5 +1,6 @@
 //! The subscribers of one table.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -57,6 +58,14 @@ impl Live {
         }
     }
 
+    /// Says where that is by which its reader is called, so that it can be fetched before it is.
+    pub(super) fn is_called_by(&self, places: [Place; CALLED_BY]) {
+        match self {
+            Self::Played(Queue(line)) => line.called_by.set(places),
+            Self::LookedOn(_) => {}
+        }
+    }
+
     /// Has the task of this context woken for what comes next, if it is known that nothing is there now.
     pub(super) fn sleeps(&self, context: &Context<'_>) -> bool {
         match self {
@@ -72,7 +81,25 @@ pub(super) struct Queue(Arc<Line>);
 /// A player's own queue, which its table fills and one reader empties.
 struct Line {
     waiting: Mutex<Waiting>,
+    called_by: CalledBy,
     backlog: Arc<Backlog>,
+}
+
+/// Where that is by which a reader is called, in what order: hints, which may be of what is no more.
+#[derive(Default)]
+struct CalledBy([AtomicUsize; CALLED_BY]);
+
+/// How many pieces of memory that is.
+pub(crate) const CALLED_BY: usize = 3;
+
+impl CalledBy {
+    fn set(&self, places: [Place; CALLED_BY]) {
+        self.0.iter().zip(places).for_each(|(kept, place)| kept.store(place.bits(), Ordering::Relaxed));
+    }
+
+    fn places(&self) -> [Place; CALLED_BY] {
+        self.0.each_ref().map(|place| Place::from_bits(place.load(Ordering::Relaxed)))
+    }
 }
 
 /// What waits for one reader.
@@ -227,6 +254,13 @@ impl Subscribers {
         self.players.iter().for_each(|player| Place::of(&*player.line).fetch());
     }
 
+    /// Has fetched what players are called by, where they have said that. Their queues were fetched by now.
+    pub(super) fn prefetch_readers(&self) {
+        self.players
+            .iter()
+            .for_each(|player| player.line.called_by.places().into_iter().for_each(Place::fetch));
+    }
+
     pub(super) fn new(limits: &Limits, backlog: Arc<Backlog>) -> Self {
         let &Limits { subscribers: most_onlookers, queued_observations: most_observations, .. } = limits;
         Self { players: SmallVec::new(), onlookers: Vec::new(), most_onlookers, most_observations, backlog }
@@ -245,7 +279,8 @@ impl Subscribers {
 
     fn add_player(&mut self, seat: Seat, views: Views) -> Queue {
         self.players.retain(|player| player.is_here());
-        let line = Arc::new(Line { waiting: Mutex::default(), backlog: Arc::clone(&self.backlog) });
+        let (waiting, called_by) = (Mutex::default(), CalledBy::default());
+        let line = Arc::new(Line { waiting, called_by, backlog: Arc::clone(&self.backlog) });
         self.players.push(Player { seat, views, line: Arc::clone(&line) });
         Queue(line)
     }

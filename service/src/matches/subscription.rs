@@ -12,7 +12,7 @@ use zetema_rules::Rules;
 
 use super::message::{Followed, Message, Subscribed};
 use super::observed::{Observed, Shown, observe};
-use super::subscribers::Live;
+use super::subscribers::{CALLED_BY, Live};
 use super::{Audience, End, Matches};
 use crate::journal::MatchId;
 use crate::limits;
@@ -252,6 +252,14 @@ impl Subscription {
         match &self.feed {
             Feed::Live(live) => live.queue(),
             Feed::Past(_) | Feed::Ended(_) => None,
+        }
+    }
+
+    /// Says where that is by which its reader is called, so that it can be fetched before it is.
+    pub(crate) fn is_called_by(&self, places: [Place; CALLED_BY]) {
+        match &self.feed {
+            Feed::Live(live) => live.is_called_by(places),
+            Feed::Past(_) | Feed::Ended(_) => {}
         }
     }
 

@@ -11,10 +11,11 @@ use zetema_rules::fair::{Nonce, NonceHash};
 
 use super::{
     faults,
-    handles::{Acted, Held, SeatKey},
+    handles::{Held, SeatKey},
     opener::{BotOpener, Opener},
     queues,
     seat::{self, By},
+    seats::{Seats, acknowledgement, acted},
     session::Session,
 };
 use crate::{
@@ -27,8 +28,8 @@ use crate::{
     },
     journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    matches::{self, Answered, Audience, Hold, JoinSeat, Promise},
-    table::{Arrival, Command, Done, Receipt, SeatAccess},
+    matches::{self, Audience, Hold, JoinSeat},
+    table::{Arrival, Command, Done, Rejection, SeatAccess},
 };
 
 /// Something that a table is asked.
@@ -42,66 +43,64 @@ pub(super) struct Asked {
     commanded: Commanded,
 }
 
-/// What became of something that was asked.
-pub(super) struct Answer {
-    tag: u64,
-    /// The handle that it was asked by, 0 for a join.
-    handle: u32,
-    /// The seat that a join is for.
-    joined: Option<SeatKey>,
-    /// The room that the seat of a join takes, as long as it is followed.
-    room: Option<Room>,
-    result: Result<Told, Fault>,
-}
-
 impl Asked {
     /// By which handle.
     pub(super) const fn handle(&self) -> u32 {
         self.handle
     }
+
+    /// The table that was asked has answered.
+    pub(super) fn answered(self, backend: &Backend, answered: Result<Done, Rejection>) -> Answer {
+        let Self { tag, handle, shown, commanded, .. } = self;
+        Answer { tag, handle, shown, result: commanded.answered(&backend.matches, answered) }
+    }
 }
 
-impl Answer {
-    /// What a table has answered.
-    fn of_table(tag: u64, handle: u32, shown: u64, result: Result<Done, Fault>) -> Self {
-        let result = result.map(|done| Told::Done { done, shown });
-        Self { tag, handle, joined: None, room: None, result }
-    }
+/// What a table has answered.
+pub(super) struct Answer {
+    pub(super) tag: u64,
+    pub(super) handle: u32,
+    /// What the stream had shown of the seat when it was asked.
+    pub(super) shown: u64,
+    pub(super) result: Result<Done, Fault>,
+}
 
-    /// What became of what the bot wants to wait for.
-    pub(super) fn queued(tag: u64, result: Result<Vec<Queued>, Fault>) -> Self {
-        Self { tag, handle: 0, joined: None, room: None, result: result.map(Told::Queued) }
-    }
-
+/// What became of something that was asked by a call that waits.
+pub(super) enum Came {
+    /// A table has answered.
+    OfTable(Answer),
+    /// A seat is joined and followed, or not.
+    Joined { tag: u64, seat: SeatKey, room: Option<Room>, result: Result<Seated, Fault> },
+    /// The bot waits where it wanted to, or not.
+    Queued { tag: u64, result: Result<Vec<Queued>, Fault> },
     /// The bot has left what it waited for, as it has another token.
-    pub(super) fn rotated(rotation: Rotation) -> Self {
-        Self { tag: 0, handle: 0, joined: None, room: None, result: Ok(Told::Rotated(rotation)) }
-    }
+    Rotated(Rotation),
 }
 
-enum Told {
-    /// A seat is joined, and from here on followed.
-    Joined { match_id: MatchId, access: SeatAccess, hold: Hold, followed: Box<Followed> },
-    /// The bot waits where it wanted to.
-    Queued(Vec<Queued>),
-    /// The bot has another token, and waits for nothing.
-    Rotated(Rotation),
-    /// A table has done it. The stream had shown `shown` when it was asked.
-    Done { done: Done, shown: u64 },
+/// A seat that is joined, and from here on followed.
+pub(super) struct Seated {
+    access: SeatAccess,
+    hold: Hold,
+    followed: Box<Followed>,
 }
 
 impl Session {
     /// Takes in one message of the client.
-    pub(super) fn read(&mut self, request: v1::PlayRequest) {
+    pub(super) fn read(&mut self, seats: &mut Seats, request: v1::PlayRequest) {
         let v1::PlayRequest { tag, handle, kind } = request;
-        if let Err(fault) = self.take(tag, handle, kind) {
-            let about = self.handles.get(handle).map(Held::key);
-            let rejection = self.rejection(tag, handle, about, fault);
-            self.said.push_back(rejection);
+        if let Err(fault) = self.take(seats, tag, handle, kind) {
+            let about = seats.handles.get(handle).map(Held::key);
+            seats.reject(tag, handle, about, fault);
         }
     }
 
-    fn take(&mut self, tag: u64, handle: u32, kind: Option<play_request::Kind>) -> Result<(), Fault> {
+    fn take(
+        &mut self,
+        seats: &mut Seats,
+        tag: u64,
+        handle: u32,
+        kind: Option<play_request::Kind>,
+    ) -> Result<(), Fault> {
         use play_request::Kind as Ask;
         let kind = kind.ok_or_else(|| FieldError::missing("kind"))?;
         let is_hello = matches!(kind, Ask::Hello(_));
@@ -117,39 +116,45 @@ impl Session {
             ));
         }
         match kind {
-            Ask::Hello(hello) => self.hello(tag, &hello),
-            Ask::Join(join) => self.join(tag, &join),
+            Ask::Hello(hello) => self.hello(seats, tag, &hello),
+            Ask::Join(join) => self.join(seats, tag, &join),
             Ask::Nonce(v1::GiveNonce { nonce }) => {
                 let nonce = Nonce::from_wire(&nonce).map_err(|error| error.within("nonce.nonce"))?;
-                self.ask(tag, handle, |access| Command::GiveNonce { access, nonce })
+                self.ask(seats, tag, handle, |access| Command::GiveNonce { access, nonce })
             }
             Ask::Act(act) => {
                 let (decision, choice) = wire::act(&act).map_err(|error| error.within("act"))?;
-                self.ask(tag, handle, |access| Command::Act { access, decision, choice })
+                self.ask(seats, tag, handle, |access| Command::Act { access, decision, choice })
             }
             Ask::Resign(v1::Resign { panic }) => {
                 let panic = wire::panic(panic).map_err(|error| error.within("resign"))?;
                 if let Some(panic) = panic {
-                    faults::panicked(&self.backend, self.held(handle)?.key(), panic);
+                    faults::panicked(&self.backend, held(seats, handle)?.key(), panic);
                 }
-                self.ask(tag, handle, |access| Command::Resign { access })
+                self.ask(seats, tag, handle, |access| Command::Resign { access })
             }
             Ask::Leave(v1::Leave {}) => {
-                self.held(handle)?;
-                self.give_up(handle);
-                self.said.push_back(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
+                held(seats, handle)?;
+                seats.give_up(handle);
+                seats.say(v1::PlayResponse { tag, handle, kind: Some(Kind::Left(v1::Left {})) });
                 Ok(())
             }
-            Ask::Queues(queues) => self.wait_on(tag, "queues", &queues),
+            Ask::Queues(queues) => self.wait_on(seats, tag, "queues", &queues),
             Ask::Pong(v1::Pong { number }) => {
-                self.round_trips.pong(number, Instant::now());
+                seats.round_trips.pong(number, Instant::now());
                 Ok(())
             }
         }
     }
 
     /// Waits for these matches, from now on and as long as the stream is open. `path` is that of the message.
-    pub(super) fn wait_on(&mut self, tag: u64, path: &'static str, queues: &v1::Queues) -> Result<(), Fault> {
+    pub(super) fn wait_on(
+        &mut self,
+        seats: &mut Seats,
+        tag: u64,
+        path: &'static str,
+        queues: &v1::Queues,
+    ) -> Result<(), Fault> {
         let Opener::Bot(BotOpener { bot, token }) = &self.opener else {
             let problem = "are for streams that a bot's token opened: send one in the metadata";
             return Err(Fault::field(path, problem));
@@ -162,7 +167,7 @@ impl Session {
             Some(rotation) if !waits.is_nothing() => return Err(Fault::token_rotated(rotation)),
             // It waits for nothing as it is.
             Some(_) if self.presence.is_none() => {
-                self.keep(Answer::queued(tag, Ok(Vec::new())));
+                self.came(seats, Came::Queued { tag, result: Ok(Vec::new()) });
                 return Ok(());
             }
             // It is leaving, and is answered once it has left.
@@ -174,13 +179,13 @@ impl Session {
         let said = presence.wait_on(waits);
         let answer = async move {
             let states = said.await;
-            Answer::queued(tag, states.map_err(|(at, refused)| queues::refused(path, at, &refused)))
+            Came::Queued { tag, result: states.map_err(|(at, refused)| queues::refused(path, at, &refused)) }
         };
         self.asked.push(None, answer);
         Ok(())
     }
 
-    fn join(&mut self, tag: u64, join: &v1::Join) -> Result<(), Fault> {
+    fn join(&mut self, seats: &mut Seats, tag: u64, join: &v1::Join) -> Result<(), Fault> {
         let v1::Join { by, nonce_hash, after_seq, views } = join;
         let within = |error: FieldError| error.within("join");
         let (seat, by) = match by {
@@ -193,8 +198,8 @@ impl Session {
         let nonce_hash = wire::nonce_hash(nonce_hash).map_err(within)?;
         let views = wire::views(*views).map_err(within)?;
         let after_seq = *after_seq;
-        let taken = self.handles.taken();
-        if !self.handles.has(&seat) && taken >= self.capacity.unwrap_or(0) {
+        let taken = seats.handles.taken();
+        if !seats.handles.has(&seat) && taken >= self.capacity.unwrap_or(0) {
             return Err(Fault::new(
                 ErrorReason::LimitExceeded,
                 format!("this stream has {taken} seats, its capacity: leave one, or open another stream"),
@@ -202,13 +207,13 @@ impl Session {
         }
         // Before the seat is taken from another stream.
         let room = self.share.as_ref().map(Share::seat).transpose().map_err(Fault::seats)?;
-        let turn = self.handles.begin_join(seat);
+        let turn = seats.handles.begin_join(seat);
         let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
         let joining = Joining { seat, by, nonce_hash, after_seq, views };
         let joined = async move {
             let mut last = turn.lock().await;
             let result = take_seat(&backend, share.as_ref(), joining, &mut last).await;
-            Answer { tag, handle: 0, joined: Some(seat), room, result }
+            Came::Joined { tag, seat, room, result }
         };
         self.asked.push(Some(seat.0), joined);
         Ok(())
@@ -224,148 +229,79 @@ impl Session {
         seat::of_bot(bot, assigned, "join.assigned")
     }
 
-    fn held(&self, handle: u32) -> Result<&Held, Fault> {
-        self.handles.get(handle).ok_or_else(|| {
-            let message =
-                format!("handle {handle} stands for nothing on this stream, or no longer: join the seat");
-            Fault::new(ErrorReason::UnknownHandle, message)
-        })
-    }
-
     fn ask(
         &mut self,
+        seats: &mut Seats,
         tag: u64,
         handle: u32,
         command: impl FnOnce(SeatAccess) -> Command,
     ) -> Result<(), Fault> {
-        let &Held { match_id, access, shown, .. } = self.held(handle)?;
+        let &Held { match_id, access, shown, .. } = held(seats, handle)?;
         let command = command(access);
         // It came in with the message that is taken in now.
-        let arrival = self.backend.matches.arrival_at(self.heard_at, self.round_trips.smallest_ms());
+        let arrival = self.backend.matches.arrival_at(self.heard_at, seats.round_trips.smallest_ms());
         let commanded = Commanded::new("Play", None, match_id, &command, self.heard_at);
         let (of, again) = ((commanded.span.clone(), self.heard_at), command.clone());
         let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
-        self.handles.ask(handle);
+        seats.handles.ask(handle);
         if self.asked.is_of(match_id) {
             // That may wait for room at the table: this goes behind it.
             self.wait_for(asked);
             return Ok(());
         }
-        let post = Arc::clone(&self.post);
-        let told = Promise::new(move |answered| post.answers.put((asked, answered)));
-        self.held(handle)?.way.command_at_once(command, arrival, of, told);
-        self.awaited += 1;
+        let told = seats.awaits(asked);
+        held(seats, handle)?.way.command_at_once(command, arrival, of, told);
         Ok(())
     }
 
-    /// Takes in what a table has answered. One that did not take what was asked is asked again, by a call that waits for it, or finds
-    /// how its match has ended.
-    pub(super) fn told(&mut self, (asked, answered): (Asked, Answered)) {
-        self.awaited -= 1;
-        let Some(answered) = answered else { return self.wait_for(asked) };
-        let Asked { tag, handle, shown, commanded, .. } = asked;
-        let result = commanded.answered(&self.backend.matches, answered);
-        self.keep(Answer::of_table(tag, handle, shown, result));
-    }
-
     /// Asks a table by a call that waits for room, or the record of a match that is over.
-    fn wait_for(&mut self, asked: Asked) {
+    pub(super) fn wait_for(&mut self, asked: Asked) {
         let Asked { tag, handle, shown, command, arrival, commanded } = asked;
         let match_id = commanded.match_id;
         let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
         let answer = async move {
             let result = backend.commanded(share.as_ref(), commanded, command, arrival).await;
-            Answer::of_table(tag, handle, shown, result)
+            Came::OfTable(Answer { tag, handle, shown, result })
         };
         self.asked.push(Some(match_id), answer);
     }
 
-    /// What the client hears of an answer; `None` where an observation is the answer.
-    pub(super) fn answered(&mut self, answer: Answer) -> Option<v1::PlayResponse> {
-        let Answer { tag, handle, joined, room, result } = answer;
-        let action = match &result {
-            &Ok(Told::Done { done: Done::Acted(receipt), shown }) => Some(Acted { tag, receipt, shown }),
-            _ => None,
-        };
-        let is_told = self.handles.answered(handle, action);
-        let lost = joined.and_then(|seat| self.handles.end_join(&seat));
-        if let (Some(lost), Err(_)) = (lost, &result) {
-            // It was another stream that joined after all.
-            if let Some(held) = self.give_up(lost) {
-                faults::cut(
-                    &self.backend,
-                    held.key(),
-                    faults::stream_cut(&self.backend, &Fault::superseded()),
-                );
+    /// Takes in what became of a request. Tables are asked whether there is room to tell their answers or not: what came in time must not
+    /// be late because its sender reads slowly.
+    pub(super) fn came(&mut self, seats: &mut Seats, came: Came) {
+        match came {
+            Came::OfTable(answer) => seats.answered(answer),
+            Came::Rotated(rotation) => {
+                self.say_assigned(seats);
+                seats.say(self.settled(rotation));
             }
-            let superseded = v1::Superseded { reason: v1::SupersededReason::JoinedElsewhere.into() };
-            let message = v1::PlayResponse { tag: 0, handle: lost, kind: Some(Kind::Superseded(superseded)) };
-            self.said.push_back(message);
-        }
-        let told = match result {
-            Ok(told) => told,
-            Err(fault) => {
-                let about = joined.or_else(|| self.handles.get(handle).map(Held::key));
-                return Some(self.rejection(tag, handle, about, fault));
-            }
-        };
-        let kind = match told {
-            Told::Rotated(rotation) => {
-                self.say_assigned();
-                return Some(self.settled(rotation));
-            }
-            Told::Queued(states) => {
+            Came::Queued { tag, result: Err(fault) } => seats.reject(tag, 0, None, fault),
+            Came::Queued { tag, result: Ok(states) } => {
                 // A bot that leaves its ladders knows by this that no seat follows that they made before.
-                self.say_assigned();
+                self.say_assigned(seats);
                 let accepted = v1::QueuesAccepted { queues: queues::accepted(&states) };
-                let kind = acknowledgement::Kind::Queues(accepted);
-                return Some(acknowledgement(tag, 0, kind));
+                seats.say(acknowledgement(tag, 0, acknowledgement::Kind::Queues(accepted)));
             }
-            Told::Joined { match_id, access, hold, followed } => {
-                return Some(self.joined(tag, match_id, access, hold, *followed, room));
+            Came::Joined { tag, seat, room, result } => {
+                let lost = seats.handles.end_join(&seat);
+                match result {
+                    Ok(seated) => self.joined(seats, tag, seat.0, seated, room),
+                    Err(fault) => {
+                        if let Some(lost) = lost {
+                            // It was another stream that joined after all.
+                            let superseded = seats.supersede(lost, v1::SupersededReason::JoinedElsewhere);
+                            seats.say(superseded);
+                        }
+                        seats.reject(tag, 0, Some(seat), fault);
+                    }
+                }
             }
-            Told::Done { done: Done::Acted(_), .. } if is_told => return None,
-            Told::Done { done: Done::Acted(receipt), .. } => return Some(acted(tag, handle, receipt)),
-            Told::Done { done: Done::NonceAccepted, .. } => {
-                acknowledgement::Kind::Nonce(v1::NonceAccepted {})
-            }
-            Told::Done { done: Done::Resigned { seq }, .. } => {
-                acknowledgement::Kind::Resignation(v1::ResignationAccepted { seq })
-            }
-            Told::Done { done, .. } => {
-                let fault = Fault::internal(&format_args!("a seat was answered {done:?}"));
-                return Some(self.rejection(tag, handle, None, fault));
-            }
-        };
-        Some(acknowledgement(tag, handle, kind))
-    }
-
-    /// Voids a handle. Actions that an observation would have answered are answered now.
-    pub(super) fn give_up(&mut self, handle: u32) -> Option<Held> {
-        let held = self.handles.remove(handle)?;
-        self.hearing.leave(handle);
-        self.said.extend(held.owed.iter().map(|&(tag, receipt)| acted(tag, handle, receipt)));
-        Some(held)
-    }
-
-    /// What is refused, noted if it is known whose it is.
-    fn rejection(&self, tag: u64, handle: u32, about: Option<SeatKey>, fault: Fault) -> v1::PlayResponse {
-        if let Some(seat) = about {
-            faults::refused(&self.backend, seat, &fault);
         }
-        v1::PlayResponse { tag, handle, kind: Some(Kind::Rejection(fault.into_rejection())) }
     }
 
-    fn joined(
-        &mut self,
-        tag: u64,
-        match_id: MatchId,
-        access: SeatAccess,
-        hold: Hold,
-        followed: Followed,
-        room: Option<Room>,
-    ) -> v1::PlayResponse {
-        let Followed { start, seq, following } = followed;
+    fn joined(&mut self, seats: &mut Seats, tag: u64, match_id: MatchId, seated: Seated, room: Option<Room>) {
+        let Seated { access, hold, followed } = seated;
+        let Followed { start, seq, following } = *followed;
         let of = |info: &v1::Match| if info.ladder.is_empty() { SeatOf::NoLadder } else { SeatOf::Ladder };
         let of = start.r#match.as_ref().map(of);
         let occupied = self.presence.as_ref().zip(of).and_then(|(presence, of)| presence.occupy(of));
@@ -382,21 +318,19 @@ impl Session {
             lost: false,
             _occupied: occupied,
         };
-        let (handle, untold) = self.handles.put(seat);
-        self.said.extend(untold.into_iter().map(|(tag, receipt)| acted(tag, handle, receipt)));
-        self.hearing.listen(handle, following, room);
-        v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(Box::new(start))) }
+        let (handle, untold) = seats.handles.put(seat);
+        untold.into_iter().for_each(|(tag, receipt)| seats.say(acted(tag, handle, receipt)));
+        seats.say(v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(Box::new(start))) });
+        seats.hearing.listen(handle, following, room);
     }
 }
 
-/// The answer to an action that no observation of the stream answers.
-fn acted(tag: u64, handle: u32, receipt: Receipt) -> v1::PlayResponse {
-    acknowledgement(tag, handle, acknowledgement::Kind::Action(wire::receipt(receipt)))
-}
-
-fn acknowledgement(tag: u64, handle: u32, kind: acknowledgement::Kind) -> v1::PlayResponse {
-    let acknowledgement = v1::Acknowledgement { kind: Some(kind) };
-    v1::PlayResponse { tag, handle, kind: Some(Kind::Acknowledgement(acknowledgement)) }
+fn held(seats: &Seats, handle: u32) -> Result<&Held, Fault> {
+    seats.handles.get(handle).ok_or_else(|| {
+        let message =
+            format!("handle {handle} stands for nothing on this stream, or no longer: join the seat");
+        Fault::new(ErrorReason::UnknownHandle, message)
+    })
 }
 
 /// What a join asks for.
@@ -414,7 +348,7 @@ async fn take_seat(
     share: Option<&Share>,
     joining: Joining,
     last: &mut Option<Hold>,
-) -> Result<Told, Fault> {
+) -> Result<Seated, Fault> {
     let Joining { seat: key, by, nonce_hash, after_seq, views } = joining;
     let (match_id, seat) = key;
     let bot_token = by.bot_token();
@@ -436,5 +370,5 @@ async fn take_seat(
     *last = Some(hold);
     let look = look(Audience::Player(access, hold));
     let followed = heard::follow(backend, share, look, turn).await?;
-    Ok(Told::Joined { match_id, access, hold, followed: Box::new(followed) })
+    Ok(Seated { access, hold, followed: Box::new(followed) })
 }

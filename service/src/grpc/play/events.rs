@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::{Instant, sleep_until};
 
-use super::{outbox::Outbox, post::Post};
+use super::post::Post;
 use crate::{grpc::drain::Drain, journal::Rotation};
 
 /// One such thing.
@@ -18,14 +18,14 @@ pub(super) enum Event {
     Voided,
     /// The bot whose token opened the stream got another.
     Rotated(Rotation),
-    /// Nobody reads the answers any more.
-    Unread,
     /// The server drains.
     Draining,
     /// The server closes.
     Closing,
     /// It is time to look at this.
     Due(Due),
+    /// Something else rang: the session is to look at what it has to see to.
+    Called,
 }
 
 /// What has its time.
@@ -53,20 +53,11 @@ pub(super) struct Events<'stream> {
 }
 
 impl<'stream> Events<'stream> {
-    pub(super) fn new<T>(
-        post: Arc<Post>,
-        out: &'stream Outbox<T>,
-        drain: &'stream Drain,
-        validity: Validity,
-    ) -> Self
-    where
-        T: Send,
-    {
+    pub(super) fn new(post: Arc<Post>, drain: &'stream Drain, validity: Validity) -> Self {
         let awaited = FuturesUnordered::new();
         let Validity { rotated, voided } = validity;
         awaited.push(voided.map(|()| Event::Voided).boxed());
         awaited.push(rotated.map(Event::Rotated).boxed());
-        awaited.push(out.closed().map(|()| Event::Unread).boxed());
         awaited.push(drain.draining().cancelled().map(|()| Event::Draining).boxed());
         awaited.push(drain.closing().cancelled().map(|()| Event::Closing).boxed());
         let waker = Waker::from(Arc::clone(&post));
@@ -76,21 +67,21 @@ impl<'stream> Events<'stream> {
     /// This is to be looked at then, once. It is awaited from when the next event is asked for.
     pub(super) fn look_at(&self, due: Due, at: Instant) {
         self.awaited.push(sleep_until(at).map(move |()| Event::Due(due)).boxed());
-        self.post.bell.is_to_be_looked_at();
+        self.post.is_to_be_looked_at();
     }
 
     /// The next that happens. It is always one task that asks.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Event> {
-        if !self.post.bell.has_rung(context.waker()) {
+        if !self.post.has_rung(context.waker()) {
             return Poll::Pending;
         }
         match self.awaited.poll_next_unpin(&mut Context::from_waker(&self.waker)) {
             Poll::Ready(Some(event)) => {
                 // There may be more.
-                self.post.bell.is_to_be_looked_at();
+                self.post.is_to_be_looked_at();
                 Poll::Ready(event)
             }
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+            Poll::Ready(None) | Poll::Pending => Poll::Ready(Event::Called),
         }
     }
 }
@@ -98,49 +89,72 @@ impl<'stream> Events<'stream> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use std::{future::poll_fn, time::Duration};
+    use std::{future::poll_fn, iter, time::Duration};
 
     use futures::future;
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::grpc::play::outbox::outbox;
 
     fn validity(voided: oneshot::Receiver<()>) -> Validity {
         Validity { rotated: future::pending().boxed(), voided: voided.map(|_| ()).boxed() }
     }
 
+    /// The next that happens, but that the session is called.
+    async fn next(events: &mut Events<'_>) -> Event {
+        loop {
+            match poll_fn(|context| events.poll_next(context)).await {
+                Event::Called => {}
+                event => return event,
+            }
+        }
+    }
+
+    /// Whether the session is called before nothing is left to look at. It may be more than once: what is awaited calls itself where there
+    /// is more of it than is looked at in a row.
+    fn rests(events: &mut Events<'_>) -> bool {
+        let mut called = iter::from_fn(|| poll_fn(|context| events.poll_next(context)).now_or_never());
+        called.any(|event| event == Event::Called) && called.all(|event| event == Event::Called)
+    }
+
     #[tokio::test(start_paused = true)]
     async fn each_event_wakes_whoever_waits_for_it_and_none_is_lost() {
-        let (out, unread) = outbox::<()>();
         let (drain, (void, voided)) = (Drain::default(), oneshot::channel());
-        let mut events = Events::new(Arc::default(), &out, &drain, validity(voided));
+        let mut events = Events::new(Arc::default(), &drain, validity(voided));
         let begun = Instant::now();
         let late = begun + Duration::from_secs(2);
         events.look_at(Due::Ping, late);
         events.look_at(Due::Hello, begun + Duration::from_secs(1));
-        let mut next = async || poll_fn(|context| events.poll_next(context)).await;
-        assert_eq!(next().await, Event::Due(Due::Hello));
-        assert_eq!(next().await, Event::Due(Due::Ping));
+        assert_eq!(next(&mut events).await, Event::Due(Due::Hello));
+        assert_eq!(next(&mut events).await, Event::Due(Due::Ping));
         assert_eq!(Instant::now(), late);
         // Two at once, while nobody asks.
         void.send(()).unwrap();
-        drop(unread);
-        let both = [next().await, next().await];
-        assert!(both.contains(&Event::Voided) && both.contains(&Event::Unread), "{both:?}");
-        let (event, ()) = tokio::join!(next(), async { drain.close() });
-        assert!(matches!(event, Event::Draining | Event::Closing), "{event:?}");
+        drain.close();
+        let both = [next(&mut events).await, next(&mut events).await];
+        assert!(both.contains(&Event::Voided), "{both:?}");
+        assert!(both.iter().any(|event| matches!(event, Event::Draining | Event::Closing)), "{both:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_to_be_looked_at_anew_is_awaited_though_nothing_has_rung() {
-        let (out, _unread) = outbox::<()>();
         let (drain, (_void, voided)) = (Drain::default(), oneshot::channel());
-        let mut events = Events::new(Arc::default(), &out, &drain, validity(voided));
-        assert!(poll_fn(|context| events.poll_next(context)).now_or_never().is_none());
+        let mut events = Events::new(Arc::default(), &drain, validity(voided));
+        assert!(rests(&mut events), "nothing has been looked at");
         for _ in 0..3 {
             events.look_at(Due::Sign, Instant::now() + Duration::from_secs(1));
-            assert_eq!(poll_fn(|context| events.poll_next(context)).await, Event::Due(Due::Sign));
+            assert_eq!(next(&mut events).await, Event::Due(Due::Sign));
         }
+    }
+
+    #[tokio::test]
+    async fn what_else_rings_calls_the_session_once() {
+        let (drain, (_void, voided), post) = (Drain::default(), oneshot::channel(), Arc::<Post>::default());
+        let mut events = Events::new(Arc::clone(&post), &drain, validity(voided));
+        assert!(rests(&mut events), "nothing has been looked at");
+        let called = poll_fn(|context| events.poll_next(context));
+        let (called, ()) = tokio::join!(called, async { post.ring() });
+        assert_eq!(called, Event::Called);
+        assert!(!rests(&mut events));
     }
 }

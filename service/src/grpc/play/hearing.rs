@@ -7,10 +7,13 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll, Wake, Waker, ready},
+    task::{Context, Poll, Wake, Waker},
 };
 
-use super::{by_handle::ByHandle, post::Post};
+use super::{
+    by_handle::ByHandle,
+    post::{Answers, Post},
+};
 use crate::{
     admission::Room,
     executor::{self, Part},
@@ -29,6 +32,8 @@ pub(super) struct Hearing {
     post: Arc<Post>,
     /// Those of them that come next, for whom what they need was fetched.
     ahead: ShortQueue<u32>,
+    /// The task that looks there.
+    task: Place,
 }
 
 /// One seat.
@@ -81,7 +86,7 @@ impl Wake for Call {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.is_listed.swap(true, Ordering::AcqRel) {
-            self.post.called.put(self.handle);
+            self.post.call(self.handle);
         }
     }
 }
@@ -89,7 +94,13 @@ impl Wake for Call {
 impl Hearing {
     /// No seat yet. Those that are listened to call there.
     pub(super) fn new(post: Arc<Post>) -> Self {
-        Self { listeners: ByHandle::default(), left: Vec::new(), post, ahead: ShortQueue::new() }
+        Self {
+            listeners: ByHandle::default(),
+            left: Vec::new(),
+            post,
+            ahead: ShortQueue::new(),
+            task: Place::NOWHERE,
+        }
     }
 
     /// Listens to a seat from now on. To what the handle stood for before nobody listens any more.
@@ -99,12 +110,6 @@ impl Hearing {
         let waker = Waker::from(Arc::clone(&call));
         waker.wake_by_ref();
         self.listeners.insert(handle, Listener { following, call, waker, room });
-        self.tell_parts();
-    }
-
-    /// How many seats there are to listen to.
-    pub(super) fn seats(&self) -> usize {
-        self.listeners.len()
     }
 
     /// Whether there is no seat to listen to.
@@ -116,7 +121,6 @@ impl Hearing {
     pub(super) fn leave(&mut self, handle: u32) {
         let listener = self.listeners.remove(handle);
         self.left.extend(listener.and_then(|listener| listener.room));
-        self.tell_parts();
     }
 
     /// Of many seats those that are called are fetched, of one alone all is whenever the task runs that listens.
@@ -137,30 +141,33 @@ impl Hearing {
         left
     }
 
-    /// Who may have something to tell next. Of several, what they need is fetched for some of them before the first has its turn.
-    fn next_called(&mut self, context: &Context<'_>, fetch_too: impl Fn(u32)) -> Poll<u32> {
-        if self.ahead.is_empty() {
-            ready!(self.post.called.poll_take_some(context, prefetch::AT_ONCE, &mut self.ahead));
-            if self.ahead.len() > 1 {
-                self.ahead.iter().copied().for_each(fetch_too);
-                fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(*handle)));
-            }
+    /// Takes out what is in the post: who may have something to tell, and what tables have answered to the stream. Where nothing is, the task
+    /// of this context is woken for it. Of several seats what they need is fetched, and it is said which, so that what else is needed for them
+    /// can be too.
+    pub(super) fn look(&mut self, context: &Context<'_>, fetch_too: impl Fn(u32)) -> Poll<Answers> {
+        self.task = Place::of_woken(context.waker());
+        let answers = self.post.take(context, &mut self.ahead);
+        if self.ahead.is_empty() && answers.is_empty() {
+            self.tell_parts();
+            return Poll::Pending;
         }
-        self.ahead.pop_front().map_or(Poll::Pending, Poll::Ready)
+        if self.ahead.len() > 1 {
+            self.ahead.iter().copied().for_each(fetch_too);
+            fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(*handle)));
+        }
+        Poll::Ready(answers)
     }
 
-    /// The next thing that a seat has heard. Of several that may have, it is said beforehand which, so that what else is needed for them
-    /// can be fetched.
-    pub(super) fn poll_next(
-        &mut self,
-        context: &Context<'_>,
-        fetch_too: impl Fn(u32) + Copy,
-    ) -> Poll<(u32, Heard)> {
-        while let Poll::Ready(handle) = self.next_called(context, fetch_too) {
+    /// The next thing that a seat has heard, of those that were found to have called.
+    pub(super) fn next(&mut self) -> Option<(u32, Heard)> {
+        while let Some(handle) = self.ahead.pop_front() {
             let Some(listener) = self.listeners.get_mut(handle) else { continue };
             // Before it is looked, so that what comes after the look calls again.
             listener.call.is_listed.store(false, Ordering::Release);
             let call = &mut Context::from_waker(&listener.waker);
+            if let Some(subscription) = listener.following.subscription() {
+                subscription.is_called_by([Place::of(&*listener.call), Place::of(&*self.post), self.task]);
+            }
             match listener.following.poll_next(call) {
                 Poll::Pending => {}
                 Poll::Ready(Some(heard @ Heard::Observation { .. })) => {
@@ -168,16 +175,16 @@ impl Hearing {
                     if !listener.following.sleeps(call) {
                         listener.waker.wake_by_ref();
                     }
-                    return Poll::Ready((handle, heard));
+                    return Some((handle, heard));
                 }
                 Poll::Ready(Some(end)) => {
                     self.leave(handle);
-                    return Poll::Ready((handle, end));
+                    return Some((handle, end));
                 }
                 Poll::Ready(None) => self.leave(handle),
             }
         }
-        Poll::Pending
+        None
     }
 }
 
@@ -194,9 +201,8 @@ mod tests {
         for handle in 1..=2 {
             hearing.listen(handle, Following::ended(), Some(room().unwrap()));
         }
-        assert_eq!(hearing.seats(), 2);
         hearing.leave(1);
-        assert_eq!((hearing.seats(), room().is_err()), (1, true));
+        assert_eq!((hearing.is_over(), room().is_err()), (false, true));
         hearing.forget_left();
         let again = room().unwrap();
         // Seats are given up at the end of a stream before it is read, and their room is not.

@@ -11,6 +11,7 @@ use super::{
     opener::{BotOpener, Opener},
     queues,
     rotation::rotated_to_wire,
+    seats::Seats,
     session::Session,
 };
 use crate::{
@@ -24,7 +25,7 @@ use crate::{
 impl Session {
     /// Takes the client in: a welcome, and the first ping behind it, so that there is a round trip to go by from the
     /// start.
-    pub(super) fn hello(&mut self, tag: u64, hello: &v1::Hello) -> Result<(), Fault> {
+    pub(super) fn hello(&mut self, seats: &mut Seats, tag: u64, hello: &v1::Hello) -> Result<(), Fault> {
         let v1::Hello { client_name, protocol_revision, capacity, live_seats_token, queues } = hello;
         if *protocol_revision != PROTOCOL_REVISION {
             let message = format!(
@@ -67,18 +68,14 @@ impl Session {
             live_seat_count: number(live.count),
             next_live_seats_token: live.next.map(|next| next.to_string()).unwrap_or_default(),
         };
-        self.said.push_back(v1::PlayResponse {
-            tag,
-            handle: 0,
-            kind: Some(Kind::Welcome(Box::new(welcome))),
-        });
+        seats.say(v1::PlayResponse { tag, handle: 0, kind: Some(Kind::Welcome(Box::new(welcome))) });
         self.ping_at = Instant::now() + self.backend.ping_interval;
-        self.say_ping();
+        self.say_ping(seats);
         if let Opener::Bot(BotOpener { token: BotToken { rotation: Some(rotation), .. }, .. }) = self.opener {
-            self.said.push_back(rotated_to_wire(rotation));
+            seats.say(rotated_to_wire(rotation));
         }
         // It is in: what is wrong with its queues is a rejection of these alone.
-        queues.as_ref().map_or(Ok(()), |queues| self.wait_on(tag, "hello.queues", queues))
+        queues.as_ref().map_or(Ok(()), |queues| self.wait_on(seats, tag, "hello.queues", queues))
     }
 
     /// The live seats of whoever opened the stream. From here on a bot is told of new ones.

@@ -17,6 +17,7 @@ mod queues;
 mod rotation;
 mod round_trips;
 mod seat;
+mod seats;
 mod server;
 mod session;
 mod waiting;
@@ -50,6 +51,7 @@ use crate::{
 use events::Validity;
 use opener::{BotOpener, Cuts, Opener, TokenKey};
 use outbox::outbox;
+use post::Post;
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
 pub(crate) use server::PlayServer;
@@ -126,8 +128,10 @@ impl PlayService for PlayAdapter {
         let caller = Caller::of(&self.backend, &metadata).await?;
         let (opener, token) = (Opener::from(&caller), TokenKey::of(&metadata, &caller));
         let share = extensions.get::<Share>().cloned();
-        let session = Session::new(Arc::clone(&self.backend), Arc::clone(&self.cuts), opener, token, share);
-        let (out, unread) = outbox();
+        let post = Arc::<Post>::default();
+        let (out, unread) = outbox(Arc::clone(&self.backend), Arc::clone(&post));
+        let cuts = Arc::clone(&self.cuts);
+        let session = Session::new(Arc::clone(&self.backend), cuts, opener, token, post, share);
         let validity = Validity { rotated: caller.rotated(), voided: caller.voided() };
         self.executor.spawn(session.run(requests, out, validity));
         told_body::tell(&extensions, unread.map(|said| said.map_err(|end| *end)))

@@ -142,8 +142,13 @@ impl Observing {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Told, Status>>> {
         executor::has(Part::Body, Place::of(&*self));
         // First, so that a match that is replayed is told before the next one is asked for.
-        if let Poll::Ready((handle, heard)) = self.hearing.poll_next(context, |_| {}) {
-            return Poll::Ready(Some(told(handle, heard).map_err(Status::from)));
+        loop {
+            if let Some((handle, heard)) = self.hearing.next() {
+                return Poll::Ready(Some(told(handle, heard).map_err(Status::from)));
+            }
+            if self.hearing.look(context, |_| {}).is_pending() {
+                break;
+            }
         }
         match self.starting.poll_next(context) {
             Poll::Ready(Some(Ok(started))) => Poll::Ready(Some(Ok(self.follow(started)))),

@@ -1,225 +1,328 @@
-//! What a session has said and its client has yet to read.
-//!
-//! Most streams carry one message at a time: a channel has room for many from the start, which is memory that each message touches anew.
+//! The seats of a Play stream between its session and its client: the session does something with them, and the body of the response takes
+//! out what is to be told.
 
 use std::{
     future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
 
 use futures::Stream;
+use tonic::Status;
 
+use super::{
+    post::Post,
+    seats::{Seats, Told},
+};
 use crate::{
     executor::{self, Part},
-    limits,
+    grpc::{backend::Backend, fault::Fault},
     prefetch::Place,
-    short_queue::ShortQueue,
-    sleeper::Sleeper,
 };
 
-/// The side of the session. When it is dropped, what is in it is the last.
-pub(super) struct Outbox<T>(Arc<Shared<T>>);
+/// The side of the session. When it is dropped, what is said is the last, and the seats are given up.
+pub(super) struct Outbox(Arc<Shared>);
 
 /// The side of the client: the body of the response.
-pub(crate) struct Unread<T>(Arc<Shared<T>>);
+pub(super) struct Unread(Arc<Shared>);
 
-struct Shared<T>(Mutex<Inside<T>>);
+struct Shared {
+    inside: Mutex<Inside>,
+    post: Arc<Post>,
+}
 
-struct Inside<T> {
-    unread: ShortQueue<T>,
-    /// What waits for one more.
-    reader: Sleeper,
-    /// What waits for room.
-    writer: Sleeper,
-    /// What waits until nobody reads any more.
-    watcher: Sleeper,
+struct Inside {
+    seats: Seats,
+    /// Whether the session waits for something to be taken out.
+    is_waited_for: bool,
+    reader: Reader,
+    end: End,
+}
+
+/// Who takes out what is told.
+enum Reader {
+    /// It will look.
+    Awake,
+    /// It waits for something.
+    Asleep(Waker),
+    /// It reads no more.
+    Gone,
+}
+
+/// What comes behind all that is said.
+enum End {
+    /// It may go on.
+    Open,
+    /// This, or nothing.
+    Ended(Option<Box<Status>>),
 }
 
 /// Nobody reads any more.
 #[derive(Debug)]
 pub(super) struct Closed;
 
-/// An empty one.
-pub(super) fn outbox<T>() -> (Outbox<T>, Unread<T>) {
+/// An empty one, whose session is called by this.
+pub(super) fn outbox(backend: Arc<Backend>, post: Arc<Post>) -> (Outbox, Unread) {
     let inside = Inside {
-        unread: ShortQueue::new(),
-        reader: Sleeper::Awake,
-        writer: Sleeper::Awake,
-        watcher: Sleeper::Awake,
+        seats: Seats::new(backend, Arc::clone(&post)),
+        is_waited_for: false,
+        reader: Reader::Awake,
+        end: End::Open,
     };
-    let shared = Arc::new(Shared(Mutex::new(inside)));
+    let shared = Arc::new(Shared { inside: Mutex::new(inside), post });
     (Outbox(Arc::clone(&shared)), Unread(shared))
 }
 
-impl<T> Outbox<T> {
+impl Outbox {
     /// Where what is in it is.
     pub(super) fn place(&self) -> Place {
         Place::of(&*self.0)
     }
 
-    /// For how many there is room now, on a stream of so many seats.
-    pub(super) fn room(&self, seats: usize) -> usize {
-        self.0.lock().room(seats)
+    /// Does something with the seats. Who reads is called for what is said by it.
+    pub(super) fn with<R>(&self, does: impl FnOnce(&mut Seats) -> R) -> R {
+        self.0.with(|inside| does(&mut inside.seats))
     }
 
-    /// Waits for room for one more, on a stream of so many seats.
-    pub(super) fn poll_room(&self, seats: usize, context: &Context<'_>) -> Poll<Result<(), Closed>> {
-        let mut inside = self.0.lock();
-        if inside.reader.is_gone() {
-            return Poll::Ready(Err(Closed));
-        }
-        if inside.room(seats) > 0 {
-            return Poll::Ready(Ok(()));
-        }
-        inside.writer.sleep(context);
-        Poll::Pending
-    }
-
-    /// Puts one in. Whoever does has waited for room.
-    pub(super) fn put(&self, said: T) {
-        let mut inside = self.0.lock();
-        if inside.reader.is_gone() {
-            return;
-        }
-        inside.unread.push_back(said);
-        let reader = inside.reader.wake();
-        drop(inside);
-        reader.into_iter().for_each(Waker::wake);
-    }
-
-    /// Puts the last one in as soon as there is room for it, if anybody reads.
-    pub(super) async fn send(&self, said: T) {
-        if poll_fn(|context| self.poll_room(0, context)).await.is_ok() {
-            self.put(said);
-        }
-    }
-
-    /// Waits until nobody reads any more.
-    pub(super) async fn closed(&self) {
-        let gone = |context: &mut Context<'_>| {
-            let mut inside = self.0.lock();
-            if inside.reader.is_gone() {
-                return Poll::Ready(());
+    /// The same, if anybody reads. The answer is whether the session waits for something to be taken out, and something of its own: its
+    /// bell rings then.
+    pub(super) fn look<R>(&self, look: impl FnOnce(&mut Seats) -> (bool, R)) -> Result<R, Closed> {
+        self.0.with(|inside| {
+            if matches!(inside.reader, Reader::Gone) {
+                return Err(Closed);
             }
-            inside.watcher.sleep(context);
-            Poll::Pending
+            let (waits, result) = look(&mut inside.seats);
+            inside.is_waited_for = waits;
+            Ok(result)
+        })
+    }
+
+    /// Waits until all that is said is taken out, or nobody reads any more.
+    pub(super) async fn is_read(&self) {
+        let is_read = |context: &mut Context<'_>| {
+            // It is called from here on.
+            self.0.post.has_rung(context.waker());
+            match self.look(|seats| (seats.said() > 0, seats.said() > 0)) {
+                Ok(true) => Poll::Pending,
+                Ok(false) | Err(Closed) => Poll::Ready(()),
+            }
         };
-        poll_fn(gone).await;
+        poll_fn(is_read).await;
+    }
+
+    /// Ends with this, behind what is said.
+    pub(super) fn end(self, status: Option<Box<Status>>) {
+        self.0.lock().end = End::Ended(status);
     }
 }
 
-impl<T> Drop for Outbox<T> {
+impl Drop for Outbox {
     fn drop(&mut self) {
         let mut inside = self.0.lock();
-        (inside.writer, inside.watcher) = (Sleeper::Gone, Sleeper::Awake);
+        if matches!(inside.end, End::Open) {
+            inside.end = End::Ended(None);
+        }
+        let rooms = inside.seats.close();
         let reader = inside.reader.wake();
         drop(inside);
         reader.into_iter().for_each(Waker::wake);
+        drop(rooms);
     }
 }
 
-impl<T> Stream for Unread<T> {
-    type Item = T;
+impl Stream for Unread {
+    type Item = Result<Told, Box<Status>>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut inside = self.0.lock();
-        if let Some(said) = inside.unread.pop_front() {
-            let writer = inside.writer.wake();
-            drop(inside);
-            writer.into_iter().for_each(Waker::wake);
-            return Poll::Ready(Some(said));
-        }
-        if inside.writer.is_gone() {
-            return Poll::Ready(None);
-        }
-        inside.reader.sleep(context);
+        // A panic ends the stream as a fault of the server, as one of its session does.
+        let next = match catch_unwind(AssertUnwindSafe(|| inside.seats.poll_next(context))) {
+            Ok(next) => next,
+            Err(panic) => {
+                inside.seats.ends_by(Fault::panicked(&*panic));
+                Poll::Pending
+            }
+        };
+        let rings = std::mem::take(&mut inside.is_waited_for) || inside.seats.is_cut();
+        let next = match (next, &mut inside.end) {
+            (Poll::Ready(told), _) => Poll::Ready(Some(Ok(told))),
+            (Poll::Pending, End::Open) => {
+                inside.reader.sleep(context);
+                Poll::Pending
+            }
+            (Poll::Pending, End::Ended(status)) => Poll::Ready(status.take().map(Err)),
+        };
         drop(inside);
-        executor::has(Part::Outbox, Place::of(&*self.0));
-        executor::has(Part::Body, Place::of(&*self));
-        Poll::Pending
+        if rings {
+            self.0.post.ring();
+        }
+        if next.is_pending() {
+            executor::has(Part::Outbox, Place::of(&*self.0));
+            executor::has(Part::Body, Place::of(&*self));
+        }
+        next
     }
 }
 
-impl<T> Drop for Unread<T> {
+impl Drop for Unread {
     fn drop(&mut self) {
-        let mut inside = self.0.lock();
-        inside.reader = Sleeper::Gone;
-        let unread = std::mem::take(&mut inside.unread);
-        let told = [inside.writer.wake(), inside.watcher.wake()];
+        self.0.lock().reader = Reader::Gone;
+        self.0.post.ring();
+    }
+}
+
+impl Shared {
+    fn with<R>(&self, does: impl FnOnce(&mut Inside) -> R) -> R {
+        let mut inside = self.lock();
+        let result = does(&mut inside);
+        let reader = if inside.seats.said() > 0 { inside.reader.wake() } else { None };
         drop(inside);
-        told.into_iter().flatten().for_each(Waker::wake);
-        drop(unread);
+        reader.into_iter().for_each(Waker::wake);
+        result
     }
-}
 
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, Inside<T>> {
+    fn lock(&self) -> MutexGuard<'_, Inside> {
         // It is whole, whatever panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T> Inside<T> {
-    fn room(&self, seats: usize) -> usize {
-        let most = seats.clamp(limits::LEAST_BUFFERED_ANSWERS, limits::MOST_BUFFERED_ANSWERS);
-        most.saturating_sub(self.unread.len())
+impl Reader {
+    /// The task of this context waits from now on.
+    fn sleep(&mut self, context: &Context<'_>) {
+        // Mostly it is the same, which something else has woken.
+        if !matches!(self, Self::Asleep(waker) if waker.will_wake(context.waker())) {
+            *self = Self::Asleep(context.waker().clone());
+        }
+    }
+
+    /// What wakes it, if it is to be woken.
+    fn wake(&mut self) -> Option<Waker> {
+        match self {
+            Self::Asleep(_) => match std::mem::replace(self, Self::Awake) {
+                Self::Asleep(waker) => Some(waker),
+                Self::Awake | Self::Gone => None,
+            },
+            Self::Awake | Self::Gone => None,
+        }
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use futures::{FutureExt, StreamExt};
+    use futures::{FutureExt, StreamExt, task::noop_waker_ref};
+    use zetema_proto::v1::{ErrorReason, PlayResponse};
 
     use super::*;
+    use crate::{
+        grpc::lists::tests::World,
+        planted::{Bug, plant},
+    };
 
-    const LEAST: usize = limits::LEAST_BUFFERED_ANSWERS;
-    const MOST: usize = limits::MOST_BUFFERED_ANSWERS;
+    /// What a stream tells: a message by its tag, or why it ends.
+    async fn next(unread: &mut Unread) -> Option<Result<u64, ErrorReason>> {
+        Some(match unread.next().await? {
+            Ok(Told::Message(response)) => Ok(response.tag),
+            Ok(Told::Observation { .. }) => unreachable!("no seat is joined"),
+            Err(status) => Err(zetema_proto::v1::Error::from_status(&status).unwrap().reason()),
+        })
+    }
 
-    #[tokio::test]
-    async fn what_is_said_is_read_in_order_and_the_last_ends_it() {
-        let (outbox, unread) = outbox();
-        let saying = async move {
-            for said in 0..3 * LEAST {
-                outbox.send(said).await;
-            }
-        };
-        let ((), read) = tokio::join!(saying, unread.collect::<Vec<_>>());
-        assert_eq!(read, (0..3 * LEAST).collect::<Vec<_>>());
+    async fn read(mut unread: Unread) -> Vec<Result<u64, ErrorReason>> {
+        let mut told = Vec::new();
+        while let Some(next) = next(&mut unread).await {
+            told.push(next);
+        }
+        told
+    }
+
+    fn say(outbox: &Outbox, tag: u64) {
+        outbox.with(|seats| seats.say(PlayResponse { tag, ..PlayResponse::default() }));
+    }
+
+    struct Played {
+        _folder: tempfile::TempDir,
+        post: Arc<Post>,
+        outbox: Outbox,
+        unread: Unread,
+    }
+
+    async fn open() -> Played {
+        let folder = tempfile::tempdir().unwrap();
+        let post = Arc::<Post>::default();
+        let backend = World::open(folder.path()).await.backend;
+        let (outbox, unread) = outbox(backend, Arc::clone(&post));
+        Played { _folder: folder, post, outbox, unread }
     }
 
     #[tokio::test]
-    async fn there_is_room_again_when_one_was_read() {
-        let (outbox, mut unread) = outbox();
-        assert_eq!(outbox.room(1), LEAST);
-        (0..LEAST).for_each(|said| outbox.put(said));
-        assert!(poll_fn(|context| outbox.poll_room(1, context)).now_or_never().is_none());
-        let (room, read) = tokio::join!(poll_fn(|context| outbox.poll_room(1, context)), unread.next());
-        assert_eq!((room.is_ok(), outbox.room(1), read), (true, 1, Some(0)));
-    }
-
-    #[test]
-    fn there_is_room_for_one_of_each_seat_between_the_bounds() {
-        let (outbox, _unread) = outbox();
-        let seats = [0, 1, LEAST, LEAST + 1, MOST, MOST + 1, usize::MAX];
-        let room = seats.map(|seats| outbox.room(seats));
-        assert_eq!(room, [LEAST, LEAST, LEAST, LEAST + 1, MOST, MOST, MOST]);
-        // Seats that were left take their room with them.
-        (0..=LEAST).for_each(|said| outbox.put(said));
-        assert_eq!([LEAST + 2, 1].map(|seats| outbox.room(seats)), [1, 0]);
+    async fn what_is_said_is_read_in_order_and_then_how_it_ends() {
+        let faults: [Option<Fault>; 2] = [None, Some(Fault::slow_reader())];
+        for fault in faults {
+            let Played { outbox, mut unread, _folder, .. } = open().await;
+            let reason = fault.as_ref().map(|fault| Err(fault.error().reason()));
+            // Whoever waits is called.
+            let (first, ()) = tokio::join!(next(&mut unread), async { say(&outbox, 1) });
+            assert_eq!(first, Some(Ok(1)));
+            (2..5).for_each(|tag| say(&outbox, tag));
+            outbox.end(fault.map(|fault| Box::new(fault.into())));
+            assert_eq!(
+                read(unread).await,
+                [Ok(2), Ok(3), Ok(4)].into_iter().chain(reason).collect::<Vec<_>>()
+            );
+        }
     }
 
     #[tokio::test]
-    async fn whoever_waits_is_told_when_nobody_reads_any_more() {
-        let (outbox, unread) = outbox();
-        (0..LEAST).for_each(|said| outbox.put(said));
-        let (room, (), ()) =
-            tokio::join!(poll_fn(|context| outbox.poll_room(1, context)), outbox.closed(), async move {
-                drop(unread);
-            });
-        assert!(room.is_err());
-        outbox.send(0).await;
+    async fn a_session_that_is_dropped_ends_what_it_has_said() {
+        let Played { outbox, unread, _folder, .. } = open().await;
+        say(&outbox, 1);
+        let (told, ()) = tokio::join!(read(unread), async { drop(outbox) });
+        assert_eq!(told, [Ok(1)]);
+    }
+
+    #[tokio::test]
+    async fn the_session_is_called_for_what_is_taken_out_if_it_waits_for_that_and_when_nobody_reads() {
+        let Played { outbox, mut unread, post, _folder } = open().await;
+        let has_rung = || post.has_rung(noop_waker_ref());
+        assert!(has_rung(), "nothing has been looked at");
+        for waits in [false, true] {
+            say(&outbox, 1);
+            outbox.look(|_| (waits, ())).unwrap();
+            assert_eq!(next(&mut unread).await, Some(Ok(1)));
+            assert_eq!(has_rung(), waits);
+            // It has looked once.
+            say(&outbox, 2);
+            assert_eq!(next(&mut unread).await, Some(Ok(2)));
+            assert!(!has_rung());
+        }
+        drop(unread);
+        assert!(has_rung());
+        assert!(outbox.look(|_| (false, ())).is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_said_is_waited_for_until_it_is_read_or_nobody_reads() {
+        let Played { outbox, mut unread, _folder, .. } = open().await;
+        outbox.is_read().await;
+        say(&outbox, 1);
+        assert!(outbox.is_read().now_or_never().is_none());
+        let ((), told) = tokio::join!(outbox.is_read(), next(&mut unread));
+        assert_eq!(told, Some(Ok(1)));
+        say(&outbox, 2);
+        tokio::join!(outbox.is_read(), async { drop(unread) });
+    }
+
+    #[tokio::test]
+    async fn what_panics_when_it_is_told_cuts_the_stream() {
+        let Played { outbox, mut unread, post, _folder } = open().await;
+        plant(Bug::TellingPanics);
+        assert!(next(&mut unread).now_or_never().is_none());
+        assert!(post.has_rung(noop_waker_ref()));
+        let cut = outbox.look(|seats| (false, seats.cut())).unwrap();
+        assert_eq!(cut.map(|fault| fault.error().reason()), Some(ErrorReason::Internal));
     }
 }

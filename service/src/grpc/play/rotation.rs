@@ -7,9 +7,10 @@ use tokio::time::sleep;
 use zetema_proto::v1::{self, play_response::Kind};
 
 use super::{
-    ask::Answer,
+    ask::Came,
     hello::assigned_to_wire,
     opener::{BotOpener, Opener},
+    seats::Seats,
     session::Session,
 };
 use crate::{
@@ -31,7 +32,7 @@ impl Session {
             let left = presence.wait_on(Waits::default());
             // Ladders that stand still make no match either. A challenge that was let in before is a match by then.
             let settled = left.then(|_| sleep(limits::ROTATION_SETTLES));
-            self.asked.push(None, settled.map(move |()| Answer::rotated(rotation)));
+            self.asked.push(None, settled.map(move |()| Came::Rotated(rotation)));
         }
     }
 
@@ -50,11 +51,11 @@ impl Session {
     }
 
     /// Tells of the seats that the bot has got and the client has not heard of.
-    pub(super) fn say_assigned(&mut self) {
+    pub(super) fn say_assigned(&mut self, seats: &mut Seats) {
         for _ in 0..limits::MAX_SEATS_PER_STREAM {
             let next = tokio::task::coop::unconstrained(self.assigned.next());
             let Some(Some(seat)) = next.now_or_never() else { break };
-            self.said.push_back(assigned_to_wire(&seat));
+            seats.say(assigned_to_wire(&seat));
         }
     }
 }

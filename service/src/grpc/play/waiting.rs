@@ -8,13 +8,13 @@ use std::{
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
-use super::ask::Answer;
+use super::ask::Came;
 use crate::{journal::MatchId, limits};
 
 /// The calls of a session that are not answered.
 #[derive(Default)]
 pub(super) struct Waiting {
-    calls: FuturesUnordered<BoxFuture<'static, (Option<MatchId>, Answer)>>,
+    calls: FuturesUnordered<BoxFuture<'static, (Option<MatchId>, Came)>>,
     /// How many there are of each match.
     of_match: HashMap<MatchId, usize>,
 }
@@ -24,7 +24,7 @@ impl Waiting {
     pub(super) fn push(
         &mut self,
         match_id: Option<MatchId>,
-        call: impl Future<Output = Answer> + Send + 'static,
+        call: impl Future<Output = Came> + Send + 'static,
     ) {
         if let Some(match_id) = match_id {
             *self.of_match.entry(match_id).or_default() += 1;
@@ -46,11 +46,11 @@ impl Waiting {
     }
 
     /// The next that is answered; without end while none waits. Dropped, it loses nothing.
-    pub(super) async fn answered(&mut self) -> Answer {
+    pub(super) async fn answered(&mut self) -> Came {
         poll_fn(|context| self.poll_answered(context)).await
     }
 
-    fn poll_answered(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+    fn poll_answered(&mut self, context: &mut Context<'_>) -> Poll<Came> {
         let Poll::Ready(Some((match_id, answer))) = self.calls.poll_next_unpin(context) else {
             return Poll::Pending;
         };
@@ -81,8 +81,8 @@ mod tests {
     const OF: MatchId = MatchId::from_bytes([1; 16]);
     const OTHER: MatchId = MatchId::from_bytes([2; 16]);
 
-    fn answer() -> Answer {
-        Answer::queued(5, Ok(Vec::new()))
+    fn answer() -> Came {
+        Came::Queued { tag: 5, result: Ok(Vec::new()) }
     }
 
     #[tokio::test]

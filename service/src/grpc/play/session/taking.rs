@@ -10,7 +10,7 @@ use zetema_proto::v1;
 use super::Session;
 #[cfg(test)]
 use crate::planted::{self, Bug};
-use crate::prefetch;
+use crate::{grpc::play::seats::Seats, prefetch};
 
 impl Session {
     /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
@@ -19,9 +19,10 @@ impl Session {
         &mut self,
         first: Result<Option<v1::PlayRequest>, Status>,
         requests: &mut Streaming<v1::PlayRequest>,
+        seats: &mut Seats,
     ) -> Result<usize, Option<Status>> {
         let first = first.map_err(Some)?.ok_or(None)?;
-        let unanswered = self.unanswered();
+        let unanswered = self.asked.len() + seats.unanswered();
         self.intake.read_one();
         let (mut behind, mut end) = (Vec::new(), None);
         while end.is_none()
@@ -40,20 +41,24 @@ impl Session {
         }
         if !behind.is_empty() {
             let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
-            handles.clone().for_each(|handle| self.handles.fetch(handle));
-            handles.filter_map(|handle| self.handles.get(handle)).for_each(|held| held.way.fetch());
+            handles.clone().for_each(|handle| seats.handles.fetch(handle));
+            handles.filter_map(|handle| seats.handles.get(handle)).for_each(|held| held.way.fetch());
         }
         let heard = 1 + behind.len();
         self.is_there();
-        self.hear(first);
-        for request in behind {
-            // What was not taken for want of room is asked again before what comes behind it: so nothing overtakes it.
-            while let Some(answered) = self.post.answers.take() {
-                self.told(answered);
-            }
-            self.hear(request);
+        for request in iter::once(first).chain(behind) {
+            self.ask_again(seats);
+            self.hear(seats, request);
         }
         end.map_or(Ok(heard), Err)
+    }
+
+    /// What a table did not take for want of room is asked again before what comes behind it: so nothing overtakes it.
+    pub(super) fn ask_again(&mut self, seats: &mut Seats) {
+        seats.take_answers();
+        while let Some(asked) = seats.not_taken() {
+            self.wait_for(asked);
+        }
     }
 
     /// The client has given a sign of life.
@@ -63,9 +68,9 @@ impl Session {
     }
 
     /// Takes in a message of the client.
-    pub(super) fn hear(&mut self, request: v1::PlayRequest) {
+    pub(super) fn hear(&mut self, seats: &mut Seats, request: v1::PlayRequest) {
         #[cfg(test)]
         assert!(!planted::is(Bug::StreamPanics), "planted");
-        self.read(request);
+        self.read(seats, request);
     }
 }
