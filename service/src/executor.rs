@@ -380,6 +380,23 @@ pub(crate) async fn one_more() {
     }
 }
 
+/// The same where something is polled: it is called again once others had their turns.
+pub(crate) fn poll_one_more(context: &Context<'_>) -> Poll<()> {
+    let left = LEFT.get().saturating_sub(1);
+    if left > 0 {
+        LEFT.set(left);
+        return Poll::Ready(());
+    }
+    LEFT.set(IN_A_ROW);
+    goes_behind(context);
+    Poll::Pending
+}
+
+fn goes_behind(context: &Context<'_>) {
+    GOES_BEHIND.set(true);
+    context.waker().wake_by_ref();
+}
+
 /// Goes behind all that is ready where this runs: in a task of a stream all that is of streams, else all that the worker has. Who
 /// yields to the runtime passes by them.
 pub(crate) async fn behind_all() {
@@ -388,8 +405,7 @@ pub(crate) async fn behind_all() {
         if mem::replace(&mut has_waited, true) {
             return Poll::Ready(());
         }
-        GOES_BEHIND.set(true);
-        context.waker().wake_by_ref();
+        goes_behind(context);
         Poll::Pending
     })
     .await;

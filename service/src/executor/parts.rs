@@ -12,8 +12,8 @@ use crate::prefetch::Place;
 pub(crate) enum Part {
     /// What those that listen to seats are called by.
     Post,
-    /// What a session has said and its client has yet to read.
-    Outbox,
+    /// The seats of a Play stream, and what its client is told.
+    Seats,
     /// What answers a call, and then the body of its response; of a session the body of its request. They are in boxes of their own.
     Body,
     /// What the only seat that is listened to calls by, and the queue of its subscription.

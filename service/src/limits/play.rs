@@ -37,8 +37,8 @@ pub const DEFAULT_PING_INTERVAL_MS: u32 = 10_000;
 /// an HTTP/2 connection that does not answer the pings of HTTP/2.
 pub const SILENT_PING_INTERVALS: u32 = 3;
 
-/// Seats that a bot gets and words of its ladders that a Play stream buffers before its session waits for the reader, and answers that are
-/// still told when it is cut.
+/// So much may wait for the reader of a Play stream, answers included, before it is told of more seats that its bot gets and words of its
+/// ladders. As much is still told when it is cut.
 pub const BUFFERED_ANSWERS: usize = 16;
 
 /// Streams of whose cut the next stream with the same token is told, some 400 bytes each.

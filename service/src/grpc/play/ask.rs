@@ -319,7 +319,9 @@ impl Session {
             _occupied: occupied,
         };
         let (handle, untold) = seats.handles.put(seat);
-        untold.into_iter().for_each(|(tag, receipt)| seats.say(acted(tag, handle, receipt)));
+        for (tag, receipt) in untold {
+            seats.say(acted(tag, handle, receipt));
+        }
         seats.say(v1::PlayResponse { tag, handle, kind: Some(Kind::Joined(Box::new(start))) });
         seats.hearing.listen(handle, following, room);
     }

@@ -39,6 +39,16 @@ impl Intake {
         has_room
     }
 
+    /// Whether it waits by itself until it may be looked again.
+    pub(super) const fn rests(&self) -> bool {
+        self.resting_until.is_some()
+    }
+
+    /// Whether it has more room than every stream may have, which it gives back when it is looked.
+    pub(super) fn has_more_room(&self) -> bool {
+        self.room.as_ref().is_some_and(|room| room.amount() > 0)
+    }
+
     /// Takes room for one more answer, and gives back what is not needed.
     fn make_room(&mut self, unanswered: usize) -> bool {
         let Some(room) = &mut self.room else { return true };

@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
 };
 
 use futures::Stream;
@@ -35,17 +35,28 @@ struct Shared {
 
 struct Inside {
     seats: Seats,
-    /// Whether the session waits for something to be taken out.
-    is_waited_for: bool,
+    /// What the session waits for.
+    session: Waits,
     reader: Reader,
     end: End,
+}
+
+/// What a session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// Nothing that has to do with what is taken out.
+    Nothing,
+    /// That something is taken out.
+    One,
+    /// That all is.
+    All,
 }
 
 /// Who takes out what is told.
 enum Reader {
     /// It will look.
     Awake,
-    /// It waits for something.
+    /// It is to be woken.
     Asleep(Waker),
     /// It reads no more.
     Gone,
@@ -67,7 +78,7 @@ pub(super) struct Closed;
 pub(super) fn outbox(backend: Arc<Backend>, post: Arc<Post>) -> (Outbox, Unread) {
     let inside = Inside {
         seats: Seats::new(backend, Arc::clone(&post)),
-        is_waited_for: false,
+        session: Waits::Nothing,
         reader: Reader::Awake,
         end: End::Open,
     };
@@ -86,15 +97,15 @@ impl Outbox {
         self.0.with(|inside| does(&mut inside.seats))
     }
 
-    /// The same, if anybody reads. The answer is whether the session waits for something to be taken out, and something of its own: its
-    /// bell rings then.
-    pub(super) fn look<R>(&self, look: impl FnOnce(&mut Seats) -> (bool, R)) -> Result<R, Closed> {
+    /// The same, if anybody reads. The answer is what the session waits for from now on, and something of its own: its bell rings for that
+    /// once.
+    pub(super) fn look<R>(&self, look: impl FnOnce(&mut Seats) -> (Waits, R)) -> Result<R, Closed> {
         self.0.with(|inside| {
             if matches!(inside.reader, Reader::Gone) {
                 return Err(Closed);
             }
             let (waits, result) = look(&mut inside.seats);
-            inside.is_waited_for = waits;
+            inside.session = waits;
             Ok(result)
         })
     }
@@ -104,7 +115,7 @@ impl Outbox {
         let is_read = |context: &mut Context<'_>| {
             // It is called from here on.
             self.0.post.has_rung(context.waker());
-            match self.look(|seats| (seats.said() > 0, seats.said() > 0)) {
+            match self.look(|seats| (Waits::One, seats.said() > 0)) {
                 Ok(true) => Poll::Pending,
                 Ok(false) | Err(Closed) => Poll::Ready(()),
             }
@@ -124,11 +135,11 @@ impl Drop for Outbox {
         if matches!(inside.end, End::Open) {
             inside.end = End::Ended(None);
         }
-        let rooms = inside.seats.close();
+        let left = inside.seats.close();
         let reader = inside.reader.wake();
         drop(inside);
         reader.into_iter().for_each(Waker::wake);
-        drop(rooms);
+        drop(left);
     }
 }
 
@@ -136,16 +147,25 @@ impl Stream for Unread {
     type Item = Result<Told, Box<Status>>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        ready!(executor::poll_one_more(context));
         let mut inside = self.0.lock();
         // A panic ends the stream as a fault of the server, as one of its session does.
         let next = match catch_unwind(AssertUnwindSafe(|| inside.seats.poll_next(context))) {
             Ok(next) => next,
             Err(panic) => {
-                inside.seats.ends_by(Fault::panicked(&*panic));
+                inside.seats.breaks(Fault::panicked(&*panic));
                 Poll::Pending
             }
         };
-        let rings = std::mem::take(&mut inside.is_waited_for) || inside.seats.is_cut();
+        let is_called = match inside.session {
+            Waits::Nothing => false,
+            Waits::One => true,
+            Waits::All => next.is_pending(),
+        };
+        if is_called {
+            inside.session = Waits::Nothing;
+        }
+        let rings = is_called || inside.seats.is_cut();
         let next = match (next, &mut inside.end) {
             (Poll::Ready(told), _) => Poll::Ready(Some(Ok(told))),
             (Poll::Pending, End::Open) => {
@@ -159,7 +179,7 @@ impl Stream for Unread {
             self.0.post.ring();
         }
         if next.is_pending() {
-            executor::has(Part::Outbox, Place::of(&*self.0));
+            executor::has(Part::Seats, Place::of(&*self.0));
             executor::has(Part::Body, Place::of(&*self));
         }
         next
@@ -289,19 +309,23 @@ mod tests {
         let Played { outbox, mut unread, post, _folder } = open().await;
         let has_rung = || post.has_rung(noop_waker_ref());
         assert!(has_rung(), "nothing has been looked at");
-        for waits in [false, true] {
-            say(&outbox, 1);
+        for (waits, rings) in [
+            (Waits::Nothing, [false, false, false]),
+            (Waits::One, [true, false, false]),
+            (Waits::All, [false, false, true]),
+        ] {
+            (1..3).for_each(|tag| say(&outbox, tag));
             outbox.look(|_| (waits, ())).unwrap();
-            assert_eq!(next(&mut unread).await, Some(Ok(1)));
-            assert_eq!(has_rung(), waits);
+            for (told, rings) in [Some(Some(Ok(1))), Some(Some(Ok(2))), None].into_iter().zip(rings) {
+                assert_eq!(next(&mut unread).now_or_never(), told, "{waits:?}");
+                assert_eq!(has_rung(), rings, "{waits:?}, {told:?}");
+            }
             // It has looked once.
-            say(&outbox, 2);
-            assert_eq!(next(&mut unread).await, Some(Ok(2)));
-            assert!(!has_rung());
+            assert!(next(&mut unread).now_or_never().is_none() && !has_rung());
         }
         drop(unread);
         assert!(has_rung());
-        assert!(outbox.look(|_| (false, ())).is_err());
+        assert!(outbox.look(|_| (Waits::Nothing, ())).is_err());
     }
 
     #[tokio::test]
@@ -322,7 +346,7 @@ mod tests {
         plant(Bug::TellingPanics);
         assert!(next(&mut unread).now_or_never().is_none());
         assert!(post.has_rung(noop_waker_ref()));
-        let cut = outbox.look(|seats| (false, seats.cut())).unwrap();
+        let cut = outbox.look(|seats| (Waits::Nothing, seats.cut())).unwrap();
         assert_eq!(cut.map(|fault| fault.error().reason()), Some(ErrorReason::Internal));
     }
 }

@@ -24,14 +24,13 @@ use super::{
 #[cfg(test)]
 use crate::planted::{self, Bug};
 use crate::{
-    admission::Room,
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, wire},
     limits,
     matches::{Answered, Promise},
     table::{Done, Receipt},
 };
 
-/// What a session sends.
+/// What a client is told.
 pub(super) type Told = told::Told<v1::PlayResponse>;
 
 /// The seats of one stream.
@@ -49,6 +48,8 @@ pub(super) struct Seats {
     not_taken: VecDeque<Asked>,
     /// Why the stream can't go on.
     cut: Option<Box<Fault>>,
+    /// Whether it has panicked: nothing more is told.
+    is_broken: bool,
     pub(super) round_trips: RoundTrips,
 }
 
@@ -64,6 +65,7 @@ impl Seats {
             awaited: 0,
             not_taken: VecDeque::new(),
             cut: None,
+            is_broken: false,
             round_trips: RoundTrips::default(),
         }
     }
@@ -88,7 +90,7 @@ impl Seats {
         self.said.is_empty() && self.handles.owed() == 0
     }
 
-    /// Whether there is room for more that is said before its reader takes some.
+    /// Whether there is room for more that is said, beside answers, before its reader takes some.
     pub(super) fn has_room(&self) -> bool {
         self.said.len() < limits::BUFFERED_ANSWERS
     }
@@ -108,6 +110,13 @@ impl Seats {
         self.cut.get_or_insert(Box::new(fault));
     }
 
+    /// It has panicked, and can't go on.
+    pub(super) fn breaks(&mut self, fault: Fault) {
+        self.is_broken = true;
+        self.said.clear();
+        self.ends_by(fault);
+    }
+
     /// Whether it can't go on, which is for the session to see to.
     pub(super) const fn is_cut(&self) -> bool {
         self.cut.is_some()
@@ -120,18 +129,19 @@ impl Seats {
         Promise::new(move |answered| post.answer(asked, answered))
     }
 
-    /// Gives up all seats and what they hear, and says no more than there is room for, whatever tables still answer. What is returned is
-    /// the room of the seats: what they have told is in memory until it is read.
-    pub(super) fn close(&mut self) -> Vec<Room> {
-        self.said.truncate(limits::BUFFERED_ANSWERS);
-        drop(mem::take(&mut self.handles));
+    /// Gives up all seats and what they hear, which are returned, and says no more than there is room for, whatever tables still answer.
+    pub(super) fn close(&mut self) -> (Handles, Hearing) {
+        self.said.truncate(if self.is_broken { 0 } else { limits::BUFFERED_ANSWERS });
         self.post = Arc::default();
         let none = Hearing::new(Arc::clone(&self.post));
-        mem::replace(&mut self.hearing, none).into_rooms()
+        (mem::take(&mut self.handles), mem::replace(&mut self.hearing, none))
     }
 
     /// What the client is told next.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Told> {
+        if self.is_broken {
+            return Poll::Pending;
+        }
         #[cfg(test)]
         assert!(!planted::is(Bug::TellingPanics), "planted");
         // All that was told before was taken by its reader.

@@ -23,10 +23,11 @@ use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 use super::{
     events::{Due, Event, Events, Validity},
     faults,
+    handles::Handles,
     intake::Intake,
     next::next,
     opener::{Cuts, Opener, TokenKey},
-    outbox::{Closed, Outbox},
+    outbox::{Closed, Outbox, Waits},
     post::Post,
     seats::Seats,
     waiting::Waiting,
@@ -48,6 +49,16 @@ enum End {
     Closed,
     /// With this status.
     Fault(Fault),
+}
+
+/// How the seats of a stream are found.
+struct Look {
+    /// Whether the client may be heard.
+    may_read: bool,
+    /// Whether there is room for what its bot is told.
+    has_room: bool,
+    /// Requests that are not answered, or whose answers may wait for their reader.
+    unanswered: usize,
 }
 
 /// One Play stream.
@@ -157,11 +168,10 @@ impl Session {
         };
         // The seats are given up first: the last word may have to wait for its reader. What they have told is in memory until it is
         // read, so their room is not.
-        let rooms = out.with(|seats| {
-            self.note(seats, &end);
-            seats.close()
-        });
-        drop(self);
+        let (handles, hearing) = out.with(Seats::close);
+        self.note(&handles, &end);
+        drop((self, handles));
+        let rooms = hearing.into_rooms();
         // Whoever reads no more is no reader.
         out.is_read().await;
         drop(rooms);
@@ -178,7 +188,7 @@ impl Session {
         validity: Validity,
     ) -> End {
         let backend = Arc::clone(&self.backend);
-        executor::has(Part::Outbox, out.place());
+        executor::has(Part::Seats, out.place());
         executor::has(Part::Post, Place::of(&*self.post));
         let mut events = Events::new(Arc::clone(&self.post), &backend.drain, validity);
         events.look_at(Due::Hello, Instant::now() + backend.request_timeout);
@@ -191,7 +201,7 @@ impl Session {
             if drains && self.has_to_tell_drain() {
                 out.with(|seats| self.tell_drain(seats));
             }
-            let (may_read, has_room) = match self.look(out) {
+            let Look { may_read, has_room, unanswered } = match self.look(out) {
                 Ok(look) => look,
                 Err(end) => return end,
             };
@@ -215,7 +225,8 @@ impl Session {
                 came = self.asked.answered(), if !self.asked.is_empty() => out.with(|seats| self.came(seats, came)),
                 next = next(&mut self.assigned, &mut self.presence), if has_room => out.with(|seats| seats.say(next)),
                 request = requests.message(), if may_read => {
-                    match out.with(|seats| self.hear_with_those_behind(request, requests, seats)) {
+                    let said = self.with_those_behind(request, requests, unanswered);
+                    match said.and_then(|said| out.with(|seats| self.hear_all(seats, said))) {
                         Ok(heard) => for _ in 1..heard {
                             one_more().await;
                         },
@@ -230,22 +241,29 @@ impl Session {
         }
     }
 
-    /// Looks at the seats: whether the client may be heard, and whether there is room for what the bot is told. It is called again when there
-    /// was not, and something was taken out.
-    fn look(&mut self, out: &Outbox) -> Result<(bool, bool), End> {
+    /// Looks at the seats. What waits for its reader is looked at again when something was taken out, and what takes room of others when all was.
+    fn look(&mut self, out: &Outbox) -> Result<Look, End> {
         let looked = out.look(|seats| {
             self.ask_again(seats);
-            let may_read = self.intake.is_open(self.asked.len() + seats.unanswered());
+            let unanswered = self.asked.len() + seats.unanswered();
+            let may_read = self.intake.is_open(unanswered);
             if !may_read && seats.has_told_answers() {
                 // It is not heard since the tables are slow, for which it can't be blamed.
                 self.last_sign = self.backend.matches.now();
             }
             let has_room = seats.has_room();
-            (!may_read || !has_room, (may_read, has_room, seats.cut()))
+            let waits = if !has_room || !may_read && !self.intake.rests() {
+                Waits::One
+            } else if self.intake.has_more_room() {
+                Waits::All
+            } else {
+                Waits::Nothing
+            };
+            (waits, (Look { may_read, has_room, unanswered }, seats.cut()))
         });
         match looked {
-            Ok((_, _, Some(fault))) => Err(End::Fault(fault)),
-            Ok((may_read, has_room, None)) => Ok((may_read, has_room)),
+            Ok((_, Some(fault))) => Err(End::Fault(fault)),
+            Ok((look, None)) => Ok(look),
             Err(Closed) => Err(End::Closed),
         }
     }
@@ -308,20 +326,20 @@ impl Session {
     }
 
     /// Notes, for the authors of the seats that the stream has, how it ends.
-    fn note(&self, seats: &Seats, end: &End) {
+    fn note(&self, handles: &Handles, end: &End) {
         let cut = match end {
             End::Fault(fault) if fault.error().reason() == ErrorReason::Draining => return,
             End::Fault(fault) => Some(faults::stream_cut(&self.backend, fault)),
             End::Closed => None,
         };
-        for seat in seats.handles.seats() {
+        for seat in handles.seats() {
             match &cut {
                 Some(cut) => faults::cut(&self.backend, seat, cut.clone()),
                 None => faults::lost(&self.backend, seat),
             }
         }
         if let Some(token) = self.token {
-            let cursors = seats.handles.cursors().take(limits::MAX_REMEMBERED_CURSORS).collect();
+            let cursors = handles.cursors().take(limits::MAX_REMEMBERED_CURSORS).collect();
             self.cuts.ended(token, cut.map(|cut| v1::StreamCut { cursors, ..cut }));
         }
     }
@@ -338,7 +356,7 @@ impl Session {
             one_more().await;
             let looked = out.look(|seats| {
                 self.ask_again(seats);
-                (true, (seats.unanswered() > 0, seats.cut()))
+                (Waits::One, (seats.unanswered() > 0, seats.cut()))
             });
             match looked {
                 Ok((_, Some(fault))) => return End::Fault(fault),

@@ -12,20 +12,26 @@ use super::Session;
 use crate::planted::{self, Bug};
 use crate::{grpc::play::seats::Seats, prefetch};
 
+/// Messages of a client.
+pub(super) struct Said {
+    first: v1::PlayRequest,
+    behind: Vec<v1::PlayRequest>,
+    /// Whether the stream ends behind them: as it ends, or by this fault.
+    end: Result<(), Option<Status>>,
+}
+
 impl Session {
-    /// Takes in a message of the client, and some of those that are there behind it: how many, or how the stream ends behind them, as it
-    /// ends or by this fault. What they need is fetched for all of them before the first is taken in.
-    pub(super) fn hear_with_those_behind(
+    /// A message of the client, with some of those that are there behind it, as many as may be unanswered; or how the stream ends.
+    pub(super) fn with_those_behind(
         &mut self,
         first: Result<Option<v1::PlayRequest>, Status>,
         requests: &mut Streaming<v1::PlayRequest>,
-        seats: &mut Seats,
-    ) -> Result<usize, Option<Status>> {
+        unanswered: usize,
+    ) -> Result<Said, Option<Status>> {
         let first = first.map_err(Some)?.ok_or(None)?;
-        let unanswered = self.asked.len() + seats.unanswered();
         self.intake.read_one();
-        let (mut behind, mut end) = (Vec::new(), None);
-        while end.is_none()
+        let (mut behind, mut end) = (Vec::new(), Ok(()));
+        while end.is_ok()
             && 1 + behind.len() < prefetch::AT_ONCE
             && self.intake.is_open(unanswered + 1 + behind.len())
             && let Some(next) = requests.message().now_or_never()
@@ -35,10 +41,17 @@ impl Session {
                     self.intake.read_one();
                     behind.push(request);
                 }
-                Ok(None) => end = Some(None),
-                Err(status) => end = Some(Some(status)),
+                Ok(None) => end = Err(None),
+                Err(status) => end = Err(Some(status)),
             }
         }
+        Ok(Said { first, behind, end })
+    }
+
+    /// Takes in messages: how many, or how the stream ends behind them. What they need is fetched for all of them before the first is
+    /// taken in.
+    pub(super) fn hear_all(&mut self, seats: &mut Seats, said: Said) -> Result<usize, Option<Status>> {
+        let Said { first, behind, end } = said;
         if !behind.is_empty() {
             let handles = iter::once(&first).chain(&behind).map(|request| request.handle);
             handles.clone().for_each(|handle| seats.handles.fetch(handle));
@@ -50,7 +63,7 @@ impl Session {
             self.ask_again(seats);
             self.hear(seats, request);
         }
-        end.map_or(Ok(heard), Err)
+        end.map(|()| heard)
     }
 
     /// What a table did not take for want of room is asked again before what comes behind it: so nothing overtakes it.

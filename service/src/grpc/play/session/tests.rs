@@ -131,7 +131,9 @@ async fn hear(
     requests: &mut Streaming<v1::PlayRequest>,
 ) -> Result<usize, Option<ErrorReason>> {
     let first = requests.message().await;
-    let heard = session.hear_with_those_behind(first, requests, seats);
+    let unanswered = session.asked.len() + seats.unanswered();
+    let said = session.with_those_behind(first, requests, unanswered);
+    let heard = said.and_then(|said| session.hear_all(seats, said));
     heard.map_err(|status| status.map(|status| v1::Error::from_status(&status).unwrap().reason()))
 }
 
@@ -221,4 +223,9 @@ async fn check_panic(bug: Bug) {
 #[tokio::test]
 async fn a_stream_whose_session_panics_ends_as_a_fault_of_the_server() {
     check_panic(Bug::StreamPanics).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_panics_when_something_is_told_ends_as_a_fault_of_the_server() {
+    check_panic(Bug::TellingPanics).await;
 }
