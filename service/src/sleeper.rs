@@ -17,7 +17,10 @@ pub(crate) enum Sleeper {
 impl Sleeper {
     /// The task of this context waits from now on.
     pub(crate) fn sleep(&mut self, context: &Context<'_>) {
-        *self = Self::Asleep(context.waker().clone());
+        // Mostly it is the same as before.
+        if !matches!(self, Self::Asleep(waker) if waker.will_wake(context.waker())) {
+            *self = Self::Asleep(context.waker().clone());
+        }
     }
 
     /// What wakes it, if it is to be woken: best without a lock.

@@ -20,6 +20,7 @@ use crate::{
     executor::{self, Part},
     grpc::{backend::Backend, fault::Fault},
     prefetch::Place,
+    sleeper::Sleeper,
 };
 
 /// The side of the session. When it is dropped, what is said is the last, and the seats are given up.
@@ -37,7 +38,8 @@ struct Inside {
     seats: Seats,
     /// What the session waits for.
     session: Waits,
-    reader: Reader,
+    /// Who takes out what is told.
+    reader: Sleeper,
     end: End,
 }
 
@@ -50,16 +52,6 @@ pub(super) enum Waits {
     One,
     /// That all is.
     All,
-}
-
-/// Who takes out what is told.
-enum Reader {
-    /// It will look.
-    Awake,
-    /// It is to be woken.
-    Asleep(Waker),
-    /// It reads no more.
-    Gone,
 }
 
 /// What comes behind all that is said.
@@ -79,7 +71,7 @@ pub(super) fn outbox(backend: Arc<Backend>, post: Arc<Post>) -> (Outbox, Unread)
     let inside = Inside {
         seats: Seats::new(backend, Arc::clone(&post)),
         session: Waits::Nothing,
-        reader: Reader::Awake,
+        reader: Sleeper::Awake,
         end: End::Open,
     };
     let shared = Arc::new(Shared { inside: Mutex::new(inside), post });
@@ -101,7 +93,7 @@ impl Outbox {
     /// once.
     pub(super) fn look<R>(&self, look: impl FnOnce(&mut Seats) -> (Waits, R)) -> Result<R, Closed> {
         self.0.with(|inside| {
-            if matches!(inside.reader, Reader::Gone) {
+            if inside.reader.is_gone() {
                 return Err(Closed);
             }
             let (waits, result) = look(&mut inside.seats);
@@ -188,7 +180,7 @@ impl Stream for Unread {
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.0.lock().reader = Reader::Gone;
+        self.0.lock().reader = Sleeper::Gone;
         self.0.post.ring();
     }
 }
@@ -206,27 +198,6 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inside> {
         // It is whole, whatever panicked.
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Reader {
-    /// The task of this context waits from now on.
-    fn sleep(&mut self, context: &Context<'_>) {
-        // Mostly it is the same, which something else has woken.
-        if !matches!(self, Self::Asleep(waker) if waker.will_wake(context.waker())) {
-            *self = Self::Asleep(context.waker().clone());
-        }
-    }
-
-    /// What wakes it, if it is to be woken.
-    fn wake(&mut self) -> Option<Waker> {
-        match self {
-            Self::Asleep(_) => match std::mem::replace(self, Self::Awake) {
-                Self::Asleep(waker) => Some(waker),
-                Self::Awake | Self::Gone => None,
-            },
-            Self::Awake | Self::Gone => None,
-        }
     }
 }
 
