@@ -279,6 +279,9 @@ struct Task {
     shared: Arc<Shared>,
 }
 
+/// Where no task is.
+const NOWHERE: usize = 0;
+
 /// It waits to be called.
 const IDLE: u8 = 0;
 /// It was called, and is among those that are to run.
@@ -295,17 +298,19 @@ impl Task {
         self.state.swap(RUNNING, Ordering::AcqRel);
         LEFT.set(IN_A_ROW);
         GOES_BEHIND.set(false);
+        CALLED_ITSELF.set(false);
+        RUNS_HERE.set(self.address());
         parts::forget();
         // As of a task of the runtime, a panic is told by whoever has a hook for it.
         let mut polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
-        // Called as it ran it runs once more, while it is at hand: hyper's tasks call themselves with each message that they send.
+        // Called as it ran it runs once more, while it is at hand.
         if matches!(polled, Ok(Poll::Pending)) && !GOES_BEHIND.get() && self.takes_call() {
             polled = catch_unwind(AssertUnwindSafe(|| self.poll()));
         }
+        RUNS_HERE.set(NOWHERE);
         self.parts.take_told();
         if let Ok(Poll::Pending) = polled {
-            let rests = self.state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire);
-            if rests.is_err() {
+            if CALLED_ITSELF.take() || !self.rests() {
                 self.state.swap(READY, Ordering::AcqRel);
                 Arc::clone(&self.shared).ready(self);
             }
@@ -319,7 +324,19 @@ impl Task {
 
     /// Whether it was called since it runs. It takes that call, and runs for it.
     fn takes_call(&self) -> bool {
-        self.state.compare_exchange(CALLED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        let by_itself = CALLED_ITSELF.take();
+        let by_others = self.state.load(Ordering::Relaxed) == CALLED
+            && self.state.compare_exchange(CALLED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        by_itself || by_others
+    }
+
+    /// It waits for the next call, unless others have called it since it runs.
+    fn rests(&self) -> bool {
+        self.state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    fn address(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self).addr()
     }
 
     fn poll(self: &Arc<Self>) -> Poll<()> {
@@ -341,6 +358,9 @@ impl Task {
 
 impl ArcWake for Task {
     fn wake_by_ref(task: &Arc<Self>) {
+        if RUNS_HERE.get() == task.address() {
+            return CALLED_ITSELF.set(true);
+        }
         let called = |state| match state {
             IDLE => Some(READY),
             RUNNING => Some(CALLED),
@@ -367,6 +387,18 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(IN_A_ROW) };
     /// Whether it has called itself to let others have their turn.
     static GOES_BEHIND: Cell<bool> = const { Cell::new(false) };
+    /// Where it is in memory.
+    static RUNS_HERE: Cell<usize> = const { Cell::new(NOWHERE) };
+    /// Whether it has called itself since it was looked.
+    static CALLED_ITSELF: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The task that runs here has nothing to do before it is called from now on: for all that it has called itself before, it has looked.
+///
+/// hyper's task of a response calls itself twice with each message that it sends, since there is room to send for which it does not wait,
+/// and asks the body for more behind that. It would run once more in vain, which was a twentieth of the instructions of an action.
+pub(crate) fn has_looked() {
+    CALLED_ITSELF.set(false);
 }
 
 /// A task does one thing more. After many in a row others have their turn before it does.

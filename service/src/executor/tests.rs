@@ -311,6 +311,56 @@ async fn a_task_that_calls_itself_goes_on_at_once_but_once_and_one_that_goes_beh
     }
 }
 
+/// Something that a task does as it runs.
+type Does = fn(&Context<'_>);
+
+/// How often a task is polled that does this first, and then waits.
+async fn polls(first: &'static [Does]) -> usize {
+    let (executor, polls) = (Executor::start(), Arc::<AtomicUsize>::default());
+    let counted = Arc::clone(&polls);
+    executor.spawn(poll_fn(move |context| {
+        if counted.fetch_add(1, Ordering::AcqRel) == 0 {
+            first.iter().for_each(|does| does(context));
+        }
+        Poll::Pending
+    }));
+    // Whatever it was called for is done when one has had its turn that goes behind all twice.
+    let (told, heard) = oneshot::channel();
+    executor.spawn(async move {
+        behind_all().await;
+        behind_all().await;
+        told.send(()).unwrap();
+    });
+    assert_eq!(heard.await, Ok(()));
+    polls.load(Ordering::Acquire)
+}
+
+#[tokio::test]
+async fn a_task_that_has_looked_runs_again_for_calls_of_others_and_for_its_own_from_then_on() {
+    fn itself(context: &Context<'_>) {
+        context.waker().wake_by_ref();
+    }
+    fn another(context: &Context<'_>) {
+        let waker = context.waker().clone();
+        thread::spawn(move || waker.wake()).join().unwrap();
+    }
+    fn looks(_: &Context<'_>) {
+        has_looked();
+    }
+    let cases: [(&[Does], usize); _] = [
+        (&[looks], 1),
+        (&[itself], 2),
+        (&[itself, goes_behind, looks], 1),
+        (&[looks, itself], 2),
+        (&[looks, goes_behind], 2),
+        (&[another, looks], 2),
+        (&[another, itself, looks], 2),
+    ];
+    for (number, (first, times)) in cases.into_iter().enumerate() {
+        assert_eq!(polls(first).await, times, "case {number}");
+    }
+}
+
 #[tokio::test]
 async fn a_task_may_end_or_panic_as_it_goes_on_at_once() {
     for panics in [false, true] {

@@ -125,6 +125,11 @@ impl Handles {
         self.held.len() + new.count()
     }
 
+    /// Whether the stream has more seats than one.
+    pub(super) fn are_many(&self) -> bool {
+        self.held.len() > 1
+    }
+
     /// Whether the stream has this seat, or is joining it.
     pub(super) fn has(&self, seat: &SeatKey) -> bool {
         self.of_seat.contains_key(seat) || self.joining.contains_key(seat)

@@ -112,6 +112,11 @@ impl Hearing {
         self.listeners.insert(handle, Listener { following, call, waker, room });
     }
 
+    /// Whether it is known of no seat that it has something to tell, and of no table that it has answered.
+    pub(super) fn is_dry(&self) -> bool {
+        self.ahead.is_empty() && self.post.is_empty()
+    }
+
     /// Whether there is no seat to listen to.
     pub(super) fn is_over(&self) -> bool {
         self.listeners.is_empty()
@@ -146,11 +151,10 @@ impl Hearing {
     /// can be too.
     pub(super) fn look(&mut self, context: &Context<'_>, fetch_too: impl Fn(u32)) -> Poll<Answers> {
         self.task = Place::of_woken(context.waker());
-        let answers = self.post.take(context, &mut self.ahead);
-        if self.ahead.is_empty() && answers.is_empty() {
+        let Poll::Ready(answers) = self.post.take(context, &mut self.ahead) else {
             self.tell_parts();
             return Poll::Pending;
-        }
+        };
         if self.ahead.len() > 1 {
             self.ahead.iter().copied().for_each(fetch_too);
             fetch(self.ahead.iter().filter_map(|handle| self.listeners.get(*handle)));

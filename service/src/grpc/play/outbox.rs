@@ -3,6 +3,7 @@
 
 use std::{
     future::poll_fn,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -27,7 +28,11 @@ use crate::{
 pub(super) struct Outbox(Arc<Shared>);
 
 /// The side of the client: the body of the response.
-pub(super) struct Unread(Arc<Shared>);
+pub(super) struct Unread {
+    shared: Arc<Shared>,
+    /// Whether what was told last was all that was there.
+    is_dry: bool,
+}
 
 struct Shared {
     inside: Mutex<Inside>,
@@ -75,7 +80,7 @@ pub(super) fn outbox(backend: Arc<Backend>, post: Arc<Post>) -> (Outbox, Unread)
         end: End::Open,
     };
     let shared = Arc::new(Shared { inside: Mutex::new(inside), post });
-    (Outbox(Arc::clone(&shared)), Unread(shared))
+    (Outbox(Arc::clone(&shared)), Unread { shared, is_dry: false })
 }
 
 impl Outbox {
@@ -138,9 +143,15 @@ impl Drop for Outbox {
 impl Stream for Unread {
     type Item = Result<Told, Box<Status>>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if mem::take(&mut self.is_dry) {
+            // Who asks for more sends what was told first, and asks again behind that.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         ready!(executor::poll_one_more(context));
-        let mut inside = self.0.lock();
+        let Self { shared, is_dry } = &mut *self;
+        let mut inside = shared.lock();
         // A panic ends the stream as a fault of the server, as one of its session does.
         let next = match catch_unwind(AssertUnwindSafe(|| inside.seats.poll_next(context))) {
             Ok(next) => next,
@@ -157,6 +168,7 @@ impl Stream for Unread {
         if is_called {
             inside.session = Waits::Nothing;
         }
+        *is_dry = next.is_ready() && inside.seats.is_dry();
         let rings = is_called || inside.seats.is_cut();
         let next = match (next, &mut inside.end) {
             (Poll::Ready(told), _) => Poll::Ready(Some(Ok(told))),
@@ -168,11 +180,13 @@ impl Stream for Unread {
         };
         drop(inside);
         if rings {
-            self.0.post.ring();
+            self.shared.post.ring();
         }
         if next.is_pending() {
-            executor::has(Part::Seats, Place::of(&*self.0));
+            executor::has(Part::Seats, Place::of(&*self.shared));
             executor::has(Part::Body, Place::of(&*self));
+            // Whatever polls a body has looked at all else before, and looks at the body again behind all that it sends.
+            executor::has_looked();
         }
         next
     }
@@ -180,8 +194,8 @@ impl Stream for Unread {
 
 impl Drop for Unread {
     fn drop(&mut self) {
-        self.0.lock().reader = Sleeper::Gone;
-        self.0.post.ring();
+        self.shared.lock().reader = Sleeper::Gone;
+        self.shared.post.ring();
     }
 }
 
@@ -204,6 +218,11 @@ impl Shared {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        task::Wake,
+    };
+
     use futures::{FutureExt, StreamExt, task::noop_waker_ref};
     use zetema_proto::v1::{ErrorReason, PlayResponse};
 
@@ -222,6 +241,11 @@ mod tests {
         })
     }
 
+    /// The same, if it is told now. Behind the last that is told it has to be asked twice.
+    fn next_now(unread: &mut Unread) -> Option<Option<Result<u64, ErrorReason>>> {
+        next(unread).now_or_never().or_else(|| next(unread).now_or_never())
+    }
+
     async fn read(mut unread: Unread) -> Vec<Result<u64, ErrorReason>> {
         let mut told = Vec::new();
         while let Some(next) = next(&mut unread).await {
@@ -232,6 +256,22 @@ mod tests {
 
     fn say(outbox: &Outbox, tag: u64) {
         outbox.with(|seats| seats.say(PlayResponse { tag, ..PlayResponse::default() }));
+    }
+
+    /// How often someone was called.
+    #[derive(Default)]
+    struct Calls(AtomicUsize);
+
+    impl Calls {
+        fn many(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Wake for Calls {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     struct Played {
@@ -288,15 +328,38 @@ mod tests {
             (1..3).for_each(|tag| say(&outbox, tag));
             outbox.look(|_| (waits, ())).unwrap();
             for (told, rings) in [Some(Some(Ok(1))), Some(Some(Ok(2))), None].into_iter().zip(rings) {
-                assert_eq!(next(&mut unread).now_or_never(), told, "{waits:?}");
+                assert_eq!(next_now(&mut unread), told, "{waits:?}");
                 assert_eq!(has_rung(), rings, "{waits:?}, {told:?}");
             }
             // It has looked once.
-            assert!(next(&mut unread).now_or_never().is_none() && !has_rung());
+            assert!(next_now(&mut unread).is_none() && !has_rung());
         }
         drop(unread);
         assert!(has_rung());
         assert!(outbox.look(|_| (Waits::Nothing, ())).is_err());
+    }
+
+    #[tokio::test]
+    async fn who_asks_for_more_than_is_there_is_called_to_ask_again_and_then_waits() {
+        let Played { outbox, mut unread, _folder, .. } = open().await;
+        let calls = Arc::<Calls>::default();
+        let waker = Waker::from(Arc::clone(&calls));
+        let context = &mut Context::from_waker(&waker);
+        let mut told =
+            |most: usize| (0..most).take_while(|_| unread.poll_next_unpin(context).is_ready()).count();
+        for round in 1..4 {
+            (0..round).for_each(|tag| say(&outbox, tag));
+            let before = calls.many();
+            assert_eq!(told(usize::MAX), usize::try_from(round).unwrap());
+            assert_eq!((told(usize::MAX), calls.many()), (0, before + 1), "it has asked again");
+            // It waits, so what is said calls it, once for all that is.
+            (0..2).for_each(|tag| say(&outbox, tag));
+            assert_eq!((calls.many(), told(2)), (before + 2, 2));
+            // What is said meanwhile is told when it asks again.
+            assert_eq!(told(1), 0);
+            say(&outbox, 7);
+            assert_eq!((told(1), told(1), told(1)), (1, 0, 0));
+        }
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@
 use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
 };
 
 use super::ask::Asked;
@@ -76,18 +76,23 @@ impl Post {
         taker.into_iter().chain(session).for_each(Waker::wake);
     }
 
-    /// Takes out some answers, and who has called, some of these too, to the end of what is given. Where nothing is left, the task of this
+    /// Takes out some answers, and who has called, some of these too, to the end of what is given. Where nothing is there, the task of this
     /// context is woken for what comes.
-    pub(super) fn take(&self, context: &Context<'_>, called: &mut ShortQueue<u32>) -> Answers {
+    pub(super) fn take(&self, context: &Context<'_>, called: &mut ShortQueue<u32>) -> Poll<Answers> {
         let mut inside = self.lock();
-        inside.called.pop_some(prefetch::AT_ONCE).for_each(|handle| called.push_back(handle));
-        let answers = inside.some_answers();
-        if answers.is_empty() && called.is_empty() {
+        if inside.is_empty() {
             inside.called.shrink_to(limits::LETTERS_KEPT);
             inside.answers.shrink_to(limits::LETTERS_KEPT);
             keep(&mut inside.taker, context.waker());
+            return Poll::Pending;
         }
-        answers
+        inside.called.pop_some(prefetch::AT_ONCE).for_each(|handle| called.push_back(handle));
+        Poll::Ready(inside.some_answers())
+    }
+
+    /// Whether nothing is there to be taken out now.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
     /// Takes out some answers.
@@ -102,6 +107,10 @@ impl Post {
 }
 
 impl Inside {
+    fn is_empty(&self) -> bool {
+        self.called.is_empty() && self.answers.is_empty()
+    }
+
     /// It has rung. The answer is who is to be woken.
     const fn ring(&mut self) -> Option<Waker> {
         self.has_rung = true;
@@ -137,7 +146,6 @@ mod tests {
     use std::{
         future::poll_fn,
         sync::atomic::{AtomicUsize, Ordering},
-        task::Poll,
     };
 
     use super::*;
@@ -179,8 +187,10 @@ mod tests {
     async fn called(post: &Post) -> Vec<u32> {
         poll_fn(|context| {
             let mut called = ShortQueue::new();
-            assert!(post.take(context, &mut called).is_empty(), "no table was asked");
-            if called.is_empty() { Poll::Pending } else { Poll::Ready(called.iter().copied().collect()) }
+            post.take(context, &mut called).map(|answers| {
+                assert!(answers.is_empty(), "no table was asked");
+                called.iter().copied().collect()
+            })
         })
         .await
     }

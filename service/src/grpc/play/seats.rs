@@ -95,6 +95,11 @@ impl Seats {
         self.said.len() < limits::BUFFERED_ANSWERS
     }
 
+    /// Whether it is known that nothing is to be told now.
+    pub(super) fn is_dry(&self) -> bool {
+        self.said.is_empty() && self.hearing.is_dry()
+    }
+
     /// What the session has to see to: the next that a table did not take.
     pub(super) fn not_taken(&mut self) -> Option<Asked> {
         self.not_taken.pop_front()

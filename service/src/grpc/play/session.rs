@@ -39,7 +39,7 @@ use crate::{
     ladders::Presence,
     limits,
     matches::LiveSeat,
-    prefetch::Place,
+    prefetch::{self, Place},
     table::Moment,
 };
 
@@ -59,6 +59,8 @@ struct Look {
     has_room: bool,
     /// Requests that are not answered, or whose answers may wait for their reader.
     unanswered: usize,
+    /// How many messages are taken in at once.
+    at_once: usize,
 }
 
 /// One Play stream.
@@ -201,7 +203,7 @@ impl Session {
             if drains && self.has_to_tell_drain() {
                 out.with(|seats| self.tell_drain(seats));
             }
-            let Look { may_read, has_room, unanswered } = match self.look(out) {
+            let Look { may_read, has_room, unanswered, at_once } = match self.look(out) {
                 Ok(look) => look,
                 Err(end) => return end,
             };
@@ -225,7 +227,7 @@ impl Session {
                 came = self.asked.answered(), if !self.asked.is_empty() => out.with(|seats| self.came(seats, came)),
                 next = next(&mut self.assigned, &mut self.presence), if has_room => out.with(|seats| seats.say(next)),
                 request = requests.message(), if may_read => {
-                    let said = self.with_those_behind(request, requests, unanswered);
+                    let said = self.with_those_behind(request, requests, at_once, unanswered);
                     match said.and_then(|said| out.with(|seats| self.hear_all(seats, said))) {
                         Ok(heard) => for _ in 1..heard {
                             one_more().await;
@@ -259,7 +261,9 @@ impl Session {
             } else {
                 Waits::Nothing
             };
-            (waits, (Look { may_read, has_room, unanswered }, seats.cut()))
+            // Of one seat alone all is fetched with the task.
+            let at_once = if seats.handles.are_many() { prefetch::AT_ONCE } else { 1 };
+            (waits, (Look { may_read, has_room, unanswered, at_once }, seats.cut()))
         });
         match looked {
             Ok((_, Some(fault))) => Err(End::Fault(fault)),

@@ -8,9 +8,9 @@ use tonic::{Status, Streaming};
 use zetema_proto::v1;
 
 use super::Session;
+use crate::grpc::play::seats::Seats;
 #[cfg(test)]
 use crate::planted::{self, Bug};
-use crate::{grpc::play::seats::Seats, prefetch};
 
 /// Messages of a client.
 pub(super) struct Said {
@@ -21,18 +21,20 @@ pub(super) struct Said {
 }
 
 impl Session {
-    /// A message of the client, with some of those that are there behind it, as many as may be unanswered; or how the stream ends.
+    /// A message of the client, with some of those that are there behind it, so many at most in all and as many as may be unanswered; or how
+    /// the stream ends.
     pub(super) fn with_those_behind(
         &mut self,
         first: Result<Option<v1::PlayRequest>, Status>,
         requests: &mut Streaming<v1::PlayRequest>,
+        at_once: usize,
         unanswered: usize,
     ) -> Result<Said, Option<Status>> {
         let first = first.map_err(Some)?.ok_or(None)?;
         self.intake.read_one();
         let (mut behind, mut end) = (Vec::new(), Ok(()));
         while end.is_ok()
-            && 1 + behind.len() < prefetch::AT_ONCE
+            && 1 + behind.len() < at_once
             && self.intake.is_open(unanswered + 1 + behind.len())
             && let Some(next) = requests.message().now_or_never()
         {

@@ -132,7 +132,7 @@ async fn hear(
 ) -> Result<usize, Option<ErrorReason>> {
     let first = requests.message().await;
     let unanswered = session.asked.len() + seats.unanswered();
-    let said = session.with_those_behind(first, requests, unanswered);
+    let said = session.with_those_behind(first, requests, prefetch::AT_ONCE, unanswered);
     let heard = said.and_then(|said| session.hear_all(seats, said));
     heard.map_err(|status| status.map(|status| v1::Error::from_status(&status).unwrap().reason()))
 }
