@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use prost::Message;
-use prost::bytes::BufMut;
+use prost::bytes::{Buf, BufMut};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
@@ -66,6 +66,17 @@ impl<T: Message> Encoder for WireEncoder<T> {
     }
 }
 
+/// The message that all of these bytes are.
+///
+/// # Errors
+/// `UNDECODABLE`, if they are none of this kind.
+pub fn decode<U: Message + Default>(bytes: impl Buf) -> Result<U, Error> {
+    U::decode(bytes).map_err(|error| {
+        let message = format!("these bytes are no message of this kind ({error}): send what the .proto says");
+        Error::new(ErrorReason::Undecodable, message)
+    })
+}
+
 /// Decodes `U`. For those who read it by a codec of their own.
 pub struct WireDecoder<U>(PhantomData<U>);
 
@@ -80,11 +91,7 @@ impl<U: Message + Default> Decoder for WireDecoder<U> {
     type Error = Status;
 
     fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        U::decode(buf).map(Some).map_err(|error| {
-            let message =
-                format!("these bytes are no message of this kind ({error}): send what the .proto says");
-            Error::new(ErrorReason::Undecodable, message).into()
-        })
+        Ok(decode(buf).map(Some)?)
     }
 
     fn buffer_settings(&self) -> BufferSettings {

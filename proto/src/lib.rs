@@ -19,7 +19,7 @@ mod encode;
 mod redacted;
 mod status;
 
-pub use codec::WireDecoder;
+pub use codec::{WireDecoder, decode};
 pub use convert::{
     DealSet, FieldError, Problem, RecordHeader, Views, Visibility, Wire, record_from_wire, record_to_wire,
     seat_event_from_wire, seat_event_to_wire, stored_time_control, view_from_wire, view_to_wire,

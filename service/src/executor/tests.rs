@@ -320,7 +320,9 @@ async fn polls(first: &'static [Does]) -> usize {
     let counted = Arc::clone(&polls);
     executor.spawn(poll_fn(move |context| {
         if counted.fetch_add(1, Ordering::AcqRel) == 0 {
-            first.iter().for_each(|does| does(context));
+            for does in first {
+                does(context);
+            }
         }
         Poll::Pending
     }));

@@ -1,23 +1,35 @@
 //! Observations as the bytes of their messages, which are never made: [`wire`](super::wire) has what these would be.
 
+use std::cell::RefCell;
+
 use zetema_proto::{Fields, encode_legal_actions, encode_seat_event, encode_view};
 use zetema_rules::{LegalActions, Rules};
 
 use super::wire;
 use crate::table::{ClockReading, Observation, TableEvent};
 
-/// Most observations of plain play have fewer bytes, without a view.
-const MOST_BYTES: usize = 128;
-/// And so many with one.
-const MOST_BYTES_WITH_VIEW: usize = 512;
+/// Most observations have fewer bytes, and all of plain play.
+const MOST_BYTES: usize = 1_024;
 
-/// The bytes of an observation, behind room for so many that are sent before it.
+thread_local! {
+    /// Where observations are written before it is known how long they are: memory that is near, as each is written there.
+    static DESK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The bytes of an observation, behind room for so many that are sent before it, in no more memory than they need.
 pub(super) fn observation(observation: &Observation, rules: &Rules, room_before: usize) -> Vec<u8> {
+    DESK.with_borrow_mut(|desk| {
+        desk.clear();
+        desk.shrink_to(MOST_BYTES);
+        desk.resize(room_before, 0);
+        write(desk, observation, rules);
+        desk.as_slice().to_vec()
+    })
+}
+
+fn write(bytes: &mut Vec<u8>, observation: &Observation, rules: &Rules) {
     let Observation { seq, decision, events, view, to_decide, clock, receipt } = observation;
-    let room = if view.is_some() { MOST_BYTES_WITH_VIEW } else { MOST_BYTES };
-    let mut bytes = Vec::with_capacity(room_before + room);
-    bytes.resize(room_before, 0);
-    let mut fields = Fields::of(&mut bytes);
+    let mut fields = Fields::of(bytes);
     fields.unless_zero(1, *seq);
     if let Some(decision) = *decision {
         fields.number(2, decision);
@@ -37,7 +49,6 @@ pub(super) fn observation(observation: &Observation, rules: &Rules, room_before:
     if let Some(receipt) = receipt {
         fields.number(7, receipt.decision);
     }
-    bytes
 }
 
 fn decision_of(fields: &mut Fields<'_>, legal: &LegalActions, clock: Option<ClockReading>) {

@@ -7,6 +7,7 @@ mod caller;
 mod drain;
 mod encoded;
 mod fault;
+mod handed;
 mod heard;
 mod ladder_service;
 mod lists;

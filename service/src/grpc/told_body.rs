@@ -7,7 +7,6 @@
 use std::{
     convert::Infallible,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
 };
 
@@ -19,26 +18,13 @@ use tonic::{Response, Status, body::Body, codegen::Service};
 
 use super::{
     fault::Fault,
+    handed::{BY_ANOTHER_WAY, Handed},
     told::{Follows, Framed, Told},
 };
 use crate::limits;
 
 /// What the generated code makes a body of, which nobody reads.
 pub(super) type Nothing<M> = stream::Empty<Result<M, Status>>;
-
-/// In the extensions of a request: where its handler leaves the body of the response.
-#[derive(Clone, Default)]
-struct Left(Arc<Mutex<Option<Body>>>);
-
-impl Left {
-    fn put(&self, body: Body) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
-    }
-
-    fn take(&self) -> Option<Body> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
 
 /// What the generated code answers, with the body that the handler [tells](tell).
 pub(super) fn answered_by<S, B>(
@@ -49,7 +35,8 @@ where
     S: Service<http::Request<B>, Response = http::Response<Body>, Error = Infallible>,
     S::Future: Send + 'static,
 {
-    let left = Left::default();
+    // Its handler leaves the body of the response there.
+    let left = Handed::<Body>::default();
     request.extensions_mut().insert(left.clone());
     let answered = generated.call(request);
     async move {
@@ -70,7 +57,7 @@ pub(super) fn tell<M: Follows + 'static>(
     extensions: &Extensions,
     told: impl Stream<Item = Result<Told<M>, Status>> + Unpin + Send + 'static,
 ) -> Result<Response<Nothing<M>>, Status> {
-    let left = extensions.get::<Left>().ok_or_else(|| Fault::internal(&"a stream came by another way"))?;
+    let left = extensions.get::<Handed<Body>>().ok_or_else(|| Fault::internal(&BY_ANOTHER_WAY))?;
     left.put(Body::new(ToldBody::new(told)));
     Ok(Response::new(stream::empty()))
 }

@@ -14,6 +14,7 @@ mod opener;
 mod outbox;
 mod post;
 mod queues;
+mod requests;
 mod rotation;
 mod round_trips;
 mod seat;
@@ -36,6 +37,7 @@ use super::{
     backend::Backend,
     caller::{self, Caller},
     fault::Fault,
+    handed::{BY_ANOTHER_WAY, Handed},
     lists,
     told_body::{self, Nothing},
     wire,
@@ -54,6 +56,7 @@ use outbox::outbox;
 use post::Post;
 use queues::Leases;
 pub(super) use queues::conduct_to_wire;
+use requests::Requests;
 pub(crate) use server::PlayServer;
 use session::Session;
 
@@ -124,7 +127,10 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
-        let (metadata, extensions, requests) = request.into_parts();
+        // What the generated code would read is nothing.
+        let (metadata, extensions, _nothing) = request.into_parts();
+        let requests = extensions.get::<Handed<Requests>>().and_then(Handed::take);
+        let requests = requests.ok_or_else(|| Fault::internal(&BY_ANOTHER_WAY))?;
         let caller = Caller::of(&self.backend, &metadata).await?;
         let (opener, token) = (Opener::from(&caller), TokenKey::of(&metadata, &caller));
         let share = extensions.get::<Share>().cloned();

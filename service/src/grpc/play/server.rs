@@ -1,4 +1,4 @@
-//! `PlayService`, of which the streams have [bodies of their own](told_body).
+//! `PlayService`, of which the streams are [read](Requests) and have [bodies](told_body) in ways of their own.
 
 use std::{
     convert::Infallible,
@@ -10,15 +10,21 @@ use futures::future::BoxFuture;
 use tonic::{body::Body, codegen::Service, server::NamedService};
 use zetema_proto::v1::play_service_server::PlayServiceServer;
 
-use super::PlayAdapter;
-use crate::{grpc::told_body, limits};
+use super::{PlayAdapter, requests::Requests};
+use crate::{
+    grpc::{handed::Handed, told_body},
+    limits,
+};
 
 const PLAY: &str = "/zetema.v1.PlayService/Play";
 const OBSERVE: &str = "/zetema.v1.PlayService/Observe";
 
 /// `PlayService`.
 #[derive(Clone)]
-pub(crate) struct PlayServer(PlayServiceServer<PlayAdapter>);
+pub(crate) struct PlayServer {
+    generated: PlayServiceServer<PlayAdapter>,
+    max_request_bytes: usize,
+}
 
 impl PlayServer {
     /// The service, whose requests, or messages of a stream, have so many bytes at most.
@@ -26,7 +32,7 @@ impl PlayServer {
         let generated = PlayServiceServer::new(adapter)
             .max_decoding_message_size(max_request_bytes)
             .max_encoding_message_size(limits::MAX_RESPONSE_BYTES);
-        Self(generated)
+        Self { generated, max_request_bytes }
     }
 }
 
@@ -49,8 +55,15 @@ where
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
         match request.uri().path() {
-            PLAY | OBSERVE => told_body::answered_by(&mut self.0, request),
-            _ => self.0.call(request),
+            PLAY => {
+                let (mut parts, body) = request.into_parts();
+                let said = Requests::new(Body::new(body), self.max_request_bytes);
+                parts.extensions.insert(Handed::new(said));
+                let request = http::Request::from_parts(parts, Body::empty());
+                told_body::answered_by(&mut self.generated, request)
+            }
+            OBSERVE => told_body::answered_by(&mut self.generated, request),
+            _ => self.generated.call(request),
         }
     }
 }

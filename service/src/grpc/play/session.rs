@@ -17,7 +17,6 @@ use futures::{
     stream::{self, BoxStream},
 };
 use tokio::time::{Instant, timeout};
-use tonic::Streaming;
 use zetema_proto::v1::{self, ErrorReason, play_response::Kind};
 
 use super::{
@@ -29,6 +28,7 @@ use super::{
     opener::{Cuts, Opener, TokenKey},
     outbox::{Closed, Outbox, Waits},
     post::Post,
+    requests::Requests,
     seats::Seats,
     waiting::Waiting,
 };
@@ -134,7 +134,7 @@ impl Session {
     )]
     pub(super) fn run(
         mut self,
-        mut requests: Streaming<v1::PlayRequest>,
+        mut requests: Requests,
         out: Outbox,
         validity: Validity,
     ) -> impl Future<Output = ()> + Send {
@@ -151,12 +151,7 @@ impl Session {
 
     /// How a stream ends, when there is room for that. It has what the client says too, so that all that the stream had goes in here, where
     /// a panic is told.
-    async fn ends(
-        self,
-        served: thread::Result<End>,
-        _requests: Streaming<v1::PlayRequest>,
-        out: &Outbox,
-    ) -> Option<Fault> {
+    async fn ends(self, served: thread::Result<End>, _requests: Requests, out: &Outbox) -> Option<Fault> {
         // A panic goes on with its seats given up.
         let end = served.unwrap_or_else(|panic| {
             drop(out.with(Seats::close));
@@ -183,12 +178,7 @@ impl Session {
         }
     }
 
-    async fn serve(
-        &mut self,
-        requests: &mut Streaming<v1::PlayRequest>,
-        out: &Outbox,
-        validity: Validity,
-    ) -> End {
+    async fn serve(&mut self, requests: &mut Requests, out: &Outbox, validity: Validity) -> End {
         let backend = Arc::clone(&self.backend);
         executor::has(Part::Seats, out.place());
         executor::has(Part::Post, Place::of(&*self.post));
@@ -277,7 +267,7 @@ impl Session {
         &mut self,
         due: Due,
         may_read: bool,
-        requests: &mut Streaming<v1::PlayRequest>,
+        requests: &mut Requests,
         out: &Outbox,
     ) -> Result<Option<Instant>, End> {
         let now = Instant::now();

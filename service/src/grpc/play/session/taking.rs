@@ -4,11 +4,11 @@ use std::iter;
 
 use futures::FutureExt;
 use tokio::time::Instant;
-use tonic::{Status, Streaming};
+use tonic::Status;
 use zetema_proto::v1;
 
 use super::Session;
-use crate::grpc::play::seats::Seats;
+use crate::grpc::play::{requests::Requests, seats::Seats};
 #[cfg(test)]
 use crate::planted::{self, Bug};
 
@@ -26,7 +26,7 @@ impl Session {
     pub(super) fn with_those_behind(
         &mut self,
         first: Result<Option<v1::PlayRequest>, Status>,
-        requests: &mut Streaming<v1::PlayRequest>,
+        requests: &mut Requests,
         at_once: usize,
         unanswered: usize,
     ) -> Result<Said, Option<Status>> {

@@ -10,10 +10,8 @@ use std::{
 
 use http::HeaderMap;
 use prost::Message;
-use zetema_proto::{
-    WireDecoder,
-    v1::{play_request, play_service_client::PlayServiceClient},
-};
+use tonic::body::Body;
+use zetema_proto::v1::{play_request, play_service_client::PlayServiceClient};
 use zetema_rules::Seat;
 
 use super::*;
@@ -35,7 +33,7 @@ use crate::{
 /// its first seat, some 500 bytes, does.
 #[test]
 fn the_task_of_a_stream_has_room_for_its_session_once() {
-    const fn size<F>(_: fn(Session, Streaming<v1::PlayRequest>, Outbox, Validity) -> F) -> usize {
+    const fn size<F>(_: fn(Session, Requests, Outbox, Validity) -> F) -> usize {
         size_of::<F>()
     }
     let bytes = size(Session::run);
@@ -110,17 +108,17 @@ async fn an_action_waits_behind_a_call_of_its_own_match_and_of_no_other() {
 }
 
 /// A stream by which these have come, and its end.
-fn came(requests: impl IntoIterator<Item = v1::PlayRequest>) -> Streaming<v1::PlayRequest> {
+fn came(requests: impl IntoIterator<Item = v1::PlayRequest>) -> Requests {
     let frame = |request: v1::PlayRequest| {
         let message = request.encode_to_vec();
         [&[0, 0, 0, 0, u8::try_from(message.len()).unwrap()], &message[..]].concat()
     };
     let body = String::from_utf8(requests.into_iter().flat_map(frame).collect()).unwrap();
-    Streaming::new_request(WireDecoder::default(), body, None, None)
+    Requests::new(Body::new(body), limits::MAX_PLAY_MESSAGE_BYTES)
 }
 
 /// Requests that are refused, with these tags.
-fn leaves(tags: Range<u64>) -> Streaming<v1::PlayRequest> {
+fn leaves(tags: Range<u64>) -> Requests {
     let leave = || Some(play_request::Kind::Leave(v1::Leave {}));
     came(tags.map(|tag| v1::PlayRequest { tag, handle: 9, kind: leave() }))
 }
@@ -128,7 +126,7 @@ fn leaves(tags: Range<u64>) -> Streaming<v1::PlayRequest> {
 /// Has a session hear what has come, as when it looks for a message: how many it took in at once, or the end.
 async fn hear(
     Stream { session, seats }: &mut Stream,
-    requests: &mut Streaming<v1::PlayRequest>,
+    requests: &mut Requests,
 ) -> Result<usize, Option<ErrorReason>> {
     let first = requests.message().await;
     let unanswered = session.asked.len() + seats.unanswered();
