@@ -12,9 +12,9 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Something waits.
-    pub(super) fn waits(&mut self, now: Instant) {
-        self.since.get_or_insert(now);
+    /// Something waits. The clock is looked at if nothing did before.
+    pub(super) fn waits(&mut self, now: impl FnOnce() -> Instant) {
+        self.since.get_or_insert_with(now);
     }
 
     /// So many bytes were taken, and so many are left.
@@ -50,7 +50,7 @@ mod tests {
         let begun = Instant::now();
         let at = |second| begun + Duration::from_secs(second);
         let mut pace = Pace::default();
-        pace.waits(begun);
+        pace.waits(|| begun);
         for second in 1..=60 {
             // What is taken comes again.
             pace.took(each_second, waiting, at(second));

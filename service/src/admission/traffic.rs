@@ -290,7 +290,7 @@ impl Traffic {
             self.0.waiting.add(bytes);
             let mut state = self.state();
             state.queued += bytes;
-            state.pace.waits(Instant::now());
+            state.pace.waits(Instant::now);
         }
         Queued::new(piece, self.clone())
     }
