@@ -10,8 +10,8 @@ use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder
 
 use crate::v1::{Error, ErrorReason};
 
-/// How large a buffer of a stream is to begin with, in bytes: it has room for some messages of a match. tonic's own 8 KiB, two for each of
-/// very many streams, are memory that each message touches at another place; and larger messages make their room.
+/// How large a buffer of a stream is to begin with, in bytes: it has room for some messages of a match. tonic's own 8 KiB for
+/// each of very many streams are memory that each message touches at another place; and larger messages make their room.
 const BUFFER_BYTES: usize = 1024;
 /// So much is encoded before it is handed on, in bytes, as by tonic unless told otherwise.
 const YIELD_BYTES: usize = 32 * 1024;

@@ -287,7 +287,7 @@ const IDLE: u8 = 0;
 /// It was called, and is among those that are to run.
 const READY: u8 = 1;
 const RUNNING: u8 = 2;
-/// It was called while it ran, and is to run again.
+/// Another called it while it ran, and it is to run again.
 const CALLED: u8 = 3;
 const ENDED: u8 = 4;
 
@@ -395,8 +395,8 @@ thread_local! {
 
 /// The task that runs here has nothing to do before it is called from now on: for all that it has called itself before, it has looked.
 ///
-/// hyper's task of a response calls itself twice with each message that it sends, since there is room to send for which it does not wait,
-/// and asks the body for more behind that. It would run once more in vain, which was a twentieth of the instructions of an action.
+/// hyper's task of a response calls itself with each message that it sends, since there is room to send for which it does not wait, and asks
+/// the body for more behind that. It would run once more in vain, which was a twentieth of the instructions of an action.
 pub(crate) fn has_looked() {
     CALLED_ITSELF.set(false);
 }

@@ -1,8 +1,8 @@
 //! The body of a response that tells what follows matches.
 //!
-//! The generated code reads the request, and its handler answers with a stream of messages, of which tonic makes the body: each is copied
-//! into a buffer that the stream keeps, memory that each touches anew. Nearly all that is told has bytes already, with room for what stands
-//! before it, and goes out as these.
+//! A handler of the generated code answers with a stream of messages, of which tonic makes the body: each is copied into a buffer that the
+//! stream keeps, memory that each touches anew. Nearly all that is told has bytes already, with room for what stands before it, and goes
+//! out as these.
 
 use std::{
     convert::Infallible,

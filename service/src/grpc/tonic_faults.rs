@@ -3,8 +3,8 @@
 //! tonic answers bytes that are no frame with a bare INTERNAL, messages that are too large with a bare
 //! `OUT_OF_RANGE`, and a request that breaks off with whatever its client reset it by, before any handler is
 //! called. Every status of ours carries details, so a status without them is tonic's: [`explain`] gives those
-//! their reason. All of them are about the request, so none is a fault of the server. On a stream of requests
-//! the handler meets them itself, and asks [`of_stream`].
+//! their reason. All of them are about the request, so none is a fault of the server. On a Play stream,
+//! whose messages are not read by tonic, a body that is at fault is met by its session, which asks [`of_stream`].
 
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
@@ -51,7 +51,7 @@ pub(crate) fn of_stream(status: &Status) -> Option<Fault> {
         return Some(fault);
     }
     match status.code() {
-        Code::Internal | Code::OutOfRange | Code::Unimplemented => Some(of_tonic(status)),
+        Code::Internal => Some(of_tonic(status)),
         _ => None,
     }
 }

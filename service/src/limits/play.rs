@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Bytes of one message on a Play stream: an action is some ten bytes, a join a hundred. As much is kept for each stream.
+/// Bytes of one message on a Play stream: an action is some ten bytes, a join a hundred. As much is kept of each stream
+/// while one comes in pieces.
 pub const MAX_PLAY_MESSAGE_BYTES: usize = 16 * 1024;
 
 /// Characters of a client's name in hello: it goes to the log.

@@ -34,7 +34,7 @@ pub(super) struct Direct {
     pub(super) matches: MatchServer,
     pub(super) play: PlayServer,
     adapter: PlayAdapter,
-    /// Of `Play` alone: what has the longest message of a stream once keeps room for as long a one.
+    /// Of `Play` alone, whose messages are shorter than other requests may be.
     pub(super) stream: PlayServer,
     pub(super) rates: Arc<Rates>,
     pub(super) rpcs: Arc<Rpcs>,

@@ -127,8 +127,8 @@ impl PlayService for PlayAdapter {
         &self,
         request: Request<Streaming<v1::PlayRequest>>,
     ) -> Result<Response<Self::PlayStream>, Status> {
-        // What the generated code would read is nothing.
-        let (metadata, extensions, _nothing) = request.into_parts();
+        // There is nothing that the generated code would read.
+        let (metadata, extensions, _) = request.into_parts();
         let requests = extensions.get::<Handed<Requests>>().and_then(Handed::take);
         let requests = requests.ok_or_else(|| Fault::internal(&BY_ANOTHER_WAY))?;
         let caller = Caller::of(&self.backend, &metadata).await?;

@@ -73,7 +73,9 @@ impl Requests {
             let length = self.length(&self.here)?;
             let Some(length) = length.filter(|length| self.here.len() - PREFIX >= *length) else {
                 // A part of one, or nothing.
-                self.begun.extend_from_slice(&mem::take(&mut self.here));
+                let here = mem::take(&mut self.here);
+                self.begun.reserve_exact(length.map_or(here.len(), |length| PREFIX + length));
+                self.begun.extend_from_slice(&here);
                 return Ok(None);
             };
             let message = zetema_proto::decode(&self.here[PREFIX..PREFIX + length]);
@@ -85,6 +87,8 @@ impl Requests {
         }
         self.add(PREFIX);
         let Some(length) = self.length(&self.begun)? else { return Ok(None) };
+        // Once: then there is room for all of it.
+        self.begun.reserve_exact(PREFIX + length - self.begun.len());
         self.add(PREFIX + length);
         if self.begun.len() < PREFIX + length {
             return Ok(None);
@@ -135,7 +139,7 @@ fn cut() -> Fault {
 mod tests {
     use std::convert::Infallible;
 
-    use futures::{FutureExt, stream};
+    use futures::{FutureExt, StreamExt, stream};
     use http::HeaderMap;
     use http_body::Frame;
     use http_body_util::StreamBody;
@@ -271,5 +275,18 @@ mod tests {
         }
         // Nothing of the connection's memory is kept once all is read.
         assert!(requests.here.is_empty() && requests.begun.is_empty());
+    }
+
+    #[test]
+    fn a_message_that_comes_in_pieces_takes_no_more_memory_than_it_has_bytes() {
+        let whole = framed(&[0; MAX_BYTES]);
+        for pieces in [vec![&whole[..2], &whole[2..4], &whole[4..9], &whole[9..200]], vec![&whole[..250]]] {
+            let mut frames = data(&pieces);
+            frames.extend(data(&[&whole[250..251]]));
+            let frames = stream::iter(frames).chain(stream::pending());
+            let mut requests = Requests::new(Body::new(StreamBody::new(frames)), MAX_BYTES);
+            assert!(requests.message().now_or_never().is_none());
+            assert_eq!(requests.begun.capacity(), whole.len());
+        }
     }
 }

@@ -251,7 +251,7 @@ impl Session {
             } else {
                 Waits::Nothing
             };
-            // Of one seat alone all is fetched with the task.
+            // What a stream has of one seat alone is fetched with its task.
             let at_once = if seats.handles.are_many() { prefetch::AT_ONCE } else { 1 };
             (waits, (Look { may_read, has_room, unanswered, at_once }, seats.cut()))
         });
