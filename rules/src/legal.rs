@@ -243,9 +243,15 @@ fn marriages(rules: &Rules, hand: Cards, tableau: Cards, out: &mut Vec<Declarati
     let both = hand.faces() | tableau.faces();
     // A queen's bit is next to its king's.
     let couples = both & both << 1;
-    if hand.faces() & (couples | couples >> 1) == 0 {
+    let held = couples & (hand.faces() | hand.faces() << 1);
+    if held == 0 {
         return;
     }
+    let couples = match rules.marriage_hand_min {
+        // Those of which the hand has nothing can't be chosen (R15).
+        MarriageHandMin::Each => held,
+        MarriageHandMin::Any => couples,
+    };
     let mut marriages = Marriages { hand_min: rules.marriage_hand_min, hand, tableau, out };
     marriages.choose(Cards::from_faces(couples), Cards::EMPTY, Cards::EMPTY);
 }
