@@ -2,20 +2,28 @@
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use crate::args::{AddressArgs, ServerArgs};
+use crate::output::note;
 
 /// What the program says on stderr when it serves, before its address and a semicolon.
 const SERVES_AT: &str = "zetema serves at ";
+/// How long it may take to stop before it is killed.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A server in a process of its own, with its data in a temporary folder. It is killed when this is dropped, and stops by itself when this
-/// program is gone. Ctrl-C in a terminal reaches this program alone: what is measured must not stop before it.
+/// A server in a process of its own, with its data in a temporary folder. It stops when this is dropped or this program is gone: so one
+/// that is built to write a profile when it ends does that. Ctrl-C in a terminal reaches this program alone: what is measured must not
+/// stop before it.
 pub(crate) struct OwnProcess {
     child: Child,
     url: String,
+    /// Nothing comes here, until there is nobody left who could say something.
+    says: Receiver<()>,
     folder: TempDir,
 }
 
@@ -46,12 +54,16 @@ impl OwnProcess {
             .stderr(Stdio::piped())
             .spawn()
             .context("a server can't be started")?;
-        let mut started = Self { child, url: String::new(), folder };
+        let (speaker, says) = channel();
+        let mut started = Self { child, url: String::new(), says, folder };
         let stderr = started.child.stderr.take().context("what the server says can't be read")?;
         let mut lines = BufReader::new(stderr).lines();
         started.url = address(&mut lines)?;
-        // What else it says must not fill the pipe.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        // What else it says must not fill the pipe, which is there until it ends.
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(drop);
+            drop(speaker);
+        });
         Ok(started)
     }
 
@@ -75,6 +87,10 @@ fn address(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<String> {
 
 impl Drop for OwnProcess {
     fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        if self.says.recv_timeout(STOPS_WITHIN) == Err(RecvTimeoutError::Timeout) {
+            note(format!("the server did not stop within {} s, and is killed", STOPS_WITHIN.as_secs()));
+        }
         // It may have ended already. What it has stored goes with the folder.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,14 +1,22 @@
 use std::{
-    future::{pending, poll_fn},
+    convert::Infallible,
+    future::{pending, poll_fn, ready},
     hint,
     sync::atomic::AtomicUsize,
     thread,
 };
 
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use http_body_util::Empty;
+use hyper::{body::Incoming, client, server, service::service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{
+    io,
     runtime::Builder,
     sync::{mpsc, oneshot},
     task::yield_now,
+    time::timeout,
 };
 
 use super::*;
@@ -360,6 +368,64 @@ async fn a_task_that_has_looked_runs_again_for_calls_of_others_and_for_its_own_f
     ];
     for (number, (first, times)) in cases.into_iter().enumerate() {
         assert_eq!(polls(first).await, times, "case {number}");
+    }
+}
+
+/// The body of a response: it tells so much, and is at rest then. Both are told to the test, that it is and that it is dropped.
+struct Rests {
+    left: usize,
+    is_asked_in_vain: Option<oneshot::Sender<()>>,
+    _is_there: oneshot::Sender<()>,
+}
+
+impl Body for Rests {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"told")))));
+        }
+        if let Some(tells) = self.is_asked_in_vain.take() {
+            tells.send(()).unwrap();
+        }
+        has_looked();
+        Poll::Pending
+    }
+}
+
+/// Nobody but the connection calls it then. Had hyper looked for a reset only after it had asked the body, that call would be lost.
+#[tokio::test]
+async fn a_body_that_has_looked_is_dropped_when_its_client_resets_the_stream() {
+    for pieces in 0..4 {
+        let (near, far) = io::duplex(4096);
+        let (tells, is_at_rest) = oneshot::channel();
+        let (is_there, is_gone) = oneshot::channel();
+        let body =
+            Mutex::new(Some(Rests { left: pieces, is_asked_in_vain: Some(tells), _is_there: is_there }));
+        let answer = service_fn(move |_: http::Request<Incoming>| {
+            let body = body.lock().unwrap().take().unwrap();
+            ready(Ok::<_, Infallible>(http::Response::new(body)))
+        });
+        let server = server::conn::http2::Builder::new(Executor::start());
+        let serving = tokio::spawn(server.serve_connection(TokioIo::new(far), answer));
+        let (mut requests, connection) =
+            client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(near)).await.unwrap();
+        tokio::spawn(connection);
+        let goes = async {
+            let response = requests.send_request(http::Request::new(Empty::<Bytes>::new())).await.unwrap();
+            is_at_rest.await.unwrap();
+            drop(response);
+            is_gone.await
+        };
+        let is_gone = timeout(Duration::from_secs(20), goes).await;
+        assert!(matches!(is_gone, Ok(Err(_))), "behind {pieces} pieces: {is_gone:?}");
+        drop(requests);
+        serving.await.unwrap().unwrap();
     }
 }
 

@@ -92,8 +92,8 @@ pub async fn serve(role: Role) -> anyhow::Result<()> {
             let config = WIDE_OPEN.into_iter().try_fold(Config::embedded(data), wide)?;
             let server = start(config, journal).await?;
             say(server.local_addr())?;
+            // What it has stored is of no use to anybody then, and clients that do not listen any more would be waited for.
             told_to_stop().await?;
-            server.shutdown().await;
         }
     }
     Ok(())

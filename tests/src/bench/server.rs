@@ -1,15 +1,18 @@
 //! A server in a process of its own.
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 use tonic::transport::Channel;
 use zetema_service::access::ADMIN_TOKEN_FILE;
 
@@ -22,9 +25,14 @@ use crate::floods::{memory, processor_time};
 /// Connections of the clients.
 const CONNECTIONS: usize = 4;
 
-/// A server in a process of its own, which ends with this.
+/// How long one may take to stop before it is killed.
+const STOPS_WITHIN: Duration = Duration::from_secs(10);
+
+/// A server in a process of its own, which stops when this is dropped: so one that is built to write a profile when it ends does that.
 pub(super) struct Server {
     child: Child,
+    /// Nothing comes here, until there is nobody left who could say something.
+    says: Receiver<()>,
     address: SocketAddr,
     /// Of its data.
     folder: Option<TempDir>,
@@ -57,15 +65,20 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let stdout = child.stdout.take().context("it was asked for its output")?;
-        let reading = tokio::task::spawn_blocking(move || {
-            let mut line = String::new();
-            BufReader::new(stdout).read_line(&mut line).map(|_| line)
+        let (first, line) = oneshot::channel();
+        let (speaker, says) = channel();
+        thread::spawn(move || {
+            let (mut stdout, mut line) = (BufReader::new(stdout), String::new());
+            // Nobody may wait for it any more.
+            let _ = first.send(stdout.read_line(&mut line).map(|_| line));
+            let _ = io::copy(&mut stdout, &mut io::sink());
+            drop(speaker);
         });
-        let line = reading.await??;
+        let line = line.await??;
         let address = line.trim().parse();
         // It has said why on standard error.
         let address = address.with_context(|| format!("the server {role:?} does not serve: {line:?}"))?;
-        Ok(Self { child, address, folder })
+        Ok(Self { child, says, address, folder })
     }
 
     /// The token of its admin.
@@ -126,7 +139,10 @@ pub(super) fn data(folder: &Path) -> PathBuf {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already, and what it has stored is of no use to anybody.
+        drop(self.child.stdin.take());
+        // An error says that it has ended, or does not.
+        let _ = self.says.recv_timeout(STOPS_WITHIN);
+        // What it has stored is of no use to anybody.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

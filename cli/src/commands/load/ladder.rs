@@ -70,7 +70,6 @@ impl Load {
         let outcome = Box::pin(joining::until_stopped(&stop, running)).await;
         live.end();
         let report = Report::new(outcome?, self.slo.as_ref());
-        drop(own);
         self.conclude(report, before.as_ref())
     }
 }

@@ -237,7 +237,6 @@ impl Load {
         // It hears why, if the run has failed.
         generators.end().await;
         let report = report?;
-        drop(own);
         self.conclude(report, before.as_ref())
     }
 
