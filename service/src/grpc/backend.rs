@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures::FutureExt;
 use tokio::time::Instant;
 use tonic::metadata::MetadataMap;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 use zetema_rules::Seat;
 
 use super::{drain::Drain, fault::Fault};
@@ -17,7 +17,7 @@ use crate::{
     ladders::Ladders,
     matches::Matches,
     table::{Arrival, Command, Done, Rejection},
-    traces,
+    traces::{self, Trace},
 };
 
 /// What the adapters share.
@@ -43,7 +43,7 @@ pub(super) struct Commanded {
     pub(super) match_id: MatchId,
     seat: Option<Seat>,
     begun: Instant,
-    pub(super) span: Span,
+    pub(super) trace: Trace,
 }
 
 impl Commanded {
@@ -55,8 +55,8 @@ impl Commanded {
         command: &Command,
         begun: Instant,
     ) -> Self {
-        let span = traces::of_command(rpc, metadata, match_id, command);
-        Self { match_id, seat: command.seat(), begun, span }
+        let trace = traces::of_command(rpc, metadata, match_id, command);
+        Self { match_id, seat: command.seat(), begun, trace }
     }
 
     /// The table has answered.
@@ -65,7 +65,7 @@ impl Commanded {
         matches: &Matches,
         answered: Result<Done, Rejection>,
     ) -> Result<Done, Fault> {
-        let Self { match_id, seat, begun, span } = self;
+        let Self { match_id, seat, begun, trace } = self;
         let seat = seat.map(tracing::field::display);
         match answered {
             Ok(done) => {
@@ -78,7 +78,9 @@ impl Commanded {
                 Ok(done)
             }
             Err(rejection) => {
-                span.record("rejection", rejection.kind());
+                if let Some(span) = trace.span() {
+                    span.record("rejection", rejection.kind());
+                }
                 tracing::debug!(%match_id, seat, reason = rejection.kind(), "refused");
                 Err(rejection.into())
             }
@@ -133,7 +135,7 @@ impl Backend {
                 };
                 over.boxed().await
             };
-            let answered = answered.instrument(asked.span.clone()).await?;
+            let answered = answered.instrument(asked.trace.to_span()).await?;
             asked.answered(&self.matches, answered)
         }
     }

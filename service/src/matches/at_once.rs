@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
-use tracing::Span;
 
 use super::message::{Commanded, Handle, Message, Promise};
 use super::running_table::{RunningTable, State};
@@ -18,8 +17,8 @@ use crate::limits;
 #[cfg(test)]
 use crate::planted::{self, Bug};
 use crate::prefetch::Place;
-use crate::table::{Arrival, Change, Command, Decided, Done, Entry, Moment, Rejection};
-use crate::traces;
+use crate::table::{Change, Command, Decided, Done, Entry, Moment, Rejection};
+use crate::traces::{self, Trace};
 
 impl Handle {
     /// Has a command done by whoever asks for it.
@@ -28,7 +27,7 @@ impl Handle {
     /// The command: it is the task's to do.
     pub(super) fn at_once(&self, asked: Commanded) -> Result<(), Box<Message>> {
         // Nothing overtakes what came before.
-        if !matches!(asked.command, Command::Act { .. }) || !self.counts.are_heard() {
+        if !matches!(asked.promise.command, Command::Act { .. }) || !self.counts.are_heard() {
             return Err(asked.into());
         }
         let Ok(table) = Arc::clone(&self.table).try_lock_owned() else { return Err(asked.into()) };
@@ -40,10 +39,10 @@ impl Handle {
             return Err(asked.into());
         }
         // What came after the deadline comes too late, even if the clock has not been looked at since.
-        if table.expired(asked.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
+        if table.expired(asked.promise.arrival.at.before(limits::EXPIRY_SLACK)).is_some() {
             return Err(asked.into());
         }
-        match table.table.decide(&asked.command, asked.arrival) {
+        match table.table.decide(&asked.promise.command, asked.promise.arrival) {
             Ok(Decided::Write(changes)) if !changes.iter().any(Change::ends_match) => {
                 return write(table, changes, asked);
             }
@@ -57,9 +56,9 @@ impl Handle {
 
 /// Answers what needs nothing written.
 fn answer(table: &RunningTable, asked: Commanded, done: Result<Done, Rejection>) {
-    let Commanded { asked, reply, .. } = asked;
-    let _span = asked.taken(&table.measures, Instant::now());
-    reply.keep(done);
+    let Commanded { asked, promise } = asked;
+    let _trace = asked.taken(&table.measures, Instant::now());
+    promise.keep(done);
 }
 
 /// Hands changes in at the journal, with all that is to be done when they are durable.
@@ -72,12 +71,12 @@ fn write(
     // Why not, its task says.
     let Ok(append) = table.storage.append(&table.table, &entries) else { return Err(asked.into()) };
     let journal = table.storage.journal();
-    let Commanded { command, arrival, asked, reply } = asked;
+    let Commanded { asked, promise } = asked;
     let at = Instant::now();
     let whole = asked.taken(&table.measures, at);
     let begun = table.clock.shown_at(at);
     let writing = traces::stage!(whole, "journal");
-    let write = Write { table, entries, command, arrival, reply, whole, writing, begun, at };
+    let write = Write { table, entries, promise, whole, writing, begun, at };
     journal.append_then(append, Box::new(Writing(Some(write))));
     Ok(())
 }
@@ -87,12 +86,12 @@ struct Writing(Option<Write>);
 
 impl Completion for Writing {
     fn prefetch(&self, step: Fetch) {
-        let Some(Write { table, entries, reply, .. }) = &self.0 else { return };
+        let Some(Write { table, entries, promise, .. }) = &self.0 else { return };
         match step {
             Fetch::First => {
                 Place::of(&**OwnedMutexGuard::mutex(table)).fetch();
                 Place::of(entries.as_slice()).fetch();
-                reply.prefetch();
+                promise.prefetch();
             }
             Fetch::Next => table.prefetch(),
             Fetch::Last => table.prefetch_readers(),
@@ -108,12 +107,10 @@ impl Completion for Writing {
 struct Write {
     table: OwnedMutexGuard<RunningTable>,
     entries: Vec<Entry>,
-    command: Command,
-    arrival: Arrival,
-    reply: Promise,
+    promise: Promise,
     /// The trace of the command, and of what the journal does.
-    whole: Span,
-    writing: Span,
+    whole: Trace,
+    writing: Trace,
     begun: Moment,
     at: Instant,
 }
@@ -136,16 +133,17 @@ impl Drop for Writing {
 
 impl Write {
     fn ended(self, outcome: AppendOutcome) {
-        let Self { mut table, entries, command, arrival, reply, whole, writing, begun, at } = self;
+        let Self { mut table, entries, promise, whole, writing, begun, at } = self;
         drop(writing);
         // One table's panic is nothing to the others whose commit it shares.
         let done = catch_unwind(AssertUnwindSafe(|| {
             let match_id = table.table.match_id();
             let stored = table.storage.written(match_id, entries, outcome, begun);
-            table.span = whole;
+            table.trace = whole;
             let written = table.written(stored, begun, at);
-            table.span = Span::none();
-            let done = written.and_then(|()| table.table.done(&command, arrival).ok_or(Rejection::Damaged));
+            table.trace = Trace::none();
+            let Promise { command, arrival, .. } = &promise;
+            let done = written.and_then(|()| table.table.done(command, *arrival).ok_or(Rejection::Damaged));
             (done, table.needs_its_task())
         }));
         let (done, needs_its_task) = done.unwrap_or_else(|_panic| {
@@ -154,7 +152,7 @@ impl Write {
             table.stop.cancel();
             (Err(Rejection::Damaged), true)
         });
-        reply.keep(done);
+        promise.keep(done);
         let news = needs_its_task.then(|| Arc::clone(&table.news));
         drop(table);
         if let Some(news) = news {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
-use tracing::Span;
 use zetema_proto::Views;
 use zetema_rules::Viewer;
 use zetema_rules::fair::NonceHash;
@@ -22,7 +21,7 @@ use crate::metrics::TableMeasures;
 use crate::own_task::in_own_task;
 use crate::prefetch::Place;
 use crate::table::{Arrival, Command, Done, Entries, MatchInfo, Moment, Rejection, SeatAccess, Snapshot};
-use crate::traces;
+use crate::traces::{self, Trace};
 
 /// For whom a subscription is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +80,9 @@ pub struct Joined {
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     at: Instant,
-    whole: Span,
+    whole: Trace,
     /// Open for as long as it waits.
-    _inbox: Span,
+    _inbox: Trace,
 }
 
 impl Asked {
@@ -92,13 +91,13 @@ impl Asked {
     }
 
     /// Then, for what this is the span of.
-    pub(super) fn of(whole: Span, at: Instant) -> Self {
+    pub(super) fn of(whole: Trace, at: Instant) -> Self {
         let inbox = traces::stage!(whole, "inbox");
         Self { at, whole, _inbox: inbox }
     }
 
     /// It is taken out now: what follows is part of this span.
-    pub(super) fn taken(self, measures: &TableMeasures, now: Instant) -> Span {
+    pub(super) fn taken(self, measures: &TableMeasures, now: Instant) -> Trace {
         measures.inbox_seconds.record((now - self.at).as_secs_f64());
         self.whole
     }
@@ -106,43 +105,57 @@ impl Asked {
 
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Rejection>>;
 
-/// What a table has answered to a command; `None`: it does not run any more, or had no room for it.
-pub(crate) type Answered = Option<Result<Done, Rejection>>;
+/// What a table has answered to a command, if it has taken it.
+pub(crate) type Answered = Result<Result<Done, Rejection>, Box<NotTaken>>;
 
-/// An answer that somebody is told, whatever becomes of whoever owes it.
-pub(crate) struct Promise(Option<Box<dyn FnOnce(Answered) + Send>>);
+/// A command, and when it came, whose table does not run any more, or had no room for it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NotTaken {
+    pub(crate) command: Command,
+    pub(crate) arrival: Arrival,
+}
+
+/// A command whose answer somebody is told, whatever becomes of whoever owes it.
+pub(crate) struct Promise {
+    pub(super) command: Command,
+    pub(super) arrival: Arrival,
+    told: Option<Box<dyn FnOnce(Answered) + Send>>,
+}
 
 impl Promise {
     /// Has fetched what it takes to keep it.
     pub(super) fn prefetch(&self) {
-        self.0.as_deref().map(Place::of).into_iter().for_each(Place::fetch);
+        self.told.as_deref().map(Place::of).into_iter().for_each(Place::fetch);
     }
 
-    pub(crate) fn new(told: impl FnOnce(Answered) + Send + 'static) -> Self {
-        Self(Some(Box::new(told)))
+    pub(crate) fn new(
+        command: Command,
+        arrival: Arrival,
+        told: impl FnOnce(Answered) + Send + 'static,
+    ) -> Self {
+        Self { command, arrival, told: Some(Box::new(told)) }
     }
 
     pub(super) fn keep(mut self, answered: Result<Done, Rejection>) {
-        if let Some(told) = self.0.take() {
-            told(Some(answered));
+        if let Some(told) = self.told.take() {
+            told(Ok(answered));
         }
     }
 }
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        if let Some(told) = self.0.take() {
-            told(None);
+        if let Some(told) = self.told.take() {
+            let Self { command, arrival, .. } = self;
+            told(Err(Box::new(NotTaken { command: command.clone(), arrival: *arrival })));
         }
     }
 }
 
 /// A command on its way to a table.
 pub(super) struct Commanded {
-    pub(super) command: Command,
-    pub(super) arrival: Arrival,
     pub(super) asked: Asked,
-    pub(super) reply: Promise,
+    pub(super) promise: Promise,
 }
 
 impl From<Commanded> for Box<Message> {

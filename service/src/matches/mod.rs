@@ -71,7 +71,7 @@ pub use incarnation::{Incarnation, IncarnationError};
 pub use limits::Limits;
 pub use list::{ListCursor, ListFilter, MatchPage, NoListCursor, RecordPage};
 pub(crate) use live_names::InLiveMatches;
-pub(crate) use message::{Answered, Promise};
+pub(crate) use message::{Answered, NotTaken, Promise};
 pub use message::{Audience, JoinSeat, Joined};
 pub use observed::Observed;
 pub use past::RecordFile;

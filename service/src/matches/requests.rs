@@ -6,7 +6,7 @@ use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::message::{Answered, Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
+use super::message::{Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
 use super::{Audience, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
@@ -221,16 +221,16 @@ impl Matches {
         match_id: MatchId,
         command: &Command,
         arrival: Arrival,
-    ) -> Answered {
+    ) -> Option<Result<Done, Rejection>> {
         let handle = self.handle(match_id)?;
         let (answer, answered) = oneshot::channel();
         // Whoever asked may be gone.
-        let reply = Promise::new(|answered| drop(answer.send(answered)));
-        let asked = Commanded { command: command.clone(), arrival, asked: Asked::now(), reply };
+        let promise = Promise::new(command.clone(), arrival, |answered| drop(answer.send(answered)));
+        let asked = Commanded { asked: Asked::now(), promise };
         if let Err(asked) = handle.at_once(asked) {
             // Boxed, as most find the table at rest, and the future of each action were as large.
             handle.send(asked).boxed().await.ok()?;
         }
-        answered.await.ok()?
+        answered.await.ok()?.ok()
     }
 }

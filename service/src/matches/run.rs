@@ -21,6 +21,7 @@ use crate::challenges::Taken;
 use crate::journal::MatchId;
 use crate::limits;
 use crate::table::{DealSetId, Deals, Entry, MatchInfo, Moment, Table};
+use crate::traces::Trace;
 
 impl Matches {
     /// Runs tables, each in a task of its own, and their clocks from this moment on.
@@ -85,7 +86,7 @@ impl Matches {
             deal_set: None,
             shared: None,
             measures: self.shared.measures.clone(),
-            span: tracing::Span::none(),
+            trace: Trace::none(),
             alarm: None,
             state: State::Whole,
         };

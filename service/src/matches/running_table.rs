@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 use zetema_proto::v1::{self, player_fault};
 use zetema_proto::{Views, Wire};
 use zetema_rules::{AbortReason, Outcome, Seat, Viewer};
@@ -39,7 +39,7 @@ use crate::table::{
     Abort, Arrival, Change, Command, Decided, Done, Effect, Entry, MatchInfo, Moment, Rejection, SeatAccess,
     Table, TableEvent,
 };
-use crate::traces;
+use crate::traces::{self, Trace};
 
 /// A running match.
 pub(super) struct RunningTable {
@@ -68,7 +68,7 @@ pub(super) struct RunningTable {
     pub(super) shared: Option<Arc<Held>>,
     pub(super) measures: Arc<TableMeasures>,
     /// The trace of what is done now.
-    pub(super) span: Span,
+    pub(super) trace: Trace,
     /// When its task looks at the clock, if it waits for that.
     pub(super) alarm: Option<Moment>,
     pub(super) state: State,
@@ -169,7 +169,7 @@ impl RunningTable {
     pub(super) async fn read_back(&mut self) -> Result<(), Over> {
         match self.storage.read_back(&self.table, self.clock.now()).await {
             Ok(Some(entries)) => {
-                let publish = traces::stage!(self.span, "publish");
+                let publish = traces::stage!(self.trace, "publish");
                 let applied = publish.in_scope(|| self.apply(entries, self.clock.now()));
                 self.table.run_clock(self.clock.now().after(limits::RESEND_GRACE));
                 applied.map_err(|_| Over::Stopped)
@@ -185,17 +185,17 @@ impl RunningTable {
     pub(super) async fn receive(&mut self, message: Message) {
         // Whoever asked may be gone: then nobody hears the answer, and that is all.
         match message {
-            Message::Command(Commanded { command, arrival, asked, reply }) => {
-                self.span = asked.taken(&self.measures, Instant::now());
-                let done = self.settle(&command, arrival).await;
-                self.span = Span::none();
-                reply.keep(done);
+            Message::Command(Commanded { asked, promise }) => {
+                self.trace = asked.taken(&self.measures, Instant::now());
+                let done = self.settle(&promise.command, promise.arrival).await;
+                self.trace = Trace::none();
+                promise.keep(done);
             }
             Message::Join { join, arrival, asked, reply } => {
-                self.span = asked.taken(&self.measures, Instant::now());
+                self.trace = asked.taken(&self.measures, Instant::now());
                 let JoinSeat { access, nonce_hash, bot_token: _, earlier: _ } = join;
                 let joined = self.settle(&Command::Join { access, nonce_hash }, arrival).await;
-                self.span = Span::none();
+                self.trace = Trace::none();
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
             }
             Message::Subscribe { audience, after_seq, views, reply } => {
@@ -250,8 +250,8 @@ impl RunningTable {
             return Ok(());
         }
         let asked = Instant::now();
-        let journal = traces::stage!(self.span, "journal");
-        let stored = self.storage.write(&self.table, entries, begun).instrument(journal).await;
+        let journal = traces::stage!(self.trace, "journal");
+        let stored = self.storage.write(&self.table, entries, begun).instrument(journal.to_span()).await;
         self.written(stored, begun, asked)
     }
 
@@ -267,7 +267,7 @@ impl RunningTable {
             Stored::Durable(entries) => {
                 let durable = Instant::now();
                 self.measures.journal_seconds.record((durable - asked).as_secs_f64());
-                let publish = traces::stage!(self.span, "publish");
+                let publish = traces::stage!(self.trace, "publish");
                 let now = self.clock.shown_at(durable);
                 let applied = publish.in_scope(|| self.apply(entries, now));
                 self.measures.publish_seconds.record(durable.elapsed().as_secs_f64());

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Weak};
 
 use tokio::time::Instant;
-use tracing::Span;
 
 use super::message::{Asked, Commanded, Handle, Promise};
 use crate::prefetch::Place;
-use crate::table::{Arrival, Command};
+use crate::traces::Trace;
 
 /// A table as it was found once. It keeps nothing of the match, and leads to nowhere once that is over.
 #[derive(Debug)]
@@ -39,17 +38,11 @@ impl Way {
         self.places.into_iter().for_each(Place::fetch);
     }
 
-    /// Asks the table without waiting, at this instant. What is promised is told nothing where the match does not run, and where its
-    /// table has no room.
-    pub(crate) fn command_at_once(
-        &self,
-        command: Command,
-        arrival: Arrival,
-        (span, at): (Span, Instant),
-        reply: Promise,
-    ) {
+    /// Asks the table without waiting, at this instant. Whoever is promised an answer has the command back where the match does not run,
+    /// and where its table has no room.
+    pub(crate) fn command_at_once(&self, promise: Promise, (trace, at): (Trace, Instant)) {
         let Some(handle) = self.handle.upgrade().filter(|handle| handle.runs()) else { return };
-        let asked = Commanded { command, arrival, asked: Asked::of(span, at), reply };
+        let asked = Commanded { asked: Asked::of(trace, at), promise };
         if let Err(asked) = handle.at_once(asked) {
             // What is not taken is dropped, and its promise with it.
             handle.try_send(asked);

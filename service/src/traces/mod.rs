@@ -15,6 +15,7 @@ mod exporter;
 mod parent;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use opentelemetry::{KeyValue, trace::TracerProvider};
 use opentelemetry_otlp::{
@@ -32,6 +33,7 @@ use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::{config::Otlp, journal::MatchId, limits, table::Command};
 use exporter::Telling;
+pub(crate) use trace::{Trace, stage};
 
 /// What these spans are told from those of others by. They are of the level `trace`, so that a log of less has none of them.
 pub(crate) const TARGET: &str = "zetema_traces";
@@ -120,9 +122,9 @@ pub(crate) fn of_command(
     metadata: Option<&MetadataMap>,
     match_id: MatchId,
     command: &Command,
-) -> Span {
+) -> Trace {
     if !coin::falls() {
-        return Span::none();
+        return Trace::none();
     }
     let decision = match command {
         Command::Act { decision, .. } => Some(*decision),
@@ -142,27 +144,16 @@ pub(crate) fn of_command(
     if let Some(metadata) = metadata {
         parent::follow(&span, metadata);
     }
-    span
+    Trace::of(span)
 }
 
 /// The span in which this is called, if it is of a command.
-pub(crate) fn current() -> Span {
+pub(crate) fn current() -> Trace {
     // Nothing is looked up when nobody makes traces.
     if !tracing::enabled!(target: TARGET, tracing::Level::TRACE) {
-        return Span::none();
+        return Trace::none();
     }
     let current = Span::current();
     let ours = current.metadata().is_some_and(|metadata| metadata.target() == TARGET);
-    if ours { current } else { Span::none() }
+    if ours { Trace::of(current) } else { Trace::none() }
 }
-
-/// A part of that. Without a whole there is none.
-macro_rules! stage {
-    ($of:expr, $name:literal) => {
-        match &$of {
-            of if of.is_disabled() => tracing::Span::none(),
-            of => tracing::trace_span!(target: $crate::traces::TARGET, parent: of, $name),
-        }
-    };
-}
-pub(crate) use stage;

@@ -63,7 +63,7 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 /// An action in a call whose client says that it is part of a trace, which is to be kept.
-fn act() -> Span {
+fn act() -> Trace {
     let mut metadata = MetadataMap::new();
     let traceparent = "00-00000000000000010000000000000000-00f067aa0ba902b7-01";
     metadata.insert("traceparent", traceparent.parse().unwrap());

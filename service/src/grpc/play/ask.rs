@@ -28,8 +28,8 @@ use crate::{
     },
     journal::{MatchId, Rotation},
     ladders::{Queued, SeatOf},
-    matches::{self, Audience, Hold, JoinSeat},
-    table::{Arrival, Command, Done, Rejection, SeatAccess},
+    matches::{self, Audience, Hold, JoinSeat, NotTaken},
+    table::{Command, Done, Rejection, SeatAccess},
 };
 
 /// Something that a table is asked.
@@ -38,8 +38,6 @@ pub(super) struct Asked {
     handle: u32,
     /// What the stream had shown of the seat.
     shown: u64,
-    command: Command,
-    arrival: Arrival,
     commanded: Commanded,
 }
 
@@ -51,7 +49,7 @@ impl Asked {
 
     /// The table that was asked has answered.
     pub(super) fn answered(self, backend: &Backend, answered: Result<Done, Rejection>) -> Answer {
-        let Self { tag, handle, shown, commanded, .. } = self;
+        let Self { tag, handle, shown, commanded } = self;
         Answer { tag, handle, shown, result: commanded.answered(&backend.matches, answered) }
     }
 }
@@ -241,22 +239,22 @@ impl Session {
         // It came in with the message that is taken in now.
         let arrival = self.backend.matches.arrival_at(self.heard_at, seats.round_trips.smallest_ms());
         let commanded = Commanded::new("Play", None, match_id, &command, self.heard_at);
-        let (of, again) = ((commanded.span.clone(), self.heard_at), command.clone());
-        let asked = Asked { tag, handle, shown, command: again, arrival, commanded };
+        let of = (commanded.trace.clone(), self.heard_at);
+        let asked = Asked { tag, handle, shown, commanded };
         seats.handles.ask(handle);
         if self.asked.is_of(match_id) {
             // That may wait for room at the table: this goes behind it.
-            self.wait_for(asked);
+            self.wait_for(asked, NotTaken { command, arrival });
             return Ok(());
         }
-        let told = seats.awaits(asked);
-        held(seats, handle)?.way.command_at_once(command, arrival, of, told);
+        let promise = seats.awaits(asked, command, arrival);
+        held(seats, handle)?.way.command_at_once(promise, of);
         Ok(())
     }
 
     /// Asks a table by a call that waits for room, or the record of a match that is over.
-    pub(super) fn wait_for(&mut self, asked: Asked) {
-        let Asked { tag, handle, shown, command, arrival, commanded } = asked;
+    pub(super) fn wait_for(&mut self, asked: Asked, NotTaken { command, arrival }: NotTaken) {
+        let Asked { tag, handle, shown, commanded } = asked;
         let match_id = commanded.match_id;
         let (backend, share) = (Arc::clone(&self.backend), self.share.clone());
         let answer = async move {

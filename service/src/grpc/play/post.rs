@@ -69,7 +69,7 @@ impl Post {
     pub(super) fn answer(&self, asked: Asked, answered: Answered) {
         let mut inside = self.lock();
         // The session asks again what was not taken, however slowly its client reads.
-        let session = if answered.is_none() { inside.ring() } else { None };
+        let session = if answered.is_err() { inside.ring() } else { None };
         inside.answers.push_back((asked, answered));
         let taker = inside.taker.take();
         drop(inside);

@@ -26,8 +26,8 @@ use crate::planted::{self, Bug};
 use crate::{
     grpc::{backend::Backend, fault::Fault, heard::Heard, told, wire},
     limits,
-    matches::{Answered, Promise},
-    table::{Done, Receipt},
+    matches::{Answered, NotTaken, Promise},
+    table::{Arrival, Command, Done, Receipt},
 };
 
 /// What a client is told.
@@ -45,7 +45,7 @@ pub(super) struct Seats {
     /// How many answers of tables that run are still to come, or to be taken in.
     awaited: usize,
     /// What tables did not take, which the session asks again.
-    not_taken: VecDeque<Asked>,
+    not_taken: VecDeque<(Asked, Box<NotTaken>)>,
     /// Why the stream can't go on.
     cut: Option<Box<Fault>>,
     /// Whether it has panicked: nothing more is told.
@@ -101,7 +101,7 @@ impl Seats {
     }
 
     /// What the session has to see to: the next that a table did not take.
-    pub(super) fn not_taken(&mut self) -> Option<Asked> {
+    pub(super) fn not_taken(&mut self) -> Option<(Asked, Box<NotTaken>)> {
         self.not_taken.pop_front()
     }
 
@@ -128,10 +128,10 @@ impl Seats {
     }
 
     /// What answers something that a table that runs is asked.
-    pub(super) fn awaits(&mut self, asked: Asked) -> Promise {
+    pub(super) fn awaits(&mut self, asked: Asked, command: Command, arrival: Arrival) -> Promise {
         self.awaited += 1;
         let post = Arc::clone(&self.post);
-        Promise::new(move |answered| post.answer(asked, answered))
+        Promise::new(command, arrival, move |answered| post.answer(asked, answered))
     }
 
     /// Gives up all seats and what they hear, which are returned, and says no more than there is room for, whatever tables still answer.
@@ -198,11 +198,11 @@ impl Seats {
     fn answered_at_once(&mut self, asked: Asked, answered: Answered) {
         self.awaited -= 1;
         match answered {
-            Some(answered) => {
+            Ok(answered) => {
                 let answer = asked.answered(&self.backend, answered);
                 self.answered(answer);
             }
-            None => self.not_taken.push_back(asked),
+            Err(not_taken) => self.not_taken.push_back((asked, not_taken)),
         }
     }
 

@@ -2,20 +2,27 @@
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tracing::Span;
 use zetema_rules::Preset;
 
 use super::fake::FakeJournal;
 use super::harness::*;
-use crate::matches::{Answered, Matches, Promise, Way};
+use crate::matches::{Matches, NotTaken, Promise, Way};
 use crate::table::{Choice, Command, DealSpec, Done, Rejection};
+use crate::traces::Trace;
 
-/// What is answered to who asks on this way.
-async fn ask(matches: &Matches, way: &Way, command: Command) -> Answered {
+/// What is answered to who asks on this way; nothing by no table, and then the command comes back.
+async fn ask(matches: &Matches, way: &Way, command: Command) -> Option<Result<Done, Rejection>> {
     let (answer, answered) = oneshot::channel();
-    let promise = Promise::new(|answered| drop(answer.send(answered)));
-    way.command_at_once(command, matches.arrival(None), (Span::none(), Instant::now()), promise);
-    answered.await.unwrap()
+    let (again, arrival) = (command.clone(), matches.arrival(None));
+    let promise = Promise::new(command, arrival, |answered| drop(answer.send(answered)));
+    way.command_at_once(promise, (Trace::none(), Instant::now()));
+    match answered.await.unwrap() {
+        Ok(answered) => Some(answered),
+        Err(not_taken) => {
+            assert_eq!(*not_taken, NotTaken { command: again, arrival });
+            None
+        }
+    }
 }
 
 #[tokio::test]

@@ -71,8 +71,8 @@ impl Session {
     /// What a table did not take for want of room is asked again before what comes behind it: so nothing overtakes it.
     pub(super) fn ask_again(&mut self, seats: &mut Seats) {
         seats.take_answers();
-        while let Some(asked) = seats.not_taken() {
-            self.wait_for(asked);
+        while let Some((asked, not_taken)) = seats.not_taken() {
+            self.wait_for(asked, *not_taken);
         }
     }
 
