@@ -12,6 +12,7 @@ mod house_bots;
 mod joined_load;
 mod ladders;
 mod load;
+mod logs;
 mod matches;
 mod person;
 mod refusals;

@@ -111,6 +111,11 @@ pub(crate) fn starts() {
     gauge!(START_TIME).set(since.as_secs_f64());
 }
 
+/// Notes how many lines of its log a program has dropped since it was started, for who has a log of its own.
+pub fn log_lines_dropped(lines: u64) {
+    counter!(LOG_LINES_DROPPED).absolute(lines);
+}
+
 /// Why a connection is closed as soon as it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {

@@ -155,6 +155,18 @@ impl Redo {
         self.walked.commits
     }
 
+    /// All that is for the database, stored there or not, in order.
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, OpenError> {
+        let mut entries = Vec::new();
+        self.walked.frames(|frame| {
+            for_the_database(&frame).try_for_each(|entry| {
+                entries.push(entry?);
+                Ok::<(), OpenError>(())
+            })
+        })?;
+        Ok(entries)
+    }
+
     /// Puts all of it into the database, in a transaction that has begun: what was not stored yet, and the rows of matches that have not
     /// ended.
     pub(super) fn fold(&self, conn: &Connection, segment_rows: u32) -> Result<(), OpenError> {
@@ -199,13 +211,17 @@ impl Redo {
 }
 
 fn store(conn: &Connection, frame: &Frame<'_>) -> Result<(), OpenError> {
-    for (kind, entry) in frame.entries().filter(|(kind, _)| matches!(kind, Kind::Finish | Kind::Request)) {
-        let entry = Entry::decode(kind, entry).ok_or_else(|| OpenError::Damaged {
-            what: format!("commit {} of the redo log", frame.sequence.0),
-        })?;
-        pending::put(conn, &entry)?;
-    }
-    Ok(())
+    for_the_database(frame).try_for_each(|entry| Ok(pending::put(conn, &entry?)?))
+}
+
+/// What of a commit is for the database.
+fn for_the_database(frame: &Frame<'_>) -> impl Iterator<Item = Result<Entry, OpenError>> {
+    let sequence = frame.sequence;
+    let entries = frame.entries().filter(|(kind, _)| matches!(kind, Kind::Finish | Kind::Request));
+    entries.map(move |(kind, entry)| {
+        let what = || format!("commit {} of the redo log", sequence.0);
+        Entry::decode(kind, entry).ok_or_else(|| OpenError::Damaged { what: what() })
+    })
 }
 
 /// The tables while rows are put there before anybody has read them.

@@ -113,7 +113,7 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     let empty = schema::look_alone(&new)?;
     let (mut conn, _) = schema::open_writer(empty, &Options::default(), &[])?;
     let redo = fold::look_in_ruins(&found, folder.path())?;
-    let mut lost = salvage::copy(&found, &mut conn)?;
+    let mut lost = salvage::copy(&found, &mut conn, &redo.entries()?)?;
     fold::into_copy(&conn, &redo)?;
     lost.extend(of_the_redo_log(&redo));
     schema::raise_epoch(&conn)?;

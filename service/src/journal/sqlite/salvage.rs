@@ -1,21 +1,24 @@
 //! Copying what can be read of a damaged database into a new one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, params, params_from_iter};
 
+use super::commit::clamp;
 use super::recover;
 use super::schema::{Found, HOOKED, RATED, REGISTERED, ROTATED, SEALED};
 use super::seal::{
     DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
     ROTATED_TOKENS, Sealed, TOKENS, WEBHOOKS,
 };
-use super::{Quarantine, bots, ladders, limits, records, salvage_log, tokens, webhooks};
+use super::{Quarantine, bots, ladders, limits, pending, records, salvage_log, tokens, webhooks};
+use crate::journal::redo::Entry;
 use crate::journal::{MatchId, Version};
 
-/// Copies everything that is intact. The answer is what is lost, in words.
-pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<String>> {
+/// Copies everything that is intact. What is not, and is among these entries of the redo log, is taken from there. The answer is what is
+/// lost, in words.
+pub(super) fn copy(from: &Found, to: &mut Connection, redo: &[Entry]) -> rusqlite::Result<Vec<String>> {
     let mut lost = Vec::new();
     let tx = to.transaction()?;
     let known = quarantined(from, &mut lost);
@@ -55,7 +58,10 @@ pub(super) fn copy(from: &Found, to: &mut Connection) -> rusqlite::Result<Vec<St
         }
         tx.execute("DELETE FROM ladder_ratings WHERE ladder NOT IN (SELECT ladder FROM ladders)", [])?;
     }
-    let mut results = finished(from, &tx, &mut lost)?;
+    let mut results = finished(from, &tx, redo, &mut lost)?;
+    for entry in redo.iter().filter(|entry| matches!(entry, Entry::Request { .. })) {
+        pending::put(&tx, entry)?;
+    }
     for (found, _) in &known {
         results.remove(&found.match_id);
     }
@@ -246,11 +252,12 @@ fn quarantined(from: &Found, lost: &mut Vec<String>) -> Vec<(Quarantine, Option<
     found
 }
 
-/// Copies the finished matches that are as they were written. Those that are not, and those that are missing, are to be
-/// under quarantine, with the number of their result.
+/// Copies the finished matches that are as they were written, from the redo log where it has them still. Those that are not, and those that
+/// are missing, are to be under quarantine, with the number of their result.
 fn finished(
     from: &Found,
     to: &Connection,
+    redo: &[Entry],
     lost: &mut Vec<String>,
 ) -> rusqlite::Result<HashMap<MatchId, (Quarantine, i64)>> {
     const COLUMNS: &str = "result_number, match_id, version, owner, visibility, client_reference, finished_ms, \
@@ -261,7 +268,16 @@ fn finished(
     let passed = if from.schema >= HOOKED { webhooks::last_passed(to)? } else { 0 };
     // And so do ratings that are after it.
     let rated = if from.schema >= RATED { ladders::last_rated(to)? } else { 0 };
-    let end = numbers.last().map_or(0, |(last, _)| *last).max(passed).max(rated);
+    let logged: BTreeMap<i64, &Entry> = redo
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Finish { number, .. } => Some((clamp(number.get()), entry)),
+            Entry::Request { .. } => None,
+        })
+        .collect();
+    let last_logged = logged.last_key_value().map_or(0, |(last, _)| *last);
+    let end = numbers.last().map_or(0, |(last, _)| *last).max(passed).max(rated).max(last_logged);
+    let mut from_the_log = Vec::new();
     let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
     let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for number in 1..=end {
@@ -273,6 +289,10 @@ fn finished(
             continue;
         }
         if records::is_known_lost(&from.conn, from.schema, number) {
+            continue;
+        }
+        if let Some(entry) = logged.get(&number) {
+            from_the_log.push(*entry);
             continue;
         }
         let id = row.and_then(|row| match row.get(1) {
@@ -289,5 +309,6 @@ fn finished(
     }
     records::seal_all(to)?;
     bots::insert_all(to)?;
+    from_the_log.into_iter().try_for_each(|entry| pending::put(to, entry))?;
     Ok(damaged)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::*;
 use crate::journal::{
-    BodyHash, Caller, FinishedFilter, OpenError, PageSize, Reader, RequestId, RequestKey, RequestState,
-    Response, ResultFilter, ResultNumber, backup,
+    BodyHash, Caller, FinishedFilter, OpenError, PageSize, Reader, Repaired, RequestId, RequestKey,
+    RequestState, Response, ResultFilter, ResultNumber, backup,
 };
 
 /// Where the first commit of a file is.
@@ -250,6 +250,51 @@ async fn a_repair_of_the_database_keeps_what_is_in_the_redo_log() {
         );
         let again = Fixture::opened(folder, Options::default()).await;
         assert_eq!(again.texts(2).await, ["created", "a"], "{damage}");
+    }
+}
+
+/// What was stored in the database and is lost there is in the redo log for a while.
+#[tokio::test]
+async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the_redo_log() {
+    let f = Fixture::new().await;
+    f.created([1, 2, 3, 4]).await;
+    let (asked, now) = (request("asked"), UnixMillis::new(5));
+    assert!(matches!(f.journal.remember(asked.clone(), now).await, Outcome::Done(_)));
+    for number in 1..=3 {
+        assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+    }
+    assert_eq!(results(&f).await, 3);
+    for start_stops_by in [
+        "DELETE FROM meta WHERE key = 'journal/redo'",
+        "INSERT INTO meta (key, value, seal) VALUES ('damaged', x'00', x'00')",
+    ] {
+        for lost in [
+            "UPDATE records SET record = x'00' WHERE result_number = 1",
+            "DELETE FROM records WHERE result_number = 2",
+            // Of which nothing tells any more that there was one.
+            "DELETE FROM records WHERE result_number = 3",
+            "DELETE FROM records",
+            "DELETE FROM requests",
+        ] {
+            let folder = f.killed();
+            let database = Connection::open(folder.path().join("journal.sqlite3")).unwrap();
+            database.execute_batch(&format!("{start_stops_by}; {lost}")).unwrap();
+            drop(database);
+            assert!(SqliteJournal::open(folder.path(), Options::default()).await.is_err());
+            let Repaired { recovery, lost: told, .. } =
+                SqliteJournal::repair(folder.path()).unwrap().unwrap();
+            let what = format!("{start_stops_by}; {lost}: {told:?}, {recovery:?}");
+            assert!(SqliteJournal::check(folder.path()).unwrap().is_sound(), "{what}");
+            let again = Fixture::opened(folder, Options::default()).await;
+            assert_eq!(results(&again).await, 3, "{what}");
+            for number in 1..=3 {
+                let read = again.journal.read(id(number)).await.unwrap();
+                assert!(matches!(read, Some(StoredMatch::Finished(_))), "{what}: {read:?}");
+            }
+            assert_eq!(again.texts(4).await, ["created"], "{what}");
+            let known = again.journal.request(asked.key.clone(), now).await.unwrap();
+            assert_eq!(known, RequestState::Answered(asked.response.clone()), "{what}");
+        }
     }
 }
 
