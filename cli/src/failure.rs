@@ -1,7 +1,7 @@
 //! How a command that went wrong is reported.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -103,7 +103,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
     } else {
         let mark = console::style("error:").for_stderr().red().bold();
-        let _ = writeln!(io::stderr(), "{mark} {}", with_commands(&chain(error)));
+        crate::log::say(format!("{mark} {}", with_commands(&chain(error))));
     }
     code(error)
 }

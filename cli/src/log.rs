@@ -1,12 +1,15 @@
 //! The program's log, which goes to stderr.
 
-mod stderr;
+mod lines;
 
-use std::io::{self, IsTerminal};
-use std::sync::Arc;
+use std::backtrace::Backtrace;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use std::{panic, thread};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
+use tokio::time::{MissedTickBehavior, interval};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, fmt, registry};
@@ -15,7 +18,7 @@ use zetema_service::metrics;
 use zetema_service::traces::Traces;
 
 use crate::failure::Usage;
-use stderr::{Dropped, Stderr};
+use lines::{Goes, Lines, Writer};
 
 /// The variable that says what commands other than `serve` log, as for the server.
 const VARIABLE: &str = "ZETEMA_LOG";
@@ -23,50 +26,68 @@ const VARIABLE: &str = "ZETEMA_LOG";
 /// How often it is looked whether lines were dropped.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Logs what this filter lets through, from here on, and traces if they are wanted. To be called on a tokio runtime, where it is told of lines
-/// that nobody has read in time.
+/// The lines of the log, once that has started.
+static LINES: OnceLock<Arc<Lines>> = OnceLock::new();
+
+/// Logs what this filter lets through, from here on, panics too, and traces if they are wanted. To be called on a tokio runtime, where it is told
+/// of lines that were dropped as nobody had read them in time.
 pub(crate) fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result<()> {
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         let instead = "give a level such as info, or zetema_service=debug";
         Usage::new(format!("{filter:?} is no filter of a log: {instead} ({error})"))
     })?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let writer = Stderr::default();
-    let dropped = writer.dropped();
-    let log = fmt::layer().with_writer(writer).with_ansi(colours);
+    let lines = Lines::to_stderr().context("no thread can be started for the log")?;
+    let log = fmt::layer().with_writer(Writer(Arc::clone(&lines))).with_ansi(colours);
     let log = match format {
         LogFormat::Text => log.with_filter(filter).boxed(),
         LogFormat::Json => log.json().with_filter(filter).boxed(),
     };
     let started = registry().with(log).with(traces.map(Traces::layer)).try_init();
     started.map_err(|error| anyhow!("the log can't be started: {error}"))?;
-    tokio::spawn(tell_of_dropped(dropped));
+    let lines = Arc::clone(LINES.get_or_init(|| lines));
+    // By itself it is written to stderr, however long that takes.
+    panic::set_hook(Box::new(|panic| {
+        let thread = thread::current();
+        let backtrace = Backtrace::capture();
+        tracing::error!(thread = thread.name(), %backtrace, "{panic}");
+    }));
+    tokio::spawn(tell_of_dropped(lines));
     Ok(())
 }
 
-/// Says this to people, beside the log. Where nobody reads that nobody waits for them.
+/// Says this to people beside the log, on a way of its own if there is none.
 pub(crate) fn say(text: String) {
-    // Nothing can be done if stderr is closed.
-    let _ = stderr::write((text + "\n").as_bytes());
+    let line = (text + "\n").into_bytes();
+    match LINES.get() {
+        Some(lines) => lines.put(line),
+        // Nothing can be done if stderr is closed.
+        None => drop(io::stderr().write_all(&line)),
+    }
 }
 
-/// Tells of lines that were dropped, by the metrics as they are and in the log when it is read again.
-async fn tell_of_dropped(dropped: Arc<Dropped>) {
-    let mut looks = tokio::time::interval(LOOK);
+/// Waits for the last lines, but for no longer than a second.
+pub(crate) fn finish() {
+    if let Some(lines) = LINES.get() {
+        lines.finish();
+    }
+}
+
+/// Tells of lines that were dropped: by the metrics, and in the log when it is read again.
+async fn tell_of_dropped(lines: Arc<Lines>) {
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut told = 0;
     loop {
         looks.tick().await;
-        let lines = dropped.lines();
-        metrics::log_lines_dropped(lines);
-        if lines > told {
+        let (dropped, goes) = lines.dropped();
+        metrics::log_lines_dropped(dropped);
+        if dropped > told && goes == Goes::Out {
             tracing::warn!(
-                lines = lines - told,
+                lines = dropped - told,
                 "whoever reads the log was too slow, and lines of it were dropped"
             );
-            // This one may have been too.
-            if dropped.lines() == lines {
-                told = lines;
-            }
+            told = dropped;
         }
     }
 }

@@ -39,8 +39,10 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match commands::run(cli.into_command()) {
+    let code = match commands::run(cli.into_command()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),
-    }
+    };
+    log::finish();
+    code
 }

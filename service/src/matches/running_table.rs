@@ -250,8 +250,8 @@ impl RunningTable {
             return Ok(());
         }
         let asked = Instant::now();
-        let journal = traces::stage!(self.trace, "journal");
-        let stored = self.storage.write(&self.table, entries, begun).instrument(journal.to_span()).await;
+        let journal = traces::stage!(self.trace, "journal").into_span();
+        let stored = self.storage.write(&self.table, entries, begun).instrument(journal).await;
         self.written(stored, begun, asked)
     }
 

@@ -25,6 +25,10 @@ impl Trace {
         self.span().cloned().unwrap_or_else(Span::none)
     }
 
+    pub(crate) fn into_span(self) -> Span {
+        self.0.map_or_else(Span::none, |span| *span)
+    }
+
     /// Does this in it.
     pub(crate) fn in_scope<T>(&self, does: impl FnOnce() -> T) -> T {
         match self.span() {

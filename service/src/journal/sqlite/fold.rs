@@ -155,16 +155,29 @@ impl Redo {
         self.walked.commits
     }
 
-    /// All that is for the database, stored there or not, in order.
+    /// All that is for the database, stored there or not, in order, as far as it can be read: what is not stored and can't be, [`fold`](Self::fold)
+    /// tells.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, OpenError> {
         let mut entries = Vec::new();
         self.walked.frames(|frame| {
-            for_the_database(&frame).try_for_each(|entry| {
-                entries.push(entry?);
-                Ok::<(), OpenError>(())
-            })
+            entries.extend(for_the_database(&frame).filter_map(Result::ok));
+            Ok::<(), OpenError>(())
         })?;
         Ok(entries)
+    }
+
+    /// The matches that have ended, as it says, and whose ends are in the database, as that does.
+    pub(super) fn stored_ends(&self) -> Result<Vec<MatchId>, OpenError> {
+        let mut ended = Vec::new();
+        self.walked.frames(|frame| {
+            let stored = (frame.sequence <= self.mark.stored).then(|| for_the_database(&frame));
+            ended.extend(stored.into_iter().flatten().filter_map(|entry| match entry {
+                Ok(Entry::Finish { match_id, .. }) => Some(match_id),
+                _ => None,
+            }));
+            Ok::<(), OpenError>(())
+        })?;
+        Ok(ended)
     }
 
     /// Puts all of it into the database, in a transaction that has begun: what was not stored yet, and the rows of matches that have not
@@ -212,6 +225,12 @@ impl Redo {
 
 fn store(conn: &Connection, frame: &Frame<'_>) -> Result<(), OpenError> {
     for_the_database(frame).try_for_each(|entry| Ok(pending::put(conn, &entry?)?))
+}
+
+/// Puts the answers to requests into the database, in a transaction that has begun, stored there once or not: it may have lost some.
+pub(super) fn put_requests(conn: &Connection, entries: &[Entry]) -> rusqlite::Result<()> {
+    let mut requests = entries.iter().filter(|entry| matches!(entry, Entry::Request { .. }));
+    requests.try_for_each(|request| pending::put(conn, request))
 }
 
 /// What of a commit is for the database.
@@ -365,6 +384,9 @@ pub(super) fn into_copy(conn: &Connection, redo: &Redo) -> Result<(), OpenError>
 /// Puts what can be read of the redo log into its database, or one that takes the place of that, where the log ends.
 pub(super) fn what_is_left(conn: &Connection, redo: &Redo, folder: &Path) -> Result<(), OpenError> {
     conn.pragma_update(None, "cache_spill", false)?;
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    put_requests(conn, &redo.entries()?)?;
+    conn.execute_batch("COMMIT")?;
     into_copy(conn, redo)?;
     schema::empty_wal(conn)?;
     redo.remove(folder)

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use super::check::{self, Checked};
 use super::fold::{self, Redo};
 use super::folder::{self, Folder};
-use super::{OpenError, Options, Recovery, salvage, schema};
+use super::schema::Found;
+use super::verify::{self, Depth};
+use super::{OpenError, Options, Recovery, read, salvage, schema};
 use crate::journal::redo::{self, RedoDamage};
 
 /// What came of a repair.
@@ -50,14 +52,17 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     if let Some(gone @ OpenError::DatabaseGone { .. }) = now.damage {
         return Err(gone);
     }
-    if let Some(damage) = now.damage.take_if(|damage| matches!(damage, OpenError::Redo { .. })) {
+    if matches!(now.damage, Some(OpenError::Redo { .. })) {
         let found = schema::look_alone(&folder.database())?;
         let redo = fold::look_in_ruins(&found, folder.path())?;
-        fold::what_is_left(&found.conn, &redo, folder.path())?;
-        lost.extend(of_the_redo_log(&redo));
-        drop((found, damage));
-        now = check::read(&folder)?;
-        told.extend(what_is_damaged(&now));
+        // Else results are copied below, and taken from the redo log where it has them still.
+        if are_results_there(&found, &redo)? {
+            fold::what_is_left(&found.conn, &redo, folder.path())?;
+            lost.extend(of_the_redo_log(&redo));
+            drop(found);
+            now = check::read(&folder)?;
+            told.extend(what_is_damaged(&now));
+        }
     }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
@@ -75,6 +80,22 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
 fn what_is_damaged(found: &Checked) -> Vec<String> {
     let stray = found.recovery.iter().flat_map(|recovery| recovery.stray.iter().cloned());
     found.damage.iter().map(ToString::to_string).chain(stray).collect()
+}
+
+/// Whether all results that the database should have are there and as they were written, by itself and by the redo log.
+fn are_results_there(found: &Found, redo: &Redo) -> Result<bool, OpenError> {
+    let mut read = Recovery::default();
+    match verify::results(found, Depth::All, &mut read) {
+        Ok(()) if read.stray.is_empty() => {}
+        Ok(()) | Err(OpenError::Damaged { .. }) => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    for match_id in redo.stored_ends()? {
+        if read::result_of(&found.conn, match_id)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 const fn is_of_the_wal(damage: &OpenError) -> bool {

@@ -12,7 +12,7 @@ use super::seal::{
     DEAD_LETTERS, LADDER_RATINGS, LADDERS, META, QUARANTINE, REGISTERED_BOTS, REGISTERED_OWNERS, REQUESTS,
     ROTATED_TOKENS, Sealed, TOKENS, WEBHOOKS,
 };
-use super::{Quarantine, bots, ladders, limits, pending, records, salvage_log, tokens, webhooks};
+use super::{Quarantine, bots, fold, ladders, limits, pending, read, records, salvage_log, tokens, webhooks};
 use crate::journal::redo::Entry;
 use crate::journal::{MatchId, Version};
 
@@ -59,9 +59,7 @@ pub(super) fn copy(from: &Found, to: &mut Connection, redo: &[Entry]) -> rusqlit
         tx.execute("DELETE FROM ladder_ratings WHERE ladder NOT IN (SELECT ladder FROM ladders)", [])?;
     }
     let mut results = finished(from, &tx, redo, &mut lost)?;
-    for entry in redo.iter().filter(|entry| matches!(entry, Entry::Request { .. })) {
-        pending::put(&tx, entry)?;
-    }
+    fold::put_requests(&tx, redo)?;
     for (found, _) in &known {
         results.remove(&found.match_id);
     }
@@ -221,6 +219,7 @@ fn what_follows(sealed: Sealed, name: Option<&str>) -> &'static str {
              program that is meant to play by one of those needs another. Where the later one is lost too, the old one holds again: \
              revoke it"
         }
+        (REQUESTS, _) => ", unless the redo log has it still",
         (LADDERS | LADDER_RATINGS, _) => {
             ": ratings follow from the results, and the next start stores what they say"
         }
@@ -268,10 +267,10 @@ fn finished(
     let passed = if from.schema >= HOOKED { webhooks::last_passed(to)? } else { 0 };
     // And so do ratings that are after it.
     let rated = if from.schema >= RATED { ladders::last_rated(to)? } else { 0 };
-    let logged: BTreeMap<i64, &Entry> = redo
+    let logged: BTreeMap<i64, (MatchId, &Entry)> = redo
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Finish { number, .. } => Some((clamp(number.get()), entry)),
+            Entry::Finish { number, match_id, .. } => Some((clamp(number.get()), (*match_id, entry))),
             Entry::Request { .. } => None,
         })
         .collect();
@@ -291,7 +290,9 @@ fn finished(
         if records::is_known_lost(&from.conn, from.schema, number) {
             continue;
         }
-        if let Some(entry) = logged.get(&number) {
+        if let Some((match_id, entry)) = logged.get(&number)
+            && read::result_of(to, *match_id)?.is_none()
+        {
             from_the_log.push(*entry);
             continue;
         }

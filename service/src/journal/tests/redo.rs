@@ -253,7 +253,7 @@ async fn a_repair_of_the_database_keeps_what_is_in_the_redo_log() {
     }
 }
 
-/// What was stored in the database and is lost there is in the redo log for a while.
+/// What was stored in the database and is lost there is in the redo log for a while, of which what is before damage is read.
 #[tokio::test]
 async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the_redo_log() {
     let f = Fixture::new().await;
@@ -264,9 +264,20 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
         assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
     }
     assert_eq!(results(&f).await, 3);
+    for (version, text) in [(1, "whole"), (2, "to be damaged"), (3, "last")] {
+        f.appended(4, version, text).await;
+    }
+    let damage_the_redo_log = |folder: &Path| {
+        change(&files(folder)[0], |bytes| {
+            let at = bytes.windows(13).position(|text| text == b"to be damaged").unwrap();
+            bytes[at] ^= 1;
+        });
+    };
     for start_stops_by in [
-        "DELETE FROM meta WHERE key = 'journal/redo'",
-        "INSERT INTO meta (key, value, seal) VALUES ('damaged', x'00', x'00')",
+        Some("DELETE FROM meta WHERE key = 'journal/redo'"),
+        Some("INSERT INTO meta (key, value, seal) VALUES ('damaged', x'00', x'00')"),
+        // Damage in the redo log.
+        None,
     ] {
         for lost in [
             "UPDATE records SET record = x'00' WHERE result_number = 1",
@@ -275,15 +286,20 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
             "DELETE FROM records WHERE result_number = 3",
             "DELETE FROM records",
             "DELETE FROM requests",
+            "UPDATE requests SET response = x'00'",
         ] {
             let folder = f.killed();
             let database = Connection::open(folder.path().join("journal.sqlite3")).unwrap();
-            database.execute_batch(&format!("{start_stops_by}; {lost}")).unwrap();
+            database.execute_batch(&format!("{}; {lost}", start_stops_by.unwrap_or_default())).unwrap();
             drop(database);
+            if start_stops_by.is_none() {
+                damage_the_redo_log(folder.path());
+            }
             assert!(SqliteJournal::open(folder.path(), Options::default()).await.is_err());
             let Repaired { recovery, lost: told, .. } =
                 SqliteJournal::repair(folder.path()).unwrap().unwrap();
-            let what = format!("{start_stops_by}; {lost}: {told:?}, {recovery:?}");
+            let what = format!("{start_stops_by:?}; {lost}: {told:?}, {recovery:?}");
+            assert!(!told.iter().any(|told| told.contains("result")), "{what}");
             assert!(SqliteJournal::check(folder.path()).unwrap().is_sound(), "{what}");
             let again = Fixture::opened(folder, Options::default()).await;
             assert_eq!(results(&again).await, 3, "{what}");
@@ -291,7 +307,9 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
                 let read = again.journal.read(id(number)).await.unwrap();
                 assert!(matches!(read, Some(StoredMatch::Finished(_))), "{what}: {read:?}");
             }
-            assert_eq!(again.texts(4).await, ["created"], "{what}");
+            let texts = ["created", "whole", "to be damaged", "last"];
+            let kept = if start_stops_by.is_some() { &texts[..] } else { &texts[..2] };
+            assert_eq!(again.texts(4).await, kept, "{what}");
             let known = again.journal.request(asked.key.clone(), now).await.unwrap();
             assert_eq!(known, RequestState::Answered(asked.response.clone()), "{what}");
         }
