@@ -2,7 +2,7 @@
 
 mod lines;
 
-use std::backtrace::Backtrace;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -50,7 +50,12 @@ pub(crate) fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) ->
     panic::set_hook(Box::new(|panic| {
         let thread = thread::current();
         let backtrace = Backtrace::capture();
-        tracing::error!(thread = thread.name(), %backtrace, "{panic}");
+        let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
+        if tracing::enabled!(tracing::Level::ERROR) {
+            tracing::error!(thread = thread.name(), backtrace, "{panic}");
+        } else {
+            say(format!("{panic}\n{}", backtrace.unwrap_or_default()));
+        }
     }));
     tokio::spawn(tell_of_dropped(lines));
     Ok(())
@@ -58,11 +63,11 @@ pub(crate) fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) ->
 
 /// Says this to people beside the log, on a way of its own if there is none.
 pub(crate) fn say(text: String) {
-    let line = (text + "\n").into_bytes();
+    let line = text + "\n";
     match LINES.get() {
-        Some(lines) => lines.put(line),
+        Some(lines) => lines.put(line.as_bytes()),
         // Nothing can be done if stderr is closed.
-        None => drop(io::stderr().write_all(&line)),
+        None => drop(io::stderr().write_all(line.as_bytes())),
     }
 }
 
@@ -87,7 +92,10 @@ async fn tell_of_dropped(lines: Arc<Lines>) {
                 lines = dropped - told,
                 "whoever reads the log was too slow, and lines of it were dropped"
             );
-            told = dropped;
+            // Else this one may have been too.
+            if lines.dropped() == (dropped, Goes::Out) {
+                told = dropped;
+            }
         }
     }
 }

@@ -34,8 +34,7 @@ pub(crate) fn print_json_line(value: &impl Serialize) -> Result<()> {
 
 /// Tells the user something that is no result.
 pub(crate) fn note(text: impl Display) {
-    // Nothing can be done if stderr is closed.
-    let _ = writeln!(io::stderr(), "{text}");
+    crate::log::say(text.to_string());
 }
 
 /// The program as the user called it, for commands that are shown to be copied.

@@ -103,7 +103,7 @@ fn cancel_at_the_end_of_stdin(ended: CancellationToken) {
 async fn serve(config: Config, traces: Option<Traces>, parent_gone: &CancellationToken) -> Result<()> {
     // People are told beside the log, whatever that is of. Programs find the same in its events.
     let note: fn(String) = match config.log_format {
-        LogFormat::Text => crate::log::say,
+        LogFormat::Text => output::note,
         LogFormat::Json => drop,
     };
     descriptors::take_all(&config);

@@ -1,12 +1,12 @@
 //! The lines of the log on their way to stderr.
 //!
 //! A thread of its own writes them: whoever reads stderr may be slow, or read nothing for ever, as a terminal that hangs, and must not hold up
-//! the matches. Whoever logs waits until its line is written, so that a server that is killed has said all that it had to say, but no longer
-//! than a moment, and for nothing while lines wait that nobody reads.
+//! the matches. Whoever logs waits until its line is written, so that a server that is killed has said all that it had to say, but all of them
+//! for no longer than a moment of each second, and for nothing while lines wait that nobody reads.
 
 use std::{
-    collections::VecDeque,
     io::{self, Write},
+    mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -14,10 +14,9 @@ use std::{
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How long a line is waited for. A server that stands still for as long is not late yet.
+/// How long lines are waited for in a [`SPAN`], in all. A server that stands still for as long is not late yet.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How long nobody waits after that: a reader that is slow all the time holds up a server for a twentieth of it at most.
-const REST: Duration = Duration::from_secs(1);
+const SPAN: Duration = Duration::from_secs(1);
 /// How long the end of a program waits for the last lines.
 const LAST: Duration = Duration::from_secs(1);
 /// Bytes of lines that may wait: more are dropped.
@@ -33,15 +32,19 @@ pub(super) struct Lines {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: VecDeque<Vec<u8>>,
+    waiting: Vec<u8>,
     /// Of those that wait and the one that is being written.
     bytes: usize,
     /// Lines that have come, and those of them that have gone.
     come: u64,
     gone: u64,
     dropped: u64,
-    /// Nobody waits before that, nor as long as it is stuck, which it is from a line that was waited for in vain until none is left.
-    rests_until: Option<Instant>,
+    /// Whether one was written since the last that was dropped.
+    goes_on: bool,
+    /// When the span began, and how long was waited in it.
+    since: Option<Instant>,
+    waited: Duration,
+    /// Nobody waits from a line that was waited for in vain until none is left.
     is_stuck: bool,
 }
 
@@ -56,9 +59,9 @@ impl Lines {
         let writer = Arc::clone(&lines);
         let write = move || {
             loop {
-                let line = writer.next();
-                let written = to.write_all(&line);
-                writer.gone(&line, written.is_ok());
+                let (lines, many) = writer.next();
+                let written = to.write_all(&lines);
+                writer.gone(lines.len(), many, written.is_ok());
             }
         };
         thread::Builder::new().name("log".to_owned()).spawn(write)?;
@@ -66,32 +69,35 @@ impl Lines {
     }
 
     /// Hands a line in, and waits for a moment until it is written.
-    pub(super) fn put(&self, line: Vec<u8>) {
+    pub(super) fn put(&self, line: &[u8]) {
         let mut state = self.lock();
         if state.bytes > 0 && state.bytes + line.len() > MOST_BYTES {
             state.dropped += 1;
+            state.goes_on = false;
             return;
         }
         state.bytes += line.len();
         state.come += 1;
-        state.waiting.push_back(line);
+        state.waiting.extend_from_slice(line);
         self.has_come.notify_one();
-        let number = state.come;
-        if state.is_stuck || state.rests_until.is_some_and(|until| Instant::now() < until) {
+        let (number, begun) = (state.come, Instant::now());
+        if state.since.is_none_or(|since| begun.duration_since(since) >= SPAN) {
+            (state.since, state.waited) = (Some(begun), Duration::ZERO);
+        }
+        let patience = PATIENCE.saturating_sub(state.waited);
+        if state.is_stuck || patience.is_zero() {
             return;
         }
-        let waited = self.has_gone.wait_timeout_while(state, PATIENCE, |state| state.gone < number);
+        let waited = self.has_gone.wait_timeout_while(state, patience, |state| state.gone < number);
         let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() {
-            state.is_stuck = true;
-            state.rests_until = Some(Instant::now() + REST);
-        }
+        state.is_stuck |= waited.timed_out();
+        state.waited += begun.elapsed();
     }
 
-    /// How many lines were dropped since the program was started, if lines go out now, so that it can be told.
+    /// How many lines were dropped since the program was started, and what becomes of one that tells of them.
     pub(super) fn dropped(&self) -> (u64, Goes) {
         let state = self.lock();
-        (state.dropped, if state.is_stuck { Goes::Nowhere } else { Goes::Out })
+        (state.dropped, if state.goes_on { Goes::Out } else { Goes::Nowhere })
     }
 
     /// Waits until all are written, for no longer than may be.
@@ -99,21 +105,20 @@ impl Lines {
         drop(self.has_gone.wait_timeout_while(self.lock(), LAST, |state| state.gone < state.come));
     }
 
-    fn next(&self) -> Vec<u8> {
-        let mut state = self.lock();
-        loop {
-            match state.waiting.pop_front() {
-                Some(line) => return line,
-                None => state = self.has_come.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
+    /// Waits for lines, and takes all that are there: these, and how many they are.
+    fn next(&self) -> (Vec<u8>, u64) {
+        let state = self.has_come.wait_while(self.lock(), |state| state.waiting.is_empty());
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let many = state.come - state.gone;
+        (mem::take(&mut state.waiting), many)
     }
 
-    fn gone(&self, line: &[u8], is_written: bool) {
+    fn gone(&self, bytes: usize, lines: u64, is_written: bool) {
         let mut state = self.lock();
-        state.bytes -= line.len();
-        state.gone += 1;
-        state.dropped += u64::from(!is_written);
+        state.bytes -= bytes;
+        state.gone += lines;
+        state.dropped += if is_written { 0 } else { lines };
+        state.goes_on = is_written;
         state.is_stuck &= !state.waiting.is_empty();
         self.has_gone.notify_all();
     }
@@ -128,7 +133,7 @@ impl Lines {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goes {
     Out,
-    /// It waits behind others that nobody reads, if there is room.
+    /// None was written since the last was dropped.
     Nowhere,
 }
 
@@ -147,7 +152,7 @@ pub(super) struct Line<'a>(&'a Lines);
 
 impl Write for Line<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.put(line.to_vec());
+        self.0.put(line);
         Ok(line.len())
     }
 
@@ -159,17 +164,23 @@ impl Write for Line<'_> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
-    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+    use std::{
+        ops::Range,
+        sync::mpsc::{Receiver, SyncSender, sync_channel},
+    };
 
     use super::*;
 
-    /// A reader that takes a line when a test has it do so.
+    /// How long a busy machine may take for anything.
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// A reader that takes what is written when a test has it do so.
     struct Reader(SyncSender<Vec<u8>>);
 
     impl Write for Reader {
-        fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-            self.0.send(line.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
-            Ok(line.len())
+        fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+            self.0.send(lines.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            Ok(lines.len())
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -186,38 +197,57 @@ mod tests {
         format!("{number:01023}\n").into_bytes()
     }
 
+    fn lines(numbers: Range<usize>) -> Vec<u8> {
+        numbers.flat_map(line).collect()
+    }
+
+    /// Reads so many bytes.
+    fn read(reader: &Receiver<Vec<u8>>, bytes: usize) -> Vec<u8> {
+        let mut read = Vec::new();
+        while read.len() < bytes {
+            read.extend(reader.recv_timeout(LONG).unwrap());
+        }
+        read
+    }
+
     #[test]
     fn lines_that_nobody_reads_wait_or_are_dropped_and_what_waits_is_read_whole_and_in_order() {
-        let (lines, reader) = unread();
+        let (log, reader) = unread();
         let room = MOST_BYTES / line(0).len();
-        (0..room + 10).for_each(|number| lines.put(line(number)));
-        assert_eq!(lines.dropped(), (10, Goes::Nowhere));
-        (0..room).for_each(|number| assert_eq!(reader.recv().unwrap(), line(number)));
-        lines.finish();
-        assert_eq!(lines.dropped(), (10, Goes::Out));
+        (0..room + 10).for_each(|number| log.put(&line(number)));
+        assert_eq!(log.dropped(), (10, Goes::Nowhere));
+        assert!(read(&reader, MOST_BYTES) == lines(0..room));
+        log.finish();
+        assert_eq!(log.dropped(), (10, Goes::Out));
         // It goes on.
-        thread::scope(|scope| {
-            scope.spawn(|| lines.put(line(1)));
-            assert_eq!(reader.recv().unwrap(), line(1));
+        log.put(&line(room));
+        assert!(read(&reader, 1) == line(room));
+    }
+
+    #[test]
+    fn whoever_logs_waits_for_no_longer_than_a_moment_of_each_second_however_slow_the_reader_is() {
+        let (log, reader) = unread();
+        let many = MOST_BYTES / line(0).len();
+        let reading = thread::spawn(move || {
+            let read = read(&reader, MOST_BYTES);
+            assert!(read == lines(0..many));
         });
+        let begun = Instant::now();
+        (0..many).for_each(|number| log.put(&line(number)));
+        let spans = u32::try_from(begun.elapsed().as_secs()).unwrap() + 1;
+        let waited = log.lock().waited;
+        assert!(waited <= 2 * PATIENCE || waited <= begun.elapsed() && spans > 1, "{waited:?}");
+        reading.join().unwrap();
+        log.finish();
+        assert_eq!(log.dropped(), (0, Goes::Out));
     }
 
     #[test]
-    fn whoever_logs_has_been_read_when_it_goes_on() {
-        let (lines, reader) = unread();
-        let reading = thread::spawn(move || reader.iter().take(1_000).count());
-        (0..1_000).for_each(|number| lines.put(line(number)));
-        let State { gone, dropped, .. } = *lines.lock();
-        assert!(gone == 1_000 && dropped == 0 || lines.lock().rests_until.is_some(), "{gone}, {dropped}");
-        assert_eq!(reading.join().unwrap(), 1_000);
-    }
-
-    #[test]
-    fn a_line_that_can_not_be_written_counts_as_dropped() {
-        let (lines, reader) = unread();
+    fn lines_that_can_not_be_written_count_as_dropped_and_are_told_of_when_others_are() {
+        let (log, reader) = unread();
         drop(reader);
-        (0..3).for_each(|number| lines.put(line(number)));
-        lines.finish();
-        assert_eq!(lines.dropped(), (3, Goes::Out));
+        (0..3).for_each(|number| log.put(&line(number)));
+        log.finish();
+        assert_eq!(log.dropped(), (3, Goes::Nowhere));
     }
 }

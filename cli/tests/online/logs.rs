@@ -58,6 +58,7 @@ impl Talkative {
     fn dropped(&self) -> u64 {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let request = format!("GET /metrics HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
+        stream.set_read_timeout(Some(LONG)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut page = Vec::new();
         stream.read_to_end(&mut page).unwrap();
@@ -86,9 +87,10 @@ impl Drop for Talkative {
 fn a_log_that_nobody_reads_holds_up_no_match_and_says_what_it_lacks_when_it_is_read_again() {
     let mut server = Talkative::start();
     server.plays_until_dropped(100);
-    let lines = server.read_on();
+    let (lines, begun) = (server.read_on(), Instant::now());
     let told = loop {
-        let line = lines.recv_timeout(LONG).expect("it says that lines are missing");
+        let rest = LONG.saturating_sub(begun.elapsed());
+        let line = lines.recv_timeout(rest).expect("it says that lines are missing");
         // Whatever was cut off in the middle is none.
         assert!(line.starts_with("20") || line.starts_with("zetema "), "{line}");
         if line.contains("lines of it were dropped") {
@@ -101,8 +103,13 @@ fn a_log_that_nobody_reads_holds_up_no_match_and_says_what_it_lacks_when_it_is_r
 
 #[test]
 fn a_server_whose_log_nobody_reads_stops_when_it_is_told_to() {
-    let mut server = Talkative::start();
+    let server = Talkative::start();
     server.plays_until_dropped(1);
-    let told = Command::new("kill").arg(server.child.id().to_string()).status().unwrap();
-    assert!(told.success() && server.child.wait().unwrap().success());
+    let (sender, stopped) = channel();
+    let pid = server.child.id().to_string();
+    let mut waiting = server;
+    thread::spawn(move || sender.send(waiting.child.wait().unwrap()));
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    let status = stopped.recv_timeout(LONG).expect("it stops");
+    assert!(status.success(), "{status}");
 }

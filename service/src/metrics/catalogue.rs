@@ -146,7 +146,7 @@ metrics! {
     LADDER_RATINGS_ROUNDED "zetema_ladder_ratings_rounded_total" Counter [];
     /// Faults of the server, each time, and damaged matches, each once. The log has them under their `incident`; of one fault that comes again and again it has a line a second.
     INCIDENTS "zetema_incidents_total" Counter [];
-    /// Lines of the program's log that whoever reads it did not take in time.
+    /// Lines of the program's log that were not written, as whoever reads it did not take them in time, or its file could not.
     LOG_LINES_DROPPED "zetema_log_lines_dropped_total" Counter [];
     /// Attempts to deliver a result to the receiver of a webhook: `taken`, `refused`, `unavailable`.
     WEBHOOK_ATTEMPTS "zetema_webhook_attempts_total" Counter ["outcome"];

@@ -56,13 +56,15 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
         let found = schema::look_alone(&folder.database())?;
         let redo = fold::look_in_ruins(&found, folder.path())?;
         // Else results are copied below, and taken from the redo log where it has them still.
-        if are_results_there(&found, &redo)? {
+        let missing = lost_results(&found, &redo)?;
+        if missing.is_empty() {
             fold::what_is_left(&found.conn, &redo, folder.path())?;
             lost.extend(of_the_redo_log(&redo));
             drop(found);
             now = check::read(&folder)?;
             told.extend(what_is_damaged(&now));
         }
+        told.extend(missing);
     }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
@@ -82,20 +84,21 @@ fn what_is_damaged(found: &Checked) -> Vec<String> {
     found.damage.iter().map(ToString::to_string).chain(stray).collect()
 }
 
-/// Whether all results that the database should have are there and as they were written, by itself and by the redo log.
-fn are_results_there(found: &Found, redo: &Redo) -> Result<bool, OpenError> {
+/// What the database should have of results, by itself and by the redo log, and has not as it was written: in words.
+fn lost_results(found: &Found, redo: &Redo) -> Result<Vec<String>, OpenError> {
     let mut read = Recovery::default();
     match verify::results(found, Depth::All, &mut read) {
-        Ok(()) if read.stray.is_empty() => {}
-        Ok(()) | Err(OpenError::Damaged { .. }) => return Ok(false),
+        Ok(()) => {}
+        Err(error @ OpenError::Damaged { .. }) => return Ok(vec![error.to_string()]),
         Err(error) => return Err(error),
     }
+    let mut lost = read.stray;
     for match_id in redo.stored_ends()? {
         if read::result_of(&found.conn, match_id)?.is_none() {
-            return Ok(false);
+            lost.push(format!("match {match_id} has ended, and its result is missing"));
         }
     }
-    Ok(true)
+    Ok(lost)
 }
 
 const fn is_of_the_wal(damage: &OpenError) -> bool {
