@@ -38,13 +38,14 @@ pub(super) struct Redo {
 /// Looks at what there is beside a database. Nothing is changed.
 ///
 /// # Errors
-/// [`OpenError::Redo`] if it is damaged.
+/// [`OpenError::Redo`] if it is damaged, and [`OpenError::Damaged`] if the database is, as it shows.
 pub(super) fn look(found: &Found, folder: &Path) -> Result<Redo, OpenError> {
     let redo = look_anyhow(found, folder)?;
-    match redo.damage() {
-        None => Ok(redo),
-        Some(damage) => Err(OpenError::Redo { damage: damage.clone() }),
+    if let Some(damage) = redo.damage() {
+        return Err(OpenError::Redo { damage: damage.clone() });
     }
+    redo.ends_are_stored(&found.conn)?;
+    Ok(redo)
 }
 
 /// The same, as far as it can be read.
@@ -59,7 +60,10 @@ pub(super) fn look_while_written(found: &Found, folder: &Path) -> Result<Redo, O
     for _ in 0..limits::READ_ATTEMPTS {
         let redo = look_anyhow(found, folder)?;
         match redo.damage() {
-            None => return Ok(redo),
+            None => {
+                redo.ends_are_stored(&found.conn)?;
+                return Ok(redo);
+            }
             damage if damage == before.as_ref() => break,
             damage => before = damage.cloned(),
         }
@@ -166,18 +170,29 @@ impl Redo {
         Ok(entries)
     }
 
-    /// The matches that have ended, as it says, and whose ends are in the database, as that does.
-    pub(super) fn stored_ends(&self) -> Result<Vec<MatchId>, OpenError> {
-        let mut ended = Vec::new();
+    /// The matches that have ended, as it says, and whose ends are in the database, as that does, but are not there: in words. Their rows
+    /// are here still, so such a match would go on.
+    pub(super) fn lost_ends(&self, conn: &Connection) -> Result<Vec<String>, OpenError> {
+        let mut lost = Vec::new();
         self.walked.frames(|frame| {
             let stored = (frame.sequence <= self.mark.stored).then(|| for_the_database(&frame));
-            ended.extend(stored.into_iter().flatten().filter_map(|entry| match entry {
-                Ok(Entry::Finish { match_id, .. }) => Some(match_id),
-                _ => None,
-            }));
+            for entry in stored.into_iter().flatten() {
+                if let Ok(Entry::Finish { number, match_id, .. }) = entry
+                    && read::result_of(conn, match_id)?.is_none()
+                {
+                    lost.push(format!("match {match_id} has ended, and its result {number} is missing"));
+                }
+            }
             Ok::<(), OpenError>(())
         })?;
-        Ok(ended)
+        Ok(lost)
+    }
+
+    fn ends_are_stored(&self, conn: &Connection) -> Result<(), OpenError> {
+        match self.lost_ends(conn)?.into_iter().next() {
+            None => Ok(()),
+            Some(what) => Err(OpenError::Damaged { what }),
+        }
     }
 
     /// Puts all of it into the database, in a transaction that has begun: what was not stored yet, and the rows of matches that have not

@@ -9,7 +9,7 @@ use super::fold::{self, Redo};
 use super::folder::{self, Folder};
 use super::schema::Found;
 use super::verify::{self, Depth};
-use super::{OpenError, Options, Recovery, read, salvage, schema};
+use super::{OpenError, Options, Recovery, salvage, schema};
 use crate::journal::redo::{self, RedoDamage};
 
 /// What came of a repair.
@@ -93,11 +93,7 @@ fn lost_results(found: &Found, redo: &Redo) -> Result<Vec<String>, OpenError> {
         Err(error) => return Err(error),
     }
     let mut lost = read.stray;
-    for match_id in redo.stored_ends()? {
-        if read::result_of(&found.conn, match_id)?.is_none() {
-            lost.push(format!("match {match_id} has ended, and its result is missing"));
-        }
-    }
+    lost.extend(redo.lost_ends(&found.conn)?);
     Ok(lost)
 }
 

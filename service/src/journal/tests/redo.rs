@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
+
 use super::*;
 use crate::journal::{
     BodyHash, Caller, FinishedFilter, OpenError, PageSize, Reader, Repaired, RequestId, RequestKey,
@@ -37,6 +39,13 @@ async fn refused(folder: &TempDir) -> String {
 async fn results(f: &Fixture) -> usize {
     let page = PageSize::new(100).unwrap();
     f.journal.results_after(ResultFilter::default(), ResultNumber::ZERO, page).await.unwrap().rows.len()
+}
+
+/// Changes the database, of which the write-ahead log stays as it was left, with that change behind it.
+fn change_database(folder: &TempDir, sql: &str) {
+    let conn = Connection::open(folder.path().join("journal.sqlite3")).unwrap();
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    conn.execute_batch(sql).unwrap();
 }
 
 fn change(file: &Path, change: impl FnOnce(&mut Vec<u8>)) {
@@ -240,7 +249,7 @@ async fn a_repair_of_the_database_keeps_what_is_in_the_redo_log() {
         "DELETE FROM meta WHERE key = 'journal/redo'",
     ] {
         let folder = f.killed();
-        Connection::open(folder.path().join("journal.sqlite3")).unwrap().execute_batch(damage).unwrap();
+        change_database(&folder, damage);
         assert!(SqliteJournal::open(folder.path(), Options::default()).await.is_err(), "{damage}");
         let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
         assert_eq!(
@@ -289,9 +298,7 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
             "UPDATE requests SET response = x'00'",
         ] {
             let folder = f.killed();
-            let database = Connection::open(folder.path().join("journal.sqlite3")).unwrap();
-            database.execute_batch(&format!("{}; {lost}", start_stops_by.unwrap_or_default())).unwrap();
-            drop(database);
+            change_database(&folder, &format!("{}; {lost}", start_stops_by.unwrap_or_default()));
             if start_stops_by.is_none() {
                 damage_the_redo_log(folder.path());
             }
@@ -313,6 +320,41 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
             let known = again.journal.request(asked.key.clone(), now).await.unwrap();
             assert_eq!(known, RequestState::Answered(asked.response.clone()), "{what}");
         }
+    }
+}
+
+/// Its rows are in the redo log still, and would go on. Only that log tells that the last result is gone.
+#[tokio::test]
+async fn a_match_whose_end_the_database_has_lost_does_not_go_on() {
+    let f = Fixture::new().await;
+    f.created([1, 2]).await;
+    for number in 1..=2 {
+        assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+    }
+    assert_eq!(results(&f).await, 2);
+    f.created([3]).await;
+    for lost in ["DELETE FROM records WHERE result_number = 2", "DELETE FROM records"] {
+        let folder = f.killed();
+        change_database(&folder, lost);
+        let missing = |error: &dyn std::fmt::Display| {
+            assert!(error.to_string().contains("has ended, and its result"), "{lost}: {error}");
+        };
+        missing(&SqliteJournal::open(folder.path(), Options::default()).await.map(drop).unwrap_err());
+        missing(&SqliteJournal::check(folder.path()).unwrap().damage.unwrap());
+        let to = tempfile::tempdir().unwrap();
+        missing(&backup(folder.path(), &to.path().join("copy")).unwrap_err());
+        let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
+        assert_eq!(
+            (repaired.recovery.unfinished, repaired.recovery.results, repaired.lost.len()),
+            (1, 2, 0),
+            "{lost}: {repaired:?}"
+        );
+        let again = Fixture::opened(folder, Options::default()).await;
+        for number in 1..=2 {
+            let read = again.journal.read(id(number)).await.unwrap();
+            assert!(matches!(read, Some(StoredMatch::Finished(_))), "{lost}: {read:?}");
+        }
+        assert_eq!(again.texts(3).await, ["created"], "{lost}");
     }
 }
 
