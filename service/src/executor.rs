@@ -148,6 +148,7 @@ impl Shared {
         drop(inside);
         if let Some(asleep) = asleep {
             asleep.wake();
+            CALLED_RUNNER.set(true);
         }
     }
 
@@ -238,12 +239,19 @@ impl Future for Runner {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let begun = Instant::now();
+        CALLED_RUNNER.set(false);
         self.0.fetch_first();
         loop {
             for _ in 0..RUNS {
                 match self.0.next(context.waker()) {
                     Poll::Ready(Some(task)) => {
                         task.run();
+                        if CALLED_RUNNER.get() {
+                            // The runtime has the one that was called run by this thread, behind this one. It has another do so where
+                            // this one gives way: else what is slow here would hold up what that one could run.
+                            context.waker().wake_by_ref();
+                            return Poll::Pending;
+                        }
                         if GOES_BEHIND.get() {
                             break;
                         }
@@ -389,6 +397,8 @@ thread_local! {
     static GOES_BEHIND: Cell<bool> = const { Cell::new(false) };
     /// Where it is in memory.
     static RUNS_HERE: Cell<usize> = const { Cell::new(NOWHERE) };
+    /// Whether another runner was called from here since one began its turn.
+    static CALLED_RUNNER: Cell<bool> = const { Cell::new(false) };
     /// Whether it has called itself since it was looked.
     static CALLED_ITSELF: Cell<bool> = const { Cell::new(false) };
 }

@@ -231,6 +231,39 @@ async fn who_comes_back_to_a_match_that_runs_waits_for_no_spectator_and_keeps_no
     server.shutdown().await;
 }
 
+/// However many look on by the seat's eyes, with what it has missed and without.
+#[tokio::test]
+async fn who_comes_back_to_a_seat_is_let_in_though_as_many_observe_it_as_may() {
+    let (_folder, server) = start_with(&[(Number::MaxObserversPerMatch, 1)]).await;
+    let (_, tokens) = create(&server, long(&server).await).await;
+    play_to(channel(&server).await, &tokens, 20).await;
+    let seat = |after_seq| v1::ObserveSeat { after_seq, ..observe(&tokens[0]).seats.remove(0) };
+    let observe = |after_seq| v1::ObserveRequest { seats: vec![seat(after_seq)] };
+    let mut play = PlayServiceClient::new(channel(&server).await);
+    let mut observer = play.observe(observe(None)).await.unwrap().into_inner();
+    let begun = observer.message().await.unwrap().unwrap();
+    assert!(matches!(begun.kind, Some(v1::observe_response::Kind::Start(_))), "{begun:?}");
+    // As many as may, of which one more is told at once, and not behind a replay.
+    for after_seq in [None, Some(0)] {
+        let mut another = match play.observe(observe(after_seq)).await {
+            Ok(another) => another.into_inner(),
+            Err(refused) => {
+                check_refused(&refused);
+                continue;
+            }
+        };
+        check_refused(&another.message().await.unwrap_err());
+    }
+    let (_say, _answers, joined) = join(channel(&server).await, &tokens[0], None).await;
+    let play_response::Kind::Joined(start) = joined else { panic!("{joined:?}") };
+    let Some(v1::subscription_start::Kind::Snapshot(now)) = start.kind else { panic!("{start:?}") };
+    for after_seq in [now.seq, now.seq - 1] {
+        let (_say, _answers, joined) = join(channel(&server).await, &tokens[0], Some(after_seq)).await;
+        assert!(matches!(joined, play_response::Kind::Joined(_)), "{after_seq} of {}: {joined:?}", now.seq);
+    }
+    server.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_replays_without_end_holds_up_neither_a_live_match_nor_those_of_others() {
     let (_folder, server) = start_with(&[(Number::MaxLateMs, 60_000)]).await;

@@ -171,6 +171,35 @@ async fn a_turn_is_over_behind_a_slow_task_that_has_done_as_much_as_it_may() {
     assert_eq!(heard.await, Ok(1), "a task of the runtime has its turn behind the first of them");
 }
 
+/// A task calls one that is slow and then another, which the other worker runs meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_task_holds_up_none_that_another_worker_could_run() {
+    let executor = Executor::start();
+    for _ in 0..20 {
+        while executor.0.0.lock().asleep.len() < 2 {
+            yield_now().await;
+        }
+        let (called, call) = oneshot::channel::<()>();
+        let (ran, runs) = std::sync::mpsc::channel();
+        let (told, ran_meanwhile) = oneshot::channel();
+        executor.spawn(async move {
+            call.await.unwrap();
+            ran.send(()).unwrap();
+        });
+        while executor.0.0.lock().asleep.len() < 2 {
+            yield_now().await;
+        }
+        let spawns = executor.clone();
+        executor.spawn(async move {
+            spawns.spawn(async move {
+                told.send(runs.recv_timeout(Duration::from_secs(20)).is_ok()).unwrap();
+            });
+            called.send(()).unwrap();
+        });
+        assert_eq!(ran_meanwhile.await, Ok(true));
+    }
+}
+
 #[test]
 fn what_nobody_calls_any_more_is_dropped_with_the_runtime() {
     for threads in [0, 1, 4] {

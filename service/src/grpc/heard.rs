@@ -33,7 +33,7 @@ use crate::{
     matches::{Audience, End, Kept, Matches, Next, Outgrown, Start, Subscription},
     metrics::SLOW_READERS,
     own_task::in_own_task,
-    table::Observation,
+    table::{Observation, Rejection, SeatAccess},
 };
 
 /// One thing that is heard of a match.
@@ -77,19 +77,21 @@ pub(super) struct ToRead {
     entries: usize,
 }
 
-/// Waits for the turn to read what was missed of a match that runs; `None` if nothing was. Nothing is subscribed to.
+/// Waits for the turn to read what the player of a seat has missed after an observation of a match that runs; `None` if nothing was.
+/// Nothing is subscribed to, so that those who look on keep nobody from a seat.
 ///
 /// A cursor that is ahead is refused.
 pub(super) async fn turn_to_read(
     backend: &Backend,
     share: Option<&Share>,
-    look: Look,
+    (match_id, access, after_seq): (MatchId, SeatAccess, u64),
 ) -> Result<Option<ToRead>, Fault> {
-    let Look { match_id, audience, after_seq, views } = look;
-    match (backend.matches.subscribe_at_once(match_id, audience, after_seq, views).await?, share.cloned()) {
-        (None, Some(share)) => {
+    let missed = backend.matches.has_missed(match_id, access, after_seq).await?;
+    match (missed, share.cloned()) {
+        (Some(true) | None, Some(share)) => {
             let matches = backend.matches.clone();
-            Ok(Some(in_own_task(async move { to_read(&share, &matches, look).await }).await?))
+            let seat = Audience::Observer(access);
+            Ok(Some(in_own_task(async move { to_read(&share, &matches, match_id, seat).await }).await?))
         }
         _ => Ok(None),
     }
@@ -159,7 +161,7 @@ impl Turns {
     ) -> Result<Self, Fault> {
         let Some(share) = share else { return Ok(Self { to_read: None, to_make: None }) };
         let to_read = match (to_read, look.after_seq) {
-            (None, Some(_)) => Some(self::to_read(share, matches, look).await?),
+            (None, Some(_)) => Some(self::to_read(share, matches, look.match_id, look.audience).await?),
             (to_read, _) => to_read,
         };
         let to_make = if matches.runs(look.match_id) { None } else { Some(share.replay().await?) };
@@ -169,17 +171,22 @@ impl Turns {
 
 /// The turn to read a replay, which takes the more places the longer the match is. Whoever comes back to a seat of a match that runs
 /// has a clock, and waits for others of its kind alone. A match that has outgrown its places meanwhile is not read in them.
-async fn to_read(share: &Share, matches: &Matches, look: Look) -> Result<ToRead, Fault> {
-    let runs = matches.runs(look.match_id);
+async fn to_read(
+    share: &Share,
+    matches: &Matches,
+    match_id: MatchId,
+    audience: Audience,
+) -> Result<ToRead, Fault> {
+    let runs = matches.runs(match_id);
     let grows = if runs { limits::REPLAY_GROWTH_ENTRIES } else { 0 };
-    let places = (matches.length(look.match_id).await? + grows).div_ceil(limits::ENTRIES_PER_REPLAY).max(1);
-    let turn = if runs && look.audience.access().is_some() {
+    let places = (matches.length(match_id).await? + grows).div_ceil(limits::ENTRIES_PER_REPLAY).max(1);
+    let turn = if runs && audience.access().is_some() {
         share.replay_to_read_by_seat(places).await?
     } else {
         share.replay_to_read(places).await?
     };
     let entries = places * limits::ENTRIES_PER_REPLAY;
-    if matches.length(look.match_id).await? > entries {
+    if matches.length(match_id).await? > entries {
         return Err(Outgrown.into());
     }
     Ok(ToRead { turn, entries })
@@ -283,6 +290,7 @@ fn ended(end: &End) -> Heard {
             counter!(SLOW_READERS).increment(1);
             Heard::Cut(Fault::slow_reader())
         }
+        &End::Crowded { limit } => Heard::Cut(Rejection::TooManySubscribers { limit }.into()),
         End::Stopped => Heard::Cut(Fault::draining(Duration::ZERO)),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use zetema_proto::Views;
 use zetema_rules::Viewer;
@@ -164,6 +164,10 @@ impl From<Commanded> for Box<Message> {
     }
 }
 
+/// The turn of someone who looks on, which goes with the message: given up when that is taken up, and not before, though who asked may be
+/// gone. A player has none, and needs none.
+pub(super) type OnlookersTurn = Option<OwnedSemaphorePermit>;
+
 pub(super) enum Message {
     Command(Commanded),
     Join {
@@ -172,11 +176,18 @@ pub(super) enum Message {
         asked: Asked,
         reply: Reply<Joined>,
     },
+    /// Whether a seat has observations after this one.
+    HasMissed {
+        access: SeatAccess,
+        after_seq: u64,
+        reply: Reply<bool>,
+    },
     Subscribe {
         audience: Audience,
         after_seq: Option<u64>,
         views: Views,
         reply: Reply<Subscribed>,
+        turn: OnlookersTurn,
     },
     /// The same, unless something would have to be replayed: then the answer is nothing.
     SubscribeAtOnce {
@@ -184,12 +195,14 @@ pub(super) enum Message {
         after_seq: Option<u64>,
         views: Views,
         reply: Reply<Option<Subscribed>>,
+        turn: OnlookersTurn,
     },
     Follow {
         audience: Audience,
         entries: usize,
         views: Views,
         reply: Reply<Followed>,
+        turn: OnlookersTurn,
     },
 }
 
@@ -222,7 +235,7 @@ pub(super) struct Handle {
     /// Boxed, for it has room for many from the start.
     pub(super) inbox: mpsc::Sender<Box<Message>>,
     pub(super) info: watch::Receiver<Arc<MatchInfo>>,
-    /// Held by who begins to look on, until the table has answered: however many come, the inbox has room for players.
+    /// Held by what those who begin to look on have put into the inbox: however many come, it has room for players.
     pub(super) onlookers: Arc<Semaphore>,
     /// When the clock brings something if nothing else comes before: as long as the match waits for its deal.
     pub(super) deadline: watch::Receiver<Option<Moment>>,
@@ -335,16 +348,28 @@ impl Handle {
     pub(super) async fn look<T: Send + 'static>(
         self: Arc<Self>,
         audience: Audience,
-        message: impl FnOnce(Reply<T>) -> Message + Send + 'static,
+        message: impl FnOnce(Reply<T>, OnlookersTurn) -> Message + Send + 'static,
     ) -> Option<Result<T, Rejection>> {
         let handle = self;
         in_own_task(async move {
-            let _turn = match audience {
+            let turn = match audience {
                 Audience::Player(..) => None,
-                Audience::Observer(_) | Audience::Spectator => handle.onlookers.acquire().await.ok(),
+                Audience::Observer(_) | Audience::Spectator => {
+                    Arc::clone(&handle.onlookers).acquire_owned().await.ok()
+                }
             };
-            handle.ask(message).await
+            handle.ask(|reply| message(reply, turn)).await
         })
         .await
+    }
+
+    /// Asks the table whether a seat has observations after this one, for its player: no turn of those who look on is waited for.
+    pub(super) async fn has_missed(
+        self: Arc<Self>,
+        access: SeatAccess,
+        after_seq: u64,
+    ) -> Option<Result<bool, Rejection>> {
+        in_own_task(async move { self.ask(|reply| Message::HasMissed { access, after_seq, reply }).await })
+            .await
     }
 }

@@ -74,7 +74,8 @@ impl PastMatch {
         }
     }
 
-    fn check(&self, access: Option<SeatAccess>) -> Result<(), Rejection> {
+    /// Whether it may be seen by this token.
+    pub(super) fn check(&self, access: Option<SeatAccess>) -> Result<(), Rejection> {
         access.map_or(Ok(()), |access| self.table.check_access(access))
     }
 }
@@ -191,8 +192,10 @@ impl Matches {
             let live = self.live_matches();
             live.runs_one_of(set)
         };
-        // In this order: a match that runs is lost before it is gone.
-        info.deals.set().is_some_and(|set| runs_one_of(set) || self.shared.lost.has_one_of(set))
+        // In this order: a match that runs is lost before it is gone. Where all stop they are gone, and go on at the next start.
+        let may_go_on =
+            |set| runs_one_of(set) || self.shared.lost.has_one_of(set) || self.shared.stop.is_cancelled();
+        info.deals.set().is_some_and(may_go_on)
     }
 
     pub(super) fn check_watch(&self, audience: Audience, info: &MatchInfo) -> Result<(), Rejection> {

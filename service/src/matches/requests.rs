@@ -6,7 +6,7 @@ use zetema_proto::Views;
 use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash};
 
-use super::message::{Asked, Commanded, JoinSeat, Message, Promise, Reply, Subscribed};
+use super::message::{Asked, Commanded, JoinSeat, Message, OnlookersTurn, Promise, Reply, Subscribed};
 use super::{Audience, Joined, Matches, Subscription};
 use crate::journal::MatchId;
 use crate::table::{Arrival, Choice, Command, Decided, Done, MatchInfo, Receipt, Rejection, SeatAccess};
@@ -161,9 +161,26 @@ impl Matches {
         after_seq: Option<u64>,
         views: Views,
     ) -> Result<Option<Subscription>, Rejection> {
-        let at_once = move |reply| Message::SubscribeAtOnce { audience, after_seq, views, reply };
+        let at_once = move |reply, turn| Message::SubscribeAtOnce { audience, after_seq, views, reply, turn };
         let subscribed = self.look(match_id, audience, at_once).await.transpose()?.flatten();
         Ok(subscribed.map(|begun| Subscription::new(self.clone(), audience, after_seq, views, begun)))
+    }
+
+    /// Whether a seat of a match that runs has observations after this one; `None` if it does not run. However many look on, the seat's
+    /// player is told.
+    ///
+    /// # Errors
+    /// [`Rejection::CursorAhead`] beyond the last observation, and what [`Matches::join`] gives for the token.
+    pub(crate) async fn has_missed(
+        &self,
+        match_id: MatchId,
+        access: SeatAccess,
+        after_seq: u64,
+    ) -> Result<Option<bool>, Rejection> {
+        match self.handle(match_id) {
+            Some(handle) => handle.has_missed(access, after_seq).await.transpose(),
+            None => Ok(None),
+        }
     }
 
     async fn subscribe_running(
@@ -173,7 +190,7 @@ impl Matches {
         after_seq: Option<u64>,
         views: Views,
     ) -> Option<Result<Subscribed, Rejection>> {
-        let subscribe = move |reply| Message::Subscribe { audience, after_seq, views, reply };
+        let subscribe = move |reply, turn| Message::Subscribe { audience, after_seq, views, reply, turn };
         self.look(match_id, audience, subscribe).await
     }
 
@@ -182,7 +199,7 @@ impl Matches {
         &self,
         match_id: MatchId,
         audience: Audience,
-        message: impl FnOnce(Reply<T>) -> Message + Send + 'static,
+        message: impl FnOnce(Reply<T>, OnlookersTurn) -> Message + Send + 'static,
     ) -> Option<Result<T, Rejection>> {
         let handle = self.handle(match_id)?;
         let info = handle.info.borrow().clone();

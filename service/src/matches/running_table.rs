@@ -198,13 +198,16 @@ impl RunningTable {
                 self.trace = Trace::none();
                 let _ = reply.send(joined.and_then(|_| self.take_seat(join)));
             }
-            Message::Subscribe { audience, after_seq, views, reply } => {
+            Message::HasMissed { access, after_seq, reply } => {
+                let _ = reply.send(self.has_missed(access, after_seq));
+            }
+            Message::Subscribe { audience, after_seq, views, reply, turn: _turn } => {
                 let _ = reply.send(self.subscribe(audience, after_seq, views));
             }
-            Message::SubscribeAtOnce { audience, after_seq, views, reply } => {
+            Message::SubscribeAtOnce { audience, after_seq, views, reply, turn: _turn } => {
                 let _ = reply.send(self.subscribe_at_once(audience, after_seq, views));
             }
-            Message::Follow { audience, entries, views, reply } => {
+            Message::Follow { audience, entries, views, reply, turn: _turn } => {
                 let _ = reply.send(self.follow(audience, entries, views));
             }
         }
@@ -405,6 +408,8 @@ impl RunningTable {
         if let Some(subscribed) = self.subscribe_at_once(audience, after_seq, views)? {
             return Ok(subscribed);
         }
+        // Else all would be replayed in vain.
+        self.subscribers.check_room(audience)?;
         let start = self.table.restart().map_err(|_| Rejection::Damaged)?;
         let entries = self.table.shared_entries_from(1);
         let (info, past) = (self.info.borrow().clone(), Past::new(Box::new(start), entries, None));
@@ -464,6 +469,15 @@ impl RunningTable {
             return Ok(Followed::More(missed));
         }
         Ok(Followed::Live { missed, live: self.subscribers.add(audience, views)? })
+    }
+
+    /// Whether a seat has observations after this one. It adds nobody to those who look on, of whom there may be as many as may be.
+    fn has_missed(&self, access: SeatAccess, after_seq: u64) -> Result<bool, Rejection> {
+        self.table.check_access(access)?;
+        match self.table.seq(Viewer::Seat(access.seat)) {
+            last if after_seq > last => Err(Rejection::CursorAhead { last }),
+            last => Ok(after_seq < last),
+        }
     }
 
     fn check_audience(&self, audience: Audience) -> Result<(), Rejection> {

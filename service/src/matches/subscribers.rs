@@ -29,6 +29,11 @@ pub enum End {
     TokenReplaced,
     /// The reader fell behind. It may resume after what it has got.
     Lagging,
+    /// As many look on with the same eyes as may. It may come back later.
+    Crowded {
+        /// How many that are.
+        limit: usize,
+    },
     /// The server is stopping, or can't read the match.
     Stopped,
 }
@@ -285,11 +290,24 @@ impl Subscribers {
         Queue(line)
     }
 
-    fn add_onlooker(&mut self, viewer: Viewer, views: Views) -> Result<Live, Rejection> {
+    /// Whether there is room for one more.
+    pub(super) fn check_room(&self, audience: Audience) -> Result<(), Rejection> {
+        match audience {
+            Audience::Player(..) => Ok(()),
+            Audience::Observer(_) | Audience::Spectator => self.check_room_for(audience.viewer()),
+        }
+    }
+
+    fn check_room_for(&self, viewer: Viewer) -> Result<(), Rejection> {
         let same_eyes = self.onlookers.iter().filter(|onlookers| onlookers.viewer == viewer);
         if same_eyes.map(|onlookers| onlookers.broadcast.readers()).sum::<usize>() >= self.most_onlookers {
             return Err(Rejection::TooManySubscribers { limit: self.most_onlookers });
         }
+        Ok(())
+    }
+
+    fn add_onlooker(&mut self, viewer: Viewer, views: Views) -> Result<Live, Rejection> {
+        self.check_room_for(viewer)?;
         let shown_the_same = |onlookers: &Onlookers| onlookers.viewer == viewer && onlookers.views == views;
         let onlookers = if let Some(index) = self.onlookers.iter().position(shown_the_same) {
             &mut self.onlookers[index]

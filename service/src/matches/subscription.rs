@@ -312,7 +312,7 @@ impl Subscription {
         let Behind { past, live, kept } = &mut **behind;
         let (audience, views, entries) = (self.audience, self.views, past.table.entry_count());
         if let Some(handle) = self.matches.handle(self.match_id) {
-            let follow = move |reply| Message::Follow { audience, entries, views, reply };
+            let follow = move |reply, turn| Message::Follow { audience, entries, views, reply, turn };
             let asked = handle.look(audience, follow);
             match asked.await {
                 Some(Ok(Followed::More(more))) => {
@@ -331,6 +331,7 @@ impl Subscription {
         }
         // The record holds the same entries, but not one for one: it is replayed from its start.
         let over = self.matches.past(self.match_id).await.map_err(|rejection| rejected(&rejection))?;
+        over.check(self.audience.access()).map_err(|rejection| rejected(&rejection))?;
         check_room(kept.as_ref(), over.length())?;
         *past = over.replay().map_err(|rejection| rejected(&rejection))?;
         Ok(())
@@ -347,6 +348,7 @@ const fn rejected(rejection: &Rejection) -> End {
     match rejection {
         Rejection::Superseded => End::Superseded,
         Rejection::TokenReplaced => End::TokenReplaced,
+        Rejection::TooManySubscribers { limit } => End::Crowded { limit: *limit },
         _ => End::Stopped,
     }
 }

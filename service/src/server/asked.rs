@@ -155,7 +155,11 @@ impl http_body::Body for Asked {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         // A stream of requests is answered at once, and what it sends is read message by message.
-        self.answered = self.answered || Arc::strong_count(&self.coming) == 1;
+        if !self.answered && Arc::strong_count(&self.coming) == 1 {
+            self.answered = true;
+            // Others may have what was taken for messages that came before the answer.
+            (self.room, self.retry) = (None, None);
+        }
         let answered = self.answered;
         if !answered && self.come >= self.covered() {
             ready!(self.poll_room(context));

@@ -185,7 +185,8 @@ impl Player {
                 Arrived::End(End::Over(_)) => return Left::ForGood,
                 Arrived::End(End::Superseded) if self.until.is_some() => return Left::ForGood,
                 Arrived::End(End::Superseded) => return Left::For(4_000),
-                Arrived::End(End::TokenReplaced | End::Lagging | End::Stopped) | Arrived::Cut => {
+                Arrived::End(End::TokenReplaced | End::Lagging | End::Crowded { .. } | End::Stopped)
+                | Arrived::Cut => {
                     return Left::For(50);
                 }
             }

@@ -354,12 +354,13 @@ async fn take_seat(
     let bot_token = by.bot_token();
     let access = by.access(backend, key).await?;
     let look = |audience| Look { match_id, audience, after_seq, views };
-    let turn = if after_seq.is_some() && backend.matches.runs(match_id) {
+    let turn = match after_seq {
         // What is refused must take the seat from nobody: a cursor that is ahead, or one for which there is no turn. Observations
         // only grow in number, so what is not ahead now will not be. A match that is over has no seat to take.
-        heard::turn_to_read(backend, share, look(Audience::Observer(access))).await?
-    } else {
-        None
+        Some(after_seq) if backend.matches.runs(match_id) => {
+            heard::turn_to_read(backend, share, (match_id, access, after_seq)).await?
+        }
+        _ => None,
     };
     if last.is_none() {
         backend.check_join(match_id, seat)?;

@@ -272,8 +272,12 @@ impl Session {
     ) -> Result<Option<Instant>, End> {
         let now = Instant::now();
         match due {
-            Due::Hello if self.capacity.is_none() => Err(End::Fault(Fault::no_hello())),
-            Due::Hello => Ok(None),
+            Due::Hello => {
+                if self.capacity.is_none() {
+                    self.hear_what_came(may_read, requests, out);
+                }
+                if self.capacity.is_none() { Err(End::Fault(Fault::no_hello())) } else { Ok(None) }
+            }
             Due::Ping => {
                 if now >= self.ping_at {
                     self.ping_at = now + self.backend.ping_interval;
@@ -285,22 +289,26 @@ impl Session {
             }
             Due::Sign => {
                 // A client that is not heard since it does not read its answers counts as silent too.
-                if self.silent_for() >= self.silence() {
-                    match may_read.then(|| requests.message().now_or_never()).flatten() {
-                        Some(Ok(Some(request))) => {
-                            self.intake.read_one();
-                            self.is_there();
-                            out.with(|seats| {
-                                self.ask_again(seats);
-                                self.hear(seats, request);
-                            });
-                        }
-                        _ => return Err(End::Fault(Fault::silent_client())),
-                    }
+                if self.silent_for() >= self.silence() && !self.hear_what_came(may_read, requests, out) {
+                    return Err(End::Fault(Fault::silent_client()));
                 }
                 Ok(Some(now + self.silence().saturating_sub(self.silent_for())))
             }
         }
+    }
+
+    /// Hears a message that is there, as it came in time where the server stood still: whether one was.
+    fn hear_what_came(&mut self, may_read: bool, requests: &mut Requests, out: &Outbox) -> bool {
+        let Some(Ok(Some(request))) = may_read.then(|| requests.message().now_or_never()).flatten() else {
+            return false;
+        };
+        self.intake.read_one();
+        self.is_there();
+        out.with(|seats| {
+            self.ask_again(seats);
+            self.hear(seats, request);
+        });
+        true
     }
 
     /// How long a client may be silent.
@@ -322,7 +330,11 @@ impl Session {
     /// Notes, for the authors of the seats that the stream has, how it ends.
     fn note(&self, handles: &Handles, end: &End) {
         let cut = match end {
-            End::Fault(fault) if fault.error().reason() == ErrorReason::Draining => return,
+            End::Fault(fault) if fault.error().reason() == ErrorReason::Draining => {
+                // The one before was another stream's.
+                self.token.into_iter().for_each(|token| self.cuts.ended(token, None));
+                return;
+            }
             End::Fault(fault) => Some(faults::stream_cut(&self.backend, fault)),
             End::Closed => None,
         };

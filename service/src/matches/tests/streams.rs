@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{FutureExt, poll};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use zetema_proto::Views;
 use zetema_rules::fair::Nonce;
@@ -267,6 +268,29 @@ async fn a_new_token_voids_the_old_one_and_ends_what_it_reads() {
     assert!(matches!(other.next().await, Next::Observation(_)));
     matches.cancel(id).await.unwrap();
     assert_eq!(matches.join(id, access(0), None).await, Err(Rejection::TokenReplaced), "after the end too");
+}
+
+/// What came before the token was replaced is read to its end, and nothing after it, though the match is over by then.
+#[tokio::test]
+async fn a_new_token_ends_what_is_replayed_for_the_old_one_too() {
+    let matches = open(&FakeJournal::new()).await;
+    let info = create_one(&matches, spec(Preset::Sackson, 2, DealSpec::Joint)).await;
+    join_all(&matches, &info).await;
+    let mut old = observe(&matches, info.match_id, 0, Some(0)).await;
+    let mut other = observe(&matches, info.match_id, 1, Some(0)).await;
+    let before = matches.subscribe(info.match_id, Audience::Observer(access(0)), None, Views::EveryDecision);
+    let before = before.await.unwrap().last_seq();
+    assert_eq!(matches.rotate_token(info.match_id, seat(0)).await, Ok(2));
+    matches.cancel(info.match_id).await.unwrap();
+    while matches.runs(info.match_id) {
+        yield_now().await;
+    }
+    let (observations, end) = drain(&mut old).await;
+    assert_eq!(end, End::TokenReplaced);
+    assert!(observations.last().unwrap().seq <= before, "{observations:?}");
+    let (observations, end) = drain(&mut other).await;
+    assert!(matches!(end, End::Over(Outcome::Aborted { .. })), "{end:?}");
+    assert!(observations.last().unwrap().seq > before, "{observations:?}");
 }
 
 #[tokio::test]
