@@ -12,7 +12,7 @@ use zetema_rules::{AbortReason, Seat};
 use crate::error::{Disconnect, Error, ErrorReason, Refusal};
 use crate::tls::Tls;
 use crate::token::PlayerToken;
-use crate::transport::{AUTHORIZATION, bearer, disconnect, endpoint, refusal};
+use crate::transport::{AUTHORIZATION, bearer, disconnect, endpoint, refusal, whole};
 
 const WITHIN: Duration = Duration::from_secs(20);
 /// How many faults a page has at most.
@@ -173,7 +173,7 @@ async fn list(
             request.metadata_mut().insert(AUTHORIZATION, caller.clone());
         }
         let begun = Instant::now();
-        let answer = client.list_faults(request).await;
+        let answer = whole(WITHIN, client.list_faults(request)).await;
         let answer = answer.map_err(|status| failed(server, begun.elapsed(), &status))?;
         let v1::ListFaultsResponse { faults: page, next_page_token } = answer.into_inner();
         for (i, fault) in page.iter().take(left).enumerate() {

@@ -178,7 +178,8 @@ impl Transport {
             let begun = Instant::now();
             let (mut wait, longest) = RECORD_WAITS;
             loop {
-                match record_once(channel.clone(), &match_id, token.clone()).await {
+                let fetched = record_once(channel.clone(), &match_id, token.clone());
+                match whole(RECORD_WITHIN, fetched).await {
                     Err(status) if patience(&status).is_some_and(|patience| begun.elapsed() < patience) => {
                         tokio::time::sleep(wait).await;
                         wait = longest.min(wait * 2);
@@ -253,6 +254,19 @@ async fn record_once(
     client.unary(request, path, RecordCodec).await?.into_inner()
 }
 
+/// A call that has to be over in time, with its answer whole: tonic's own time-out is for the headers of that.
+///
+/// # Errors
+/// The call's own, and `DEADLINE_EXCEEDED`.
+pub(crate) async fn whole<T>(
+    within: Duration,
+    call: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    tokio::time::timeout(within, call)
+        .await
+        .unwrap_or_else(|_| Err(Status::deadline_exceeded("the server did not answer in time")))
+}
+
 async fn ready(client: &mut Grpc<Channel>) -> Result<(), Status> {
     client.ready().await.map_err(|error| Status::unknown(format!("the service is not ready: {error}")))
 }
@@ -325,6 +339,9 @@ fn with_causes(text: &str, mut source: Option<&(dyn StdError + 'static)>) -> Str
 #[cfg(test)]
 mod tests {
     use prost::Message;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+    use tokio::time::timeout;
     use tonic::codec::Codec;
     use tonic::codegen::http::StatusCode;
 
@@ -352,6 +369,39 @@ mod tests {
             panic!("{message:?}")
         };
         number
+    }
+
+    /// A server that begins to answer the first request of each connection, and says no more.
+    async fn begins_to_answer() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let mut open = Vec::new();
+            while let Ok((mut connection, _)) = listener.accept().await {
+                let settings: [&[u8]; 2] = [&[0, 0, 0, 4, 0, 0, 0, 0, 0], &[0, 0, 0, 4, 1, 0, 0, 0, 0]];
+                // `:status 200`, and a content type without an index.
+                let head: [&[u8]; 3] = [&[0x88, 0x0f, 0x10, 16], b"application/grpc", b""];
+                let headers: [&[u8]; 2] = [&[0, 0, 20, 1, 4, 0, 0, 0, 1], &head.concat()];
+                let mut asked = vec![0; 4096];
+                connection.write_all(&settings.concat()).await.unwrap();
+                // Up to the request's own headers, on the first stream.
+                let mut read = 0;
+                while !asked[..read].windows(5).any(|frame| frame == [1, 4, 0, 0, 0]) {
+                    read += connection.read(&mut asked[read..]).await.unwrap();
+                }
+                connection.write_all(&headers.concat()).await.unwrap();
+                open.push(connection);
+            }
+        });
+        server
+    }
+
+    #[tokio::test]
+    async fn a_record_of_which_the_headers_alone_come_is_waited_for_no_longer_than_the_time() {
+        let channel = endpoint(&begins_to_answer().await, &Tls::default()).unwrap().connect_lazy();
+        let fetched = record_once(channel, "match", bearer("token").ok());
+        let fetched = timeout(Duration::from_mins(1), whole(Duration::from_millis(300), fetched)).await;
+        assert_eq!(fetched.unwrap().unwrap_err().code(), Code::DeadlineExceeded);
     }
 
     #[tokio::test]
@@ -386,7 +436,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_record_is_asked_for_as_long_as_a_restart_takes() {
         // A port at which nothing listens any more.
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         drop(listener);
         let transport = Transport::new(&server, &Tls::default(), None).unwrap();

@@ -266,13 +266,21 @@ impl Core {
                 self.send_join(key);
             }
             (Asked::Act, ErrorReason::DecisionOver) => {
+                // It may be of an answer that was given up before: the one to the decision of now is still under way then.
+                let is_over = |decision: &u32| refusal.decision.is_none_or(|current| *decision < current);
+                let answered = Some(seat.last_answered()).filter(is_over);
+                let open = seat.open_answer().filter(is_over);
                 if closed_by == i32::from(v1::DecisionClosedBy::Answer) {
                     // The other answer's receipt may have come before.
-                    seat.fault(Fault::AnsweredOtherwise { decision: seat.last_answered() });
-                } else if let Some(decision) = seat.open_answer() {
+                    if let Some(decision) = answered {
+                        seat.fault(Fault::AnsweredOtherwise { decision });
+                    }
+                } else if let Some(decision) = open {
                     seat.fault(Fault::TooLate { decision });
                 }
-                seat.answer_is_settled(None);
+                if open.is_some() {
+                    seat.answer_is_settled(open);
+                }
             }
             // The end of the match, or of this seat, is on its way.
             (Asked::Act | Asked::Resign | Asked::Nonce, ErrorReason::MatchOver)

@@ -54,6 +54,13 @@ impl SeatCore {
                     .zip(elapsed)
                     .map(|(decision, elapsed)| Box::new(Running { decision, elapsed, at: now }));
             }
+            // It would take the place of what the seat saw, and of that nothing were compared with the record.
+            Some(v1::subscription_start::Kind::Snapshot(_)) if self.cursor.is_some() => {
+                return Err(FieldError::invalid(
+                    "snapshot",
+                    "came where the seat asked for what is after its cursor",
+                ));
+            }
             Some(v1::subscription_start::Kind::Snapshot(snapshot)) => {
                 let described = described.as_ref().ok_or_else(|| FieldError::missing("match"))?;
                 let seat = seat.as_ref().ok_or_else(|| FieldError::missing("seat"))?;

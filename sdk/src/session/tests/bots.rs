@@ -305,6 +305,20 @@ fn an_answer_that_was_under_way_when_the_time_was_out_is_too_late() {
     assert_eq!(faults, [Fault::TimedOut { decision: 1, strikes: 1 }, Fault::TooLate { decision: 1 }]);
 }
 
+/// The next answer is under way when the last one's rejection comes, and is lost with the stream.
+#[test]
+fn a_rejection_that_comes_late_is_not_taken_for_that_of_the_next_answer() {
+    let mut world = World::of_bot(rules(2), Records::Ignored);
+    while !world.has_act_under_way() && world.step() {}
+    world.refuse_the_answer_before();
+    world.cut();
+    world.run();
+    assert_eq!(world.outcomes.len(), world.told.len());
+    check_whole(&world);
+    let faults: Vec<Fault> = world.outcomes.values().flat_map(|outcome| outcome.faults.clone()).collect();
+    assert!(faults.iter().all(|fault| matches!(fault, Fault::Disconnected(_))), "{faults:?}");
+}
+
 #[test]
 fn an_answer_to_a_decision_that_another_program_answered_is_told_apart() {
     let mut world = World::of_bot(rules(2), Records::Ignored);

@@ -138,3 +138,18 @@ fn a_match_that_goes_on_after_its_end_was_shown_is_no_match() {
     }
     assert_eq!(world.outcomes.len(), 2);
 }
+
+/// In the place of what the seats saw, which would be compared with no record then.
+#[test]
+fn a_server_that_begins_anew_for_who_asks_for_what_is_after_a_cursor_is_none() {
+    let mut world = World::new(rules(2), Records::Checked);
+    world.play_all(rules(2));
+    world.run_some(60);
+    world.server.first_mut().begin_anew();
+    world.cut();
+    world.run();
+    for outcome in world.outcomes.values() {
+        assert!(matches!(outcome.end, End::Failed(Error::Protocol { .. })), "{outcome}");
+    }
+    assert_eq!(world.outcomes.len(), 2);
+}

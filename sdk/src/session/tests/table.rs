@@ -31,6 +31,8 @@ pub(super) struct Table {
     revealed: bool,
     /// What it shows as the outcome before there is one.
     claimed: Option<v1::Outcome>,
+    /// Whether it begins anew for who asks for what is after a cursor.
+    begins_anew: bool,
     pub(super) steps: Vec<Step>,
     /// What the client is still to receive, on the stream that is open.
     pub(super) outbox: Vec<v1::PlayResponse>,
@@ -62,6 +64,7 @@ impl Table {
             game: None,
             revealed: false,
             claimed: None,
+            begins_anew: false,
             steps: Vec::new(),
             outbox: Vec::new(),
         }
@@ -140,7 +143,7 @@ impl Table {
             None => Vec::new(),
         };
         state.live = true;
-        let kind = match join.after_seq {
+        let kind = match join.after_seq.filter(|_| !self.begins_anew) {
             Some(after_seq) => v1::subscription_start::Kind::Resumed(v1::Resumed {
                 after_seq,
                 decision_elapsed_ms: self.clock.map(|clock| clock.elapsed_ms),

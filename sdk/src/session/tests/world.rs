@@ -179,6 +179,25 @@ impl World {
         self.uplink.iter().any(|request| matches!(request.kind, Some(v1::play_request::Kind::Act(_))))
     }
 
+    /// The server refuses an answer to an earlier decision, as its time was out, while another is under way.
+    pub(super) fn refuse_the_answer_before(&mut self) {
+        let under_way = self.uplink.iter().find_map(|request| match &request.kind {
+            Some(v1::play_request::Kind::Act(act)) => {
+                Some((request.tag, request.handle, act.decision_number))
+            }
+            _ => None,
+        });
+        let (tag, handle, current) = under_way.unwrap();
+        let error = v1::Error {
+            decision_number: Some(current),
+            closed_by: v1::DecisionClosedBy::Clock.into(),
+            ..v1::Error::new(ErrorReason::DecisionOver, "it is over")
+        };
+        let kind = Some(v1::play_response::Kind::Rejection(error));
+        let refused = Box::new(v1::PlayResponse { tag, handle, kind });
+        self.core.received(self.now, Incoming::Message(refused));
+    }
+
     /// Whether nothing goes on but that a bot chooses.
     pub(super) fn is_choosing(&self) -> bool {
         let choosing = |(_, calls): &(Key, Vec<Call>)| matches!(calls.last(), Some(Call::Choose(_)));

@@ -18,6 +18,11 @@ impl Table {
         self.seats[seat].hash = hash;
     }
 
+    /// Answers every join with a snapshot, as if the seat had seen nothing.
+    pub(in super::super) fn begin_anew(&mut self) {
+        self.begins_anew = true;
+    }
+
     /// Shows every seat that the match is over, and plays it all the same.
     pub(in super::super) fn claim_to_be_over(&mut self) {
         let aborted = Outcome::Aborted { reason: AbortReason::Cancelled, seats: Vec::new() };
