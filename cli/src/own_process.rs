@@ -72,6 +72,12 @@ impl OwnProcess {
         let data = self.folder.path().to_owned();
         ServerArgs { address: AddressArgs::plaintext(&self.url), token: None, data }
     }
+
+    /// Ends it at once, whatever it does: for who has no time to wait until it stops.
+    pub(crate) fn kill(&mut self) {
+        // It may have ended already. Whoever drops this waits for it.
+        let _ = self.child.kill();
+    }
 }
 
 fn address(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<String> {
@@ -91,8 +97,8 @@ impl Drop for OwnProcess {
         if self.says.recv_timeout(STOPS_WITHIN) == Err(RecvTimeoutError::Timeout) {
             note(format!("the server did not stop within {} s, and is killed", STOPS_WITHIN.as_secs()));
         }
-        // It may have ended already. What it has stored goes with the folder.
-        let _ = self.child.kill();
+        // What it has stored goes with the folder.
+        self.kill();
         let _ = self.child.wait();
     }
 }

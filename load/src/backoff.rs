@@ -22,4 +22,9 @@ impl Backoff {
         self.0 = LONGEST.min(wait * 2);
         wait
     }
+
+    /// The same, if there is somebody who says to wait this long at least.
+    pub(crate) fn next_after(&mut self, at_least: Option<Duration>) -> Duration {
+        self.next().max(at_least.unwrap_or_default())
+    }
 }

@@ -30,6 +30,8 @@ use crate::records::Sample;
 use crate::results::MatchResult;
 use crate::target::Matches;
 
+mod leave;
+mod reach;
 mod settle;
 
 /// Matches that are being created at once in a closed loop: more than a server works on for one connection.
@@ -63,11 +65,16 @@ struct State {
     random: StdRng,
     /// Matches that were asked for.
     asked: u64,
-    creating: FuturesUnordered<BoxFuture<'static, Option<(Kind, Created)>>>,
+    creating: Creating,
+    /// The same, of loads that are over.
+    past: Creating,
     /// Those that were not created, by their numbers.
     asking: Asking,
-    /// The matches that are played, with their lanes and how many play.
+    /// The matches that are played, with their lanes and how many play. All are of the present load.
     live: HashMap<String, (usize, usize)>,
+    /// Matches of loads that are over, which are to be cancelled.
+    left: Vec<String>,
+    cancelling: FuturesUnordered<BoxFuture<'static, ()>>,
     check: Results,
     sample: Sample,
     /// Begins anew with each load.
@@ -77,6 +84,9 @@ struct State {
     /// Ends when all that was sent has its answer. `None` before the load is over.
     answered: Option<Receiver<()>>,
 }
+
+/// Matches that are being created.
+type Creating = FuturesUnordered<BoxFuture<'static, Option<(Kind, Created)>>>;
 
 /// When matches were asked for that have no answer, or were to be, and why, by their numbers.
 type Asking = Arc<Mutex<HashMap<u64, (Instant, Origin)>>>;
@@ -114,8 +124,11 @@ impl Control {
             random: StdRng::seed_from_u64(seed),
             asked: 0,
             creating: FuturesUnordered::new(),
+            past: FuturesUnordered::new(),
             asking: Asking::default(),
             live: HashMap::new(),
+            left: Vec::new(),
+            cancelling: FuturesUnordered::new(),
             check: Results::default(),
             sample: Sample::default(),
             load: None,
@@ -156,6 +169,7 @@ impl Control {
                 return;
             }
             self.ask_for_due(stage, now);
+            self.cancel_left();
             let may_ask = self.state.creating.len() < CALLS_AT_ONCE;
             let next =
                 self.state.arrivals.as_ref().filter(|_| may_ask).and_then(|arrivals| arrivals.due.next());
@@ -165,6 +179,8 @@ impl Control {
                 finished = self.finished.recv() => self.over(finished),
                 result = self.results.recv() => self.result(result),
                 Some(created) = self.state.creating.next() => self.created(created),
+                Some(created) = self.state.past.next() => self.created_late(created),
+                Some(()) = self.state.cancelling.next() => {}
                 () = sleep_until(next), if self.state.arrivals.is_some() => {}
                 () = tick(&mut drops) => self.lanes.drop_one(&mut self.state.random),
                 () = tick(&mut rejoins) => self.lanes.rejoin_one(&mut self.state.random),
@@ -174,9 +190,8 @@ impl Control {
         }
     }
 
-    /// Begins a stage. If its load is another, what the one before has left is measured before this returns.
+    /// Begins a stage. If its load is another, the matches of the one before are left, and what it has left is measured before this returns.
     pub(crate) async fn begin(&mut self, stage: &Stage) {
-        let now = Instant::now();
         let live = stage.load.live().map(|live| usize::try_from(live).unwrap_or(usize::MAX));
         for kind in &stage.kinds {
             self.lanes.prepare(kind, self.connections, live);
@@ -186,7 +201,9 @@ impl Control {
         if self.state.load.is_some_and(|(load, _)| load == stage.load) {
             return;
         }
-        self.end_arrivals(now);
+        self.end_load().await;
+        // What the load before has left does not make this one late.
+        let now = Instant::now();
         self.state.load = Some((stage.load, stage.ramp));
         self.state.began = now;
         let seed = self.state.random.random();
@@ -197,13 +214,9 @@ impl Control {
             }
             Load::Closed(_) | Load::Actions(..) => None,
         };
-        let pace = match stage.load {
-            Load::Actions(rate, _) => Some(Pace { began: now, rate, ramp: stage.ramp, seed }),
-            Load::Closed(_) | Load::Matches(_) => None,
-        };
-        let mut all_noted = self.lanes.follow(pace);
-        // Who is late for it counts in the next phase.
-        let _ = timeout(TOLD_WITHIN, all_noted.recv()).await;
+        if let Load::Actions(rate, _) = stage.load {
+            self.lanes.follow(Pace { began: now, rate, ramp: stage.ramp, seed });
+        }
     }
 
     /// The load is over: nothing is asked for and nothing answered any more, and what has no answer is measured as far as it has gone.

@@ -58,6 +58,10 @@ impl Wrong {
             | Self::NoStandings { .. }
             | Self::Unfinished { .. } => Check::Tally,
             Self::MissingResult { .. }
+            | Self::NotTaken { .. }
+            | Self::NotBack { .. }
+            | Self::StandsStill { .. }
+            | Self::Unreachable { .. }
             | Self::NoEnd
             | Self::SpectatorNotTold { .. }
             | Self::Lost { .. }
@@ -117,13 +121,39 @@ pub(crate) enum Wrong {
         /// The decision.
         decision: u32,
     },
-    /// Nothing has come to an answer on a connection that is up, neither a receipt nor a refusal.
+    /// Nothing has come to an answer, neither a receipt nor a refusal, on a connection that is up or on one that did not come back.
     #[error("nothing has come to the answer to decision {decision} for {waited_s} s")]
     NoAnswer {
         /// The decision.
         decision: u32,
         /// How long it was waited for, in seconds.
         waited_s: u64,
+    },
+    /// A seat was asked for, and there is neither its snapshot nor a refusal.
+    #[error("the seat was asked for, and has neither a snapshot nor a refusal for {waited_s} s")]
+    NotTaken {
+        /// How long nothing was heard in its match, in seconds.
+        waited_s: u64,
+    },
+    /// The stream of a seat was cut, and there is no other since, nor a refusal.
+    #[error("its stream was cut {waited_s} s ago, and the seat has neither a snapshot nor a refusal since")]
+    NotBack {
+        /// How long ago it was cut, in seconds.
+        waited_s: u64,
+    },
+    /// All that was sent in a match has its receipt, and nobody is given the next decision.
+    #[error("it stands still: all answers have their receipts, and no decision has come for {waited_s} s")]
+    StandsStill {
+        /// How long nothing was heard in it, in seconds.
+        waited_s: u64,
+    },
+    /// The server does not answer when the load is over.
+    #[error("the server could not be reached when the load was over, for {waited_s} s: {problem}")]
+    Unreachable {
+        /// How long it was tried, in seconds.
+        waited_s: u64,
+        /// What was in the way.
+        problem: String,
     },
     /// A match is over by its result, and a seat was not told.
     #[error("its result has come, and the seat was not told that it is over")]

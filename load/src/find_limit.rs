@@ -53,7 +53,8 @@ impl fmt::Display for Resolution {
 const LEAST_DUE: f64 = 10.0;
 
 /// Which rate is tried next: from the first one it is doubled until a rate is not kept, or halved until one is or too little would be due to tell, and then the gap between
-/// the two is halved (as a ratio) until it is as small as the resolution.
+/// the two is halved (as a ratio) until it is as small as the resolution. Only what is halved comes to an end by too little: a first rate that is low is no
+/// reason to look at none above it.
 #[derive(Debug)]
 struct Bisection {
     /// The highest that was kept.
@@ -62,7 +63,7 @@ struct Bisection {
     missed: Option<Rate>,
     next: Option<Rate>,
     resolution: Resolution,
-    /// Below it none is tried but the first.
+    /// Nothing is halved to a rate below it.
     least: f64,
     tried: usize,
 }
@@ -89,14 +90,16 @@ impl Bisection {
         *(if is_kept { &mut self.kept } else { &mut self.missed }) = Some(rate);
         let next = match (self.kept, self.missed) {
             (Some(kept), None) => Rate::new(kept.per_second() * 2.0).ok(),
-            (None, Some(missed)) => Rate::new(missed.per_second() / 2.0).ok(),
+            (None, Some(missed)) => {
+                Rate::new(missed.per_second() / 2.0).ok().filter(|next| next.per_second() >= self.least)
+            }
             (Some(kept), Some(missed)) => {
                 let [kept, missed] = [kept, missed].map(Rate::per_second);
                 (!self.is_found()).then(|| Rate::new((kept * missed).sqrt()).ok()).flatten()
             }
             (None, None) => None,
         };
-        self.next = next.filter(|next| self.tried < MOST_STEPS && next.per_second() >= self.least);
+        self.next = next.filter(|_| self.tried < MOST_STEPS);
     }
 }
 
@@ -128,7 +131,7 @@ pub async fn find_limit(
         };
         let outcome = generators.run(&plan, server, stop.clone(), told).await?;
         let tried = Step::new(rate.per_second(), &outcome, slo);
-        let is_kept = tried.verdict().held() && !outcome.is_stopped() && outcome.has_done();
+        let is_kept = tried.is_kept() && outcome.has_done();
         search.steps.push(tried);
         let has_faults = outcome.faults().all() > 0;
         if is_kept {
@@ -197,6 +200,18 @@ mod tests {
         check(100_000.0, 37.0, "5%", 18);
         check(1000.0, 7777.0, "1%", 13);
         check(1000.0, 7777.0, "100%", 5);
+    }
+
+    #[test]
+    fn a_search_goes_up_from_a_rate_at_which_little_is_due() {
+        let (found, is_found, tried) = search(0.01, 300.0, "5%");
+        assert!(found.is_some_and(|found| found <= 300.0 && 300.0 < found * 1.05), "{found:?}");
+        assert!(is_found && tried <= 21, "{tried} tries");
+        let (found, is_found, _) = search(0.2, 0.25, "5%");
+        assert!(
+            is_found && found.is_some_and(|found| found < 0.25),
+            "between two that were tried: {found:?}"
+        );
     }
 
     #[test]

@@ -11,15 +11,18 @@ use crate::outcome::{Latencies, Measure, Outcome};
 
 /// Steps of the percentiles until the distance to 100 % is halved.
 const STEPS_PER_HALF: u32 = 5;
+/// How the names of the files end: percentiles, and the log of each second.
+const ENDINGS: [&str; 2] = ["hgrm", "hlog"];
 /// Values are microseconds, and are shown in milliseconds.
 const US_PER_MS: f64 = 1_000.0;
 
 /// Writes two files for each measure of which something was measured, and returns their names: `receipt.hgrm`, the percentiles of the
 /// whole run in milliseconds as a text, and `receipt.hlog`, a histogram of microseconds for each second that was measured, both as the
-/// tools of `HdrHistogram` read them. The folder is made if it is not there; files of these names in it are replaced.
+/// tools of `HdrHistogram` read them. The folder is made if it is not there; files of these names in it are replaced, and those of measures of which
+/// nothing was measured removed: they are of a run before, and would be taken for this one's.
 ///
 /// # Errors
-/// If a file can't be written. The error names it.
+/// If a file can't be written or removed. The error names it.
 pub fn write(outcome: &Outcome, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let named = |path: &Path, result: io::Result<()>| {
         result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
@@ -28,11 +31,16 @@ pub fn write(outcome: &Outcome, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let totals = outcome.totals();
     let mut written = Vec::new();
     for measure in Measure::ALL {
-        let Some(latencies) = totals.latencies(measure) else { continue };
+        let path = |ending| folder.join(format!("{}.{ending}", measure.name()));
+        let Some(latencies) = totals.latencies(measure) else {
+            for path in ENDINGS.map(path).iter().filter(|path| path.is_file()) {
+                named(path, fs::remove_file(path))?;
+            }
+            continue;
+        };
         let mut log = Vec::new();
         intervals(outcome, measure, &mut log)?;
-        for (ending, bytes) in [("hgrm", percentiles(latencies).into_bytes()), ("hlog", log)] {
-            let path = folder.join(format!("{}.{ending}", measure.name()));
+        for (path, bytes) in ENDINGS.map(path).into_iter().zip([percentiles(latencies).into_bytes(), log]) {
             named(&path, fs::write(&path, bytes))?;
             written.push(path);
         }
@@ -126,6 +134,23 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(times, [2, 3, 4].map(|began| (began * second, second)), "what warmed up is left out");
         assert_eq!(&all, outcome.totals().latencies(Measure::ActionToReceipt).unwrap().histogram());
+    }
+
+    #[test]
+    fn nothing_of_a_run_before_is_left_and_other_files_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = |name: &str| folder.path().join(name).exists();
+        for name in ["reconnect.hgrm", "reconnect.hlog", "receipt.hlog", "notes.hlog", "reconnect.txt"] {
+            fs::write(folder.path().join(name), "of a run before").unwrap();
+        }
+        fs::create_dir(folder.path().join("wait.hgrm")).unwrap();
+        let written = write(&sample::run(3, 1_500.0), folder.path()).unwrap();
+        assert!(written.iter().all(|path| !fs::read_to_string(path).unwrap().contains("before")));
+        assert!(!there("reconnect.hgrm") && !there("reconnect.hlog"), "nobody came back in this run");
+        assert!(
+            there("notes.hlog") && there("reconnect.txt") && there("wait.hgrm"),
+            "it writes no such files"
+        );
     }
 
     #[test]

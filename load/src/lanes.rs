@@ -144,18 +144,25 @@ impl Lanes {
         lane.seats -= players;
     }
 
-    /// From here on actions come on this schedule on all connections together, or as players think. What is returned ends when all have
-    /// measured what the schedule before has left.
-    pub(crate) fn follow(&mut self, pace: Option<Pace>) -> Receiver<()> {
-        self.pace = pace;
+    /// Another load begins: all matches are left, and there is no schedule. What is returned ends when all have measured what the load has
+    /// left.
+    pub(crate) fn end_load(&mut self) -> Receiver<()> {
+        self.pace = None;
         let (noted, all_noted) = channel(1);
-        for (number, lane) in self.open.iter_mut().enumerate() {
-            lane.share = NO_SHARE;
-            let schedule = pace.map(|pace| pace.of_lane(number));
-            lane.order(Order::Follow { schedule, noted: Some(noted.clone()) });
+        for lane in &mut self.open {
+            (lane.matches, lane.seats, lane.share) = (0, 0, NO_SHARE);
+            lane.order(Order::EndLoad(noted.clone()));
+        }
+        all_noted
+    }
+
+    /// From here on actions come on this schedule on all connections together.
+    pub(crate) fn follow(&mut self, pace: Pace) {
+        self.pace = Some(pace);
+        for (number, lane) in self.open.iter().enumerate() {
+            lane.order(Order::Follow(pace.of_lane(number)));
         }
         self.divide();
-        all_noted
     }
 
     /// Divides the schedule over the connections as their matches are now. Before the first match it falls to the first connection, and
@@ -245,7 +252,7 @@ impl Lanes {
         let lane = Lane { driver, orders, matches: 0, seats: 0, share: NO_SHARE, task };
         let number = self.open.len();
         if let Some(pace) = self.pace {
-            lane.order(Order::Follow { schedule: Some(pace.of_lane(number)), noted: None });
+            lane.order(Order::Follow(pace.of_lane(number)));
         }
         self.open.push(lane);
         number

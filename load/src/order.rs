@@ -13,14 +13,10 @@ use crate::lean::Created;
 pub(crate) enum Order {
     /// Play one more match.
     Begin(Created),
-    /// From here on answer by this schedule; without one, as players think. `noted` is dropped when it is measured what the schedule
-    /// before has left.
-    Follow {
-        /// The schedule.
-        schedule: Option<Box<Schedule>>,
-        /// Dropped when that is done.
-        noted: Option<Sender<()>>,
-    },
+    /// Another load begins: leave all matches, and follow no schedule. This is dropped when it is measured what the load has left.
+    EndLoad(Sender<()>),
+    /// From here on answer by this schedule.
+    Follow(Box<Schedule>),
     /// From here on this part of the schedule falls to this driver: from 0 to 1.
     Share(f64),
     /// Have the players of one of the matches, which this number draws, leave it and join it again.

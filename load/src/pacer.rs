@@ -63,6 +63,13 @@ impl<K> Pacer<K> {
         Self { pooled, timers: BinaryHeap::new(), set: 0, paced: None }
     }
 
+    /// Nothing is waited for any more, and there is no schedule: what was [owed](Self::take_owed) by it is dropped, and so is all that was to
+    /// be done later.
+    pub(crate) fn end(&mut self) {
+        self.timers.clear();
+        self.paced = None;
+    }
+
     /// From here on decisions are answered by this schedule. What was [owed](Self::take_owed) by the one before is dropped with it.
     pub(crate) fn follow(&mut self, schedule: Schedule) {
         let waiting = self.paced.take().map_or_else(VecDeque::new, |paced| paced.waiting);

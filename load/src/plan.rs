@@ -236,7 +236,7 @@ impl Plan {
     ///
     /// # Errors
     /// If there is no stage, or one that lasts no time, has no match, or a ramp that is longer than it (with the warm-up, of the first)
-    /// or begins no other load, or what clients of the SDK can't do.
+    /// or begins no other load, who think on a schedule of actions, or what clients of the SDK can't do.
     pub fn new(warm_up: Duration, stages: Vec<Stage>) -> Result<Self, PlanError> {
         const CONNECTIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(3);
         if stages.is_empty() {
@@ -359,6 +359,15 @@ impl Stage {
         if of_sdk.next().is_some() && matches!(self.load, Load::Actions(..)) {
             return wrong(
                 "sessions of the sdk act when they have thought: give a rate of matches, or play with lean clients",
+            );
+        }
+        // Only there: who acts when it is due has no time of its own.
+        if matches!(self.load, Load::Actions(..))
+            && self.kinds.iter().any(|kind| kind.think != Think::default())
+        {
+            return wrong(
+                "on a schedule of actions nobody thinks, as it says when they come: leave out think (--think), or give a rate of \
+                 matches",
             );
         }
         let is_disturbed = self.drop_every.is_some() || self.rejoin_every.is_some();

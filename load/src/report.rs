@@ -118,9 +118,7 @@ impl Search {
         }
         // A rate that was tried, to the bit.
         let is_tried = |limit: f64| {
-            self.steps
-                .iter()
-                .any(|step| step.offered_per_second.total_cmp(&limit).is_eq() && step.verdict.held())
+            self.steps.iter().any(|step| step.offered_per_second.total_cmp(&limit).is_eq() && step.is_kept())
         };
         match self.limit {
             Some(limit) if !is_tried(limit) => {
@@ -138,12 +136,20 @@ pub struct Step {
     /// All that was measured, as of one long second.
     seen: Second,
     verdict: Verdict,
+    /// Whether it was cut off before its time: then the verdict is of what there was until then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_stopped: bool,
 }
 
 impl Step {
     /// What came of this rate, a second.
     pub fn new(offered_per_second: f64, outcome: &Outcome, slo: &Slo) -> Self {
-        Self { offered_per_second, seen: outcome.totals().as_second(), verdict: slo.judge(outcome) }
+        Self {
+            offered_per_second,
+            seen: outcome.totals().as_second(),
+            verdict: slo.judge(outcome),
+            is_stopped: outcome.is_stopped(),
+        }
     }
 
     /// The rate, a second.
@@ -156,9 +162,19 @@ impl Step {
         std::iter::once(&self.seen).collect()
     }
 
-    /// Whether the SLO was kept.
+    /// What came of the SLO, in the time that there was.
     pub const fn verdict(&self) -> &Verdict {
         &self.verdict
+    }
+
+    /// Whether it was cut off before its time.
+    pub const fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
+    /// Whether the SLO was kept for all of its time.
+    pub fn is_kept(&self) -> bool {
+        self.verdict.held() && !self.is_stopped
     }
 }
 
@@ -183,6 +199,17 @@ mod tests {
         check(&Report::new(sample::run(0, 1_500.0), None), &[Problem::NothingDone]);
         let slo = "p99<1us".parse().ok();
         check(&Report::new(sample::stopped(run()), slo.as_ref()), &[Problem::Stopped, Problem::Slo]);
+    }
+
+    #[test]
+    fn a_rate_that_was_cut_off_is_no_limit() {
+        let slo = "p99<1s".parse().unwrap();
+        let search =
+            |run| Search { steps: vec![Step::new(5.0, &run, &slo)], limit: Some(5.0), is_found: false };
+        assert!(search(sample::run(3, 1_500.0)).check().is_ok());
+        let cut_off = search(sample::stopped(sample::run(3, 1_500.0)));
+        assert!(cut_off.steps[0].verdict().held(), "until then");
+        assert!(cut_off.check().is_err());
     }
 
     #[test]

@@ -201,6 +201,9 @@ pub(crate) async fn read(page: Page, recorder: Recorder, told: watch::Sender<Opt
         seconds.tick().await;
         // A server that does not show them is measured without.
         let Ok(scrape) = page.read().await else { continue };
+        if let Some(version) = scrape.version() {
+            recorder.server_version(version);
+        }
         let reading = scrape.reading();
         recorder.server_reading(reading);
         // Whoever shows it may be gone.

@@ -241,8 +241,9 @@ mod tests {
              [[phase]]\nname = \"rise\"\nduration = \"1m\"\nramp = \"20s\"\nrate = \"100actions/s\"\nmatches = 50\n\
              [[phase.mix]]\nweight = 3\npreset = \"quick\"\nplayers = 3\nvia = \"unary\"\ntime_control = \"none\"\n\
              [phase.mix.set]\ntarget = 30\n\
-             [[phase.mix]]\nthink = \"200ms\"\n\
-             [[phase]]\nname = \"trouble\"\nduration = \"5s\"\nmatches = 10\ndrop_every = \"500ms\"\nrejoin_every = \"20ms\"\nspectators = 7\nslow_readers = 2\n",
+             [[phase.mix]]\nthink = \"0s\"\n\
+             [[phase]]\nname = \"trouble\"\nduration = \"5s\"\nmatches = 10\ndrop_every = \"500ms\"\nrejoin_every = \"20ms\"\nspectators = 7\nslow_readers = 2\n\
+             [[phase.mix]]\nthink = \"200ms\"\n",
         )
         .unwrap();
         assert_eq!((plan.warm_up(), plan.connections.get(), plan.seed), (Duration::from_secs(3), 8, 5));
@@ -256,7 +257,8 @@ mod tests {
             (3, Via::Unary, 3)
         );
         assert_eq!(rise.kinds[0].rules.target, Some(30));
-        assert_eq!(rise.kinds[1].think.mean(), Duration::from_millis(200));
+        assert_eq!(rise.kinds[1].think, Think::default());
+        assert_eq!(trouble.kinds[0].think.mean(), Duration::from_millis(200));
         assert_eq!(trouble.drop_every, Some(Duration::from_millis(500)));
         assert_eq!(trouble.rejoin_every, Some(Duration::from_millis(20)));
         assert_eq!((trouble.spectators, trouble.slow_readers, trouble.kinds.len()), (7, 2, 1));
@@ -315,6 +317,10 @@ mod tests {
         check(
             &phase("rate = \"5actions/s\"\nmatches = 5\n[[phase.mix]]\nclient = \"sdk\""),
             &["\"p\"", "sdk"],
+        );
+        check(
+            &phase("rate = \"5actions/s\"\nmatches = 5\n[[phase.mix]]\n[[phase.mix]]\nthink = \"5s\""),
+            &["\"p\"", "leave out think"],
         );
     }
 }

@@ -71,9 +71,14 @@ pub(crate) async fn drive(
                     board.rest(Instant::now(), answered, &recorder);
                     drop(noted);
                 }
+                // They are told that it is over when it is cancelled.
+                Some(Order::EndLoad(noted)) => {
+                    board.end_load(Instant::now(), &recorder);
+                    drop(noted);
+                }
                 // Sessions are neither cut nor left, have no schedule and wait on no ladder: a plan that wants it is refused.
                 Some(
-                    Order::Follow { .. }
+                    Order::Follow(_)
                     | Order::Share(_)
                     | Order::Rejoin(_)
                     | Order::LeaveQueues(_)
@@ -165,8 +170,7 @@ impl Bot for Player {
             std::thread::park_timeout(left);
         }
         let index = self.random.random_range(0..decision.legal.len().max(1));
-        self.board.chose(due, &self.match_id, self.seat, decision.number());
-        self.recorder.count(Count::ActionSent);
+        self.board.chose(due, &self.match_id, (self.seat, decision.number()), &self.recorder);
         decision.legal.get(index).unwrap_or(decision.first())
     }
 

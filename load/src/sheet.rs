@@ -108,7 +108,13 @@ impl Sheet {
     pub(crate) fn steps(search: &Search) -> Self {
         let mut sheet = Self::new(["offered", "actions", "matches", "p50", "p99", "errors", "SLO"]);
         for step in &search.steps {
-            let slo = if step.verdict().held() { "kept" } else { "missed" };
+            let slo = if step.is_stopped() {
+                "cut off"
+            } else if step.is_kept() {
+                "kept"
+            } else {
+                "missed"
+            };
             let mut row = vec![amount::rate(step.offered_per_second())];
             row.extend(glance(&step.totals()));
             row.push(slo.to_owned());
@@ -130,4 +136,23 @@ fn glance(totals: &Totals) -> [String; 5] {
         or_none(quantile(0.99)),
         or_none(totals.error_share().map(amount::share)),
     ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::outcome::sample;
+    use crate::report::Step;
+
+    #[test]
+    fn a_rate_that_was_cut_off_is_neither_kept_nor_missed() {
+        let run = || sample::run(3, 1_500.0);
+        let slo = "p99<12ms".parse().unwrap();
+        let runs = [run(), sample::run(3, 9_000.0), sample::stopped(run())];
+        let steps = runs.map(|outcome| Step::new(500.0, &outcome, &slo)).into();
+        let sheet = Sheet::steps(&Search { steps, limit: Some(500.0), is_found: false });
+        let shown: Vec<&str> = sheet.rows.iter().filter_map(|row| row.last()).map(String::as_str).collect();
+        assert_eq!(shown, ["kept", "missed", "cut off"]);
+    }
 }

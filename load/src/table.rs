@@ -188,7 +188,7 @@ pub(crate) fn server(outcome: &Outcome) -> Option<String> {
         told.push(format!("journal lag {} at most", amount::time(lag)));
     }
     if let Some(busy) = glance.processors {
-        told.push(format!("{busy:.2} processors busy"));
+        told.push(busy.to_string());
     }
     Some(format!("server: {}", told.join("; "))).filter(|_| !told.is_empty())
 }

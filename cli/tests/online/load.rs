@@ -1,6 +1,7 @@
 //! `zetema load`.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,8 +34,10 @@ fn figures(report: &Value) -> (u64, u64, u64) {
 fn a_load_plays_matches_in_a_server_of_its_own_and_measures_them() {
     for via in ["play", "unary"] {
         let output = zetema().args(["load", "--matches", "4", "--via", via]).args(SHORT).output().unwrap();
-        let (actions, finished, offered) = figures(&parse(&output));
+        let report = parse(&output);
+        let (actions, finished, offered) = figures(&report);
         assert!(actions > 4 && finished > 0, "{via}: {actions} actions, {finished} matches");
+        assert_eq!(report["outcome"]["server"]["version"], env!("CARGO_PKG_VERSION"), "{via}");
         assert_eq!(offered, 0, "nothing is due on a schedule in a closed loop");
     }
 }
@@ -110,6 +113,7 @@ fn sessions_of_the_sdk_play_and_are_measured() {
     let (actions, finished, _) = figures(&report);
     assert!(actions > 3 && finished > 0, "{actions} actions, {finished} matches");
     assert!(report["summary"]["counts"]["spectator_observation"].as_u64().unwrap() > 0);
+    assert_eq!(report["outcome"]["server"]["version"], env!("CARGO_PKG_VERSION"));
 }
 
 #[test]
@@ -228,7 +232,10 @@ fn what_a_load_can_t_do_is_said_before_it_begins() {
     check(&["--duration", "5"], "500ms");
     check(&["--duration", "0s"], "give it a duration");
     check(&["--rate", "5matches/s", "--matches", "7"], "leave");
+    check(&["--rate", "5actions/s", "--think", "5s"], "leave out think (--think)");
     check(&["--ca", "ca.pem"], "--server");
+    check(&["--token", "x"], "leave --token out");
+    check(&["--data", "/nonexistent"], "leave --data out");
     check(&["--client", "sdk", "--via", "unary"], "lean");
     check(&["--scenario", "x.toml", "--matches", "3"], "--matches");
     check(&["--find-limit", "--rate", "5actions/s"], "--slo");
@@ -296,6 +303,18 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
+/// Whether matches are played on the server whose data is in this folder for temporary files, as the journal says: its files are there
+/// before, empty.
+#[cfg(unix)]
+fn is_played_in(folder: &Path) -> bool {
+    let journal = || {
+        let data = std::fs::read_dir(folder).ok()?.next()?.ok()?.path();
+        let files = std::fs::read_dir(data).ok()?.filter_map(|file| std::fs::read(file.ok()?.path()).ok());
+        Some(files.flatten().filter(|byte| *byte != 0).count())
+    };
+    journal().is_some_and(|bytes| bytes > 200_000)
+}
+
 /// A terminal tells all programs that run in it.
 #[cfg(unix)]
 #[test]
@@ -309,13 +328,7 @@ fn ctrl_c_in_a_terminal_stops_the_load_and_not_the_server_before_it() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // Matches are played, as the journal says: its files are there before, empty.
-    let journal = || {
-        let data = std::fs::read_dir(folder.path()).ok()?.next()?.ok()?.path();
-        let files = std::fs::read_dir(data).ok()?.filter_map(|file| std::fs::read(file.ok()?.path()).ok());
-        Some(files.flatten().filter(|byte| *byte != 0).count())
-    };
-    until("matches to be played", || journal().is_some_and(|bytes| bytes > 200_000));
+    until("matches to be played", || is_played_in(folder.path()));
     let group = format!("-{}", load.id());
     assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
     let output = load.wait_with_output().unwrap();
@@ -323,4 +336,51 @@ fn ctrl_c_in_a_terminal_stops_the_load_and_not_the_server_before_it() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["outcome"]["faults"]["all"], 0, "{report}");
     assert_eq!((&report["passed"], &report["outcome"]["is_stopped"]), (&false.into(), &true.into()));
+}
+
+/// The processes that this one has started.
+#[cfg(target_os = "linux")]
+fn children(process: u32) -> Vec<String> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let of_thread = |thread: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(thread.unwrap().path().join("children")).unwrap_or_default()
+    };
+    threads
+        .map(of_thread)
+        .flat_map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        .filter(|child| !child.is_empty())
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_is_told_to_stop_twice_does_not_wait_for_a_server_that_hangs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut load = zetema()
+        .args(["load", "--matches", "20", "--warmup", "0s", "--duration", "5m"])
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("matches to be played", || is_played_in(folder.path()));
+    let servers = children(load.id());
+    let [server] = servers.as_slice() else { panic!("it has started one server: {servers:?}") };
+    let signal = |name: &str, process: &str| {
+        assert!(Command::new("kill").args([name, process]).status().unwrap().success());
+    };
+    signal("-STOP", server);
+    let load_id = load.id().to_string();
+    let mut said = BufReader::new(load.stderr.take().unwrap()).lines().map_while(Result::ok);
+    signal("-INT", &load_id);
+    assert!(said.any(|line| line.contains("tell it again")), "it says that it waits");
+    let began = Instant::now();
+    signal("-TERM", &load_id);
+    let rest: Vec<String> = said.collect();
+    assert_eq!(load.wait().unwrap().code(), Some(1), "{rest:?}");
+    // In order it takes three times 15 s, and 10 for the server.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert!(rest.iter().any(|line| line.contains("was not waited for")), "{rest:?}");
+    assert!(!Path::new("/proc").join(server).exists(), "the server is gone");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "and its data");
 }

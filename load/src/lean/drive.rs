@@ -107,10 +107,11 @@ async fn meanwhile<T>(
 fn obey(lane: &mut Lane, order: Option<Order>) -> ControlFlow<Ended> {
     match order {
         Some(Order::Begin(created)) => lane.begin(created),
-        Some(Order::Follow { schedule, noted }) => {
-            lane.follow(Instant::now(), schedule);
+        Some(Order::EndLoad(noted)) => {
+            lane.end_load(Instant::now());
             drop(noted);
         }
+        Some(Order::Follow(schedule)) => lane.follow(*schedule),
         Some(Order::Share(part)) => lane.share(Instant::now(), part),
         Some(Order::Rejoin(drawn)) => lane.rejoin(Instant::now(), drawn),
         Some(Order::LeaveQueues(noted)) => {

@@ -78,6 +78,8 @@ pub(crate) struct Lane {
     last_answered: Option<Instant>,
     /// When a receipt came.
     last_heard: Option<Instant>,
+    /// When a seat was taken.
+    last_taken: Option<Instant>,
 }
 
 /// Whether decisions are answered.
@@ -107,6 +109,7 @@ impl Lane {
             activity: Activity::Plays,
             last_answered: None,
             last_heard: None,
+            last_taken: None,
         }
     }
 
@@ -118,13 +121,9 @@ impl Lane {
         self.outputs.push_back(Output::Open(number));
     }
 
-    /// From here on actions come on this schedule, or when they were thought of.
-    pub(super) fn follow(&mut self, now: Instant, schedule: Option<Box<Schedule>>) {
-        self.end_owed(now);
-        match schedule {
-            Some(schedule) => self.pacer.follow(*schedule),
-            None => self.pacer.follow_none(now),
-        }
+    /// From here on actions come on this schedule.
+    pub(super) fn follow(&mut self, schedule: Schedule) {
+        self.pacer.follow(schedule);
     }
 
     /// From here on this part of the schedule falls to this lane.

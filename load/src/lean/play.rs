@@ -163,7 +163,10 @@ impl Stream {
                 }
                 // Its end was on its way when it was left, or when what has no receipt was sent again.
                 (Some(Tag::Leave | Tag::Act(_)), None)
-                    if error.reason() == v1::ErrorReason::UnknownHandle => {}
+                    if matches!(
+                        error.reason(),
+                        v1::ErrorReason::UnknownHandle | v1::ErrorReason::MatchOver
+                    ) => {}
                 // It is about a match that is over, or about the stream as a whole.
                 _ => lane.recorder().failed(error.reason(), &error.message),
             },

@@ -38,6 +38,10 @@ pub(super) struct Table {
     pub(super) last: Option<(u32, Instant)>,
     /// What its seats were told of its end.
     pub(super) ending: Ending,
+    /// When something was last heard in it. Before, since when it is played.
+    pub(super) heard: Instant,
+    /// When a seat of it was last refused for now, until one is taken.
+    pub(super) refused: Option<Instant>,
     pub(super) think: Think,
     pub(super) random: SmallRng,
 }
@@ -92,6 +96,8 @@ pub(super) struct Acted {
     pub(super) origin: Origin,
     /// When it was last sent, unless that was refused or its stream was cut since.
     pub(super) sent: Option<Instant>,
+    /// When it was first sent, unless that was refused since: a cut is no answer.
+    pub(super) waits_since: Option<Instant>,
 }
 
 impl Seat {
@@ -115,14 +121,28 @@ impl Seat {
     /// The same, which is sent now.
     pub(super) fn sends(&mut self, now: Instant, decision: u32) {
         self.check.sent(decision);
-        self.note_sent(decision, Some(now));
+        for acted in self.of_decision(decision) {
+            acted.sent = Some(now);
+            acted.waits_since.get_or_insert(now);
+        }
     }
 
-    /// When the answer to this decision was last sent, and nothing has come to it.
-    pub(super) fn note_sent(&mut self, decision: u32, sent: Option<Instant>) {
-        for acted in self.acted.iter_mut().filter(|acted| acted.decision == decision) {
-            acted.sent = sent;
+    /// The answer to this decision did not come there, as far as it is known.
+    pub(super) fn not_sent(&mut self, decision: u32) {
+        for acted in self.of_decision(decision) {
+            acted.sent = None;
         }
+    }
+
+    /// The answer to this decision was refused for now.
+    pub(super) fn refused(&mut self, decision: u32) {
+        for acted in self.of_decision(decision) {
+            (acted.sent, acted.waits_since) = (None, None);
+        }
+    }
+
+    fn of_decision(&mut self, decision: u32) -> impl Iterator<Item = &mut Acted> {
+        self.acted.iter_mut().filter(move |acted| acted.decision == decision)
     }
 
     /// The same, which is settled by this.
@@ -153,6 +173,8 @@ impl Table {
             open: None,
             last: None,
             ending: Ending::default(),
+            heard: Instant::now(),
+            refused: None,
             think,
             random: SmallRng::seed_from_u64(seed),
         }
@@ -172,13 +194,29 @@ impl Table {
     /// Any legal action of the open decision.
     pub(super) fn choose(&mut self, open: Open, due: Instant, origin: Origin) -> Acted {
         let index = self.random.random_range(0..open.choices);
-        Acted { decision: open.decision, index, due, origin, sent: None }
+        Acted { decision: open.decision, index, due, origin, sent: None, waits_since: None }
     }
 
     /// Whether all seats that go on are taken: none waits for a snapshot.
     pub(super) fn is_taken(&self) -> bool {
         let mut open = self.seats.iter().filter(|seat| !seat.over).peekable();
         open.peek().is_some() && open.all(|seat| seat.cut.is_none() && seat.check.has_started())
+    }
+
+    /// Whether all that was sent has its receipt and nobody has a decision: what comes next is the server's to say.
+    pub(super) fn stands_still(&self) -> bool {
+        self.part == Part::Whole
+            && self.open.is_none()
+            && self.is_taken()
+            && self.seats.iter().all(|seat| seat.acted.is_empty())
+    }
+
+    /// Whether something is still to come in it though nothing is answered any more: a receipt, a seat, or the next decision. A seat that
+    /// was refused for now is not waited for.
+    pub(super) fn is_awaited(&self) -> bool {
+        let waits = |seat: &Seat| !seat.acted.is_empty();
+        self.seats.iter().any(waits)
+            || self.part == Part::Whole && self.refused.is_none() && (self.open.is_none() || !self.is_taken())
     }
 
     /// Whether every seat was told of the end.

@@ -41,6 +41,16 @@ struct Calls {
     streams: SelectAll<Abortable<Followed>>,
     /// Matches whose seats have been taken, each with what ends the last stream of it.
     joined: HashMap<u32, AbortHandle>,
+    /// Matches that could not be followed and of which nothing was heard since.
+    refused: HashMap<u32, Retry>,
+}
+
+/// How long to wait until a match is followed again.
+#[derive(Default)]
+struct Retry {
+    backoff: Backoff,
+    /// What the server has said last.
+    at_least: Option<Duration>,
 }
 
 /// An Observe stream.
@@ -101,6 +111,7 @@ impl Connection for Calls {
             opening: FuturesUnordered::new(),
             streams: SelectAll::new(),
             joined: HashMap::new(),
+            refused: HashMap::new(),
         })
     }
 
@@ -109,14 +120,16 @@ impl Connection for Calls {
         tokio::select! {
             biased;
             Some((seat, decision, acted)) = self.acts.next() => answered(lane, seat, decision, acted),
-            Some(heard) = self.streams.next() => heard_of(lane, heard),
+            Some(heard) = self.streams.next() => self.heard_of(lane, heard),
             Some((table, opened)) = self.opening.next() => match opened {
+                // It was left meanwhile: the stream ends when it is dropped.
+                Ok(_) if lane.match_id(table).is_none() => {}
                 Ok(followed) => {
                     let (followed, end) = abortable(followed);
                     self.joined.insert(table, end);
                     self.streams.push(followed);
                 }
-                Err(status) => broken(lane, table, &status),
+                Err(status) => self.broken(lane, table, &status),
             },
             // Nothing is open: what is sent next is waited for by another call of this.
             else => std::future::pending().await,
@@ -141,20 +154,24 @@ impl Connection for Calls {
                 };
                 self.acts.push(acting.boxed());
             }
-            Output::Open(table) if self.joined.contains_key(&table) => {
-                // It was refused, or broke, just now.
-                self.open(lane, table, Backoff::default().next());
+            Output::Open(table) => {
+                let after = self.refused.get_mut(&table).map_or(Duration::ZERO, Retry::next);
+                self.open(lane, table, after);
             }
-            Output::Open(table) => self.open(lane, table, Duration::ZERO),
             Output::Rejoin(table) => {
                 if let Some(end) = self.joined.get(&table) {
                     end.abort();
                 }
                 self.open(lane, table, Duration::ZERO);
             }
-            // The stream of a match that was given up is dropped with its next message; no seat is joined by itself.
-            // A bot waits on ladders by a Play stream.
-            Output::Join(_) | Output::Leave(_) | Output::Queue => {}
+            Output::Leave(table) => {
+                self.refused.remove(&table);
+                if let Some(end) = self.joined.remove(&table) {
+                    end.abort();
+                }
+            }
+            // No seat is joined by itself. A bot waits on ladders by a Play stream.
+            Output::Join(_) | Output::Queue => {}
         }
     }
 }
@@ -174,6 +191,62 @@ impl Calls {
         };
         self.opening.push(opening.boxed());
     }
+
+    fn heard_of(&mut self, lane: &mut Lane, heard: Heard) {
+        let now = Instant::now();
+        match heard {
+            Heard::Message(seat, kind) => {
+                // It can be followed: what breaks later has nothing to do with what was refused before.
+                self.refused.remove(&seat.table);
+                match *kind {
+                    Kind::Observation(observation) => lane.observed(now, seat, observation),
+                    Kind::Start(start) => lane.joined(now, seat, *start),
+                    Kind::End(end) => lane.ended(seat, end),
+                    Kind::Superseded(_) => {
+                        lane.recorder().failed(v1::ErrorReason::Superseded, "a seat has a new token");
+                        lane.give_up(seat.table);
+                    }
+                    Kind::Draining(_) => {}
+                }
+            }
+            Heard::Ended(table, Err(status)) => self.broken(lane, table, &status),
+            Heard::Ended(table, Ok(())) => {
+                let status = Status::unavailable("the server ended the stream before the match");
+                self.broken(lane, table, &status);
+            }
+        }
+    }
+
+    /// A match can't be followed: if that may pass, it is tried again, after longer and longer waits.
+    fn broken(&mut self, lane: &mut Lane, table: u32, status: &Status) {
+        if lane.match_id(table).is_none() {
+            // It is over, or was left.
+            return;
+        }
+        let now = Instant::now();
+        let failure = Failure::of(status);
+        lane.recorder().failed(failure, status.message());
+        match failure {
+            Failure::Refused(
+                v1::ErrorReason::NotFound | v1::ErrorReason::Unauthenticated | v1::ErrorReason::InvalidField,
+            ) => {
+                lane.give_up_refused(table, failure, status.message());
+                return;
+            }
+            Failure::Refused(_) => lane.refused_for_now(now, table),
+            Failure::Transport(_) => {}
+        }
+        self.refused.entry(table).or_default().at_least = retry_after(status);
+        lane.cut_table(now, table);
+    }
+}
+
+impl Retry {
+    /// How long to wait now.
+    fn next(&mut self) -> Duration {
+        // Not all at the same moment.
+        self.backoff.next_after(self.at_least.take()).mul_f64(rand::random_range(1.0..1.5))
+    }
 }
 
 /// Takes all seats, if they have not been taken, and follows them.
@@ -187,12 +260,12 @@ async fn open(
     for (_, token) in seats.iter().filter(|_| !joined) {
         let request =
             v1::JoinSeatRequest { seat_token: token.clone(), nonce_hash: Vec::new(), assigned: None };
+        let mut backoff = Backoff::default();
         while let Err(status) = client.join_seat(request.clone()).await {
-            let retry_after = v1::Error::from_status(&status).and_then(|error| error.retry_after_ms);
-            let Some(ms) = retry_after else { return Err(status) };
+            let Some(at_least) = retry_after(&status) else { return Err(status) };
             recorder.failed(Failure::of(&status), status.message());
             recorder.count(Count::JoinRefused);
-            sleep(Duration::from_millis(ms.into())).await;
+            sleep(backoff.next_after(Some(at_least))).await;
         }
     }
     let (keys, tokens): (Vec<SeatKey>, Vec<String>) = seats.into_iter().unzip();
@@ -224,38 +297,12 @@ fn answered(lane: &mut Lane, seat: SeatKey, decision: u32, acted: Result<v1::Act
     }
 }
 
-fn heard_of(lane: &mut Lane, heard: Heard) {
-    let now = Instant::now();
-    match heard {
-        Heard::Message(seat, kind) => match *kind {
-            Kind::Observation(observation) => lane.observed(now, seat, observation),
-            Kind::Start(start) => lane.joined(now, seat, *start),
-            Kind::End(end) => lane.ended(seat, end),
-            Kind::Superseded(_) => {
-                lane.recorder().failed(v1::ErrorReason::Superseded, "a seat has a new token");
-                lane.give_up(seat.table);
-            }
-            Kind::Draining(_) => {}
-        },
-        Heard::Ended(table, Err(status)) => broken(lane, table, &status),
-        Heard::Ended(table, Ok(())) => {
-            if lane.match_id(table).is_some() {
-                broken(lane, table, &Status::unavailable("the server ended the stream before the match"));
-            }
-        }
-    }
+/// How long the server says to wait, if it says so.
+fn retry_after(status: &Status) -> Option<Duration> {
+    let ms = v1::Error::from_status(status)?.retry_after_ms?;
+    Some(Duration::from_millis(ms.into()))
 }
 
-/// A match can't be followed: if that may pass, it is tried again.
-fn broken(lane: &mut Lane, table: u32, status: &Status) {
-    let failure = Failure::of(status);
-    lane.recorder().failed(failure, status.message());
-    match failure {
-        Failure::Refused(
-            v1::ErrorReason::NotFound | v1::ErrorReason::Unauthenticated | v1::ErrorReason::InvalidField,
-        ) => {
-            lane.give_up_refused(table, failure, status.message());
-        }
-        _ => lane.cut_table(Instant::now(), table),
-    }
-}
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

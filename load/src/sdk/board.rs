@@ -16,7 +16,7 @@ use crate::check::Ending;
 use crate::fault::{Fault, Source, Wrong};
 use crate::finished::{Finished, Why};
 use crate::lean::Created;
-use crate::outcome::{Measure, Recorder};
+use crate::outcome::{Count, Measure, Recorder};
 use crate::think::Think;
 
 /// How long nothing may come to an action. A session does not say whether its connection is up: it has been long enough to make another.
@@ -50,6 +50,17 @@ struct Played {
     ending: Ending,
     /// Why it was not played to the end, if a seat was not.
     broken: Option<Why>,
+    /// Whether its load goes on.
+    load: OfLoad,
+}
+
+/// Whose load a match is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OfLoad {
+    /// The one that is made.
+    Present,
+    /// One that is over: it is about to be cancelled, and what comes until then is neither counted nor measured.
+    Past,
 }
 
 /// An action that its player has not seen done.
@@ -75,6 +86,7 @@ impl Board {
             seats_left: tokens.len(),
             ending: Ending::default(),
             broken: None,
+            load: OfLoad::Present,
         };
         matches.played.insert(match_id, played);
         tokens
@@ -89,7 +101,7 @@ impl Board {
     /// A player is to decide: what was waited for has come.
     pub(super) fn asked(&self, now: Instant, match_id: &str, recorder: &Recorder) {
         let mut matches = self.lock();
-        let Some(played) = matches.played.get_mut(match_id) else { return };
+        let Some(played) = matches.present(match_id) else { return };
         let since = |begin: Instant| now.saturating_duration_since(begin);
         if let Some(asked) = played.asked.take() {
             recorder.took(Measure::CreateToDecision, since(asked));
@@ -100,8 +112,15 @@ impl Board {
     }
 
     /// A player has chosen.
-    pub(super) fn chose(&self, since: Instant, match_id: &str, seat: Seat, decision: u32) {
-        if let Some(played) = self.lock().played.get_mut(match_id) {
+    pub(super) fn chose(
+        &self,
+        since: Instant,
+        match_id: &str,
+        (seat, decision): (Seat, u32),
+        recorder: &Recorder,
+    ) {
+        if let Some(played) = self.lock().present(match_id) {
+            recorder.count(Count::ActionSent);
             played.answered = Some(since);
             // Of a decision that the clock has closed nothing comes any more.
             played.chosen.retain(|chosen| chosen.seat != seat);
@@ -112,7 +131,7 @@ impl Board {
     /// A player sees its action done. When it was chosen.
     pub(super) fn saw(&self, match_id: &str, seat: Seat) -> Option<Instant> {
         let mut matches = self.lock();
-        let played = matches.played.get_mut(match_id)?;
+        let played = matches.present(match_id)?;
         let place = played.chosen.iter().position(|chosen| chosen.seat == seat)?;
         let chosen = played.chosen.swap_remove(place);
         matches.rest_if_answered();
@@ -133,13 +152,15 @@ impl Board {
         if let DealCheck::Failed(error) = &outcome.deal {
             fault(sdk(error.to_string()));
         }
+        let played = matches.played.get_mut(&match_id)?;
         for found in &outcome.faults {
             match super::failure(found) {
-                Some(failure) => recorder.failed(failure, found),
+                Some(failure) if played.load == OfLoad::Present => recorder.failed(failure, found),
+                // It was cancelled while its players went on.
+                Some(_) => {}
                 None => fault(sdk(found.to_string())),
             }
         }
-        let played = matches.played.get_mut(&match_id)?;
         played.seats_left -= 1;
         played.chosen.retain(|chosen| Some(chosen.seat) != seat);
         let ended = match &outcome.end {
@@ -147,7 +168,7 @@ impl Board {
             End::Aborted { reason, seats } => {
                 Some(RulesOutcome::Aborted { reason: *reason, seats: seats.clone() })
             }
-            End::Failed(error) => {
+            End::Failed(error) if played.load == OfLoad::Present => {
                 recorder.failed(Code::Unavailable, error);
                 if let Some(said) = unknown(error) {
                     played.broken = Some(Why::Unknown { said });
@@ -172,6 +193,9 @@ impl Board {
             return None;
         }
         let (match_id, played) = matches.played.remove_entry(&match_id)?;
+        if played.load == OfLoad::Past {
+            return None;
+        }
         let why = played.broken.unwrap_or(Why::Told(played.ending));
         Some(Finished { match_id, why, bot: None })
     }
@@ -179,8 +203,48 @@ impl Board {
     /// The load is over. What has no answer has waited so long at least. `answered` is dropped when nothing is left that was sent before.
     pub(super) fn rest(&self, now: Instant, answered: Sender<()>, recorder: &Recorder) {
         let mut matches = self.lock();
+        matches.measure_waiting(now, recorder);
+        matches.rests = Some((now, answered));
+        matches.rest_if_answered();
+    }
+
+    /// Another load begins. What this one has left has waited so long at least; its matches are about to be cancelled.
+    pub(super) fn end_load(&self, now: Instant, recorder: &Recorder) {
+        let mut matches = self.lock();
+        matches.measure_waiting(now, recorder);
+        matches.tell_unanswered(now, recorder);
+        for played in matches.played.values_mut() {
+            played.load = OfLoad::Past;
+            played.chosen.clear();
+        }
+    }
+
+    /// Says what has not come: answers to what was sent, and the ends of these matches, which are over by their results.
+    pub(super) fn tell_missing(&self, now: Instant, ended: &HashSet<String>, recorder: &Recorder) {
+        let matches = self.lock();
+        matches.tell_unanswered(now, recorder);
+        for match_id in matches.played.keys().filter(|match_id| ended.contains(*match_id)) {
+            Fault { match_id: match_id.clone(), seat: None, wrong: Wrong::NoEnd }.report(recorder);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Matches> {
+        // It is whole, whatever panicked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Matches {
+    /// A match of the present load.
+    fn present(&mut self, match_id: &str) -> Option<&mut Played> {
+        self.played.get_mut(match_id).filter(|played| played.load == OfLoad::Present)
+    }
+
+    /// What has no answer has waited so long at least.
+    fn measure_waiting(&self, now: Instant, recorder: &Recorder) {
         let since = |begin: Instant| now.saturating_duration_since(begin);
-        for Played { asked, answered, chosen, .. } in matches.played.values() {
+        let present = self.played.values().filter(|played| played.load == OfLoad::Present);
+        for Played { asked, answered, chosen, .. } in present {
             for (measure, begin) in
                 [(Measure::CreateToDecision, asked), (Measure::ActionToObservation, answered)]
             {
@@ -192,34 +256,22 @@ impl Board {
                 recorder.took(Measure::ActionToReceipt, since(*chosen));
             }
         }
-        matches.rests = Some((now, answered));
-        matches.rest_if_answered();
     }
 
-    /// Says what has not come: answers to what was sent, and the ends of these matches, which are over by their results.
-    pub(super) fn tell_missing(&self, now: Instant, ended: &HashSet<String>, recorder: &Recorder) {
-        for (match_id, Played { chosen, .. }) in &self.lock().played {
-            let fault = |seat, wrong| Fault { match_id: match_id.clone(), seat, wrong }.report(recorder);
+    /// Says to what has come no answer.
+    fn tell_unanswered(&self, now: Instant, recorder: &Recorder) {
+        for (match_id, Played { chosen, .. }) in &self.played {
             for Chosen { seat, decision, since } in chosen {
                 let waited = now.saturating_duration_since(*since);
                 if waited >= ANSWERED_WITHIN {
-                    let (decision, waited_s) = (*decision, waited.as_secs());
-                    fault(u8::try_from(seat.index()).ok(), Wrong::NoAnswer { decision, waited_s });
+                    let wrong = Wrong::NoAnswer { decision: *decision, waited_s: waited.as_secs() };
+                    let seat = u8::try_from(seat.index()).ok();
+                    Fault { match_id: match_id.clone(), seat, wrong }.report(recorder);
                 }
-            }
-            if ended.contains(match_id) {
-                fault(None, Wrong::NoEnd);
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Matches> {
-        // It is whole, whatever panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Matches {
     /// Says that all that was sent before the end has its answer, when it has.
     fn rest_if_answered(&mut self) {
         let Some((rests, _)) = &self.rests else { return };

@@ -4,10 +4,11 @@ use anyhow::{Result, bail};
 use tokio_util::sync::CancellationToken;
 use zetema_load::join::{Arrival, Meeting, Met, Progress};
 use zetema_load::{Target, live};
-use zetema_service::server::termination;
+use zetema_service::server::{Terminations, termination};
 
 use super::Live;
 use crate::output::{self, note, plain};
+use crate::own_process::OwnProcess;
 
 /// Waits for the other generators, and says on stderr who comes.
 pub(super) async fn wait(meeting: Meeting) -> Result<Met> {
@@ -48,28 +49,38 @@ pub(super) async fn join(address: &str, target: &Target) -> Result<()> {
             live.show(&live::lines("its part", elapsed, second, server));
         }
     };
-    let joined = until_stopped(&stop, zetema_load::join::join(address, target, stop.clone(), told)).await;
+    let joining = zetema_load::join::join(address, target, stop.clone(), told);
+    let joined = until_stopped(&stop, None, joining).await;
     live.end();
     joined?;
     note(format!("the run is over: the generator at {address} has the report"));
     Ok(())
 }
 
-/// Waits for this, which ends in order when the program is told to stop.
+/// Waits for this, which ends in order when the program is told to stop. When it is told again nothing is waited for, as a server that hangs
+/// holds up all that comes in order; one that was started for the run is killed.
 pub(super) async fn until_stopped<T, E>(
     stop: &CancellationToken,
+    own: Option<&mut OwnProcess>,
     running: impl Future<Output = Result<T, E>>,
 ) -> Result<T>
 where
     anyhow::Error: From<E>,
 {
+    let mut signals = Terminations::listen()?;
     tokio::pin!(running);
     tokio::select! {
-        done = &mut running => Ok(done?),
-        signal = termination() => {
-            signal?;
-            stop.cancel();
-            Ok(running.await?)
+        done = &mut running => return Ok(done?),
+        () = signals.next() => stop.cancel(),
+    }
+    note("it is told to stop, and waits for what is under way: tell it again, and it ends at once");
+    tokio::select! {
+        done = running => Ok(done?),
+        () = signals.next() => {
+            if let Some(own) = own {
+                own.kill();
+            }
+            bail!("it was told to stop twice: what was under way was not waited for, and nothing is reported");
         }
     }
 }

@@ -58,7 +58,7 @@ impl Load {
     pub(super) async fn run_on_ladder(&self, plan: &LadderPlan) -> Result<()> {
         let before = self.before()?;
         crate::log::start_quietly("error")?;
-        let (own, server) = self.server()?;
+        let (mut own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let live = Live::new()?;
         let told = |elapsed: Duration, second: &Second, reading: Option<&Reading>| {
@@ -67,7 +67,7 @@ impl Load {
         };
         let stop = CancellationToken::new();
         let running = run_ladder(target(&server)?, plan, name, stop.clone(), told);
-        let outcome = Box::pin(joining::until_stopped(&stop, running)).await;
+        let outcome = Box::pin(joining::until_stopped(&stop, own.as_mut(), running)).await;
         live.end();
         let report = Report::new(outcome?, self.slo.as_ref());
         self.conclude(report, before.as_ref())

@@ -1,5 +1,6 @@
 //! `zetema load`.
 
+mod credentials;
 mod joining;
 mod ladder;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 use zetema_load::join::{Generators, Meeting};
 use zetema_load::outcome::{Client, Reading, Second, Via, Work};
@@ -23,6 +24,7 @@ use zetema_load::{
 };
 use zetema_rules::NamedTimeControl;
 
+use self::credentials::Credentials;
 use crate::args::{AddressArgs, FormatArgs, RulesArgs, ServerArgs, TimeControlArgs, TlsArgs};
 use crate::client;
 use crate::failure::Usage;
@@ -110,12 +112,8 @@ pub(crate) struct Load {
     server: Option<String>,
     #[command(flatten)]
     tls: TlsArgs,
-    /// The token of the admin or an owner; unless given, it is read from the file in the server's data folder
-    #[arg(long, env = "ZETEMA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    token: Option<SecretString>,
-    /// The server's data folder, whose file has the admin token
-    #[arg(long, env = "ZETEMA_DATA", value_name = "DIR", default_value = "zetema-data")]
-    data: PathBuf,
+    #[command(flatten)]
+    credentials: Credentials,
     /// Matches that are live at once; unless given, 50, or with a rate of matches as many as it takes
     #[arg(long, value_name = "N")]
     matches: Option<NonZeroU32>,
@@ -224,7 +222,7 @@ impl Load {
         let meeting = self.meeting(&plan).await?;
         let before = self.before()?;
         crate::log::start_quietly("error")?;
-        let (own, server) = self.server()?;
+        let (mut own, server) = self.server()?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let target = target(&server)?;
         let mut generators = match meeting {
@@ -232,11 +230,13 @@ impl Load {
             Some(meeting) => Generators::joined(target, joining::wait(meeting).await?),
         };
         let stop = CancellationToken::new();
-        let measuring = self.measure(&mut generators, name, &plan, stop.clone());
-        let report = joining::until_stopped(&stop, measuring).await;
-        // It hears why, if the run has failed.
-        generators.end().await;
-        let report = report?;
+        let measuring = async {
+            let report = self.measure(&mut generators, name, &plan, stop.clone()).await;
+            // They hear why, if the run has failed.
+            generators.end().await;
+            report
+        };
+        let report = joining::until_stopped(&stop, own.as_mut(), measuring).await?;
         self.conclude(report, before.as_ref())
     }
 
@@ -311,12 +311,14 @@ impl Load {
                     Usage::new("the flags of TLS are for a server: give --server https://HOST:PORT").into()
                 );
             }
+            self.credentials.check_unused()?;
             let own = OwnProcess::start()?;
             let args = own.args();
             return Ok((Some(own), args));
         };
         let address = AddressArgs { server, tls: self.tls.clone() };
-        Ok((None, ServerArgs { address, token: self.token.clone(), data: self.data.clone() }))
+        let Credentials { token, data, .. } = self.credentials.clone();
+        Ok((None, ServerArgs { address, token, data }))
     }
 
     /// Where the other generators are waited for, if there are to be any.

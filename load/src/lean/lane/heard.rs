@@ -13,6 +13,7 @@ use crate::fault::Source;
 impl Lane {
     /// A subscription has started.
     pub(in crate::lean) fn joined(&mut self, now: Instant, key: SeatKey, start: v1::SubscriptionStart) {
+        self.hears(now, key);
         let Some((_, _, seat)) = self.parts(key) else { return };
         let Some(v1::subscription_start::Kind::Snapshot(snapshot)) = start.kind else {
             self.fault(
@@ -31,6 +32,7 @@ impl Lane {
             .decision_number
             .is_some_and(|number| seat.acted(number).is_none() && !seat.check.has_returned(number));
         let decision = snapshot.decision.filter(|_| is_new);
+        self.taken(now, key);
         if let Err(wrong) = checked {
             self.fault(key, wrong);
         }
@@ -45,6 +47,7 @@ impl Lane {
 
     /// Something was observed.
     pub(in crate::lean) fn observed(&mut self, now: Instant, key: SeatKey, observation: v1::Observation) {
+        self.hears(now, key);
         let Some((_, _, seat)) = self.parts(key) else { return };
         if let Err(wrong) = seat.check.observed(&observation) {
             self.fault(key, wrong);
@@ -94,6 +97,7 @@ impl Lane {
             return;
         }
         self.recorder.count(Count::JoinRefused);
+        self.refused_for_now(now, key.table);
         // Not all at the same moment.
         let part = self.tables.get_mut(&key.table).map_or(1.0, |table| table.random.random_range(0.5..1.5));
         self.pacer.at(now + retry_after(error).mul_f64(part), Later::Join(key));
@@ -121,7 +125,10 @@ impl Lane {
         };
         if again {
             seat.check.unknown(decision);
-            seat.note_sent(decision, None);
+            match failure {
+                Failure::Refused(_) => seat.refused(decision),
+                Failure::Transport(_) => seat.not_sent(decision),
+            }
         } else {
             seat.check.refused(decision);
             if seat.settle(decision).is_some_and(|acted| acted.origin == Origin::Schedule) {
@@ -157,6 +164,28 @@ impl Lane {
         }
     }
 
+    /// Seats of a match can't be taken now, as the server says.
+    pub(in crate::lean) fn refused_for_now(&mut self, now: Instant, table: u32) {
+        if let Some(table) = self.tables.get_mut(&table) {
+            table.refused = Some(now);
+        }
+    }
+
+    /// A seat is taken.
+    fn taken(&mut self, now: Instant, key: SeatKey) {
+        self.last_taken = Some(now);
+        if let Some(table) = self.tables.get_mut(&key.table) {
+            table.refused = None;
+        }
+    }
+
+    /// Something is heard in the match of this seat.
+    fn hears(&mut self, now: Instant, key: SeatKey) {
+        if let Some(table) = self.tables.get_mut(&key.table) {
+            table.heard = now;
+        }
+    }
+
     /// A decision may have come.
     fn decide(&mut self, now: Instant, key: SeatKey, number: Option<u32>, decision: Option<v1::Decision>) {
         let (Some(number), Some(decision)) = (number, decision) else { return };
@@ -182,6 +211,7 @@ impl Lane {
     }
 
     fn receipt(&mut self, now: Instant, key: SeatKey, decision: u32) {
+        self.hears(now, key);
         let Some(seat) = self.seat(key) else { return };
         let Some(Acted { due, sent, .. }) = seat.settle(decision) else { return };
         self.last_answered = self.last_answered.max(sent);

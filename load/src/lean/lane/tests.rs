@@ -9,7 +9,11 @@ use crate::plan::Rate;
 use crate::think::Think;
 
 const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
 const MATCH: &str = "m";
+
+mod left;
+mod missing;
 
 /// A lane with one match of two seats, whose players think for 10 ms.
 struct Scene {
@@ -288,7 +292,7 @@ async fn on_a_schedule_a_moment_goes_to_the_next_decision_that_is_open() {
     let now = Instant::now();
     let schedule = || Schedule::new(now, Rate::new(100.0).unwrap(), Duration::ZERO, 1);
     let first = schedule().next().unwrap();
-    scene.lane.follow(now, Some(Box::new(schedule())));
+    scene.lane.follow(schedule());
     scene.start(0, 0, 1, Some(3));
     scene.start(1, 0, 1, None);
     // The clock has closed it before its moment came: seat 1 is to act.
@@ -307,7 +311,7 @@ async fn silent() -> (Scene, Instant) {
     let now = Instant::now();
     let schedule = Schedule::new(now, Rate::new(100.0).unwrap(), Duration::ZERO, 1);
     let first = schedule.next().unwrap();
-    scene.lane.follow(now, Some(Box::new(schedule)));
+    scene.lane.follow(schedule);
     scene.start(0, 0, 1, Some(3));
     scene.start(1, 0, 1, None);
     scene.after(first - now).await;
@@ -340,67 +344,6 @@ async fn what_has_no_answer_when_the_load_is_over_has_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_schedule_has_left_has_its_time_too() {
-    let (mut scene, _) = silent().await;
-    scene.lane.follow(Instant::now(), None);
-    let totals = scene.outcome().totals();
-    let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| totals.counts().of(count));
-    assert_eq!(unanswered, offered - 1, "the answer that was sent may come yet");
-    assert_eq!(totals.latencies(Measure::ActionToReceipt).unwrap().len(), unanswered);
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_does_not_come_though_nothing_was_cut_is_a_fault() {
-    let ended = HashSet::from([MATCH.to_owned()]);
-    let check = |scene: Scene, expected: &[&str]| {
-        scene.lane.tell_missing(Instant::now(), &ended);
-        let outcome = scene.outcome();
-        let found: Vec<&str> = outcome.faults().first().iter().map(|fault| fault.text.as_str()).collect();
-        assert_eq!(found.len(), expected.len(), "{found:?}");
-        for (found, expected) in found.into_iter().zip(expected) {
-            assert!(found.contains(expected), "{found}");
-        }
-    };
-    let no_end = "its result has come, and the seat was not told";
-    let mut scene = Scene::acted().await;
-    scene.after(Duration::from_secs(12)).await;
-    check(scene, &["nothing has come to the answer to decision 1 for 12 s", no_end, no_end]);
-    // It was refused for now, or cut: then nothing is due.
-    let mut scene = Scene::acted().await;
-    scene.refuse(1, R::Overloaded);
-    scene.after(AGAIN_AFTER).await;
-    check(scene, &[no_end, no_end]);
-    let mut scene = Scene::acted().await;
-    scene.lane.cut(Instant::now());
-    scene.after(Duration::from_secs(12)).await;
-    check(scene, &[]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_that_waits_behind_others_is_none_that_is_missing() {
-    let faults = |scene: &Scene| {
-        scene.lane.tell_missing(Instant::now(), &HashSet::new());
-        scene.recorder.clone().finish().faults().all()
-    };
-    // Of what was sent before it an answer comes now and then.
-    let mut scene = Scene::acted().await;
-    let sent = Instant::now();
-    scene.after(Duration::from_mins(1)).await;
-    (scene.lane.last_answered, scene.lane.last_heard) = (Some(sent - MS), Some(Instant::now()));
-    assert_eq!(faults(&scene), 0, "a server reads as slowly as it will");
-    // Of what was sent after it.
-    let mut scene = Scene::acted().await;
-    scene.after(Duration::from_mins(1)).await;
-    (scene.lane.last_answered, scene.lane.last_heard) = (Some(Instant::now()), Some(Instant::now()));
-    assert_eq!(faults(&scene), 1, "it was left out");
-    // Of none.
-    let mut scene = Scene::acted().await;
-    scene.after(Duration::from_mins(1)).await;
-    (scene.lane.last_answered, scene.lane.last_heard) = (Some(sent - MS), Some(sent));
-    assert_eq!(faults(&scene), 1, "nothing is answered");
-}
-
-#[tokio::test(start_paused = true)]
 async fn what_was_due_by_a_schedule_and_is_refused_has_no_answer() {
     for (reason, unanswered) in [(R::DecisionOver, 1), (R::Overloaded, 0)] {
         let (mut scene, _) = silent().await;
@@ -408,16 +351,4 @@ async fn what_was_due_by_a_schedule_and_is_refused_has_no_answer() {
         let totals = scene.outcome().totals();
         assert_eq!(totals.counts().of(Count::Unanswered), unanswered, "{reason:?}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_a_schedule_before_has_sent_has_no_answer_at_the_end() {
-    let (mut scene, _) = silent().await;
-    scene.lane.follow(Instant::now(), None);
-    scene.after(Duration::from_secs(1)).await;
-    let (answered, _all_answered) = tokio::sync::mpsc::channel(1);
-    scene.lane.rest(Instant::now(), answered);
-    let totals = scene.outcome().totals();
-    let [offered, unanswered] = [Count::Offered, Count::Unanswered].map(|count| totals.counts().of(count));
-    assert_eq!(offered, unanswered, "the answer that was sent did not come");
 }
