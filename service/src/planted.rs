@@ -22,6 +22,8 @@ pub(crate) enum Bug {
     StreamPanics,
     /// A Play stream panics when what its client is told is taken out.
     TellingPanics,
+    /// The folder of the redo log can't be synced.
+    FolderSyncFails,
 }
 
 thread_local! {
@@ -33,6 +35,11 @@ thread_local! {
 /// Plants a bug in all that runs on this thread.
 pub(crate) fn plant(bug: Bug) {
     PLANTED.set(Some(bug));
+}
+
+/// Takes it out again.
+pub(crate) fn take_out() {
+    PLANTED.set(None);
 }
 
 pub(crate) fn is(bug: Bug) -> bool {

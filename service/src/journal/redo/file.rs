@@ -8,6 +8,8 @@ use twox_hash::XxHash3_128;
 
 use super::frame::{Frame, SECTOR_BYTES, Salt};
 use crate::journal::sqlite::private_file;
+#[cfg(test)]
+use crate::planted::{self, Bug};
 
 /// The number of a file: they go up one by one.
 pub(crate) type FileNumber = u64;
@@ -35,7 +37,8 @@ pub(crate) struct RedoFile {
 }
 
 impl RedoFile {
-    /// Makes a file of this length, all of it written.
+    /// Makes a file of this length, all of it written, also in the place of one with its number. An error comes before it has its name, which
+    /// is durable once the folder is [synced](sync_names).
     pub(super) fn make(folder: &Path, number: FileNumber, bytes: u64) -> io::Result<Self> {
         let part = folder.join(PART);
         let file = private_file(&part)?;
@@ -47,7 +50,8 @@ impl RedoFile {
         written
     }
 
-    /// Makes this file another one, without what is in it. It has to be [taken](Self::take), and stays so until it is that one.
+    /// Makes this file another one, without what is in it. It has to be [taken](Self::take), and stays so until it is that one. Its name is
+    /// durable once the folder is [synced](sync_names).
     pub(super) fn make_again(&self, folder: &Path, number: FileNumber) -> io::Result<Self> {
         let part = folder.join(PART);
         fs::rename(path(folder, self.number), &part)?;
@@ -70,7 +74,6 @@ impl RedoFile {
         write_at(&file, &header(number, salt), 0)?;
         file.sync_all()?;
         fs::rename(part, path(folder, number))?;
-        File::open(folder)?.sync_all()?;
         Ok(Self { number, salt, file, bytes })
     }
 
@@ -113,6 +116,15 @@ impl RedoFile {
     pub(super) fn take(&self) -> bool {
         self.file.try_lock().is_ok()
     }
+}
+
+/// Makes the names of the files in a folder durable.
+pub(super) fn sync_names(folder: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    if planted::is(Bug::FolderSyncFails) {
+        return Err(io::Error::other("planted"));
+    }
+    File::open(folder)?.sync_all()
 }
 
 /// Makes a file that has so many zeros and nothing else.

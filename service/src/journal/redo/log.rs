@@ -31,10 +31,19 @@ pub(crate) struct RedoLog {
     last: Sequence,
     /// Bytes of all files.
     bytes: u64,
+    names: Names,
     /// A commit failed half way: nothing is written behind it.
     is_suspect: bool,
     /// After no file could be made ahead: how many commits are left before that is tried again.
     paused_for: u32,
+}
+
+/// Whether the names of all files are durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Durable,
+    /// One has taken the place of another, which may be back after a loss of power: it gets no commit yet.
+    ToSync,
 }
 
 /// How long the redo log is.
@@ -77,6 +86,7 @@ impl RedoLog {
         let make = |number| RedoFile::make(folder, number, size.file_bytes).map(Arc::new);
         let current = make(after + 1)?;
         let next = VecDeque::from([make(after + 2)?]);
+        file::sync_names(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             size,
@@ -86,6 +96,7 @@ impl RedoLog {
             next,
             spares: VecDeque::new(),
             last,
+            names: Names::Durable,
             is_suspect: false,
             paused_for: 0,
         })
@@ -114,6 +125,9 @@ impl RedoLog {
         let length = frame.len() as u64;
         if self.is_suspect || self.end + length > self.current.bytes {
             self.switch(length).map_err(WriteError::NotBegun)?;
+        }
+        if self.end == SECTOR_BYTES as u64 && self.names == Names::ToSync {
+            self.sync_names().map_err(WriteError::NotBegun)?;
         }
         let sequence = self.last.next();
         let bytes = frame.seal(self.current.salt, sequence, first);
@@ -157,8 +171,16 @@ impl RedoLog {
         let more = room - file.bytes;
         self.has_room_for(more)?;
         let longer = RedoFile::make(&self.folder, file.number, room)?;
+        // From here on the other has no name: whatever fails now, this one is the file with that number.
+        self.names = Names::ToSync;
         self.bytes += more;
         Ok(Arc::new(longer))
+    }
+
+    fn sync_names(&mut self) -> io::Result<()> {
+        file::sync_names(&self.folder)?;
+        self.names = Names::Durable;
+        Ok(())
     }
 
     /// Whether the file after the next is not there yet, so that a commit would wait for it.
@@ -192,6 +214,8 @@ impl RedoLog {
             self.has_room_for(file_bytes)?;
             RedoFile::make(&self.folder, number, file_bytes)?
         };
+        // Else it is made again under this number.
+        self.sync_names()?;
         self.bytes += file_bytes;
         self.next.push_back(Arc::new(prepared));
         Ok(())
@@ -254,6 +278,7 @@ impl RedoLog {
 mod tests {
     use super::*;
     use crate::journal::redo::{Frame, Kind, Unreadable, walk};
+    use crate::planted::{Bug, plant, take_out};
 
     const SIZE: RedoSize = RedoSize { file_bytes: 4096, most_bytes: u64::MAX };
 
@@ -316,6 +341,38 @@ mod tests {
             write(&mut log, "second").unwrap();
             write(&mut log, "third").unwrap();
             assert_eq!(found(folder.path()), texts(8, &["first", "second", "third"]), "{is_there}");
+        }
+    }
+
+    /// Nothing that was acknowledged is in a file without a name, as a kill would lose it.
+    #[test]
+    fn a_longer_file_is_the_one_with_its_number_whatever_fails_behind_that() {
+        let too_long = "a".repeat(2 * 4096);
+        for commits_before in [0, 1] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut log = begun(folder.path());
+            let mut written = vec!["first".to_owned(); commits_before];
+            for text in &written {
+                write(&mut log, text).unwrap();
+            }
+            plant(Bug::FolderSyncFails);
+            for _ in 0..2 {
+                let error = write(&mut log, &too_long).unwrap_err();
+                assert!(matches!(error, WriteError::NotBegun(_)), "{error}");
+            }
+            // What has room in the file of before goes on, and gets no commit in another one.
+            while let Ok(_commit) = write(&mut log, "short") {
+                written.push("short".to_owned());
+            }
+            assert_eq!(log.current(), 1);
+            take_out();
+            let number = log.current() + 3;
+            while log.current() < number {
+                write(&mut log, "later").unwrap();
+                written.push("later".to_owned());
+            }
+            let expected: Vec<_> = (8..).zip(written).collect();
+            assert_eq!(found(folder.path()), expected, "{commits_before}");
         }
     }
 
