@@ -64,6 +64,7 @@ fn database(folder: &Folder) -> Result<Recovery, OpenError> {
         verify::is_there(&found, folder)?;
         verify::database(&found, Depth::All)?;
         let redo = fold::look(&found, folder.path())?;
+        redo.ends_are_stored(&found.conn)?;
         // As a start would find it. It is taken back with the connection.
         fold::begin(&found.conn, &redo, limits::SEGMENT_ROWS)?;
         let (_, mut recovery) = recover::scan(&found.conn, found.schema)?;

@@ -38,14 +38,13 @@ pub(super) struct Redo {
 /// Looks at what there is beside a database. Nothing is changed.
 ///
 /// # Errors
-/// [`OpenError::Redo`] if it is damaged, and [`OpenError::Damaged`] if the database is, as it shows.
+/// [`OpenError::Redo`] if it is damaged.
 pub(super) fn look(found: &Found, folder: &Path) -> Result<Redo, OpenError> {
     let redo = look_anyhow(found, folder)?;
-    if let Some(damage) = redo.damage() {
-        return Err(OpenError::Redo { damage: damage.clone() });
+    match redo.damage() {
+        None => Ok(redo),
+        Some(damage) => Err(OpenError::Redo { damage: damage.clone() }),
     }
-    redo.ends_are_stored(&found.conn)?;
-    Ok(redo)
 }
 
 /// The same, as far as it can be read.
@@ -188,7 +187,11 @@ impl Redo {
         Ok(lost)
     }
 
-    fn ends_are_stored(&self, conn: &Connection) -> Result<(), OpenError> {
+    /// Whether none is lost.
+    ///
+    /// # Errors
+    /// [`OpenError::Damaged`] if one is.
+    pub(super) fn ends_are_stored(&self, conn: &Connection) -> Result<(), OpenError> {
         match self.lost_ends(conn)?.into_iter().next() {
             None => Ok(()),
             Some(what) => Err(OpenError::Damaged { what }),

@@ -41,6 +41,7 @@ impl Opened {
         verify::is_there(&found, &folder)?;
         verify::database(&found, Depth::Start)?;
         let redo = fold::look(&found, folder.path())?;
+        redo.ends_are_stored(&found.conn)?;
         fold::begin(&found.conn, &redo, options.segment_rows)?;
         let (mut live, mut recovery) = recover::scan(&found.conn, found.schema)?;
         verify::results(&found, Depth::Start, &mut recovery)?;
