@@ -223,7 +223,7 @@ pub enum AbortReason {
     NonceMissing,
     /// Nothing happened for too long.
     Idle,
-    /// It was cancelled.
+    /// It was cancelled, or before its deal a match of its deal set could not go on.
     Cancelled,
     /// It had not ended when the backup was taken that its server was restored from.
     Restored,

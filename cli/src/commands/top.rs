@@ -1,5 +1,6 @@
 //! `zetema top`.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ use crate::output::{self, Format};
 use crate::scrape;
 use crate::screen::Screen;
 
+/// Over how long busy processors are counted: a server tells whole seconds of them.
+const PROCESSORS_OVER: Duration = Duration::from_secs(10);
 /// Stages that are shown.
 const STAGES: usize = 8;
 /// RPCs that are shown: the busiest, and as many as there is room for.
@@ -31,6 +34,8 @@ On a terminal the picture is drawn anew until Ctrl-C; otherwise each follows the
 object a line: server (as of zetema status), interval_s, matches_per_s, actions_per_s, processors, stages and
 rpcs. A stage is action (the whole way) or a part of it, with per_s, p50_ms and p99_ms; rpcs have calls and
 streams per_s, errors_per_s, p50_ms and p99_ms, the busiest first. Times are null where there was nothing.
+Processors are those that were busy in the last ten seconds, within a tenth, since a server tells whole
+seconds of them; null until there were ten.
 
 Examples:
   zetema top
@@ -56,6 +61,8 @@ impl Top {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
         let mut before = (Instant::now(), page.read().await?);
+        let mut processors = Processors::default();
+        processors.busy(before.0, &before.1);
         let mut left = self.count.map(NonZeroU32::get);
         while left != Some(0) {
             ticks.tick().await;
@@ -73,7 +80,8 @@ impl Top {
                 }
             };
             let since = now.0.duration_since(before.0);
-            let picture = Picture::new(&self.address.server, &before.1, &now.1, since);
+            let processors = processors.busy(now.0, &now.1);
+            let picture = Picture::new(&self.address.server, &before.1, &now.1, since, processors);
             match (self.format.format, &mut screen) {
                 (Format::Json, _) => output::print_json_line(&picture)?,
                 (Format::Table, Some(screen)) => screen.draw(&picture.text(screen.room()))?,
@@ -92,10 +100,32 @@ struct Picture {
     interval_s: f64,
     matches_per_s: f64,
     actions_per_s: f64,
-    /// How many were busy.
-    processors: f64,
+    /// How many were busy, where that is known.
+    processors: Option<f64>,
     stages: Vec<Took>,
     rpcs: Vec<Call>,
+}
+
+/// The processors' time that a server has had, as it told it in the last readings.
+#[derive(Debug, Default)]
+struct Processors(VecDeque<(Instant, f64)>);
+
+impl Processors {
+    /// Takes a reading in. The answer is how many were busy since the last one that is old enough to tell.
+    fn busy(&mut self, at: Instant, scrape: &Scrape) -> Option<f64> {
+        let seconds = scrape.reading().processor_seconds?;
+        // A server that was started anew counts from 0.
+        if self.0.back().is_some_and(|(_, before)| *before > seconds) {
+            self.0.clear();
+        }
+        self.0.push_back((at, seconds));
+        let is_old = |(then, _): &(Instant, f64)| at.duration_since(*then) >= PROCESSORS_OVER;
+        while self.0.get(1).is_some_and(is_old) {
+            self.0.pop_front();
+        }
+        let (then, before) = self.0.front().filter(|first| is_old(first))?;
+        Some((seconds - before) / at.duration_since(*then).as_secs_f64())
+    }
 }
 
 /// How long something took.
@@ -117,7 +147,7 @@ struct Call {
 }
 
 impl Picture {
-    fn new(server: &str, before: &Scrape, after: &Scrape, since: Duration) -> Self {
+    fn new(server: &str, before: &Scrape, after: &Scrape, since: Duration, processors: Option<f64>) -> Self {
         let seconds = since.as_secs_f64().max(f64::EPSILON);
         // A server that was started anew counts from 0.
         let per_s = |then: f64, now: f64| if now >= then { (now - then) / seconds } else { now / seconds };
@@ -167,7 +197,7 @@ impl Picture {
             interval_s: since.as_secs_f64(),
             matches_per_s: rate(metrics::MATCHES_CREATED),
             actions_per_s: rate(metrics::ACTIONS),
-            processors: rate("process_cpu_seconds_total"),
+            processors,
             stages,
             rpcs,
         }
@@ -177,11 +207,11 @@ impl Picture {
     fn text(&self, room: usize) -> String {
         let ms = |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
         let mut text = format!(
-            "{}\n\n{:.0} matches created a second, {:.0} actions a second, {:.2} processors busy\n\n",
+            "{}\n\n{:.0} matches created a second, {:.0} actions a second, {} processors busy\n\n",
             self.server.text(),
             self.matches_per_s,
             self.actions_per_s,
-            self.processors
+            self.processors.map_or_else(|| "-".to_owned(), |busy| format!("{busy:.1}"))
         );
         let line = |name: &str, per_s: &str, errors: &str, p50: &str, p99: &str| {
             format!("{:<24} {per_s:>10} {errors:>10} {p50:>10} {p99:>10}\n", output::plain(name))
@@ -231,7 +261,7 @@ mod tests {
     #[test]
     fn what_happened_between_two_readings_is_shown_the_slowest_stage_first() {
         let [before, after] = [scrape(10, 5, 1, 0, 0), scrape(30, 25, 5, 100, 100)];
-        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(2));
+        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(2), None);
         assert_eq!(picture.actions_per_s, 10.0);
         let names: Vec<&str> = picture.stages.iter().map(|took| took.stage.as_str()).collect();
         assert_eq!(names, ["action", "journal", "inbox"]);
@@ -243,6 +273,33 @@ mod tests {
     }
 
     #[test]
+    fn busy_processors_are_those_of_the_last_ten_seconds() {
+        let check = |readings: &[(u64, f64)], expected: &[Option<f64>]| {
+            let (begun, mut processors) = (Instant::now(), Processors::default());
+            let busy = readings.iter().map(|(at, seconds)| {
+                let page = format!("process_cpu_seconds_total {seconds}\n");
+                processors.busy(begun + Duration::from_secs(*at), &Scrape::parse(&page).unwrap())
+            });
+            assert_eq!(busy.collect::<Vec<_>>(), expected, "{readings:?}");
+        };
+        check(&[(0, 7.0), (9, 9.0), (10, 12.0)], &[None, None, Some(0.5)]);
+        // Of the readings that are old enough the last one counts.
+        check(&[(0, 0.0), (5, 5.0), (10, 5.0), (15, 10.0)], &[None, None, Some(0.5), Some(0.5)]);
+        // Readings may be further from one another.
+        check(&[(0, 0.0), (60, 30.0), (120, 30.0)], &[None, Some(0.5), Some(0.0)]);
+        // Started anew.
+        check(&[(0, 50.0), (10, 60.0), (11, 1.0), (21, 2.0)], &[None, Some(1.0), None, Some(0.1)]);
+    }
+
+    #[test]
+    fn processors_of_which_a_server_does_not_tell_are_none_that_rest() {
+        let scrape = Scrape::parse("zetema_ready 1\n").unwrap();
+        assert_eq!(Processors::default().busy(Instant::now(), &scrape), None);
+        let picture = Picture::new("http://here", &scrape, &scrape, Duration::from_secs(1), None);
+        assert!(picture.text(usize::MAX).contains(", - processors busy"));
+    }
+
+    #[test]
     fn a_picture_has_as_many_lines_as_there_is_room_for() {
         let page = |count: u32| {
             let rpcs = (0..20).map(|rpc| format!("zetema_rpc_requests_total{{rpc=\"{rpc}\"}} {count}\n"));
@@ -251,7 +308,7 @@ mod tests {
                 stages.map(|stage| format!("zetema_stage_seconds_count{{stage=\"{stage}\"}} {count}\n"));
             Scrape::parse(&rpcs.chain(stages).collect::<String>()).unwrap()
         };
-        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1));
+        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1), None);
         // A terminal of 24 lines has the cursor's beside.
         for (room, lines) in [(LEAST_LINES, LEAST_LINES), (23, 23), (usize::MAX, OTHER_LINES + 4 + RPCS)] {
             assert_eq!(picture.text(room).lines().count(), lines, "{}", picture.text(room));
@@ -268,7 +325,7 @@ mod tests {
             );
             Scrape::parse(&page).unwrap()
         };
-        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1));
+        let picture = Picture::new("http://here", &page(0), &page(1), Duration::from_secs(1), None);
         let text = picture.text(usize::MAX);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains("\\u{1b}[2J") && text.contains("mine"), "{text}");
@@ -278,7 +335,7 @@ mod tests {
     fn a_server_that_does_not_say_when_it_was_started_is_not_as_old_as_time() {
         let picture = |page: &str| {
             let scrape = Scrape::parse(page).unwrap();
-            Picture::new("http://here", &scrape, &scrape, Duration::from_secs(1)).text(usize::MAX)
+            Picture::new("http://here", &scrape, &scrape, Duration::from_secs(1), None).text(usize::MAX)
         };
         assert!(
             picture("zetema_ready 1\n").starts_with("zetema of an unknown version at http://here: ready\n")
@@ -290,7 +347,7 @@ mod tests {
     #[test]
     fn a_server_that_was_started_anew_counts_from_nothing() {
         let [before, after] = [scrape(30, 5, 0, 100, 100), scrape(10, 0, 0, 10, 10)];
-        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(1));
+        let picture = Picture::new("http://here", &before, &after, Duration::from_secs(1), None);
         assert_eq!(picture.actions_per_s, 10.0);
         let inbox = picture.stages.iter().find(|took| took.stage == "inbox").unwrap();
         assert_eq!(inbox.per_s, 10.0);

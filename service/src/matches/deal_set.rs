@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use zetema_rules::fair::{Nonce, NonceHash};
 use zetema_rules::{AbortReason, Outcome};
 
@@ -14,14 +15,38 @@ use crate::table::{Abort, Command, DealSet, Entrant, Rejection, Table};
 
 /// What a match tells its deal set, each at most once in a run.
 enum Report {
-    Joined { match_id: MatchId, hashes: Vec<Option<NonceHash>> },
-    NoncesIn { match_id: MatchId, nonces: Vec<Nonce> },
-    Dealt { entrants: Arc<[Entrant]> },
+    Joined {
+        match_id: MatchId,
+        hashes: Vec<Option<NonceHash>>,
+    },
+    NoncesIn {
+        match_id: MatchId,
+        nonces: Vec<Nonce>,
+    },
+    Dealt {
+        entrants: Arc<[Entrant]>,
+    },
     Aborted(Abort),
+    /// It does not run any more, and had said neither of these.
+    Lost,
 }
 
 /// The reports of one match.
 const REPORTS_PER_MATCH: usize = 4;
+
+/// How long it waits at first, and at most, before it asks anew what is not known.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// A deal set that runs, for its matches to begin.
+pub(super) struct RunningDealSet(mpsc::Sender<Report>);
+
+impl RunningDealSet {
+    /// The line of one of its matches.
+    pub(super) fn member(&self) -> DealSetMember {
+        DealSetMember { reports: self.0.clone(), told: Told::Nothing }
+    }
+}
 
 /// A table's line to its deal set.
 pub(super) struct DealSetMember {
@@ -63,34 +88,31 @@ impl DealSetMember {
     }
 }
 
-/// Makes the lines of the matches of a deal set, and runs the set until its matches are dealt or aborted.
-pub(super) fn start(matches: &Matches, set: DealSet) -> HashMap<MatchId, DealSetMember> {
+impl Drop for DealSetMember {
+    fn drop(&mut self) {
+        if self.told < Told::AllThereIs {
+            self.tell(Told::AllThereIs, Report::Lost);
+        }
+    }
+}
+
+/// Runs a deal set until its matches are dealt or aborted.
+pub(super) fn start(matches: &Matches, set: DealSet) -> RunningDealSet {
     let (reports, inbox) = mpsc::channel(REPORTS_PER_MATCH * set.matches.len());
-    let member = |_| DealSetMember { reports: reports.clone(), told: Told::Nothing };
-    let members: HashMap<_, _> = set.matches.iter().map(|id| (*id, member(id))).collect();
     matches.spawn(run(matches.clone(), set, inbox));
-    members
+    RunningDealSet(reports)
 }
 
 async fn run(matches: Matches, set: DealSet, mut inbox: mpsc::Receiver<Report>) {
     let mut hashes = HashMap::new();
     let mut nonces = HashMap::new();
-    // A match that was over before a restart says nothing: its record does.
+    // A match that does not run since a restart says nothing: its record does.
     for match_id in set.matches.iter() {
-        if matches.handle(*match_id).is_none()
-            && let Ok(past) = matches.past(*match_id).await
-        {
-            let command = match past.table().outcome() {
-                _ if !past.table().entrants().is_empty() => {
-                    Command::DealSetComplete { entrants: past.table().entrants() }
-                }
-                Some(Outcome::Aborted { reason, .. }) => {
-                    Command::DealSetAborted(Abort { reason: *reason, seats: Vec::new() })
-                }
-                _ => continue,
-            };
-            // Its setup was complete, so that of the others was too.
-            tell_all(&matches, &set, &Command::DealSetJoined).await;
+        if let Some(command) = without_running(&matches, *match_id).await {
+            if let Command::DealSetComplete { .. } = command {
+                // Its setup was complete, so that of the others was too.
+                tell_all(&matches, &set, &Command::DealSetJoined).await;
+            }
             return tell_all(&matches, &set, &command).await;
         }
     }
@@ -125,8 +147,39 @@ async fn run(matches: Matches, set: DealSet, mut inbox: mpsc::Receiver<Report>) 
             Report::Aborted(abort) => {
                 return tell_all(&matches, &set, &Command::DealSetAborted(abort)).await;
             }
+            Report::Lost => return tell_all(&matches, &set, &lost()).await,
         }
     }
+}
+
+/// What a match that does not run has to say to its set; `None` if it runs, or the server stops.
+async fn without_running(matches: &Matches, match_id: MatchId) -> Option<Command> {
+    let stop = matches.stopping();
+    let mut wait = FIRST_WAIT;
+    while matches.handle(match_id).is_none() && !stop.is_cancelled() {
+        match matches.past(match_id).await {
+            Ok(past) if !past.table().entrants().is_empty() => {
+                return Some(Command::DealSetComplete { entrants: past.table().entrants() });
+            }
+            Ok(past) => {
+                let Some(Outcome::Aborted { reason, .. }) = past.table().outcome() else {
+                    return Some(lost());
+                };
+                return Some(Command::DealSetAborted(Abort { reason: *reason, seats: Vec::new() }));
+            }
+            Err(Rejection::OutcomeUnknown | Rejection::Stopping) => {}
+            Err(_) => return Some(lost()),
+        }
+        // It can't be read now. The wait is over early if the server stops.
+        let _ = timeout(wait, stop.cancelled()).await;
+        wait = (wait * 2).min(LAST_WAIT);
+    }
+    None
+}
+
+/// What ends a set before the deal of which a match can't go on: its seats would wait for nothing.
+fn lost() -> Command {
+    Command::DealSetAborted(Abort { reason: AbortReason::Cancelled, seats: Vec::new() })
 }
 
 /// All seats of all matches, in the order of the set: the order of the nonces in the seed.
@@ -151,21 +204,15 @@ fn entrants(
     set.matches.iter().flat_map(of_match).collect()
 }
 
-/// Ends the matches of a set before the deal, as one of them was cancelled that could not tell the others.
-pub(super) async fn cancel(matches: Matches, set: DealSet) {
-    let abort = Abort { reason: AbortReason::Cancelled, seats: Vec::new() };
-    tell_all(&matches, &set, &Command::DealSetAborted(abort)).await;
-}
-
 /// Tells every match of the set, each until it has heard.
 async fn tell_all(matches: &Matches, set: &DealSet, command: &Command) {
     for match_id in set.matches.iter() {
-        let mut wait = Duration::from_millis(50);
+        let mut wait = FIRST_WAIT;
         while let Err(Rejection::OutcomeUnknown) =
             matches.command(*match_id, command.clone(), matches.arrival(None)).await
         {
             tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(Duration::from_secs(5));
+            wait = (wait * 2).min(LAST_WAIT);
         }
     }
 }

@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use super::Matches;
 use super::past::unreadable;
 use super::places::Place;
 use super::recover::Common;
 use super::storage::{Storage, Stored};
-use super::{Matches, deal_set};
 use crate::journal::{MatchId, ReadError, StoredMatch};
 use crate::own_task::to_its_end;
-use crate::table::{self, Command, DealSetId, Deals, Decided, Done, Rejection};
+use crate::table::{self, Command, DealSetId, Decided, Done, Rejection};
 
 /// Such matches. They may go on after another start, so they hold the cards of their deal sets as if they ran.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl Matches {
 
     /// Cancels a match that can't go on; `None` if it is none. What is stored of it has to replay.
     ///
-    /// Boxed, for the matches of its deal set are told by a command, and a command may come here.
+    /// Boxed, or every command would have room for it.
     pub(super) fn cancel_lost(&self, match_id: MatchId) -> BoxFuture<'_, Option<Cancelled>> {
         async move {
             if !self.shared.lost.has(match_id) {
@@ -141,7 +141,6 @@ impl Matches {
         let limits = &self.shared.config.limits;
         let journal = self.shared.config.journal.clone();
         let mut storage = Storage::new(journal, limits.first_retry, limits.last_retry);
-        let dealt = table.is_dealt();
         match storage.write(&table, entries, self.now()).await {
             Stored::Durable(entries) => {
                 for entry in entries {
@@ -153,11 +152,6 @@ impl Matches {
         }
         tracing::warn!(%match_id, "a match that could not go on was cancelled");
         self.shared.lost.end(match_id);
-        if let Deals::Shared(set) = &table.created().deals
-            && !dealt
-        {
-            self.spawn(deal_set::cancel(self.clone(), set.clone()));
-        }
         Ok(Some(Done::Cancelled))
     }
 }

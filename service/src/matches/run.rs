@@ -1,6 +1,6 @@
 //! How tables run: each in a task of its own, which others find as long as it does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
@@ -8,7 +8,7 @@ use tokio::sync::{Mutex, Notify, Semaphore, mpsc, watch};
 
 use super::Matches;
 use super::alarm::Alarm;
-use super::deal_set::{self, DealSetMember};
+use super::deal_set::{self, RunningDealSet};
 use super::hold::Holder;
 use super::live_bytes::Held;
 use super::message::{Counts, Handle};
@@ -18,7 +18,6 @@ use super::storage::Storage;
 use super::subscribers::Subscribers;
 use super::task::{Over, TableTask};
 use crate::challenges::Taken;
-use crate::journal::MatchId;
 use crate::limits;
 use crate::table::{DealSetId, Deals, Entry, MatchInfo, Moment, Table};
 use crate::traces::Trace;
@@ -41,11 +40,10 @@ impl Matches {
         for (mut task, info, set, place) in tasks {
             if let Some((set, shared_bytes)) = set {
                 let runs = sets.entry(set.id).or_insert_with(|| SetThatRuns {
-                    members: deal_set::start(self, set),
+                    set: deal_set::start(self, set),
                     shared: Arc::new(self.shared.live_bytes.hold(shared_bytes)),
                 });
-                let member = runs.members.remove(&info.match_id);
-                task.deal_set = member.map(|member| (member, Arc::clone(&runs.shared)));
+                task.deal_set = Some((runs.set.member(), Arc::clone(&runs.shared)));
             }
             let run = Run { matches: self.clone(), info, over: None, place: Some(place) };
             self.spawn(run.of(task));
@@ -130,7 +128,7 @@ pub(super) struct Beginning {
 
 /// A deal set that begins to run.
 struct SetThatRuns {
-    members: HashMap<MatchId, DealSetMember>,
+    set: RunningDealSet,
     /// What its matches share in memory, as long as one of them runs.
     shared: Arc<Held>,
 }

@@ -1,7 +1,9 @@
 //! Matches that share their deals.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::task::yield_now;
 use zetema_proto::Views;
 use zetema_rules::fair::Nonce;
 use zetema_rules::{AbortReason, DealingKind, Outcome, Preset};
@@ -10,7 +12,7 @@ use zetema_rules::{NamedTimeControl, TimeControl};
 use super::fake::{FakeJournal, Fate};
 use super::harness::*;
 use crate::encoding::{decode_entry, decode_record, encode_entry};
-use crate::journal::{Payload, Quarantine, Version};
+use crate::journal::{Payload, Quarantine, ResultNumber, Version};
 use crate::limits::MAX_DEAL_SET_SEATS;
 use crate::matches::{Audience, CreateError, Limits, Matches, OpenError};
 use crate::table::{Change, Created, DealSpec, DealsKind, Entry, MatchInfo, MatchStage, Rejection};
@@ -309,19 +311,77 @@ async fn what_the_matches_of_a_set_share_is_in_memory_once_after_a_restart_too()
     assert_eq!(again.live_bytes(), 0);
 }
 
+/// A set of two of which no seat of the first match, and each of the second has joined.
+async fn one_joined(matches: &Matches) -> [MatchInfo; 2] {
+    let infos = create_set(matches).await;
+    join_all(matches, &infos[1]).await;
+    infos.try_into().unwrap()
+}
+
+async fn check_ended_with_its_set(matches: &Matches, waits: &MatchInfo) {
+    drain(&mut observe(matches, waits.match_id, 0, None).await).await;
+    let waited = matches.get(waits.match_id).await.unwrap();
+    let reason = AbortReason::Cancelled;
+    assert_eq!(waited.stage, MatchStage::Aborted);
+    assert_eq!(waited.outcome, Some(Outcome::Aborted { reason, seats: Vec::new() }));
+}
+
 #[tokio::test]
-async fn before_the_deal_a_match_that_could_not_go_on_ends_its_set_when_it_is_cancelled() {
+async fn before_the_deal_a_match_that_can_not_go_on_ends_its_set() {
     let journal = FakeJournal::new();
     let matches = open(&journal).await;
-    let infos = create_set(&matches).await;
-    join_all(&matches, &infos[1]).await;
+    let [halts, waits] = one_joined(&matches).await;
     journal.doom(&[Fate::Fenced]);
-    assert_eq!(matches.join(infos[0].match_id, access(0), None).await.unwrap_err(), Rejection::Damaged);
-    let lost = again(|| matches.get(infos[0].match_id)).await;
-    assert!(matches!(lost, Err(Rejection::MatchDamaged(_))), "{lost:?}");
-    assert_eq!(matches.get(infos[1].match_id).await.unwrap().stage, MatchStage::WaitingForSeats);
-    let cancelled = matches.cancel(infos[0].match_id).await.unwrap();
-    drain(&mut observe(&matches, infos[1].match_id, 0, None).await).await;
-    let other = matches.get(infos[1].match_id).await.unwrap();
-    assert_eq!((other.stage, &other.outcome), (MatchStage::Aborted, &cancelled.outcome));
+    assert_eq!(matches.join(halts.match_id, access(0), None).await.unwrap_err(), Rejection::Damaged);
+    check_ended_with_its_set(&matches, &waits).await;
+    matches.cancel(halts.match_id).await.unwrap();
+    for info in [halts, waits] {
+        decode_record(&matches.record(info.match_id).await.unwrap().record).unwrap().0.verify().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn before_the_deal_a_match_that_does_not_replay_ends_its_set_at_the_start() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let [broken, waits] = one_joined(&matches).await;
+    matches.stop().await;
+    journal.sneak(broken.match_id, Payload::new(vec![0xff; 3]).unwrap());
+    let (matches, recovered) = open_damaged(&journal, Limits::default()).await;
+    assert_eq!(recovered.damaged, [broken.match_id]);
+    check_ended_with_its_set(&matches, &waits).await;
+}
+
+#[tokio::test]
+async fn before_the_deal_a_match_that_is_quarantined_ends_its_set_at_the_start() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let [quarantined, waits] = one_joined(&matches).await;
+    matches.stop().await;
+    journal.quarantine(quarantined.match_id);
+    let matches = open(&journal).await;
+    check_ended_with_its_set(&matches, &waits).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_set_waits_for_what_can_not_be_read_at_the_start_of_a_match_of_it_that_is_over() {
+    let journal = FakeJournal::new();
+    let matches = open(&journal).await;
+    let [over, waits] = one_joined(&matches).await;
+    // The first is over, and the second has not heard so when the server stops.
+    journal.doom(&[Fate::WrittenUnknown, Fate::Fenced]);
+    again(|| matches.cancel(over.match_id)).await.unwrap();
+    while matches.lost() == 0 {
+        yield_now().await;
+    }
+    matches.stop().await;
+    journal.hide_record(ResultNumber::new(1));
+    let matches = open(&journal).await;
+    let reads = journal.reads();
+    while journal.reads() < reads + 3 {
+        tokio::time::advance(Duration::from_millis(50)).await;
+    }
+    assert_eq!(matches.get(waits.match_id).await.unwrap().stage, MatchStage::WaitingForSeats);
+    journal.show_records();
+    check_ended_with_its_set(&matches, &waits).await;
 }

@@ -66,6 +66,11 @@ impl FakeJournal {
         inner.hidden.push(hidden);
     }
 
+    /// What was hidden can be read again.
+    pub(in crate::matches::tests) fn show_records(&self) {
+        self.inner.lock().unwrap().hidden.clear();
+    }
+
     /// This result is not there any more.
     pub(crate) fn lose(&self, number: ResultNumber) {
         self.inner.lock().unwrap().lost.push(number);
