@@ -36,6 +36,7 @@ use zetema_service::{
     access::ADMIN_TOKEN_FILE,
     config::{Config, Number},
     server::Server,
+    webhooks::Allowed,
 };
 
 use common::{as_admin, channel, play_to, spec, start};
@@ -56,12 +57,14 @@ async fn health_is_told_for_the_server_and_for_each_service() {
 async fn a_file_of_cas_that_is_of_no_use_is_told_before_anything_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let webhook_ca = Some(folder.path().join("no.pem"));
-    let webhook_allow = "hooks.example.com".parse().unwrap();
-    let config = Config { webhook_ca, webhook_allow, ..Config::embedded(data.clone()) };
-    let error = Server::start(config).await.unwrap_err().to_string();
-    assert!(error.contains("webhook_ca") && error.contains("no.pem"), "{error}");
-    assert!(!data.exists(), "no journal was opened");
+    // No receiver may be allowed yet.
+    for allowed in [Allowed::default(), "hooks.example.com".parse().unwrap()] {
+        let webhook_ca = Some(folder.path().join("no.pem"));
+        let config = Config { webhook_ca, webhook_allow: allowed, ..Config::embedded(data.clone()) };
+        let error = Server::start(config).await.unwrap_err().to_string();
+        assert!(error.contains("webhook_ca") && error.contains("no.pem"), "{error}");
+        assert!(!data.exists(), "no journal was opened");
+    }
 }
 
 #[tokio::test]
@@ -84,6 +87,23 @@ async fn reflection_lists_every_service() {
     {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_message_to_reflection_has_no_more_room_than_one_to_any_other_small_service() {
+    let (_folder, server) = start().await;
+    let mut client = ServerReflectionClient::new(channel(&server).await);
+    let mut ask = async |length: usize| {
+        let request = ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::FileContainingSymbol("x".repeat(length))),
+        };
+        client.server_reflection_info(tokio_stream::iter([request])).await?.into_inner().message().await
+    };
+    assert_eq!(ask(15 * 1024).await.unwrap_err().code(), Code::NotFound, "there is no such symbol");
+    // tonic's reflection ends a stream whose message it can't read, and says no more.
+    assert!(ask(17 * 1024).await.unwrap().is_none());
     server.shutdown().await;
 }
 

@@ -218,9 +218,10 @@ impl Share {
         Self { rates, origin, token }
     }
 
-    /// One more request.
+    /// One more request. The address counts whatever the token is, so that who makes up tokens has no more than who has none.
     pub(crate) fn request(&self) -> Result<(), TooFast> {
-        let taken = self.take(Kind::Request, NonZeroU32::MIN);
+        let (rate, kind, one) = (&self.rates.requests, Kind::Request, NonZeroU32::MIN);
+        let taken = self.take_of_address(rate, kind, one).and_then(|()| self.take_of_token(rate, kind, one));
         if let (Err(_), Some(origin)) = (&taken, &self.origin) {
             origin.traffic.refused();
         }
@@ -274,12 +275,13 @@ impl Share {
         }
     }
 
-    /// So many more matches.
+    /// So many more matches, by a token that is known. It counts first: what it is refused is not taken from the others behind its
+    /// address, which may be a proxy's.
     pub(crate) fn create(&self, count: usize) -> Result<(), TooFast> {
-        match u32::try_from(count).ok().and_then(NonZeroU32::new) {
-            Some(count) => self.take(Kind::Create, count),
-            None => Ok(()),
-        }
+        let Some(count) = u32::try_from(count).ok().and_then(NonZeroU32::new) else { return Ok(()) };
+        let (rate, kind) = (&self.rates.creates, Kind::Create);
+        self.take_of_token(rate, kind, count)?;
+        self.take_of_address(rate, kind, count)
     }
 
     /// Waits for a turn to make a list or a record, behind others of the same address, and for room for it. None is made
@@ -331,20 +333,14 @@ impl Share {
         self.origin.as_ref().and_then(|origin| origin.traffic.verdict())
     }
 
-    /// The address counts whatever the token is, so that who makes up tokens has no more than who has none.
-    fn take(&self, kind: Kind, count: NonZeroU32) -> Result<(), TooFast> {
-        let rate = match kind {
-            Kind::Request | Kind::Message => &self.rates.requests,
-            Kind::Create => &self.rates.creates,
-        };
-        let by_address = rate.by_address.take(self.address(), count);
-        by_address.map_err(|wait| self.too_fast(kind, "address", wait))?;
-        match self.token {
-            Some(token) => {
-                rate.by_token.take(token, count).map_err(|wait| self.too_fast(kind, "token", wait))
-            }
-            None => Ok(()),
-        }
+    fn take_of_address(&self, rate: &Rate, kind: Kind, count: NonZeroU32) -> Result<(), TooFast> {
+        let taken = rate.by_address.take(self.address(), count);
+        taken.map_err(|wait| self.too_fast(kind, "address", wait))
+    }
+
+    fn take_of_token(&self, rate: &Rate, kind: Kind, count: NonZeroU32) -> Result<(), TooFast> {
+        let Some(token) = self.token else { return Ok(()) };
+        rate.by_token.take(token, count).map_err(|wait| self.too_fast(kind, "token", wait))
     }
 
     /// Counts it, and tells whoever looks for the address. Which token it was is known only when it is looked up.

@@ -7,6 +7,7 @@ use zetema_ladder::quota::Quota;
 
 use super::account::{BotAccount, BotState};
 use crate::journal::{Accounts, BotName, Owner, StoredOwner};
+use crate::limits;
 
 /// What memory has of the accounts.
 #[derive(Default)]
@@ -74,6 +75,14 @@ impl Known {
         count
     }
 
+    /// Whether this owner, as far as it is one that registered itself, leaves room for those whom the admin knows: a bot is never
+    /// forgotten, and strangers can make many owners of themselves.
+    pub(super) fn has_room_for_one_of(&self, owner: &Owner) -> bool {
+        let theirs = |bot: &&Arc<BotAccount>| self.owners.contains(&bot.owner);
+        !self.owners.contains(owner)
+            || self.by_name.values().filter(theirs).count() < limits::MAX_BOTS_OF_REGISTERED_OWNERS
+    }
+
     /// Owners that registered themselves.
     pub(super) fn registered_owners(&self) -> usize {
         self.owners.len()
@@ -82,5 +91,41 @@ impl Known {
     /// Whether there is, or was, an owner of this name, as far as accounts tell.
     pub(super) fn knows_owner(&self, name: &Owner) -> bool {
         self.owners.contains(name) || self.by_name.values().any(|bot| bot.owner == *name)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+    use crate::journal::{BotNumber, StoredBot, UnixMillis};
+
+    #[test]
+    fn owners_that_registered_themselves_leave_room_for_the_bots_of_others() {
+        let owner = |name: &str| Owner::new(name).unwrap();
+        let created_at = UnixMillis::new(1);
+        let bot = |number: usize| StoredBot {
+            number: BotNumber::new(number as u64),
+            name: BotName::new(format!("bot-{number}")).unwrap(),
+            owner: owner("stranger"),
+            description: None,
+            version: None,
+            fault_contact: None,
+            created_at,
+            retired_at: Some(created_at),
+        };
+        let strangers = ["stranger", "another"];
+        let known = |bots: usize| {
+            let owners = strangers.map(|name| StoredOwner { name: owner(name), created_at }).into();
+            let quota = Quota::new(4, 100).unwrap();
+            Known::new(Accounts { bots: (1..=bots).map(bot).collect(), owners }, quota)
+        };
+        let check = |bots, expected: [bool; 3]| {
+            let room =
+                ["stranger", "another", "known"].map(|name| known(bots).has_room_for_one_of(&owner(name)));
+            assert_eq!(room, expected, "{bots} bots");
+        };
+        check(limits::MAX_BOTS_OF_REGISTERED_OWNERS - 1, [true, true, true]);
+        check(limits::MAX_BOTS_OF_REGISTERED_OWNERS, [false, false, true]);
     }
 }

@@ -140,8 +140,11 @@ impl Bots {
         let bots = self.clone();
         to_its_end(async move {
             let updated = changes.of(bot.stored());
+            if updated == bot.stored() {
+                return Ok(bot);
+            }
             let (bot, _) = bots.change(&mut memory, updated, AccountTokens::Kept, None).await?;
-            tracing::info!(bot = %bot.name, "what is said of a bot was changed");
+            tracing::debug!(bot = %bot.name, "what is said of a bot was changed");
             Ok(bot)
         })
         .await

@@ -39,7 +39,7 @@ impl Bots {
             None if caller.is_some() && (has_played || self.has_token(&spec.name)) => {
                 return Err(BotError::NameTaken { name: spec.name.to_string() });
             }
-            None => self.new_bot(owner, spec)?,
+            None => self.new_bot(caller, owner, spec)?,
         };
         let bots = self.clone();
         to_its_end(async move {
@@ -106,7 +106,7 @@ impl Bots {
     }
 
     /// A bot that there is room for, by a name that is nobody's.
-    fn new_bot(&self, owner: Owner, spec: BotSpec) -> Result<StoredBot, BotError> {
+    fn new_bot(&self, caller: Option<&Owner>, owner: Owner, spec: BotSpec) -> Result<StoredBot, BotError> {
         let Shared { settings, clock, .. } = &*self.shared;
         let BotSpec { name, owner: _, description, version, fault_contact } = spec;
         let known = self.known();
@@ -128,6 +128,10 @@ impl Bots {
         }
         if known.bots() >= limits::MAX_BOTS {
             return too_many(limits::MAX_BOTS, "bots on this server, retired ones counted", instead);
+        }
+        if caller.is_some_and(|caller| !known.has_room_for_one_of(caller)) {
+            let what = "bots of owners that registered themselves, retired ones counted";
+            return too_many(limits::MAX_BOTS_OF_REGISTERED_OWNERS, what, instead);
         }
         let number = BotNumber::new(known.last_number() + 1);
         let created_at = clock.wall();

@@ -107,11 +107,11 @@ numbers! {
     RequestsPerSecondPerAddress "requests_per_second_per_address" "per second" 1 10_000_000 limits::DEFAULT_REQUESTS_PER_SECOND;
     /// Calls and Play messages from one address at once, after a pause
     RequestBurstPerAddress "request_burst_per_address" "requests" 1 10_000_000 limits::DEFAULT_REQUEST_BURST;
-    /// Matches created by one token
+    /// Matches created by one token, and changes of accounts and webhooks
     CreatesPerSecondPerToken "creates_per_second_per_token" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
     /// Matches created by one token at once, after a pause: a whole batch must fit in
     CreateBurstPerToken "create_burst_per_token" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;
-    /// Matches created from one address (of IPv6 from one /64)
+    /// Matches created from one address (of IPv6 from one /64), and changes of accounts and webhooks
     CreatesPerSecondPerAddress "creates_per_second_per_address" "per second" 1 1_000_000 limits::DEFAULT_CREATES_PER_SECOND;
     /// Matches created from one address at once, after a pause: a whole batch must fit in
     CreateBurstPerAddress "create_burst_per_address" "matches" 1_000 10_000_000 limits::DEFAULT_CREATE_BURST;

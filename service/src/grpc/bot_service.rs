@@ -9,7 +9,12 @@ use zetema_proto::{
 };
 
 use super::{
-    backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, play::conduct_to_wire,
+    backend::Backend,
+    caller::{Caller, count_change},
+    fault::Fault,
+    lists,
+    match_service::request_key,
+    play::conduct_to_wire,
     wire,
 };
 use crate::{
@@ -34,10 +39,11 @@ impl BotAdapter {
         Caller::of(&self.backend, request.metadata()).await
     }
 
-    /// Who calls: someone who has bots.
+    /// Who calls to change something: someone who has bots.
     async fn keeper<T>(&self, request: &Request<T>) -> Result<Caller, Fault> {
         let caller = self.caller(request).await?;
         caller.creator()?;
+        count_change(request)?;
         Ok(caller)
     }
 }
@@ -49,6 +55,7 @@ impl BotService for BotAdapter {
         request: Request<v1::RegisterOwnerRequest>,
     ) -> Result<Response<v1::RegisterOwnerResponse>, Status> {
         self.caller(&request).await?;
+        count_change(&request)?;
         let v1::RegisterOwnerRequest { owner } = request.into_inner();
         let name = owner_name(&owner)?.ok_or_else(|| Fault::from(FieldError::missing("owner")))?;
         let live = self.backend.matches.has_live_owner(&name);

@@ -1,18 +1,28 @@
 //! Who calls, and what that allows. Absent and forbidden look the same: `NOT_FOUND`.
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream, stream::BoxStream};
-use tonic::{Status, metadata::MetadataMap};
+use tonic::{Request, Status, metadata::MetadataMap};
 use zetema_proto::{FieldError, v1};
 
 use super::{backend::Backend, fault::Fault};
 use crate::{
     access::{self, Access, Bearer, Pass, SeatGrant},
+    admission::Share,
     bots::BotAccount,
     encoding::match_of_owner,
     journal::{self, BotToken, MatchId, Owner, Reader, Rotation},
     matches::SeatTokenWatch,
     table::{MatchInfo, Rejection, SeatAccess},
 };
+
+/// Counts a change of what the database keeps as a creation of whoever asks: all matches wait for one as for the other. By a token that
+/// is known.
+pub(super) fn count_change<T>(request: &Request<T>) -> Result<(), Fault> {
+    match request.extensions().get::<Share>() {
+        Some(share) => share.create(1).map_err(Fault::from),
+        None => Ok(()),
+    }
+}
 
 /// Who calls, and until when.
 pub(super) struct Caller {

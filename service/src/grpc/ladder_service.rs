@@ -355,7 +355,7 @@ fn results_filter(filter: Option<&v1::LadderResultFilter>) -> Result<ResultsFilt
     };
     let since: Option<UnixMillis> = time("since", since.as_ref())?;
     let before: Option<UnixMillis> = time("before", before.as_ref())?;
-    let reasons = reasons.iter().enumerate().map(reason).collect::<Result<_, _>>()?;
+    let reasons = lists::each_once(reasons.iter().enumerate().map(reason))?;
     Ok(ResultsFilter { bot, opponent, since, before, reasons })
 }
 

@@ -52,9 +52,24 @@ pub(super) fn filter(
     let within = |error: FieldError| Fault::from(error.within("filter"));
     let stage =
         |(i, &value): (usize, &i32)| stage(value, allowed).map_err(|error| error.at(i).within("states"));
-    let stages = states.iter().enumerate().map(stage).collect::<Result<_, _>>().map_err(within)?;
+    let stages = states.iter().enumerate().map(stage);
+    let stages = each_once(stages).map_err(within)?;
     let client_reference = reference(client_reference.as_deref()).map_err(within)?;
     Ok(ListFilter { reader, stages, client_reference })
+}
+
+/// What a filter names, each once: a request has room for a million, and every match is held against all of them.
+pub(super) fn each_once<T: PartialEq>(
+    named: impl Iterator<Item = Result<T, FieldError>>,
+) -> Result<Vec<T>, FieldError> {
+    let mut once = Vec::new();
+    for value in named {
+        let value = value?;
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    Ok(once)
 }
 
 /// The client reference that a filter names, if it names one.

@@ -76,7 +76,12 @@ impl ResultStreams {
                 "you have {own} streams of results open, the limit: close some"
             )));
         }
-        if all >= limits::MAX_RESULT_STREAMS {
+        // Owners leave the admin, who has to know of every match, the room that an owner has.
+        let most = match owner {
+            Some(_) => limits::MAX_RESULT_STREAMS - limits::MAX_RESULT_STREAMS_PER_OWNER,
+            None => limits::MAX_RESULT_STREAMS,
+        };
+        if all >= most {
             return Err(Fault::limit(format!(
                 "{all} streams of results are open, the limit: try again later"
             )));
@@ -182,5 +187,15 @@ mod tests {
         assert!(others.iter().all(Result::is_ok));
         open.pop();
         assert!(streams.room(owner("greedy")).is_ok(), "a stream that ended makes room");
+    }
+
+    #[test]
+    fn all_owners_together_leave_the_admin_its_room() {
+        let streams = ResultStreams::default();
+        let owner = |at: usize| Some(Owner::new(format!("o{}", at / 50)).unwrap());
+        let open: Vec<Room> = (0..2_000).map_while(|at| streams.room(owner(at)).ok()).collect();
+        assert_eq!(open.len(), limits::MAX_RESULT_STREAMS - limits::MAX_RESULT_STREAMS_PER_OWNER);
+        let admin: Vec<Room> = (0..2_000).map_while(|_| streams.room(None).ok()).collect();
+        assert_eq!(admin.len(), limits::MAX_RESULT_STREAMS_PER_OWNER);
     }
 }

@@ -9,7 +9,12 @@ use zetema_proto::{
 };
 
 use super::{
-    backend::Backend, caller::Caller, fault::Fault, lists, match_service::request_key, result_streams, wire,
+    backend::Backend,
+    caller::{Caller, count_change},
+    fault::Fault,
+    lists,
+    match_service::request_key,
+    result_streams, wire,
 };
 use crate::{
     admission::Share,
@@ -50,6 +55,8 @@ impl WebhookService for WebhookAdapter {
         request: Request<v1::CreateWebhookRequest>,
     ) -> Result<Response<v1::CreateWebhookResponse>, Status> {
         let caller = self.caller(&request).await?;
+        caller.creator()?;
+        count_change(&request)?;
         let request = request.into_inner();
         let body = v1::CreateWebhookRequest { request_id: String::new(), ..request.clone() };
         let key = request_key(&caller, &request.request_id, "CreateWebhook", &body)?;
@@ -100,6 +107,8 @@ impl WebhookService for WebhookAdapter {
         request: Request<v1::DeleteWebhookRequest>,
     ) -> Result<Response<v1::DeleteWebhookResponse>, Status> {
         let caller = self.caller(&request).await?;
+        caller.creator()?;
+        count_change(&request)?;
         let id = webhook_id(&request.get_ref().webhook_id)?;
         self.webhooks.delete(caller.creator()?, id).await.map_err(Fault::from)?;
         Ok(Response::new(v1::DeleteWebhookResponse {}))

@@ -35,6 +35,9 @@ pub const MAX_FAULT_CONTACT_BYTES: usize = 256;
 /// is kept when it is void, so that the bots and the owners that register themselves leave 3,000 of [`MAX_TOKENS`] to the admin at least.
 pub const MAX_BOTS: usize = 6_000;
 
+/// Those of them that owners may register who registered themselves: the others are for whom the admin knows.
+pub const MAX_BOTS_OF_REGISTERED_OWNERS: usize = MAX_BOTS / 2;
+
 /// Bots that one owner may ever register, retired ones too: their names are kept, so who registers and retires without end would use
 /// up [`MAX_BOTS`] alone.
 pub const MAX_BOTS_EVER_PER_OWNER: usize = 200;

@@ -95,7 +95,7 @@ pub const RECENT_RESULTS: u16 = 1_000;
 /// `WatchResults` streams open at once. Each may hold a [`RESULTS_PAGE`].
 pub const MAX_RESULT_STREAMS: usize = 1_000;
 
-/// Those of one owner, or of the admin, so that nobody can keep the others out.
+/// Those of one owner, or of the admin, so that nobody can keep the others out. All owners together leave the admin as many.
 pub const MAX_RESULT_STREAMS_PER_OWNER: usize = 100;
 
 /// How long a `WatchResults` stream is silent at most: as the wire promises.

@@ -93,6 +93,8 @@ pub(super) async fn accept(
             drop(room);
         });
     }
+    // Whoever comes now is refused: one that waits unanswered looks like a dead server.
+    drop(listener);
     connections.close();
     connections.wait().await;
 }

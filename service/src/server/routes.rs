@@ -66,7 +66,9 @@ pub(super) fn routes(
     let rpcs = Rpcs::new().map_err(tonic_reflection::server::Error::from)?;
     let health = HealthServer::new(health).max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES);
     let health = Services::new(health).into_axum_router().reset_fallback();
-    let reflection = Services::new(reflection().build_v1()?).add_service(reflection().build_v1alpha()?);
+    let v1 = reflection().build_v1()?.max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES);
+    let v1alpha = reflection().build_v1alpha()?.max_decoding_message_size(limits::MAX_SMALL_REQUEST_BYTES);
+    let reflection = Services::new(v1).add_service(v1alpha);
     let reflection =
         reflection.into_axum_router().reset_fallback().layer(middleware::from_fn(count_messages));
     let standard = over_web(health.merge(reflection), rates, &rpcs);

@@ -132,8 +132,8 @@ impl Network {
     /// A [`TrustError`].
     pub async fn open(allowed: Allowed, ca: Option<PathBuf>) -> Result<Self, TrustError> {
         let roots = match ca {
-            _ if allowed.is_empty() => RootCertStore::empty(),
             Some(path) => in_file(path)?,
+            None if allowed.is_empty() => RootCertStore::empty(),
             None => of_the_system().await,
         };
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

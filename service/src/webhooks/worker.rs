@@ -174,6 +174,8 @@ impl Worker {
                     biased;
                     () = progress.woken() => {
                         self.resending.wake();
+                        // It was asked for, so that it begins anew: none that was waited for is given up sooner for that.
+                        tries = Tries::new(self.patience);
                         break;
                     }
                     () = sleep_until(next) => break,

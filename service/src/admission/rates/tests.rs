@@ -77,6 +77,23 @@ fn a_batch_costs_as_many_creates_as_it_has_matches() {
 }
 
 #[test]
+fn what_a_token_is_refused_to_create_is_left_to_the_others_of_its_address() {
+    let rates = rates(&[
+        (Number::CreatesPerSecondPerToken, 1),
+        (Number::CreateBurstPerToken, 1_000),
+        (Number::CreatesPerSecondPerAddress, 1),
+        (Number::CreateBurstPerAddress, 2_000),
+    ]);
+    let [greedy, modest] = ["Bearer a", "Bearer b"].map(|token| share(&rates, ONE, Some(token)));
+    greedy.create(1_000).unwrap();
+    for _ in 0..10 {
+        assert_eq!(greedy.create(1_000).unwrap_err().by, "token");
+    }
+    modest.create(1_000).unwrap();
+    assert_eq!(share(&rates, ONE, Some("Bearer c")).create(1_000).unwrap_err().by, "address");
+}
+
+#[test]
 fn who_is_cut_for_flooding_connects_less_often() {
     let changes = [(Number::ConnectionsPerSecondPerAddress, 1), (Number::ConnectionBurstPerAddress, 42)];
     let rates = rates(&changes);

@@ -191,3 +191,12 @@ async fn every_list_takes_its_turn_along() {
     assert_eq!(seen.0, large.map(str::to_owned).collect());
     world.stop.cancel();
 }
+
+#[test]
+fn a_stage_that_a_filter_names_a_million_times_is_held_against_a_match_once() {
+    use v1::MatchState as S;
+    let states = [S::Playing, S::Aborted].map(i32::from).repeat(500_000);
+    let wanted = v1::MatchFilter { states, client_reference: None };
+    let filter = filter(&Bearer::Admin, Some(&wanted), Stages::Any).unwrap();
+    assert_eq!(filter.stages, [MatchStage::Playing, MatchStage::Aborted]);
+}

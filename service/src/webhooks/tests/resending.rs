@@ -126,6 +126,19 @@ async fn a_resend_during_the_last_attempt_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_that_waits_is_given_up_no_sooner_for_being_asked_for() {
+    let f = Fixture::new(|_| Answer::Says(404)).await;
+    f.end(1).await;
+    let id = f.webhook().await;
+    for heard_before in 1..=10 {
+        f.receiver.hears("an attempt", |heard| heard.len() == heard_before).await;
+        f.until("it waits", id, |info| info.trouble.is_some()).await;
+        assert_eq!((f.resend(id).await, f.info(id).dead_letters), (0, 0));
+    }
+    f.until("given up", id, |info| info.dead_letters == 1).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_due_is_sent_after_a_restart() {
     let (f, id) = with_dead_letters(2).await;
     f.receiver.behave(|_| Answer::Never);
