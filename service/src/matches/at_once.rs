@@ -140,9 +140,9 @@ impl Write {
             let match_id = table.table.match_id();
             let stored = table.storage.written(match_id, entries, outcome, begun);
             table.trace = whole;
-            let written = table.written(stored, begun, at);
-            table.trace = Trace::none();
             let Promise { command, arrival, .. } = &promise;
+            let written = table.written(stored, arrival.at.min(begun), at);
+            table.trace = Trace::none();
             let done = written.and_then(|()| table.table.done(command, *arrival).ok_or(Rejection::Damaged));
             (done, table.needs_its_task())
         }));

@@ -119,7 +119,8 @@ impl RunningTable {
     /// # Errors
     /// How its task is over.
     pub(super) async fn expire(&mut self) -> Result<(), Over> {
-        match self.expired(self.clock.now()) {
+        // Its alarm may be an earlier decision's, and ring before what was received in time has had its time to come in.
+        match self.expired(self.clock.now().before(limits::EXPIRY_SLACK)) {
             Some(changes) => self.write_or_stop(changes).await,
             None => Ok(()),
         }
@@ -225,7 +226,7 @@ impl RunningTable {
             match self.table.decide(command, arrival)? {
                 Decided::Already(done) => return Ok(done),
                 Decided::Write(changes) => {
-                    self.write(changes).await?;
+                    self.write_what_came(changes, arrival.at).await?;
                     return self.table.done(command, arrival).ok_or(Rejection::Damaged);
                 }
                 // It changes what is to be decided: this number is over then.
@@ -243,6 +244,12 @@ impl RunningTable {
 
     /// Makes changes durable, then applies and publishes them (I1).
     async fn write(&mut self, changes: Vec<Change>) -> Result<(), Rejection> {
+        self.write_what_came(changes, self.clock.now()).await
+    }
+
+    /// The same with changes that something brings about which came then. If it is not known how that ends, the clock stands there: who
+    /// was in time is so when it comes again.
+    async fn write_what_came(&mut self, changes: Vec<Change>, came: Moment) -> Result<(), Rejection> {
         let entries = self.entries(changes);
         let begun = self.clock.now();
         #[cfg(test)]
@@ -255,7 +262,7 @@ impl RunningTable {
         let asked = Instant::now();
         let journal = traces::stage!(self.trace, "journal").into_span();
         let stored = self.storage.write(&self.table, entries, begun).instrument(journal).await;
-        self.written(stored, begun, asked)
+        self.written(stored, came.min(begun), asked)
     }
 
     /// These changes, as they come about now.
@@ -264,8 +271,8 @@ impl RunningTable {
         changes.into_iter().map(|change| Entry { at, change }).collect()
     }
 
-    /// Takes in how a write ended that was begun then.
-    pub(super) fn written(&mut self, stored: Stored, begun: Moment, asked: Instant) -> Result<(), Rejection> {
+    /// Takes in how a write ended of what came then.
+    pub(super) fn written(&mut self, stored: Stored, came: Moment, asked: Instant) -> Result<(), Rejection> {
         match stored {
             Stored::Durable(entries) => {
                 let durable = Instant::now();
@@ -277,7 +284,7 @@ impl RunningTable {
                 applied
             }
             Stored::NotKnown => {
-                self.table.stop_clock(begun);
+                self.table.stop_clock(came);
                 Err(Rejection::OutcomeUnknown)
             }
             Stored::Lost => {

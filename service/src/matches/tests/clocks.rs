@@ -369,6 +369,39 @@ async fn while_it_is_not_known_what_is_stored_no_clock_runs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_received_in_time_may_come_in_later_also_behind_a_quick_answer() {
+    let (_, control) = controls().remove(0);
+    let mut duel = Duel::new(control).await;
+    // The alarm that its table has then rings three milliseconds after the next decision's time is out.
+    wait_ms(3).await;
+    duel.answer().await.unwrap();
+    wait_ms(Times::of(&control).first_over_ms() - 1).await;
+    let arrival = duel.arrival();
+    wait_ms(5).await;
+    duel.answer_by(arrival).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_received_in_time_is_in_time_when_it_comes_again_after_a_write_that_failed() {
+    let (_, control) = controls().remove(0);
+    let mut duel = Duel::new(control).await;
+    wait_ms(Times::of(&control).first_over_ms() - 1).await;
+    let arrival = duel.arrival();
+    wait_ms(4).await;
+    duel.journal.doom(&[Fate::LostUnknown]);
+    assert_eq!(duel.answer_by(arrival).await, Err(Rejection::OutcomeUnknown));
+    let retry = Duration::from_millis(limits::RETRY_AFTER_MS.into());
+    let answered = loop {
+        sleep(retry).await;
+        match duel.answer().await {
+            Err(Rejection::OutcomeUnknown) => {}
+            answered => break answered,
+        }
+    };
+    assert!(matches!(answered, Ok(Done::Acted(_))), "{answered:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_restart_costs_nobody_time_to_join() {
     let control = TimeControl::new(1_000, NamedTimeControl::None.decisions()).unwrap();
     let journal = FakeJournal::new();
