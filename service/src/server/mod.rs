@@ -36,7 +36,13 @@ mod tls;
 mod unary;
 mod watched;
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -50,7 +56,7 @@ pub use tls::TlsError;
 use crate::{
     access::{Access, AccessError, AdminToken},
     admission::{DiskRoom, Pressure, Rates},
-    bots::Bots,
+    bots::{self, Bots},
     config::{Config, Number, Numbers, TlsFiles},
     executor::Executor,
     grpc::{Backend, Drain},
@@ -191,93 +197,107 @@ impl Server {
         let (journal, recovery) = open.await?;
         report(&recovery);
         let clock = Arc::new(ServerClock::new());
-        let access = Access::open(journal.clone(), Arc::<ServerClock>::clone(&clock), &config.data);
-        let access = Arc::new(access.await?);
-        let accounts = Bots::open(journal.clone(), Arc::clone(&access), clock.clone(), account_settings);
-        let bots = accounts.await.map_err(StartError::Accounts)?;
+        let (access, bots) = open_accounts(&journal, &clock, &config.data, account_settings).await?;
 
         let limits = limits_of_matches(&numbers);
         let (drain, stopped, tasks) = (Drain::default(), CancellationToken::new(), TaskTracker::new());
         let matches = open_matches(&journal, &clock, limits, faults).await?;
-        matches.found_damaged(&recovery.quarantined).await?;
-        // When it closes its clients are told to come back later: from then on time is charged to nobody.
-        tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
-        let pressure = Arc::new(Pressure::new());
-        let disk_room = Arc::new(DiskRoom::new(numbers.get(Number::MinFreeDiskBytes)));
-        let ladders = ladders::Config {
-            specs: config.ladders,
-            matches: matches.clone(),
-            accounts: Arc::new(bots.clone()),
-            house_bots: config.house_bots,
-            store: journal.clone(),
-            stored_every: numbers.millis(Number::LadderRatingsStoredEveryMs),
-            clock: Arc::<ServerClock>::clone(&clock),
-            luck: config.data.join("luck"),
-            results: config.data.join("results"),
-            results_in_memory: numbers.count(Number::LadderResultsInMemory),
-            pressure: Arc::clone(&pressure),
-            disk_room: Arc::clone(&disk_room),
-        };
-        // A server that drains makes no matches.
-        let ladders = Ladders::open(ladders, &tasks, drain.closing().clone());
-        let backend = Arc::new(Backend {
-            access: Arc::clone(&access),
-            bots,
-            matches: matches.clone(),
-            ladders,
-            ping_interval: numbers.millis(Number::PingIntervalMs),
-            request_timeout: numbers.millis(Number::RequestTimeoutMs),
-            max_request_bytes: numbers.count(Number::MaxRequestBytes),
-            queued_observations: limits.queued_observations,
-            drain: drain.clone(),
-            pressure: Arc::clone(&pressure),
-            disk_room: Arc::clone(&disk_room),
-        });
-        let webhooks = webhooks::Config {
-            store: journal.clone(),
-            journal: journal.clone(),
-            matches: matches.clone(),
-            access: Arc::clone(&access),
-            clock: Arc::<ServerClock>::clone(&clock),
-            network: Arc::new(network),
-            settings: webhook_settings,
-        };
-        let webhooks = Webhooks::open(webhooks, tasks.clone(), drain.closing().clone()).await?;
-        let reporter = HealthReporter::new();
-        let rates = Rates::new(&numbers);
-        let health = HealthService::from_health_reporter(reporter.clone());
-        let executor = Executor::start();
-        let routes = routes::routes(&backend, &executor, webhooks, &rates, health, page.clone())?;
-        watch(&tasks, &drain, pressure, &executor, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
-        tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
-        let process = page.is_none().then(metrics_process::Collector::default);
-        tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
-        let http = Arc::new(Http::new(&numbers, rates, clock, executor));
-        saturation::tell_limits(&numbers);
-        let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
-        tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
-        tasks.spawn(saturation::of_machine(config.data, disk_room, process, closing));
-        tasks.spawn(connection::accept(
-            listener,
-            transport.clone(),
-            routes,
-            numbers,
-            http,
-            drain.closing().clone(),
-            stopped.clone(),
-        ));
-        tracing::info!(%local_addr, "serving");
-        Ok(Self {
+        let server = Self {
             local_addr,
-            access,
-            matches,
-            journal,
-            transport,
+            access: Arc::clone(&access),
+            matches: matches.clone(),
+            journal: Arc::clone(&journal),
+            transport: transport.clone(),
             drain_timeout: numbers.millis(Number::DrainTimeoutMs),
-            drain,
-            stopped,
-            tasks,
-        })
+            drain: drain.clone(),
+            stopped: stopped.clone(),
+            tasks: tasks.clone(),
+        };
+        // From here on matches run: what can't be had ends them in order.
+        let begun: Result<(), StartError> = async {
+            matches.found_damaged(&recovery.quarantined).await?;
+            // When it closes its clients are told to come back later: from then on time is charged to nobody.
+            tasks.spawn(Arc::clone(&clock).keep(drain.closing().clone()));
+            let pressure = Arc::new(Pressure::new());
+            let disk_room = Arc::new(DiskRoom::new(numbers.get(Number::MinFreeDiskBytes)));
+            let ladders = ladders::Config {
+                specs: config.ladders,
+                matches: matches.clone(),
+                accounts: Arc::new(bots.clone()),
+                house_bots: config.house_bots,
+                store: journal.clone(),
+                stored_every: numbers.millis(Number::LadderRatingsStoredEveryMs),
+                clock: Arc::<ServerClock>::clone(&clock),
+                luck: config.data.join("luck"),
+                results: config.data.join("results"),
+                results_in_memory: numbers.count(Number::LadderResultsInMemory),
+                pressure: Arc::clone(&pressure),
+                disk_room: Arc::clone(&disk_room),
+            };
+            // A server that drains makes no matches.
+            let ladders = Ladders::open(ladders, &tasks, drain.closing().clone());
+            let backend = Arc::new(Backend {
+                access: Arc::clone(&access),
+                bots,
+                matches: matches.clone(),
+                ladders,
+                ping_interval: numbers.millis(Number::PingIntervalMs),
+                request_timeout: numbers.millis(Number::RequestTimeoutMs),
+                max_request_bytes: numbers.count(Number::MaxRequestBytes),
+                queued_observations: limits.queued_observations,
+                drain: drain.clone(),
+                pressure: Arc::clone(&pressure),
+                disk_room: Arc::clone(&disk_room),
+            });
+            let webhooks = webhooks::Config {
+                store: journal.clone(),
+                journal: journal.clone(),
+                matches: matches.clone(),
+                access: Arc::clone(&access),
+                clock: Arc::<ServerClock>::clone(&clock),
+                network: Arc::new(network),
+                settings: webhook_settings,
+            };
+            let webhooks = Webhooks::open(webhooks, tasks.clone(), drain.closing().clone()).await?;
+            let reporter = HealthReporter::new();
+            let rates = Rates::new(&numbers);
+            let health = HealthService::from_health_reporter(reporter.clone());
+            let executor = Executor::start();
+            let routes = routes::routes(&backend, &executor, webhooks, &rates, health, page.clone())?;
+            watch(&tasks, &drain, pressure, &executor, Arc::clone(&rates), numbers.millis(Number::MaxLateMs));
+            tasks.spawn(health::follow(reporter, Arc::clone(&journal), drain.clone()));
+            let process = page.is_none().then(metrics_process::Collector::default);
+            tasks.spawn(health::upkeep(journal.clone(), matches.clone(), page, drain.closing().clone()));
+            let http = Arc::new(Http::new(&numbers, rates, clock, executor));
+            saturation::tell_limits(&numbers);
+            let (bounds, closing) = (Arc::clone(http.bounds()), drain.closing().clone());
+            tasks.spawn(saturation::of_queues(Arc::clone(&journal), matches.clone(), bounds, drain.clone()));
+            tasks.spawn(saturation::of_machine(config.data, disk_room, process, closing));
+            tasks.spawn(connection::accept(
+                listener,
+                transport.clone(),
+                routes,
+                numbers,
+                http,
+                drain.closing().clone(),
+                stopped.clone(),
+            ));
+            tracing::info!(%local_addr, "serving");
+            Ok(())
+        }
+        .await;
+        server.or_closed(begun).await
+    }
+
+    /// It, or what could not be had: it is closed then, and nothing runs on.
+    async fn or_closed(self, begun: Result<(), StartError>) -> Result<Self, StartError> {
+        match begun {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.shutdown_or_close(std::future::ready(())).await;
+                Err(error)
+            }
+        }
     }
 
     /// Where it listens.
@@ -411,6 +431,19 @@ async fn open_transport(files: Option<TlsFiles>, numbers: &Numbers) -> Result<Tr
     let Some(files) = files else { return Ok(Transport::Plaintext) };
     let tls = Tls::open(files, numbers.millis(Number::TlsHandshakeTimeoutMs)).await?;
     Ok(Transport::Tls(Arc::new(tls)))
+}
+
+/// Who may do what, and the bots that there are.
+async fn open_accounts(
+    journal: &Arc<dyn ServerJournal>,
+    clock: &Arc<ServerClock>,
+    data: &Path,
+    settings: bots::Settings,
+) -> Result<(Arc<Access>, Bots), StartError> {
+    let access = Access::open(journal.clone(), Arc::<ServerClock>::clone(clock), data).await?;
+    let access = Arc::new(access);
+    let bots = Bots::open(journal.clone(), Arc::clone(&access), clock.clone(), settings).await;
+    Ok((access, bots.map_err(StartError::Accounts)?))
 }
 
 /// Takes up the matches that had not ended.
