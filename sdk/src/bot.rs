@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zetema_rules::{Action, LegalActions, Rules, Seat, SeatEvent, View, Viewer};
+use zetema_rules::{Action, DealingKind, LegalActions, Rules, Seat, SeatEvent, View, Viewer};
 
 use crate::clock::Clock;
 use crate::end::End;
@@ -64,12 +64,22 @@ pub struct MatchInfo {
     pub seat: Seat,
     /// The rules of the match.
     pub rules: Rules,
+    /// How its cards are dealt. Those of [`Fixed`](DealingKind::Fixed) deals were chosen by whoever made the match,
+    /// or could be.
+    pub deals: DealingKind,
 }
 
 impl MatchInfo {
-    /// The seat of a match, for a test of a bot or for play by other means than this crate's.
+    /// The seat of a match, for a test of a bot or for play by other means than this crate's. Its deals are joint.
     pub fn new(match_id: impl Into<String>, seat: Seat, rules: Rules) -> Self {
-        Self { match_id: match_id.into(), seat, rules }
+        Self { match_id: match_id.into(), seat, rules, deals: DealingKind::Joint }
+    }
+
+    /// The same with these deals.
+    #[must_use]
+    pub fn with_deals(mut self, deals: DealingKind) -> Self {
+        self.deals = deals;
+        self
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zetema_rules::{AbortReason, EndReason, MatchResult, Seat};
+use zetema_rules::{AbortReason, EndReason, MatchResult, Outcome, Seat};
 
 use crate::error::Error;
 
@@ -26,6 +26,27 @@ pub enum End {
     Stopped,
     /// The seat could not be played, or not played on.
     Failed(Error),
+}
+
+impl End {
+    /// How the match ended, if it did.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Result(result) => Some(Outcome::Result(*result)),
+            Self::Aborted { reason, seats } => {
+                Some(Outcome::Aborted { reason: *reason, seats: seats.clone() })
+            }
+            Self::Superseded | Self::Stopped | Self::Failed(_) => None,
+        }
+    }
+
+    /// As `Display` has it, for a log.
+    pub(crate) fn in_log(&self) -> String {
+        match self {
+            Self::Failed(error) => format!("failed: {}", error.in_log()),
+            end => end.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for End {

@@ -102,6 +102,12 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// What answers at the server's address is no Zetema server.
+    #[error("no Zetema server answers at {server}: check the address, and what is on the way to the server")]
+    NotServed {
+        /// The server's address.
+        server: String,
+    },
     /// The server refused what this crate asked for.
     #[error("the server refused to {asked}: {refusal}")]
     Refused {
@@ -142,6 +148,18 @@ impl fmt::Debug for Error {
     }
 }
 
+impl Error {
+    /// As `Display` has it, for a log: the server's words to a seat may name its cards, which are not for one.
+    pub(crate) fn in_log(&self) -> String {
+        match self {
+            Self::Refused { asked, refusal } => {
+                format!("the server refused to {asked}: {}", refusal.reason.name())
+            }
+            error => error.to_string(),
+        }
+    }
+}
+
 fn seconds(duration: &Duration) -> String {
     format!("{} s", duration.as_secs())
 }
@@ -177,6 +195,9 @@ pub enum Disconnect {
     /// The server ended the stream with a reason.
     #[error("the server ended the stream: {0}")]
     Refused(Refusal),
+    /// What answered knows nothing of Zetema: another server, or a proxy while the server behind it is away.
+    #[error("what answered is no Zetema server, or a proxy that reaches none")]
+    NotServed,
     /// The network, or something on the way, broke the stream.
     #[error("the stream broke: {0}")]
     Broken(String),

@@ -52,7 +52,9 @@ mod work;
 
 /// The rules of the game: cards, actions, views and presets.
 pub use zetema_rules as rules;
-pub use zetema_rules::{Action, Declaration, LegalActions, MatchResult, Rules, Seat, SeatEvent, View};
+pub use zetema_rules::{
+    Action, DealingKind, Declaration, LegalActions, MatchResult, Rules, Seat, SeatEvent, View,
+};
 
 pub use bot::{Bot, Decision, MatchInfo};
 pub use challenges::Challenges;

@@ -193,6 +193,7 @@ fn failed(server: &str, waited: Duration, status: &Status) -> Error {
     match disconnect(status) {
         Disconnect::Refused(refusal) => Error::Refused { asked: "list the faults", refusal },
         Disconnect::Insecure(problem) => Error::Insecure { server, problem },
+        Disconnect::NotServed => Error::NotServed { server },
         last @ Disconnect::NotReached(_) => Error::NoConnection { server, waited, last },
         _ => Error::Refused { asked: "list the faults", refusal: refusal(status) },
     }

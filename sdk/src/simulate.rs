@@ -81,7 +81,8 @@ pub fn simulate<B: Bot>(
     mut factory: impl FnMut(&MatchInfo) -> B,
 ) -> Result<Simulated, PlayError> {
     let id = local_id(seed);
-    let infos = rules.seats().map(|seat| Arc::new(MatchInfo::new(id.clone(), seat, rules)));
+    let info = |seat| Arc::new(MatchInfo::new(id.clone(), seat, rules).with_deals(DealingKind::Fixed));
+    let infos = rules.seats().map(info);
     let mut table = Table { bots: Vec::new(), events: Vec::new(), faults: Vec::new() };
     for info in infos {
         let made = guarded(|| {

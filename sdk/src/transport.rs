@@ -272,7 +272,8 @@ async fn ready(client: &mut Grpc<Channel>) -> Result<(), Status> {
 }
 
 /// How long to ask for a record again that was refused so, if it may pass: the stream may tell of the end a little before
-/// the record is there. A call whose HTTP/2 stream broke ends as `INTERNAL` without an error of the server.
+/// the record is there. A call whose HTTP/2 stream broke ends as `INTERNAL` without an error of the server, and one that a proxy
+/// answers, which has no server for a while, as `UNIMPLEMENTED`.
 fn patience(status: &Status) -> Option<Duration> {
     match v1::Error::from_status(status) {
         Some(error) => match error.reason() {
@@ -283,9 +284,12 @@ fn patience(status: &Status) -> Option<Duration> {
             _ => None,
         },
         None => match status.code() {
-            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown | Code::Cancelled | Code::Internal => {
-                Some(RECORD_TRIED_FOR)
-            }
+            Code::Unavailable
+            | Code::DeadlineExceeded
+            | Code::Unknown
+            | Code::Cancelled
+            | Code::Internal
+            | Code::Unimplemented => Some(RECORD_TRIED_FOR),
             _ => None,
         },
     }
@@ -313,11 +317,8 @@ pub(crate) fn disconnect(status: &Status) -> Disconnect {
     }
     let text = with_causes(status.message(), status.source());
     match status.code() {
-        Code::Unimplemented => Disconnect::Refused(Refusal {
-            reason: ErrorReason::NotSupported,
-            message: "it is no Zetema server, or one without this service".to_owned(),
-            decision: None,
-        }),
+        // The status of an HTTP 404, too.
+        Code::Unimplemented => Disconnect::NotServed,
         Code::Unavailable => Disconnect::NotReached(text),
         _ => Disconnect::Broken(text),
     }
@@ -430,6 +431,13 @@ mod tests {
             assert_eq!(opened_anew.read_ahead(read).count(), read);
             opened_anew.connect();
             assert_eq!(opened_anew.read_ahead(9).count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_record_is_asked_for_again_where_a_proxy_has_no_server_for_a_while() {
+        for status in [Status::unimplemented("404 page not found"), Status::unavailable("no upstream")] {
+            assert_eq!(patience(&status), Some(RECORD_TRIED_FOR));
         }
     }
 

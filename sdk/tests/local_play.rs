@@ -5,7 +5,9 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use zetema_sdk::rules::{Card, EndReason, Players, Preset, Record, Replay, Rules, SeatEvent, Step, Viewer};
-use zetema_sdk::{Action, Bot, Decision, End, Fault, MatchInfo, Simulated, View, numbered_seed, simulate};
+use zetema_sdk::{
+    Action, Bot, DealingKind, Decision, End, Fault, MatchInfo, Simulated, View, numbered_seed, simulate,
+};
 
 /// Chooses at random, and writes down what it is told.
 struct Recorder<'a> {
@@ -170,6 +172,18 @@ fn the_same_seed_gives_the_same_match_and_another_seed_another() {
     };
     assert_eq!(play(1), play(1));
     assert_ne!(play(1).steps, play(2).steps);
+}
+
+#[test]
+fn bots_of_a_simulation_know_that_its_deals_are_fixed() {
+    let make = |info: &MatchInfo| {
+        assert_eq!(info.deals, DealingKind::Fixed);
+        Faulty(What::Behaves)
+    };
+    assert_eq!(
+        simulate(Preset::Sackson.rules(2, None).unwrap(), &numbered_seed(1), make).unwrap().faults,
+        []
+    );
 }
 
 /// Looks for its hand in what a log would show.

@@ -33,6 +33,16 @@ fn a_person_plays_a_match_to_its_end() {
 }
 
 #[test]
+fn a_person_who_fixes_the_cards_is_not_told_that_nobody_could_choose_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--set", "target=20", "--bots", "random", "--seed", "1"];
+    let output = play(&args, &"1\n".repeat(400), folder.path());
+    let stdout = text(&output.stdout);
+    assert!(output.status.success(), "{}\n{stdout}", text(&output.stderr));
+    assert!(stdout.contains("The deals were fixed") && !stdout.contains("nobody"), "{stdout}");
+}
+
+#[test]
 fn a_person_who_resigns_or_types_no_more_is_done() {
     let folder = tempfile::tempdir().unwrap();
     for typed in ["1\nq\ny\n", "1\nq\nn\n1\n", ""] {

@@ -47,6 +47,10 @@ impl Seen {
         self.events.is_empty()
     }
 
+    pub(crate) const fn len(&self) -> usize {
+        self.events.len()
+    }
+
     /// All events, in order.
     pub(crate) fn iter(&self) -> Rest<'_> {
         Rest { place: 0, events: self.events.iter(), whole: self.whole.iter() }

@@ -1,6 +1,9 @@
+mod compared;
+
 use std::sync::{Arc, Mutex};
 
-use zetema_rules::{Card, Preset, Rank, Record};
+use zetema_rules::fair::Nonce;
+use zetema_rules::{Action, Card, Dealing, DealingKind, Entrant, Preset, Rank, Record, SeatEvent, Step};
 
 use super::*;
 use crate::bot::{Bot, Decision, MatchInfo};
@@ -32,14 +35,16 @@ fn played(preset: Preset, seed: u64, last: bool) -> (Simulated, Transcript) {
     })
     .unwrap();
     let transcript = Transcript {
-        kind: DealingKind::Fixed,
+        kind: DealingKind::Joint,
         commitment: played.seed.commitment(),
         own_hash: None,
-        hashes: Vec::new(),
-        nonces: Vec::new(),
+        hashes: vec![None; 2],
+        nonces: vec![Nonce::EMPTY; 2],
         seed: Some(played.seed.clone()),
         events: watched.lock().unwrap().iter().copied().collect(),
         from: From::Start,
+        end: Some(Outcome::Result(played.result)),
+        lost: Vec::new(),
     };
     (played, transcript)
 }
@@ -48,23 +53,40 @@ fn honest() -> (Simulated, Transcript) {
     played(Preset::Sackson, 1, true)
 }
 
+/// The dealing of a match whose seats gave no nonces.
+fn dealing(played: &Simulated, kind: DealingKind) -> Dealing {
+    let entrant = Entrant { hash: None, nonce: Some(Nonce::EMPTY) };
+    Dealing {
+        kind,
+        commitment: played.seed.commitment(),
+        server_seed: played.seed.clone(),
+        entrants: if kind == DealingKind::Fixed { Vec::new() } else { vec![entrant; 2] },
+    }
+}
+
+fn record_of(played: &Simulated, kind: DealingKind) -> Record {
+    Record::complete(played.rules, dealing(played, kind), played.steps.clone(), None).unwrap()
+}
+
+fn record(played: &Simulated) -> Record {
+    record_of(played, DealingKind::Joint)
+}
+
+/// Checks with the end that was seen.
 fn check(transcript: &Transcript, record: Option<&Record>) -> DealCheck {
+    check_told(transcript, transcript.end.as_ref().unwrap(), record)
+}
+
+fn check_told(transcript: &Transcript, told: &Outcome, record: Option<&Record>) -> DealCheck {
     let (rules, seat) = (Preset::Sackson.rules(2, None).unwrap(), Seat::new(0).unwrap());
-    transcript.check(&rules, seat, record.cloned().map(Replayed::new).as_ref())
+    transcript.check(&rules, seat, told, record.cloned().map(Replayed::new).as_ref())
 }
 
 #[test]
 fn an_honest_match_is_verified_with_its_record_and_without() {
     let (played, transcript) = honest();
     assert_eq!(check(&transcript, None), DealCheck::Verified);
-    assert_eq!(check(&transcript, Some(&played.record().unwrap())), DealCheck::Verified);
-    let joint = Transcript {
-        kind: DealingKind::Joint,
-        hashes: vec![None; 2],
-        nonces: vec![Nonce::EMPTY; 2],
-        ..transcript
-    };
-    assert_eq!(check(&joint, None), DealCheck::Verified);
+    assert_eq!(check(&transcript, Some(&record(&played))), DealCheck::Verified);
 }
 
 /// The same, of which these events were seen.
@@ -75,7 +97,7 @@ fn of(honest: &Transcript, seen: &[SeatEvent]) -> Transcript {
 #[test]
 fn what_came_otherwise_is_found_at_its_place_with_the_record_and_without() {
     let (played, honest) = honest();
-    let record = played.record().unwrap();
+    let record = record(&played);
     let events: Vec<_> = honest.events.iter().collect();
     let check_found = |forged: &[SeatEvent], place| {
         let expected = DealCheck::Failed(DealError::Event { place: EventPlace(place) });
@@ -162,7 +184,7 @@ fn a_nonce_that_is_not_that_of_its_hash_is_found_out() {
         ..honest.clone()
     };
     assert!(matches!(check(&forged, None), DealCheck::Failed(DealError::Event { .. })));
-    let forged = Transcript { kind: DealingKind::Joint, hashes: vec![None], ..honest };
+    let forged = Transcript { hashes: vec![None], nonces: Vec::new(), ..honest };
     let seats = DealError::Seats { hashes: 1, nonces: 0, players: 2 };
     assert_eq!(check(&forged, None), DealCheck::Failed(seats));
 }
@@ -171,10 +193,10 @@ fn a_nonce_that_is_not_that_of_its_hash_is_found_out() {
 fn the_hashes_of_a_record_are_compared_with_what_the_seat_sent_and_saw() {
     let (played, honest) = honest();
     let empty = Nonce::EMPTY.hash();
-    let check = |kind, sent, seen: &[Option<NonceHash>], recorded: [Option<NonceHash>; 2], expected| {
-        let mut record = played.record().unwrap();
-        record.dealing.kind = kind;
-        record.dealing.entrants = recorded.map(|hash| Entrant { hash, nonce: Some(Nonce::EMPTY) }).into();
+    let check = |kind, sent, seen: &[Option<NonceHash>], recorded: &[Option<NonceHash>], expected| {
+        let mut record = record_of(&played, kind);
+        let entrant = |hash: &Option<NonceHash>| Entrant { hash: *hash, nonce: Some(Nonce::EMPTY) };
+        record.dealing.entrants = recorded.iter().map(entrant).collect();
         let nonces = vec![Nonce::EMPTY; seen.len()];
         let transcript = Transcript { kind, own_hash: sent, hashes: seen.to_vec(), nonces, ..honest.clone() };
         assert_eq!(check(&transcript, Some(&record)), expected, "{kind:?} {sent:?} {seen:?} {recorded:?}");
@@ -182,24 +204,55 @@ fn the_hashes_of_a_record_are_compared_with_what_the_seat_sent_and_saw() {
     let own = |shown| DealCheck::Failed(DealError::OwnHash { sent: empty, shown });
     let others = DealCheck::Failed(DealError::OtherRecord { what: "set of nonce hashes" });
     let (joint, shared, sent) = (DealingKind::Joint, DealingKind::Shared, Some(empty));
-    check(joint, sent, &[sent, None], [sent, None], DealCheck::Verified);
-    check(joint, None, &[None, sent], [None, sent], DealCheck::Verified);
-    check(joint, sent, &[sent, None], [None, None], own(None));
+    check(joint, sent, &[sent, None], &[sent, None], DealCheck::Verified);
+    check(joint, None, &[None, sent], &[None, sent], DealCheck::Verified);
+    check(joint, sent, &[sent, None], &[None, None], own(None));
     // The other seat's hash is not this seat's.
-    check(joint, sent, &[sent, sent], [None, sent], own(None));
-    check(joint, sent, &[sent, None], [sent, sent], others.clone());
-    check(joint, None, &[None, sent], [None, None], others);
-    // Of a deal set it may stand at any place.
-    check(shared, sent, &[sent, None], [None, sent], DealCheck::Verified);
-    check(shared, sent, &[sent, None], [None, None], own(None));
-    check(shared, None, &[None, None], [None, None], DealCheck::Verified);
+    check(joint, sent, &[sent, sent], &[None, sent], own(None));
+    check(joint, sent, &[sent, None], &[sent, sent], others.clone());
+    check(joint, None, &[None, sent], &[None, None], others);
+    // Of a deal set one match has it.
+    let fits = DealCheck::Unchecked(Unchecked::Shared);
+    check(shared, sent, &[sent, None], &[sent, None], fits.clone());
+    check(shared, sent, &[sent, None], &[None, sent], own(None));
+    check(shared, None, &[None, None], &[None, None], fits);
+}
+
+#[test]
+fn one_match_of_a_deal_set_has_what_the_seat_sent_and_saw() {
+    let (_, honest) = honest();
+    let (rules, seat) = (Preset::Sackson.rules(2, None).unwrap(), Seat::new(1).unwrap());
+    let nonce = |text: &str| Nonce::new(text.as_bytes()).unwrap();
+    let check = |sent: Option<&str>, seen: &[&str], recorded: &[&str], expected| {
+        let entrant = |text: &&str| Entrant { hash: Some(nonce(text).hash()), nonce: Some(nonce(text)) };
+        let entrants: Vec<Entrant> = recorded.iter().map(entrant).collect();
+        let transcript = Transcript {
+            kind: DealingKind::Shared,
+            own_hash: sent.map(|text| nonce(text).hash()),
+            hashes: seen.iter().map(|text| Some(nonce(text).hash())).collect(),
+            nonces: seen.iter().map(|text| nonce(text)).collect(),
+            ..honest.clone()
+        };
+        let is = transcript.check_hashes_in_set(&rules, seat, &entrants);
+        assert_eq!(is, expected, "{sent:?} {seen:?} {recorded:?}");
+    };
+    let own = Err(DealError::OwnHash { sent: nonce("b").hash(), shown: None });
+    let other = Err(DealError::OtherRecord { what: "set of nonce hashes or nonces" });
+    check(Some("b"), &["a", "b"], &["c", "d", "a", "b"], Ok(()));
+    check(Some("b"), &[], &["c", "d", "a", "b"], Ok(()));
+    check(None, &["a", "b"], &["a", "b", "c", "d"], Ok(()));
+    // At another place, and beside another seat.
+    check(Some("b"), &["a", "b"], &["a", "c", "b", "d"], own.clone());
+    check(Some("b"), &["a", "b"], &["b", "a"], own);
+    check(Some("b"), &["a", "b"], &["c", "b", "a", "d"], other.clone());
+    check(None, &["a", "b"], &["a", "c", "d", "b"], other);
 }
 
 #[test]
 fn what_is_shown_again_must_be_what_was_shown_before() {
     let (_, transcript) = honest();
     let (seat, ours, other) = (Seat::new(0).unwrap(), NonceHash([1; 32]), NonceHash([2; 32]));
-    let joint = Transcript { kind: DealingKind::Joint, own_hash: Some(ours), ..transcript };
+    let joint = Transcript { own_hash: Some(ours), hashes: Vec::new(), nonces: Vec::new(), ..transcript };
     let show = |hashes: &[Option<NonceHash>]| joint.clone().show_hashes(seat, hashes.to_vec());
     assert_eq!(show(&[Some(ours), None]), Ok(()));
     for shown in [None, Some(other)] {
@@ -210,7 +263,7 @@ fn what_is_shown_again_must_be_what_was_shown_before() {
     let earlier = Transcript { hashes: vec![Some(ours), None], ..joint.clone() };
     let go_on = |mut later: Transcript, hashes: &[Option<NonceHash>]| {
         later.own_hash = None;
-        later.go_on_from(&earlier)?;
+        later.go_on_from(earlier.clone())?;
         later.show_hashes(seat, hashes.to_vec())
     };
     assert_eq!(go_on(joint.clone(), &earlier.hashes), Ok(()));
@@ -218,6 +271,16 @@ fn what_is_shown_again_must_be_what_was_shown_before() {
     assert_eq!(go_on(joint.clone(), &[Some(ours), Some(other)]), Err(changed));
     let own = DealError::OwnHash { sent: ours, shown: None };
     assert_eq!(go_on(joint.clone(), &[None, None]), Err(own), "what was sent before counts");
+    let nonces = Transcript { nonces: vec![Nonce::EMPTY; 2], ..earlier.clone() };
+    let go_on_with = |published: &[Nonce]| {
+        let mut later = Transcript { nonces: published.to_vec(), ..joint.clone() };
+        later.go_on_from(nonces.clone()).map(|()| later.nonces)
+    };
+    for published in [&[][..], &nonces.nonces] {
+        assert_eq!(go_on_with(published), Ok(nonces.nonces.clone()), "what was published before stays");
+    }
+    let changed = DealError::OtherSetup { what: "set of nonces" };
+    assert_eq!(go_on_with(&[Nonce::EMPTY, Nonce::new(b"another").unwrap()]), Err(changed));
     let fixed = Transcript { kind: DealingKind::Fixed, ..joint.clone() };
     let kind = DealError::OtherSetup { what: "kind of deals" };
     assert_eq!(go_on(fixed, &earlier.hashes), Err(kind));
@@ -234,7 +297,7 @@ fn a_record_of_another_match_is_found_out() {
         (Preset::Sackson, 1, false, "course"),
         (Preset::Fosdick, 1, true, "set of rules"),
     ] {
-        let record = played(preset, seed, last).0.record().unwrap();
+        let record = record(&played(preset, seed, last).0);
         let found = check(&transcript, Some(&record));
         assert_eq!(found, DealCheck::Failed(DealError::OtherRecord { what }));
         let late = Transcript {
@@ -249,7 +312,7 @@ fn a_record_of_another_match_is_found_out() {
 #[test]
 fn a_record_with_other_points_is_found_out() {
     let (played, transcript) = honest();
-    let mut record = played.record().unwrap();
+    let mut record = record(&played);
     let points = record.steps.iter_mut().find_map(|step| match step {
         Step::Play { points, .. } if *points > 0 => Some(points),
         _ => None,

@@ -249,7 +249,8 @@ impl Core {
             }
             why => why,
         };
-        tracing::warn!(server = self.settings.server, reason = %why, "the connection was lost");
+        // Something on the way may have said why: as a text it can't pass for another line.
+        tracing::warn!(server = self.settings.server, reason = why.to_string(), "the connection was lost");
         self.last_loss =
             if matches!(why, Disconnect::Refused(_)) { LastLoss::Told } else { LastLoss::Untold };
         for (_, seat) in self.seats.iter_mut() {
@@ -267,13 +268,18 @@ impl Core {
             self.fail_all(&Error::Refused { asked: "open a stream", refusal: refusal.clone() });
             return;
         }
-        // Once there was a stream, a certificate that was renewed wrongly may be mended.
-        if let Disconnect::Insecure(problem) = &why
-            && !self.link.was_ever_open()
-        {
+        // Once there was a stream, a certificate that was renewed wrongly may be mended, and a proxy may have its server back.
+        if !self.link.was_ever_open() {
             let server = self.settings.server.clone();
-            self.fail_all(&Error::Insecure { server, problem: problem.clone() });
-            return;
+            let problem = match &why {
+                Disconnect::Insecure(problem) => Some(Error::Insecure { server, problem: problem.clone() }),
+                Disconnect::NotServed => Some(Error::NotServed { server }),
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                self.fail_all(&problem);
+                return;
+            }
         }
         let limit = if self.link.was_ever_open() {
             self.settings.give_up_after
@@ -390,7 +396,8 @@ impl Core {
             }
             let match_id = outcome.info.as_ref().map(|info| info.match_id.as_str());
             let seat = outcome.info.as_ref().map(|info| info.seat.index());
-            tracing::info!(match_id, seat, end = %outcome.end, deal = %outcome.deal, "a seat is over");
+            let end = outcome.end.in_log();
+            tracing::info!(match_id, seat, end, deal = %outcome.deal, "a seat is over");
             self.out.push_back(Output::Finished { key, outcome });
             self.close_if_done();
             if let Some(Room { seats, .. }) = self.link.room()

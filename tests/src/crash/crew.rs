@@ -13,7 +13,7 @@ use zetema_rules::fair::Nonce;
 use zetema_rules::{MatchEnd, Options, Preset, Rules};
 use zetema_sdk::Records;
 
-use crate::fault_runs::{Backend, Ledger, Problem, Receipted, play};
+use crate::fault_runs::{Backend, Dealing, Ledger, Problem, Receipted, play};
 use crate::harness::{Clients, Created, joint, own, preset, unhurried};
 use crate::proxy::{Proxy, calls};
 
@@ -115,8 +115,8 @@ impl Place {
         let proxy = Arc::new(Proxy::start(self.server, None).await);
         self.begun.lock().unwrap().push((created.clone(), Arc::clone(&proxy)));
         let mut problems = Vec::new();
-        let mut ledgers =
-            vec![play(&proxy, created.tokens[0].as_str().into(), Records::Checked, &mut problems).await];
+        let token = created.tokens[0].as_str().into();
+        let mut ledgers = vec![play(&proxy, token, Dealing::Joint, Records::Checked, &mut problems).await];
         // Against a player who has given up nobody's match ends.
         let others = if problems.is_empty() { others } else { Vec::new() };
         for other in others {

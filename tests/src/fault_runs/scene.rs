@@ -173,7 +173,7 @@ async fn run(place: &Place, transport: Transport, terms: Terms, plan: Option<Pla
     let played = async {
         let mut problems = Vec::new();
         let ledger = match transport {
-            Transport::Play => play(&proxy, pair.token.clone(), records, &mut problems).await,
+            Transport::Play => play(&proxy, pair.token.clone(), terms.dealing, records, &mut problems).await,
             Transport::Observe => observe(&proxy, &pair, nonce(terms.dealing, 0)).await,
         };
         // The other seat would wait for one that was given up.
@@ -203,6 +203,7 @@ async fn run(place: &Place, transport: Transport, terms: Terms, plan: Option<Pla
 pub(crate) async fn play(
     proxy: &Proxy,
     token: PlayerToken,
+    dealing: Dealing,
     records: Records,
     problems: &mut Vec<Problem>,
 ) -> Ledger {
@@ -222,8 +223,12 @@ pub(crate) async fn play(
     if !matches!(end, End::Result(_)) {
         problems.push(Problem::Fault(end.to_string()));
     }
+    let expected = match dealing {
+        Dealing::Fixed => DealCheck::Unchecked(Unchecked::Fixed),
+        Dealing::Joint => DealCheck::Verified,
+    };
     let unchecked = DealCheck::Unchecked(Unchecked::NoRecord);
-    if deal != DealCheck::Verified && (records == Records::Checked || deal != unchecked) {
+    if deal != expected && (records == Records::Checked || deal != unchecked) {
         problems.push(Problem::Fault(deal.to_string()));
     }
     let passing = |fault: &&Fault| match fault {

@@ -92,7 +92,7 @@ struct SeatJson {
     /// `result`, `aborted`, `superseded`, `stopped` or `failed`.
     end: &'static str,
     outcome: Option<OutcomeJson>,
-    /// Whether the deals were those that had been committed to.
+    /// Whether the deals were those that had been committed to, and nobody could choose them.
     verified: bool,
     /// What went wrong on the way, for people.
     faults: Vec<String>,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow, bail};
 use console::style;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError, unbounded_channel};
-use zetema_rules::{Outcome, SeatEvent, View};
+use zetema_rules::{DealingKind, Outcome, SeatEvent, View};
 
 use super::arena::{Arena, Played, write};
 use super::pace::{Ahead, beats, pause};
@@ -153,7 +153,7 @@ fn beats_of(next: &VecDeque<Seen>) -> u32 {
         .sum()
 }
 
-/// Says that the deals were fair, and how anyone can check that.
+/// Says what the deals follow from, and how anyone can check that.
 fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()> {
     let record = &played.record;
     if let Outcome::Aborted { .. } = record.outcome {
@@ -164,10 +164,15 @@ fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()
     }
     let path = write(records.unwrap_or(&std::env::temp_dir().join("zetema-demo")), played)?;
     let program = output::program();
+    let bound = match record.dealing.kind {
+        DealingKind::Fixed => "The seed\n            was given with the match, which has the commitment",
+        DealingKind::Joint | DealingKind::Shared => {
+            "The server\n            was bound to the seed before the match, by the commitment"
+        }
+    };
     output::print(format!(
-        "\n  {}  {} and {} replay from the seed, with every card and score. The server\n            was bound to \
-         the seed before the match, by the commitment\n            {}\n\n  Check both yourself:\n    (printf \
-         zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {program} record verify {}\n",
+        "\n  {}  {} and {} replay from the seed, with every card and score. {bound}\n            {}\n\n  Check both \
+         yourself:\n    (printf zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {program} record verify {}\n",
         style("verified").green().bold(),
         render::counted(record.deals.len(), "deal"),
         render::counted(record.steps.len(), "step"),

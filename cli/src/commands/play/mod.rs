@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use zetema_proto::v1;
 use zetema_rules::NamedTimeControl;
-use zetema_sdk::{Bot, DealCheck, MatchInfo, Outcome, SeatToken, Session, Settings};
+use zetema_sdk::{Bot, DealCheck, End, MatchInfo, Outcome, SeatToken, Session, Settings, Unchecked};
 use zetema_service::server::termination;
 
 use self::person::{Person, Resignation};
@@ -177,10 +177,16 @@ async fn resignation(resignations: &mut UnboundedReceiver<Resignation>) -> Resul
 fn conclude(outcome: Option<&Outcome>) -> Result<()> {
     let outcome = outcome.ok_or_else(|| anyhow!("the session ended before the match"))?;
     match (&outcome.end, &outcome.deal) {
-        (zetema_sdk::End::Result(_), DealCheck::Verified) => {
+        (End::Result(_), DealCheck::Verified) => {
             output::print("The deals were verified: nobody could choose them.")
         }
-        (zetema_sdk::End::Result(_) | zetema_sdk::End::Aborted { .. }, DealCheck::Unchecked(_)) => Ok(()),
+        (End::Result(_), DealCheck::Unchecked(Unchecked::Fixed)) => output::print(
+            "The deals were fixed by whoever made the match, who could choose them. They were played as they were fixed.",
+        ),
+        (End::Result(_), DealCheck::Unchecked(Unchecked::Shared)) => output::print(
+            "The deals were checked: no other player could choose them. They are shared, so an operator with a match of the set could.",
+        ),
+        (End::Result(_) | End::Aborted { .. }, DealCheck::Unchecked(_)) => Ok(()),
         _ => bail!("{outcome}"),
     }
 }

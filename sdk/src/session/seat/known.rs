@@ -57,4 +57,10 @@ impl Known {
         self.transcript.events.append(&mut self.latest);
         &self.transcript
     }
+
+    /// The same, for a seat that begins anew.
+    pub(super) fn into_transcript(mut self) -> Transcript {
+        self.transcript.events.append(&mut self.latest);
+        *self.transcript
+    }
 }

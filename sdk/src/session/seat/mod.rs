@@ -238,8 +238,10 @@ impl SeatCore {
                 );
             }
             // The session has told of it once for all its seats.
-            Fault::Disconnected(why) => tracing::debug!(match_id, seat, reason = %why, "a seat was cut off"),
-            fault => tracing::warn!(match_id, seat, %fault, "a fault at a seat"),
+            Fault::Disconnected(why) => {
+                tracing::debug!(match_id, seat, reason = why.to_string(), "a seat was cut off");
+            }
+            fault => tracing::warn!(match_id, seat, fault = fault.to_string(), "a fault at a seat"),
         }
         if self.aside.faults.len() < MOST_FAULTS {
             self.aside.faults.push(fault);
@@ -297,12 +299,24 @@ impl SeatCore {
         }
     }
 
-    /// The bot and its next calls, up to the first decision, if it is free.
+    /// The decision that is the bot's to take, if one is.
+    fn to_take(&self) -> Option<u32> {
+        let may_act = self.debts.resign == Resign::No && !self.is_over();
+        self.current.filter(|&current| current == self.asked && may_act)
+    }
+
+    /// The bot and its next calls, up to the first decision, if it is free. What is decided by now it is not asked.
     pub(crate) fn next_calls(&mut self) -> Option<(SeatBot, Vec<Call>)> {
-        let bot = match &mut self.bot {
-            BotState::Idle(bot) if !self.calls.is_empty() => mem::take(bot),
-            _ => return None,
-        };
+        let to_take = self.to_take();
+        let BotState::Idle(bot) = &mut self.bot else { return None };
+        self.calls.retain(|call| match call {
+            Call::Choose(decision) => Some(decision.number()) == to_take,
+            Call::Start { .. } | Call::Observe(_) | Call::End(_) => true,
+        });
+        if self.calls.is_empty() {
+            return None;
+        }
+        let bot = mem::take(bot);
         self.bot = BotState::Busy;
         let decision = self.calls.iter().position(|call| matches!(call, Call::Choose(_)));
         let later = decision.map_or_else(Vec::new, |last| self.calls.split_off(last + 1));
@@ -316,13 +330,10 @@ impl SeatCore {
         }
         match worked {
             Worked::Done => Reaction::Fine,
-            Worked::Chose(_) if in_vain || self.is_over() => Reaction::Fine,
+            // Without any decision the match is over, and its end is on its way.
+            Worked::Chose(_) if in_vain || self.is_over() || self.current.is_none() => Reaction::Fine,
             // An answer to a decision that is over would only be refused.
-            Worked::Chose(answer)
-                if answer.decision == self.asked
-                    && self.current.is_none_or(|current| current <= answer.decision)
-                    && self.debts.resign == Resign::No =>
-            {
+            Worked::Chose(answer) if self.to_take() == Some(answer.decision) => {
                 self.answered = answer.decision;
                 self.debts.answer = Some(answer);
                 Reaction::Send(Asked::Act)
@@ -364,7 +375,7 @@ impl SeatCore {
     /// Checks the deals, with the record if there is one, and ends a seat that waited for it.
     pub(crate) fn close(&mut self, record: Option<&Replayed>) {
         if let Some(end) = self.closing.take() {
-            self.check_deal(record);
+            self.check_deal(&end, record);
             self.ended(*end);
         }
     }
@@ -392,10 +403,10 @@ impl SeatCore {
             }
     }
 
-    fn check_deal(&mut self, record: Option<&Replayed>) {
-        let Some(known) = &mut self.known else { return };
+    fn check_deal(&mut self, end: &End, record: Option<&Replayed>) {
+        let (Some(known), Some(told)) = (&mut self.known, end.outcome()) else { return };
         let info = Arc::clone(&known.info);
-        match known.whole_transcript().check(&info.rules, info.seat, record) {
+        match known.whole_transcript().check(&info.rules, info.seat, &told, record) {
             DealCheck::Failed(error) => self.unfair(error),
             deal if !matches!(self.aside.deal, DealCheck::Failed(_)) => self.aside.deal = deal,
             _ => {}

@@ -84,8 +84,8 @@ impl SeatCore {
         let setup = setup.as_ref().ok_or_else(|| FieldError::missing("setup"))?;
         let view = view.as_ref().map(|view| view_from_wire(view, &rules)).transpose();
         let view = view.map_err(|error| error.within("view"))?;
-        let info = Arc::new(MatchInfo::new(described.match_id.clone(), seat, rules));
         let kind = deals_kind(described.deals)?;
+        let info = Arc::new(MatchInfo::new(described.match_id.clone(), seat, rules).with_deals(kind));
         let v1::Setup { stage: _, commitment, hashes, nonces } = setup;
         // When the match is over, the server takes any hash and compares it with none.
         let (joined, own_hash) = match outcome {
@@ -104,6 +104,8 @@ impl SeatCore {
             seed: None,
             events: Seen::default(),
             from: if view.is_none() { From::Start } else { From::Middle },
+            end: outcome.as_ref().map(outcome_from_wire).transpose()?,
+            lost: Vec::new(),
         });
         if let Some(v1::Revealed { server_seed }) = revealed {
             transcript.seed = Some(seed_from_wire(server_seed)?);
@@ -111,14 +113,15 @@ impl SeatCore {
         self.cursor = Some(*seq);
         self.current = *decision_number;
         self.running = None;
-        let mut checked = match &self.known {
-            Some(Known { transcript: earlier, .. }) => transcript.go_on_from(earlier),
+        let nonces_are_in = !transcript.nonces.is_empty();
+        let mut checked = match self.known.take() {
+            Some(earlier) => transcript.go_on_from(earlier.into_transcript()),
             None => Ok(()),
         };
         // Before a deal all of them are shown.
         if !hashes.is_empty() || view.is_some() {
             checked = checked.and(transcript.show_hashes(seat, hashes));
-            if transcript.nonces.is_empty() {
+            if !nonces_are_in {
                 self.nonce_wanted(transcript.own_hash, transcript.hash_of(seat));
             }
         }
@@ -218,12 +221,19 @@ impl SeatCore {
             SeatEvent::Discarded { seat, .. } if self.timed_out.is_some() && self.is_own(seat) => {
                 self.timed_out = None;
             }
+            SeatEvent::MatchOver { result } => self.saw_end(MatchOutcome::Result(result)),
             _ => {}
         }
         // Before the first deal a resignation is refused.
         let dealt = matches!(event, SeatEvent::DealStarted { .. });
         let due = dealt && matches!(self.debts.resign, Resign::Due { .. });
         if due { Reaction::Send(Asked::Resign) } else { Reaction::Fine }
+    }
+
+    fn saw_end(&mut self, end: MatchOutcome) {
+        if let Some(known) = &mut self.known {
+            known.transcript.end = Some(end);
+        }
     }
 
     /// Whether it is this seat itself.
@@ -247,8 +257,11 @@ impl SeatCore {
                 }
             }
             Kind::NoncesPublished(v1::NoncesPublished { nonces }) => {
-                transcript.nonces = nonces_from_wire(nonces)?;
+                let shown = transcript.show_nonces(nonces_from_wire(nonces)?);
                 self.debts.nonce = false;
+                if let Err(error) = shown {
+                    self.unfair(error);
+                }
             }
             Kind::TimedOut(v1::TimedOut { seat, decision_number, strikes }) => {
                 let seat = Seat::from_wire(seat).map_err(|error| error.within("timed_out.seat"))?;
@@ -259,6 +272,10 @@ impl SeatCore {
             }
             Kind::Revealed(v1::Revealed { server_seed }) => {
                 transcript.seed = Some(seed_from_wire(server_seed)?);
+            }
+            Kind::Aborted(abort) => {
+                let kind = Some(v1::outcome::Kind::Aborted(abort.clone()));
+                transcript.end = Some(MatchOutcome::from_wire(&v1::Outcome { kind })?);
             }
             // What it brings comes as an event of the game, or with the end of the subscription.
             _ => {}
@@ -271,7 +288,9 @@ impl SeatCore {
         let rules = &known.rules;
         let view = asked.view.of_match(rules).map_err(|error| error.within("view"))?;
         let number = view.decision();
-        if number <= self.asked || self.debts.resign != Resign::No {
+        // What was decided while the stream was cut is not asked any more.
+        let is_over = self.running.as_ref().is_some_and(|running| running.decision > number);
+        if number <= self.asked || is_over || self.debts.resign != Resign::No {
             return Ok(());
         }
         let mut clock = asked.clock.map(|clock| clock_from_wire(now, clock));
@@ -286,6 +305,7 @@ impl SeatCore {
             legal.get(0).ok_or_else(|| FieldError::invalid("decision.legal_actions", "has no action"))?;
         let decision = Box::new(Decision { info, view: view.under(rules), legal, clock, first });
         self.asked = number;
+        self.current = Some(number);
         self.call(Call::Choose(decision));
         Ok(())
     }
@@ -303,10 +323,14 @@ fn clock_from_wire(now: Instant, message: v1::Clock) -> Clock {
 pub(crate) fn end_from_wire(message: &v1::SubscriptionEnd) -> Result<End, FieldError> {
     let v1::SubscriptionEnd { outcome } = message;
     let outcome = outcome.as_ref().ok_or_else(|| FieldError::missing("outcome"))?;
-    Ok(match MatchOutcome::from_wire(outcome).map_err(|error| error.within("outcome"))? {
+    Ok(match outcome_from_wire(outcome)? {
         MatchOutcome::Result(result) => End::Result(result),
         MatchOutcome::Aborted { reason, seats } => End::Aborted { reason, seats },
     })
+}
+
+fn outcome_from_wire(outcome: &v1::Outcome) -> Result<MatchOutcome, FieldError> {
+    MatchOutcome::from_wire(outcome).map_err(|error| error.within("outcome"))
 }
 
 fn deals_kind(kind: i32) -> Result<DealingKind, FieldError> {

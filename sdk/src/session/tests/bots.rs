@@ -329,3 +329,66 @@ fn an_answer_to_a_decision_that_another_program_answered_is_told_apart() {
     let faults: Vec<Fault> = world.outcomes.values().flat_map(|outcome| outcome.faults.clone()).collect();
     assert_eq!(faults, [Fault::AnsweredOtherwise { decision: 1 }]);
 }
+
+/// What each seat's time was out for.
+fn timed_out_at(faults: &[Fault]) -> Vec<u32> {
+    let decision = |fault: &Fault| match fault {
+        Fault::TimedOut { decision, .. } => Some(*decision),
+        _ => None,
+    };
+    faults.iter().filter_map(decision).collect()
+}
+
+#[test]
+fn a_bot_that_thinks_for_long_is_not_asked_what_is_decided_meanwhile() {
+    let mut world = one_seat_of_each(1, rules(2));
+    while !world.is_choosing() && world.step() {}
+    for strikes in 1..=3 {
+        world.server.first_mut().time_out(strikes, Then::Autoplay);
+        world.hear();
+    }
+    world.run();
+    check_whole(&world);
+    let faults = &world.outcomes[&Key(1)].faults;
+    let [first, second, third] = timed_out_at(faults)[..] else { panic!("{faults:?}") };
+    let asked = &world.told[&Key(1)].decisions;
+    assert!(asked.starts_with(&[first]) && !asked.contains(&second) && !asked.contains(&third), "{asked:?}");
+    let late = |fault: &&Fault| matches!(fault, Fault::TooLate { .. });
+    assert_eq!(faults.iter().filter(late).collect::<Vec<_>>(), [&Fault::TooLate { decision: first }]);
+}
+
+#[test]
+fn a_bot_that_was_cut_off_is_not_asked_what_was_decided_meanwhile() {
+    let mut world = one_seat_of_each(1, rules(2));
+    world.server.first_mut().clock = Some(clock());
+    while !world.has_act_under_way() && world.step() {}
+    world.cut();
+    for strikes in 1..=3 {
+        world.server.first_mut().time_out(strikes, Then::Autoplay);
+    }
+    world.run();
+    check_whole(&world);
+    let faults = &world.outcomes[&Key(1)].faults;
+    let [first, second, third] = timed_out_at(faults)[..] else { panic!("{faults:?}") };
+    let asked = &world.told[&Key(1)].decisions;
+    assert!(asked.starts_with(&[first]) && !asked.contains(&second) && !asked.contains(&third), "{asked:?}");
+}
+
+#[test]
+fn a_bot_that_thinks_while_its_opponent_resigns_is_not_too_late() {
+    let mut world = one_seat_of_each(1, rules(2));
+    while !world.is_choosing() && world.step() {}
+    world.server.first_mut().resign(0, seat(1));
+    world.server.collect();
+    let observation = |message: &v1::PlayResponse| {
+        message.handle == 1 && matches!(message.kind, Some(v1::play_response::Kind::Observation(_)))
+    };
+    let first = world.server.outbox.iter().position(observation).unwrap();
+    let later = world.server.outbox.split_off(first + 1);
+    // It has chosen before it hears of the end.
+    world.run();
+    world.server.outbox.extend(later);
+    world.run();
+    check_results(&world, 1);
+    assert_eq!(world.outcomes[&Key(1)].faults, []);
+}

@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::session::{Key, Records};
 
 /// Goes on until the server is about to say what is looked for.
-fn about_to_say<T>(world: &mut World, find: impl Fn(&mut v1::PlayResponse) -> Option<T>) -> T {
+pub(super) fn about_to_say<T>(world: &mut World, find: impl Fn(&mut v1::PlayResponse) -> Option<T>) -> T {
     loop {
         if let Some(found) = world.server.outbox.iter_mut().find_map(&find) {
             return found;

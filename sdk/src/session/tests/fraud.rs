@@ -1,13 +1,16 @@
 //! Servers that would choose the deal, and what the seats say of it.
 
 use zetema_proto::{Wire, v1};
-use zetema_rules::Seat;
 use zetema_rules::fair::{Nonce, NonceHash, ServerSeed};
+use zetema_rules::{AbortReason, DealingKind, Outcome, Seat};
 
-use super::rules;
+use v1::play_response::Kind as Response;
+
+use super::broken::about_to_say;
 use super::server::Server;
 use super::world::World;
-use crate::deal_check::{DealCheck, DealError};
+use super::{played, rules};
+use crate::deal_check::{DealCheck, DealError, Unchecked};
 use crate::end::End;
 use crate::error::Error;
 use crate::session::{Key, Records};
@@ -152,4 +155,33 @@ fn a_server_that_begins_anew_for_who_asks_for_what_is_after_a_cursor_is_none() {
         assert!(matches!(outcome.end, End::Failed(Error::Protocol { .. })), "{outcome}");
     }
     assert_eq!(world.outcomes.len(), 2);
+}
+
+#[test]
+fn a_server_that_chooses_the_cards_and_says_so_is_not_verified() {
+    let world = played(2, |world| world.server.first_mut().fix_deals());
+    assert_eq!(world.outcomes.len(), 2);
+    for outcome in world.outcomes.values() {
+        assert!(matches!(outcome.end, End::Result(_)), "{outcome}");
+        assert_eq!(outcome.deal, DealCheck::Unchecked(Unchecked::Fixed));
+        assert_eq!(outcome.info.as_ref().unwrap().deals, DealingKind::Fixed, "its bot could know");
+    }
+}
+
+#[test]
+fn a_server_that_tells_a_seat_another_end_than_it_saw_is_found_out() {
+    let told = Outcome::Aborted { reason: AbortReason::Cancelled, seats: Vec::new() };
+    for records in [Records::Checked, Records::Ignored] {
+        let mut world = World::new(rules(2), records);
+        world.play_all(rules(2));
+        about_to_say(&mut world, |response| {
+            let Some(Response::End(end)) = &mut response.kind else { return None };
+            (response.handle == 1).then(|| end.outcome = Some(told.to_wire()))
+        });
+        world.run();
+        let End::Result(result) = world.outcomes[&Key(2)].end else { panic!("{}", world.outcomes[&Key(2)]) };
+        assert_eq!(world.outcomes[&Key(2)].deal, DealCheck::Verified);
+        let other = DealError::OtherEnd { seen: Some(Outcome::Result(result)), told: told.clone() };
+        assert_eq!(world.outcomes[&Key(1)].deal, DealCheck::Failed(other));
+    }
 }

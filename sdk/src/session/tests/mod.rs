@@ -8,7 +8,10 @@
 
 mod bots;
 mod broken;
+mod connecting;
 mod fraud;
+mod log;
+mod losses;
 mod queues;
 mod records;
 mod server;
@@ -27,7 +30,6 @@ use crate::deal_check::{DealCheck, DealError};
 use crate::end::End;
 use crate::error::{Disconnect, Error, Refusal};
 use crate::fault::Fault;
-use crate::tls::TlsProblem;
 use world::World;
 
 /// Short matches: one deal, or two.
@@ -265,29 +267,6 @@ fn a_seat_that_joined_with_another_nonce_goes_on_without_and_says_so() {
 }
 
 #[test]
-fn a_server_that_lost_observations_gets_a_new_bot_and_the_match_goes_on() {
-    let rules = rules(2);
-    let mut world = World::new(rules, Records::Checked);
-    world.play_all(rules);
-    while world.step() {
-        if world.server.first().steps.len() == 10 {
-            break;
-        }
-    }
-    world.run_some(40);
-    // Seat 1's log is shorter than what it saw; its state is the same.
-    let lost = world.server.first().observations(1).len().min(3);
-    world.server.first_mut().lose_observations(1, lost);
-    world.cut();
-    world.run();
-    let outcome = &world.outcomes[&Key(2)];
-    assert!(matches!(outcome.end, End::Result(_)));
-    assert!(outcome.faults.iter().any(|fault| matches!(fault, Fault::LostObservations { .. })));
-    assert_eq!(world.told[&Key(2)].starts, 2);
-    assert_eq!(outcome.deal, DealCheck::Verified, "by the record");
-}
-
-#[test]
 fn a_superseded_seat_ends_and_does_not_join_again() {
     let rules = rules(2);
     let mut world = World::new(rules, Records::Checked);
@@ -367,34 +346,6 @@ fn a_server_that_is_never_reached_is_given_up() {
     for outcome in world.outcomes.values() {
         assert!(matches!(outcome.end, End::Failed(Error::NoConnection { .. })), "{:?}", outcome.end);
     }
-}
-
-#[test]
-fn tls_that_breaks_ends_a_session_at_once_but_not_one_that_was_open_before() {
-    let insecure = || Disconnect::Insecure(TlsProblem::BadCertificate("expired".to_owned()));
-    let rules = rules(2);
-    let mut never_open = World::new(rules, Records::Ignored);
-    never_open.play_all(rules);
-    never_open.perform();
-    never_open.cut_because(insecure());
-    never_open.perform();
-    assert_eq!(never_open.outcomes.len(), 2);
-    for outcome in never_open.outcomes.values() {
-        assert!(matches!(outcome.end, End::Failed(Error::Insecure { .. })), "{:?}", outcome.end);
-    }
-
-    let mut world = World::new(rules, Records::Checked);
-    world.play_all(rules);
-    while world.server.first().steps.len() < 4 && world.step() {}
-    for attempt in 1..=6 {
-        world.cut_because(insecure());
-        while world.connections == attempt {
-            assert!(world.step(), "it goes on trying");
-        }
-    }
-    assert!(world.outcomes.is_empty());
-    world.run();
-    check_whole(&world);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use v1::event::Kind as EventKind;
 use v1::play_response::Kind as Response;
 
 /// One match, and what its seats are still to be told.
+#[derive(Clone)]
 pub(super) struct Table {
     pub(super) id: String,
     /// The handle of seat 0, for all streams.
@@ -25,6 +26,8 @@ pub(super) struct Table {
     pub(super) clock: Option<v1::Clock>,
     timed_out: BTreeSet<u32>,
     rules: Rules,
+    /// Joint ones, or fixed ones.
+    deals: DealingKind,
     pub(super) seed: ServerSeed,
     seats: Vec<SeatState>,
     game: Option<Game>,
@@ -38,7 +41,7 @@ pub(super) struct Table {
     pub(super) outbox: Vec<v1::PlayResponse>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct SeatState {
     pub(super) joined: bool,
     hash: Option<NonceHash>,
@@ -59,6 +62,7 @@ impl Table {
             clock: None,
             timed_out: BTreeSet::new(),
             rules,
+            deals: DealingKind::Joint,
             seed: ServerSeed::new([9; 32]),
             seats: rules.seats().map(|_| SeatState::default()).collect(),
             game: None,
@@ -127,6 +131,7 @@ impl Table {
 
     pub(super) fn join(&mut self, tag: u64, seat: Seat, join: &v1::Join) {
         let (handle, hash) = (self.handle(seat), Option::from_wire(&join.nonce_hash).unwrap());
+        let hash = hash.filter(|_| self.deals != DealingKind::Fixed);
         let state = &mut self.seats[seat.index()];
         let first = !state.joined;
         if first {
@@ -172,7 +177,11 @@ impl Table {
         v1::Match {
             match_id: self.id.clone(),
             rules: Some(self.rules.to_wire()),
-            deals: v1::DealsKind::Joint.into(),
+            deals: match self.deals {
+                DealingKind::Joint => v1::DealsKind::Joint.into(),
+                DealingKind::Shared => v1::DealsKind::Shared.into(),
+                DealingKind::Fixed => v1::DealsKind::Fixed.into(),
+            },
             commitment: self.seed.commitment().to_wire(),
             ..Default::default()
         }
@@ -412,10 +421,10 @@ impl Table {
     pub(super) fn record(&self) -> Record {
         let entrants = self.seats.iter().map(|seat| Entrant { hash: seat.hash, nonce: Some(seat.nonce()) });
         let dealing = Dealing {
-            kind: DealingKind::Joint,
+            kind: self.deals,
             commitment: self.seed.commitment(),
             server_seed: self.seed.clone(),
-            entrants: entrants.collect(),
+            entrants: entrants.filter(|_| self.deals != DealingKind::Fixed).collect(),
         };
         Record::complete(self.rules, dealing, self.steps.clone(), None).unwrap()
     }

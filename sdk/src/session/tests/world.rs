@@ -198,6 +198,14 @@ impl World {
         self.core.received(self.now, Incoming::Message(refused));
     }
 
+    /// Delivers what the server has said, while the bots think.
+    pub(super) fn hear(&mut self) {
+        self.server.collect();
+        while !self.server.outbox.is_empty() {
+            self.step();
+        }
+    }
+
     /// Whether nothing goes on but that a bot chooses.
     pub(super) fn is_choosing(&self) -> bool {
         let choosing = |(_, calls): &(Key, Vec<Call>)| matches!(calls.last(), Some(Call::Choose(_)));

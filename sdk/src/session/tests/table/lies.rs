@@ -2,11 +2,16 @@
 
 use zetema_proto::Wire;
 use zetema_rules::fair::NonceHash;
-use zetema_rules::{AbortReason, Outcome};
+use zetema_rules::{AbortReason, DealingKind, Outcome};
 
 use super::Table;
 
 impl Table {
+    /// Chooses the cards, and says so.
+    pub(in super::super) fn fix_deals(&mut self) {
+        self.deals = DealingKind::Fixed;
+    }
+
     /// Loses the last observations of a seat, as after a restored backup.
     pub(in super::super) fn lose_observations(&mut self, seat: usize, count: usize) {
         let log = &mut self.seats[seat].log;
