@@ -24,6 +24,8 @@ pub(crate) enum Bug {
     TellingPanics,
     /// The folder of the redo log can't be synced.
     FolderSyncFails,
+    /// What is written to the redo log can't be synced.
+    RedoSyncFails,
 }
 
 thread_local! {

@@ -1,6 +1,6 @@
 //! A file of the redo log: how it is named, made, used again and read.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -60,15 +60,6 @@ impl RedoFile {
         Ok(again)
     }
 
-    /// Makes this file one without what is in it, under its number.
-    pub(super) fn renew(&self) -> io::Result<Self> {
-        let salt = new_salt()?;
-        // A sector is written whole: it has the one salt or the other.
-        write_at(&self.file, &header(self.number, salt), 0)?;
-        self.file.sync_all()?;
-        Ok(Self { number: self.number, salt, file: self.file.try_clone()?, bytes: self.bytes })
-    }
-
     fn begin(folder: &Path, part: &Path, file: File, number: FileNumber, bytes: u64) -> io::Result<Self> {
         let salt = new_salt()?;
         write_at(&file, &header(number, salt), 0)?;
@@ -79,6 +70,10 @@ impl RedoFile {
 
     pub(super) fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         write_at(&self.file, bytes, at)?;
+        #[cfg(test)]
+        if planted::is(Bug::RedoSyncFails) {
+            return Err(io::Error::other("planted"));
+        }
         self.file.sync_data()
     }
 
@@ -116,6 +111,28 @@ impl RedoFile {
     pub(super) fn take(&self) -> bool {
         self.file.try_lock().is_ok()
     }
+
+    /// Lets others have it again.
+    pub(super) fn give_back(&self) {
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(number = self.number, %error, "a file of the redo log can't be unlocked");
+        }
+    }
+}
+
+/// Whether a server has [taken](RedoFile::take) the file with a number.
+pub(super) fn is_taken(folder: &Path, number: FileNumber) -> io::Result<bool> {
+    match File::open(path(folder, number))?.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Waits until what anyone has written to the file with a number is durable.
+pub(super) fn sync(folder: &Path, number: FileNumber) -> io::Result<()> {
+    // Windows syncs no file that was opened to be read.
+    File::options().read(true).write(cfg!(windows)).open(path(folder, number))?.sync_data()
 }
 
 /// Makes the names of the files in a folder durable.

@@ -30,6 +30,10 @@ impl Sequence {
     pub(crate) const fn next(self) -> Self {
         Self(self.0 + 1)
     }
+
+    pub(crate) const fn before(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
 }
 
 /// What an entry of a frame is.

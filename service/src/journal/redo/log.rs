@@ -32,7 +32,7 @@ pub(crate) struct RedoLog {
     /// Bytes of all files.
     bytes: u64,
     names: Names,
-    /// A commit failed half way: nothing is written behind it.
+    /// A commit failed half way, and may be at the end: another one takes its place there, or it goes.
     is_suspect: bool,
     /// After no file could be made ahead: how many commits are left before that is tried again.
     paused_for: u32,
@@ -123,7 +123,7 @@ impl RedoLog {
     ) -> Result<Written, WriteError> {
         self.paused_for = self.paused_for.saturating_sub(1);
         let length = frame.len() as u64;
-        if self.is_suspect || self.end + length > self.current.bytes {
+        if self.end + length > self.current.bytes {
             self.switch(length).map_err(WriteError::NotBegun)?;
         }
         if self.end == SECTOR_BYTES as u64 && self.names == Names::ToSync {
@@ -132,8 +132,11 @@ impl RedoLog {
         let sequence = self.last.next();
         let bytes = frame.seal(self.current.salt, sequence, first);
         if let Err(error) = self.current.write(bytes, self.end) {
-            self.is_suspect = true;
+            self.say_suspect();
             return Err(WriteError::Unknown(error));
+        }
+        if self.is_suspect {
+            self.say_sound();
         }
         let written = Written { file: self.current.clone(), offset: self.end, bytes: length, sequence };
         self.last = sequence;
@@ -145,10 +148,15 @@ impl RedoLog {
     fn switch(&mut self, length: u64) -> io::Result<()> {
         let room = SECTOR_BYTES as u64 + length;
         if self.end == SECTOR_BYTES as u64 {
-            // Nothing of it is needed: of what it may have nobody knows whether it is there.
+            // Nothing of it is needed, nor of a commit in it that failed.
             self.current = self.instead_of(&self.current.clone(), room)?;
-            self.is_suspect = false;
+            self.say_sound();
             return Ok(());
+        }
+        if self.is_suspect {
+            // Else it would count should the one that comes be damaged.
+            self.current.write(&[0; SECTOR_BYTES], self.end)?;
+            self.say_sound();
         }
         if let Some(next) = self.next.front().cloned().filter(|next| next.bytes < room) {
             self.next[0] = self.instead_of(&next, room)?;
@@ -159,15 +167,31 @@ impl RedoLog {
         let next = self.next.pop_front().ok_or_else(|| io::Error::other("there is no next file"))?;
         self.current = next;
         self.end = SECTOR_BYTES as u64;
-        self.is_suspect = false;
         Ok(())
     }
 
-    /// A file without commits, with room for so many bytes, in the place of this one.
-    fn instead_of(&mut self, file: &RedoFile, room: u64) -> io::Result<Arc<RedoFile>> {
-        if file.bytes >= room {
-            return file.renew().map(Arc::new);
+    /// Says that what is at the end may be a commit that failed, by a lock on the next file: whoever reads the files meanwhile can't tell it
+    /// from one that counts. No room on the disk is needed for that.
+    fn say_suspect(&mut self) {
+        self.is_suspect = true;
+        if let Some(next) = self.next.front() {
+            // Whoever looks right now has it: then the next that fails says so.
+            let _taken = next.take();
         }
+    }
+
+    /// Says that there is none any more.
+    fn say_sound(&mut self) {
+        if let Some(next) = self.next.front()
+            && self.is_suspect
+        {
+            next.give_back();
+        }
+        self.is_suspect = false;
+    }
+
+    /// A longer file without commits, with room for so many bytes, in the place of this one.
+    fn instead_of(&mut self, file: &RedoFile, room: u64) -> io::Result<Arc<RedoFile>> {
         let more = room - file.bytes;
         self.has_room_for(more)?;
         let longer = RedoFile::make(&self.folder, file.number, room)?;
@@ -275,165 +299,4 @@ impl RedoLog {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
-mod tests {
-    use super::*;
-    use crate::journal::redo::{Frame, Kind, Unreadable, walk};
-    use crate::planted::{Bug, plant, take_out};
-
-    const SIZE: RedoSize = RedoSize { file_bytes: 4096, most_bytes: u64::MAX };
-
-    fn begun(folder: &Path) -> RedoLog {
-        RedoLog::begin(folder, 0, Sequence(7), SIZE).unwrap()
-    }
-
-    fn write(log: &mut RedoLog, text: &str) -> Result<Written, WriteError> {
-        let mut frame = FrameBuilder::default();
-        frame.push(Kind::Row, text.as_bytes());
-        log.append(&mut frame, 1)
-    }
-
-    /// As if the sync of the last commit had failed: nobody knows whether it is there.
-    fn fail(log: &mut RedoLog, Written { offset, sequence, .. }: &Written) {
-        (log.end, log.last, log.is_suspect) = (*offset, Sequence(sequence.0 - 1), true);
-    }
-
-    fn found(folder: &Path) -> Vec<(u64, String)> {
-        let walked = walk(folder, 1, Sequence(7)).unwrap();
-        assert_eq!(walked.damage, None);
-        let mut found = Vec::new();
-        let read = walked.frames(|frame: Frame<'_>| {
-            let rows = frame.rows().map(|(_, row)| String::from_utf8(row.to_vec()).unwrap());
-            found.extend(rows.map(|row| (frame.sequence.0, row)));
-            Ok::<(), Unreadable>(())
-        });
-        assert!(read.is_ok());
-        found
-    }
-
-    fn texts(from: u64, texts: &[&str]) -> Vec<(u64, String)> {
-        (from..).zip(texts.iter().map(ToString::to_string)).collect()
-    }
-
-    #[test]
-    fn commits_are_found_in_order_over_all_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = begun(folder.path());
-        let all: Vec<String> = (0..40).map(|number| format!("commit {number}")).collect();
-        for text in &all {
-            write(&mut log, text).unwrap();
-        }
-        assert!(log.current() > 4);
-        assert_eq!(found(folder.path()), (8..).zip(all).collect::<Vec<_>>());
-    }
-
-    /// Whether the one that failed is on the disk or not, what was committed in its place counts.
-    #[test]
-    fn of_a_commit_that_failed_and_the_next_the_next_counts() {
-        for is_there in [true, false] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut log = begun(folder.path());
-            write(&mut log, "first").unwrap();
-            let failed = write(&mut log, "failed").unwrap();
-            fail(&mut log, &failed);
-            if !is_there {
-                failed.file.write(&[0; SECTOR_BYTES], failed.offset).unwrap();
-            }
-            write(&mut log, "second").unwrap();
-            write(&mut log, "third").unwrap();
-            assert_eq!(found(folder.path()), texts(8, &["first", "second", "third"]), "{is_there}");
-        }
-    }
-
-    /// Nothing that was acknowledged is in a file without a name, as a kill would lose it.
-    #[test]
-    fn a_longer_file_is_the_one_with_its_number_whatever_fails_behind_that() {
-        let too_long = "a".repeat(2 * 4096);
-        for commits_before in [0, 1] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut log = begun(folder.path());
-            let mut written = vec!["first".to_owned(); commits_before];
-            for text in &written {
-                write(&mut log, text).unwrap();
-            }
-            plant(Bug::FolderSyncFails);
-            for _ in 0..2 {
-                let error = write(&mut log, &too_long).unwrap_err();
-                assert!(matches!(error, WriteError::NotBegun(_)), "{error}");
-            }
-            // What has room in the file of before goes on, and gets no commit in another one.
-            while let Ok(_commit) = write(&mut log, "short") {
-                written.push("short".to_owned());
-            }
-            assert_eq!(log.current(), 1);
-            take_out();
-            let number = log.current() + 3;
-            while log.current() < number {
-                write(&mut log, "later").unwrap();
-                written.push("later".to_owned());
-            }
-            let expected: Vec<_> = (8..).zip(written).collect();
-            assert_eq!(found(folder.path()), expected, "{commits_before}");
-        }
-    }
-
-    #[test]
-    fn a_commit_that_failed_with_nothing_after_it_may_be_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = begun(folder.path());
-        write(&mut log, "first").unwrap();
-        let failed = write(&mut log, "failed").unwrap();
-        fail(&mut log, &failed);
-        assert_eq!(found(folder.path()), texts(8, &["first", "failed"]));
-    }
-
-    /// Else a disk that takes nothing would be filled.
-    #[test]
-    fn a_file_whose_first_commits_fail_one_after_the_other_stays_the_only_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = begun(folder.path());
-        for _ in 0..10 {
-            let failed = write(&mut log, "failed").unwrap();
-            fail(&mut log, &failed);
-        }
-        write(&mut log, "first").unwrap();
-        assert_eq!(log.current(), 1);
-        assert_eq!(crate::journal::redo::files(folder.path()).unwrap().len(), 2);
-        assert_eq!(found(folder.path()), texts(8, &["first"]));
-    }
-
-    #[test]
-    fn a_file_that_is_written_again_has_none_of_what_it_had() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = begun(folder.path());
-        let first = write(&mut log, "old").unwrap().file;
-        while log.current() < 2 {
-            write(&mut log, "old").unwrap();
-        }
-        log.is_done(first);
-        let used = log.last();
-        while log.current() < 4 {
-            write(&mut log, "new").unwrap();
-        }
-        let walked = walk(folder.path(), 2, Sequence(used.0 - 1)).unwrap();
-        assert_eq!((walked.damage, walked.last), (None, log.last()));
-        assert!(!file::path(folder.path(), 1).exists());
-    }
-
-    #[test]
-    fn what_would_be_longer_than_it_may_is_not_begun() {
-        let folder = tempfile::tempdir().unwrap();
-        let size = RedoSize { most_bytes: 4 * SIZE.file_bytes, ..SIZE };
-        let mut log = RedoLog::begin(folder.path(), 0, Sequence(7), size).unwrap();
-        let mut written = Vec::new();
-        let error = loop {
-            match write(&mut log, "a") {
-                Ok(commit) => written.push(commit),
-                Err(error) => break error,
-            }
-        };
-        assert!(matches!(error, WriteError::NotBegun(_)), "{error}");
-        assert_eq!(found(folder.path()).len(), written.len());
-        log.is_done(written.remove(0).file);
-        write(&mut log, "goes on").unwrap();
-    }
-}
+mod tests;

@@ -43,7 +43,7 @@ pub(crate) fn oldest(folder: &Path) -> io::Result<(FileNumber, Sequence)> {
         let (bytes, salt) = file::load(folder, number)?;
         let first = salt.and_then(|salt| Frame::read(bytes.get(SECTOR_BYTES..)?, salt));
         if let Some(frame) = first {
-            return Ok((number, Sequence(frame.sequence.0.saturating_sub(1))));
+            return Ok((number, frame.sequence.before()));
         }
     }
     Ok((0, Sequence::default()))

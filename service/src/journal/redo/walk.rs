@@ -29,6 +29,7 @@ pub(crate) struct Walked {
 /// A file, and where its frames are.
 #[derive(Debug)]
 struct Part {
+    number: FileNumber,
     path: PathBuf,
     salt: Salt,
     frames: Vec<(usize, Sequence)>,
@@ -96,10 +97,10 @@ pub(crate) fn walk(folder: &Path, from: FileNumber, before: Sequence) -> io::Res
             walked.damaged(path, 0, "its header is not as it was written");
             return Ok(walked);
         };
-        let mut part = Part { path: path.clone(), salt, frames: Vec::new(), end: SECTOR_BYTES };
+        let mut part = Part { number, path: path.clone(), salt, frames: Vec::new(), end: SECTOR_BYTES };
         while let Some(frame) = bytes.get(part.end..).and_then(|bytes| Frame::read(bytes, salt)) {
             if part.frames.is_empty() && frame.sequence == walked.last {
-                // Of a commit that failed half way nobody knows whether it is there. What came in its place counts.
+                // Builds of November 2026 left a commit that failed half way where it was. What came in its place counts.
                 walked.take_back();
             }
             if frame.sequence != walked.last.next() {
@@ -159,12 +160,21 @@ impl Walked {
         }
     }
 
+    /// Whether the last commit counts, where a server may be writing: it is on the disk, and has not failed. One that is being written, or
+    /// has failed, can be read as well.
+    pub(crate) fn last_counts(&self, folder: &Path) -> bool {
+        let Some(last) = self.files.iter().rfind(|file| !file.frames.is_empty()) else { return true };
+        // In this order: what can't be synced fails here as well, or the server has said so by then.
+        let counts = file::sync(folder, last.number).and_then(|()| file::is_taken(folder, last.number + 1));
+        counts.is_ok_and(|is_suspect| !is_suspect)
+    }
+
     /// Leaves out the last commit, if it is there.
     fn take_back(&mut self) {
         let Some(file) = self.files.iter_mut().rfind(|file| !file.frames.is_empty()) else { return };
         if let Some((_, sequence)) = file.frames.pop() {
             self.commits -= 1;
-            self.last = Sequence(sequence.0.saturating_sub(1));
+            self.last = sequence.before();
         }
     }
 }

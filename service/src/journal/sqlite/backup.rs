@@ -1,7 +1,8 @@
 //! A copy of a journal in one file, taken while its server runs or not, and the way back.
 //!
-//! SQLite copies what one read transaction sees, and the redo log is read up to a commit that was there before that, or that the database
-//! knows: so the copy has nothing that rests on what it lacks, whatever the server writes meanwhile; and the server waits for nothing. The copy has an application id of its own, so that nobody starts a
+//! SQLite copies what one read transaction sees, and the redo log is read up to a commit that counted before that, or that the database
+//! knows: so the copy has nothing that rests on what it lacks, whatever the server writes meanwhile, and no commit that failed; and the
+//! server waits for nothing. The copy has an application id of its own, so that nobody starts a
 //! server on it by chance: its running matches would go on with cards that their players have seen.
 
 use std::fs::{self, File};
@@ -92,7 +93,8 @@ pub fn backup(data: &Path, file: &Path) -> Result<BackupContent, BackupError> {
         return Err(BackupError::Exists { file: file.to_owned() });
     }
     // What a server left that does not run any more has to be whole. The files of one that runs it has looked at itself.
-    match Folder::only_read(data).and_then(|folder| folder.check()) {
+    let whole = |folder: Folder| folder.no_repair_is_left().and_then(|()| folder.check());
+    match Folder::only_read(data).and_then(whole) {
         Ok(_) | Err(OpenError::InUse { .. }) => {}
         Err(error) => return Err(error.into()),
     }

@@ -29,7 +29,11 @@ impl Checked {
 /// Reads the journal in a folder that no server has open.
 pub(super) fn check(path: &Path) -> Result<Checked, OpenError> {
     let folder = Folder::only_read(path)?;
-    read(&folder)
+    let mut checked = read(&folder)?;
+    if checked.damage.is_none() {
+        checked.damage = folder.no_repair_is_left().err();
+    }
+    Ok(checked)
 }
 
 /// What is in a folder that is locked.

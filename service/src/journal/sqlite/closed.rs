@@ -50,6 +50,7 @@ impl ClosedJournal {
     /// [`OpenError`], when a server has it open, there is none, or a server would not start with it.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let folder = Folder::only_read(path)?;
+        folder.no_repair_is_left()?;
         folder.check()?;
         // SQLite makes a WAL where there is none, and would leave it behind.
         let had_wal = folder.wal().exists();

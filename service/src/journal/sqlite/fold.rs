@@ -33,6 +33,8 @@ pub(super) struct Redo {
     last: Sequence,
     /// The last that is wanted, if not all are.
     upto: Option<Sequence>,
+    /// It is for a repair, which goes on where an end has the number of another match's.
+    in_ruins: bool,
 }
 
 /// Looks at what there is beside a database. Nothing is changed.
@@ -70,12 +72,12 @@ pub(super) fn look_while_written(found: &Found, folder: &Path) -> Result<Redo, O
     look(found, folder)
 }
 
-/// A commit up to which all was there when it was looked at, beside a database that a server writes.
+/// A commit up to which all was there when it was looked at, beside a database that a server writes: the last one that counts, for another
+/// may come in the place of one that does not.
 pub(super) fn committed(conn: &Connection, folder: &Path) -> Result<Sequence, OpenError> {
-    match schema::version(conn)? {
-        Some(schema::REDONE..) => Ok(Redo::read(mark::read(conn)?, folder)?.last),
-        _ => Ok(Sequence::default()),
-    }
+    let Some(schema::REDONE..) = schema::version(conn)? else { return Ok(Sequence::default()) };
+    let Redo { walked, mark, last, .. } = Redo::read(mark::read(conn)?, folder)?;
+    Ok(if last <= mark.stored || walked.last_counts(folder) { last } else { last.before() })
 }
 
 /// The same for a repair: of a database that may not say where the redo log begins, or say it as it was before, since commits of its own
@@ -86,7 +88,9 @@ pub(super) fn look_in_ruins(found: &Found, folder: &Path) -> Result<Redo, OpenEr
         other => Some(other?),
     };
     let stored = match known {
-        Some(known) if known.commits() > 0 || known.damage().is_none() => return Ok(known),
+        Some(known) if known.commits() > 0 || known.damage().is_none() => {
+            return Ok(Redo { in_ruins: true, ..known });
+        }
         Some(Redo { mark: Mark { stored, .. }, .. }) => stored,
         None => Sequence::default(),
     };
@@ -94,6 +98,7 @@ pub(super) fn look_in_ruins(found: &Found, folder: &Path) -> Result<Redo, OpenEr
     let (first, before) = redo::oldest(folder).map_err(at("read the redo log in", folder))?;
     let mut redo = Redo::read(Mark { state: State::Open, first, before, stored }, folder)?;
     redo.walked.damage = redo.walked.damage.or(damage);
+    redo.in_ruins = true;
     Ok(redo)
 }
 
@@ -110,12 +115,12 @@ impl Redo {
         let newest = newest.max(first.saturating_sub(1));
         if state == State::Closed {
             let walked = redo::walk_closed(folder, first).map_err(at("read the redo log in", folder))?;
-            return Ok(Self { mark, newest, last: stored, walked, upto: None });
+            return Ok(Self { mark, newest, last: stored, walked, upto: None, in_ruins: false });
         }
         let mut walked = walk(folder, first, before).map_err(at("read the redo log in", folder))?;
         walked.has_to_have(stored);
         let (newest, last) = (newest.max(walked.newest), walked.last.max(stored));
-        Ok(Self { mark, newest, last, walked, upto: None })
+        Ok(Self { mark, newest, last, walked, upto: None, in_ruins: false })
     }
 
     /// Without what came after this commit, but for what the database knows.
@@ -206,7 +211,7 @@ impl Redo {
         }
         let stored = self.mark.stored;
         self.walked.frames(|frame| {
-            if frame.sequence > stored && self.has(&frame) { store(conn, &frame) } else { Ok(()) }
+            if frame.sequence > stored && self.has(&frame) { self.store(conn, &frame) } else { Ok(()) }
         })?;
         let mut folding = Folding::read(conn)?;
         let mut adding = Adding::default();
@@ -239,10 +244,17 @@ impl Redo {
         segments::write(conn, &folding.segments)?;
         Ok(())
     }
-}
 
-fn store(conn: &Connection, frame: &Frame<'_>) -> Result<(), OpenError> {
-    for_the_database(frame).try_for_each(|entry| Ok(pending::put(conn, &entry?)?))
+    fn store(&self, conn: &Connection, frame: &Frame<'_>) -> Result<(), OpenError> {
+        for_the_database(frame).try_for_each(|entry| {
+            let entry = entry?;
+            // Then its match is put under quarantine, as one that has ended and has no result.
+            if !(self.in_ruins && pending::is_displaced(conn, &entry)?) {
+                pending::put(conn, &entry)?;
+            }
+            Ok(())
+        })
+    }
 }
 
 /// Puts the answers to requests into the database, in a transaction that has begun, stored there once or not: it may have lost some.

@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::{OpenError, WalContent, wal};
 use crate::journal::redo;
+use crate::kept_file;
 
 const DATABASE: &str = "journal.sqlite3";
 const WAL: &str = "journal.sqlite3-wal";
 const LOCK: &str = "journal.lock";
 /// Where a restore makes a journal until all of it is there.
 const RESTORING: &str = "restoring";
+/// What says that a repair has not come to its end. It has the name of the folder with the files as they were.
+const REPAIRING: &str = "repairing";
 
 /// The folder of an open journal. No other process opens it while this lives: the advisory lock ends with the process,
 /// however that ends.
@@ -35,6 +38,15 @@ enum Mark {
 const MADE: &[u8] = b"made\n";
 const OPEN: &[u8] = b"open\n";
 
+/// For what a journal is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A server goes on with it.
+    GoingOn,
+    /// It was repaired, and its new life is to begin.
+    BeginningAnew,
+}
+
 /// While this lives the mark says that the journal is open. To be dropped before the last connection, which removes
 /// the WAL.
 #[derive(Debug)]
@@ -52,10 +64,13 @@ impl Drop for InUse {
 
 impl Folder {
     /// Makes the folder if it isn't there, locks it, and looks at the files before SQLite does.
-    pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
+    pub(super) fn open(path: &Path, purpose: Purpose) -> Result<Self, OpenError> {
         let at = |doing: &'static str| move |source| OpenError::File { doing, path: path.to_owned(), source };
         make_folder(path).map_err(at("make the folder"))?;
         let folder = Self::lock(path, private_file)?;
+        if purpose == Purpose::GoingOn {
+            folder.no_repair_is_left()?;
+        }
         folder.check()?;
         // The last that a restore does is to remove it, when the journal is in its place already.
         remove(&folder.restoring()).map_err(at("remove what a restore has left in"))?;
@@ -98,6 +113,30 @@ impl Folder {
     fn is_restoring(&self) -> io::Result<bool> {
         let restoring = self.restoring();
         Ok(fs::exists(&restoring)? && (fs::exists(database(&restoring))? || !fs::exists(self.database())?))
+    }
+
+    /// Says that a repair has begun, of which this folder has the files as they were.
+    pub(super) fn begin_repair(&self, kept: &Path) -> io::Result<()> {
+        let name = kept.file_name().unwrap_or_default().as_encoded_bytes();
+        kept_file::replace_synced(&self.path.join(REPAIRING), |file| file.write_all(name))
+    }
+
+    /// Where the repair that has not come to its end has put the files as they were, if there is such a repair.
+    pub(super) fn repairing(&self) -> io::Result<Option<PathBuf>> {
+        match fs::read_to_string(self.path.join(REPAIRING)) {
+            Ok(name) => Ok(Some(self.path.join(name))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether no repair is left that has not come to its end: what it has lost may be taken for what comes.
+    pub(super) fn no_repair_is_left(&self) -> Result<(), OpenError> {
+        match self.repairing() {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(OpenError::Repairing { folder: self.path.clone() }),
+            Err(source) => Err(OpenError::File { doing: "look at", path: self.path.join(REPAIRING), source }),
+        }
     }
 
     /// Takes this database as its own: in one step it is all there.
@@ -179,11 +218,6 @@ impl Folder {
         write(&self.lock, MADE)
     }
 
-    /// Says that there is a WAL.
-    pub(super) fn mark_open(&self) -> io::Result<()> {
-        write(&self.lock, OPEN)
-    }
-
     /// Makes what is in the folder durable.
     pub(super) fn sync(&self) -> io::Result<()> {
         File::open(&self.path)?.sync_all()
@@ -218,6 +252,12 @@ impl Folder {
     pub(super) fn wal(&self) -> PathBuf {
         wal(&self.path)
     }
+}
+
+/// Says that the repair of a folder has come to its end.
+pub(super) fn end_repair(path: &Path) -> Result<(), OpenError> {
+    let ended = fs::remove_file(path.join(REPAIRING)).and_then(|()| File::open(path)?.sync_all());
+    ended.map_err(|source| OpenError::File { doing: "remove", path: path.join(REPAIRING), source })
 }
 
 /// Writes a mark. All have the same length, so that none is ever half there.

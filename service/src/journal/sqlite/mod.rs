@@ -76,6 +76,7 @@ use super::{
     StoredRecord, StoredToken, StoredWebhook, TokenChange, UnixMillis, Version, WebhookChange, WebhookStore,
 };
 use crate::own_task::hand_in;
+use folder::Purpose;
 use opened::Opened;
 use readers::Readers;
 use request::{AppendTo, Found, Located, Query, Request, Write};
@@ -155,9 +156,24 @@ impl SqliteJournal {
     /// # Errors
     /// [`OpenError`], when it is in use, not readable, or not a journal.
     pub async fn open(folder: impl AsRef<Path>, options: Options) -> Result<(Self, Recovery), OpenError> {
-        let path = folder.as_ref().to_owned();
+        Self::open_for(Purpose::GoingOn, folder.as_ref(), options).await
+    }
+
+    /// Opens a journal after a [repair](Self::repair), for its new life to begin.
+    pub(crate) async fn open_repaired(folder: &Path) -> Result<Self, OpenError> {
+        let (journal, _) = Self::open_for(Purpose::BeginningAnew, folder, Options::default()).await?;
+        Ok(journal)
+    }
+
+    async fn open_for(
+        purpose: Purpose,
+        folder: &Path,
+        options: Options,
+    ) -> Result<(Self, Recovery), OpenError> {
+        let path = folder.to_owned();
         let at = path.clone();
-        let opening = tokio::task::spawn_blocking(move || Opened::new(&path, &options).map(|o| (o, options)));
+        let open = move || Opened::new(&path, &options, purpose).map(|opened| (opened, options));
+        let opening = tokio::task::spawn_blocking(open);
         let (opened, options) = opening.await.map_err(|error| OpenError::File {
             doing: "read",
             path: at.clone(),
@@ -184,12 +200,21 @@ impl SqliteJournal {
     }
 
     /// Makes a journal one that can be opened again, without what is lost; a copy of its files stays in the folder.
-    /// `None` when there was nothing to repair: a match under quarantine is no reason.
+    /// `None` when there was nothing to repair: a match under quarantine is no reason. Until the [end](Self::end_repair) of it no server
+    /// goes on with the journal, of which a new life has to [begin](Self::open_repaired) before.
     ///
     /// # Errors
     /// [`OpenError`], when a server has it open, or too much is lost. Its files are as they were then, or in the copy.
-    pub fn repair(folder: &Path) -> Result<Option<Repaired>, OpenError> {
+    pub(crate) fn repair(folder: &Path) -> Result<Option<Repaired>, OpenError> {
         repair::repair(folder)
+    }
+
+    /// Ends a repair, after which a server may go on with the journal.
+    ///
+    /// # Errors
+    /// [`OpenError::File`]: then none does yet.
+    pub(crate) fn end_repair(folder: &Path) -> Result<(), OpenError> {
+        folder::end_repair(folder)
     }
 
     /// How long the files of the journal in a folder are.

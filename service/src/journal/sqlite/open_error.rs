@@ -130,6 +130,15 @@ pub enum OpenError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A repair did not come to its end.
+    #[error(
+        "the journal in {} was being repaired, and that was cut short: run `zetema journal repair --accept-loss` again",
+        folder.display()
+    )]
+    Repairing {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// It is a backup.
     #[error(
         "{} is a backup: put it back by `zetema restore --from FILE --data DIR`, into a new folder",
@@ -160,6 +169,7 @@ impl OpenError {
             | Self::DatabaseGone { .. }
             | Self::Redo { .. }
             | Self::Restoring { .. }
+            | Self::Repairing { .. }
             | Self::Backup { .. } => true,
             Self::InUse { .. } | Self::File { .. } | Self::Sqlite(_) => false,
         }
@@ -174,7 +184,11 @@ impl From<Unreadable> for OpenError {
 
 impl From<rusqlite::Error> for OpenError {
     fn from(error: rusqlite::Error) -> Self {
-        if read::is_damage(&error) { Self::Damaged { what: error.to_string() } } else { Self::Sqlite(error) }
+        let not_a_database = error.sqlite_error_code() == Some(ErrorCode::NotADatabase);
+        if read::is_damage(&error) || not_a_database {
+            return Self::Damaged { what: error.to_string() };
+        }
+        Self::Sqlite(error)
     }
 }
 

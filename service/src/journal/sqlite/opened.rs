@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::clean::Cleaning;
 use super::committing::Failing;
-use super::folder::Folder;
+use super::folder::{Folder, Purpose};
 use super::hand_out::hand_out;
 use super::inbox::Inbox;
 use super::pending::Pending;
@@ -35,8 +35,8 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
-        let folder = Folder::open(path)?;
+    pub(super) fn new(path: &Path, options: &Options, purpose: Purpose) -> Result<Self, OpenError> {
+        let folder = Folder::open(path, purpose)?;
         let found = schema::look(&folder.database())?;
         verify::is_there(&found, &folder)?;
         verify::database(&found, Depth::Start)?;

@@ -157,6 +157,13 @@ pub(super) fn put(conn: &Connection, entry: &Entry) -> rusqlite::Result<()> {
     }
 }
 
+/// Whether it is the end of a match whose number is that of another one.
+pub(super) fn is_displaced(conn: &Connection, entry: &Entry) -> rusqlite::Result<bool> {
+    let Entry::Finish { number, match_id, .. } = entry else { return Ok(false) };
+    let sql = "SELECT count(*) > 0 FROM records WHERE result_number = ?1 AND match_id <> ?2";
+    conn.prepare_cached(sql)?.query_row(params![clamp(number.get()), match_id.as_bytes()], |row| row.get(0))
+}
+
 /// Remembers a request, and forgets some that are older than they are kept.
 pub(super) fn remember(conn: &Connection, request: &Request, now: UnixMillis) -> rusqlite::Result<()> {
     let Request { key, response } = request;

@@ -10,7 +10,7 @@ use super::folder::{self, Folder};
 use super::schema::Found;
 use super::verify::{self, Depth};
 use super::{OpenError, Options, Recovery, salvage, schema};
-use crate::journal::redo::{self, RedoDamage};
+use crate::journal::redo::{self, RedoDamage, RedoLog};
 
 /// What came of a repair.
 #[derive(Debug)]
@@ -25,24 +25,39 @@ pub struct Repaired {
     pub recovery: Recovery,
 }
 
-/// Makes a journal one that a server starts with, without what is lost. Nothing is done to a sound one.
+/// Makes a journal one that a server starts with, without what is lost, when its new life has begun. Nothing is done to a sound one.
 pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     if !folder::database(path).exists() {
         return Err(OpenError::DatabaseGone { database: folder::database(path) });
     }
     let folder = Folder::lock(path, folder::private_file)?;
+    let at = |doing| move |source| OpenError::File { doing, path: path.to_owned(), source };
+    let cut_short = folder.repairing().map_err(at("look for a repair in"))?;
+    if cut_short.is_some() && whole(&folder).exists() {
+        put_into_place(&folder)?;
+    }
     let found = check::read(&folder)?;
     let stray = |found: &Recovery| !found.stray.is_empty();
-    if found.damage.is_none() && !found.recovery.as_ref().is_some_and(stray) {
+    if found.damage.is_none() && !found.recovery.as_ref().is_some_and(stray) && cut_short.is_none() {
         return Ok(None);
     }
     if let Some(gone @ OpenError::DatabaseGone { .. }) = found.damage {
         return Err(gone);
     }
-    let at = |doing| move |source| OpenError::File { doing, path: path.to_owned(), source };
-    let kept = keep(&folder).map_err(at("copy the damaged files of"))?;
     let mut lost = Vec::new();
     let mut told = what_is_damaged(&found);
+    if cut_short.is_some() {
+        told.push("a repair was cut short".to_owned());
+        lost.push("what that repair has left out".to_owned());
+    }
+    // Of one that was cut short the copy is the right one: by now the files may not be as they were.
+    let kept = if let Some(kept) = cut_short.filter(|kept| kept.exists()) {
+        kept
+    } else {
+        let kept = keep(&folder).map_err(at("copy the damaged files of"))?;
+        folder.begin_repair(&kept).map_err(at("begin a repair in"))?;
+        kept
+    };
     let mut now = found;
     if let Some(damage) = now.damage.take_if(|damage| is_of_the_wal(damage)) {
         lost.push(without_wal(&folder, &damage).map_err(at("cut the WAL in"))?);
@@ -141,14 +156,31 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     drop((found, conn));
     remove(&wal_of(&new)).map_err(at("remove the WAL of"))?;
     File::open(&new).and_then(|file| file.sync_all()).map_err(at("sync"))?;
-    // From here until the new database is in its place a server finds no WAL, and doesn't start.
-    folder.mark_open().map_err(at("mark the lock beside"))?;
-    remove(&folder.wal()).map_err(at("remove the old WAL beside"))?;
-    fs::rename(&new, &old).map_err(at("put into its place"))?;
-    folder.sync().map_err(at("sync the folder of"))?;
-    redo.remove(folder.path())?;
-    folder.mark_made().map_err(at("mark the lock beside"))?;
+    fs::rename(&new, whole(folder)).map_err(at("rename"))?;
+    put_into_place(folder)?;
     Ok(lost)
+}
+
+/// What a new database is called when all of it is there.
+fn whole(folder: &Folder) -> PathBuf {
+    folder.database().with_extension("repaired")
+}
+
+/// Puts a new database that is whole into the place of the old one. Where that is cut short the next repair begins with it.
+fn put_into_place(folder: &Folder) -> Result<(), OpenError> {
+    let new = whole(folder);
+    let at = |doing| {
+        let path = new.clone();
+        move |source| OpenError::File { doing, path, source }
+    };
+    folder.sync().map_err(at("sync the folder of"))?;
+    folder.mark_made().map_err(at("mark the lock beside"))?;
+    // Durable before: the old WAL is none of the new database.
+    remove(&folder.wal()).map_err(at("remove the old WAL beside"))?;
+    folder.sync().map_err(at("sync the folder of"))?;
+    fs::rename(&new, folder.database()).map_err(at("put into its place"))?;
+    folder.sync().map_err(at("sync the folder of"))?;
+    RedoLog::remove(folder.path(), ..).map_err(at("remove the redo log beside"))
 }
 
 /// What of the redo log can't be read, in words.

@@ -277,6 +277,15 @@ fn finished(
     let last_logged = logged.last_key_value().map_or(0, |(last, _)| *last);
     let end = numbers.last().map_or(0, |(last, _)| *last).max(passed).max(rated).max(last_logged);
     let mut from_the_log = Vec::new();
+    let mut give_up = |number: i64, id: Option<[u8; 16]>| {
+        // What it was can't be read: its number stands for it.
+        let id = id.unwrap_or_else(|| (u128::MAX << 64 | u128::from(number.unsigned_abs())).to_be_bytes());
+        let match_id = MatchId::from_bytes(id);
+        let damage = format!("result {number} is not as it was written, or missing");
+        lost.push(format!("{damage}: match {match_id}"));
+        let quarantine = Quarantine { match_id, intact: Version::ZERO, damage: damage.into() };
+        damaged.insert(match_id, (quarantine, number));
+    };
     let read = format!("SELECT {COLUMNS} FROM records WHERE result_number = ?1");
     let write = format!("INSERT INTO records ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for number in 1..=end {
@@ -293,23 +302,24 @@ fn finished(
         if let Some((match_id, entry)) = logged.get(&number)
             && read::result_of(to, *match_id)?.is_none()
         {
-            from_the_log.push(*entry);
+            from_the_log.push((number, *match_id, *entry));
             continue;
         }
         let id = row.and_then(|row| match row.get(1) {
             Some(Value::Blob(id)) => <[u8; 16]>::try_from(id.as_slice()).ok(),
             _ => None,
         });
-        // What it was can't be read: its number stands for it.
-        let id = id.unwrap_or_else(|| (u128::MAX << 64 | u128::from(number.unsigned_abs())).to_be_bytes());
-        let match_id = MatchId::from_bytes(id);
-        let damage = format!("result {number} is not as it was written, or missing");
-        lost.push(format!("{damage}: match {match_id}"));
-        let quarantine = Quarantine { match_id, intact: Version::ZERO, damage: damage.into() };
-        damaged.insert(match_id, (quarantine, number));
+        give_up(number, id);
     }
     records::seal_all(to)?;
     bots::insert_all(to)?;
-    from_the_log.into_iter().try_for_each(|entry| pending::put(to, entry))?;
+    for (number, match_id, entry) in from_the_log {
+        // The database may have its match under a later number.
+        if read::result_of(to, match_id)?.is_some() {
+            give_up(number, None);
+        } else {
+            pending::put(to, entry)?;
+        }
+    }
     Ok(damaged)
 }

@@ -157,6 +157,14 @@ pub(super) fn empty_wal(conn: &Connection) -> rusqlite::Result<()> {
     Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(what.to_owned())))
 }
 
+/// The same for the writer, which waits for nobody: while someone reads the WAL, such as a backup, it fails at once.
+pub(super) fn empty_wal_at_once(conn: &Connection) -> rusqlite::Result<()> {
+    conn.busy_timeout(Duration::ZERO)?;
+    let emptied = empty_wal(conn);
+    conn.busy_timeout(Duration::from_millis(BUSY_MS))?;
+    emptied
+}
+
 /// Makes the tables that a journal of an earlier version lacks; 0 stands for an empty database.
 fn upgrade(conn: &mut Connection, found: u64, segments: &[Segment]) -> Result<(), OpenError> {
     let tx = conn.transaction()?;
@@ -303,4 +311,31 @@ fn put_number(conn: &Connection, key: &str, number: u64) -> rusqlite::Result<()>
     let sql = "INSERT OR REPLACE INTO meta (key, value, seal) VALUES (?1, ?2, seal_of('meta', ?1, ?2))";
     conn.execute(sql, params![key, number.to_be_bytes()])?;
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use rusqlite::ErrorCode;
+
+    use super::*;
+
+    #[test]
+    fn the_writer_does_not_wait_for_a_reader_to_empty_the_wal() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Connection::open(folder.path().join("db")).unwrap();
+        let (writer, reader) = (open(), open());
+        writer.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).unwrap();
+        writer.execute_batch("CREATE TABLE a (b)").unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM a").unwrap();
+        writer.execute_batch("INSERT INTO a VALUES (1)").unwrap();
+        // Who waits waits for ever, as the reader stays.
+        writer.busy_timeout(Duration::from_secs(1_000_000)).unwrap();
+        let error = empty_wal_at_once(&writer).unwrap_err();
+        assert_eq!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy));
+        let waits: u32 = writer.pragma_query_value(None, "busy_timeout", |row| row.get(0)).unwrap();
+        assert_eq!(u64::from(waits), BUSY_MS);
+        drop(reader);
+        empty_wal_at_once(&writer).unwrap();
+    }
 }

@@ -14,7 +14,7 @@ use super::inbox::{Inbox, Taken};
 use super::live::{Live, Position};
 use super::pending::Pending;
 use super::request::{Answer, Batch, Found, Located, Location, Place, Query, Request, Spoilt};
-use super::schema::empty_wal;
+use super::schema::empty_wal_at_once;
 use super::stats::Stats;
 use super::young::YOUNG;
 use super::{Options, limits};
@@ -163,7 +163,7 @@ impl Writer {
         self.leave_transaction()?;
         if self.wal == Wal::Suspect {
             // Frames that could not be synced are never synced later: they go, and what is committed is written anew.
-            empty_wal(&self.conn)?;
+            empty_wal_at_once(&self.conn)?;
             self.wal = Wal::Clean;
         }
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;

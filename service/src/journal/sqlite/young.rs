@@ -80,7 +80,7 @@ impl Young {
     pub(super) fn written(&mut self, Written { file, offset, bytes, sequence }: Written) {
         let is_current = self.files.back().is_some_and(|current| Arc::ptr_eq(&current.file, &file));
         if !is_current {
-            let (first, before) = (self.unwritten, Sequence(sequence.0.saturating_sub(1)));
+            let (first, before) = (self.unwritten, sequence.before());
             self.files.push_back(YoungFile { file, first, before, bytes: 0, live: 0, commits: Vec::new() });
         }
         if let Some(current) = self.files.back_mut() {

@@ -112,7 +112,7 @@ async fn an_account_that_is_not_as_it_was_written_stops_the_start_and_is_left_ou
             matches!(found.damage, Some(OpenError::Damaged { what }) if what.contains(table)),
             "{damage}"
         );
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         let told = [table, name, follows];
         let is_told = |lost: &String| told.iter().all(|told| lost.contains(told));
         assert!(repaired.lost.iter().any(is_told), "{:?}", repaired.lost);

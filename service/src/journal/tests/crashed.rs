@@ -108,7 +108,7 @@ async fn a_wal_that_is_emptied_in_the_first_life_is_missed() {
         }
         let checked = SqliteJournal::check(folder.path()).unwrap();
         assert!(matches!(checked.damage, Some(OpenError::DatabaseGone { .. })), "{checked:?}");
-        let repaired = SqliteJournal::repair(folder.path());
+        let repaired = repair(folder.path());
         assert!(matches!(repaired, Err(OpenError::DatabaseGone { .. })), "{repaired:?}");
     }
 }
@@ -139,7 +139,7 @@ async fn a_wal_that_is_overwritten_is_found_in_any_life() {
             assert!(matches!(refused, Err(OpenError::Wal { .. })), "{refused:?}");
             assert_eq!(std::fs::read(wal(&folder)).unwrap(), bytes);
         }
-        let repaired = SqliteJournal::repair(folder.path());
+        let repaired = repair(folder.path());
         match left {
             None => assert!(matches!(repaired, Err(OpenError::DatabaseGone { .. })), "{repaired:?}"),
             Some(left) => assert_eq!(repaired.unwrap().unwrap().recovery.unfinished, left),

@@ -125,7 +125,7 @@ async fn a_rating_that_is_not_as_it_was_written_is_told_stops_no_start_and_is_le
         let read = journal.stored_ladder(name("quick-2")).await;
         assert_eq!(matches!(read, Err(ReadError::Damaged(_))), table == "ladders", "{damage}: {read:?}");
         journal.close().await;
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         let is_told = |lost: &String| [table, name_of, "the results"].iter().all(|part| lost.contains(part));
         assert!(repaired.lost.iter().any(is_told), "{:?}", repaired.lost);
         let (journal, recovery) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
@@ -228,7 +228,7 @@ async fn after_a_repair_no_stored_ratings_are_ahead_of_the_results() {
     // A row that is not as it was written proves nothing.
     database.execute("UPDATE ladders SET result_number = 9 WHERE ladder = 'quick-3'", []).unwrap();
     drop(database);
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert!(repaired.lost.iter().any(|lost| lost.contains("result 3")), "{:?}", repaired.lost);
     let (journal, recovery) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
     assert_eq!(recovery.results, 3);

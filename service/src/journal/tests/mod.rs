@@ -20,7 +20,7 @@ mod writing;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prost::Message as _;
@@ -31,8 +31,8 @@ use zetema_proto::journal::v1::MatchSummary;
 use super::row::{ChainHash, Format, Row, RowHeader};
 use super::{
     Append, AppendOutcome, Checked, CreateOutcome, Created, Finish, FinishOutcome, History, Journal, Listing,
-    LogStore, MatchId, NewMatch, NewMatches, NewRecords, Options, Outcome, Payload, RecordBytes, Recovery,
-    Request, SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
+    LogStore, MatchId, NewMatch, NewMatches, NewRecords, OpenError, Options, Outcome, Payload, RecordBytes,
+    Recovery, Repaired, Request, SqliteJournal, StoredMatch, Summary, UnixMillis, Version, Visibility,
 };
 
 /// A journal in a folder of its own.
@@ -183,6 +183,15 @@ impl Fixture {
             other => panic!("match {number} is not running: {other:?}"),
         }
     }
+}
+
+/// Repairs a journal to the end, without a new life.
+fn repair(folder: &Path) -> Result<Option<Repaired>, OpenError> {
+    let repaired = SqliteJournal::repair(folder)?;
+    if repaired.is_some() {
+        SqliteJournal::end_repair(folder)?;
+    }
+    Ok(repaired)
 }
 
 /// A summary of a match in which these bots have a seat; empty is a seat that is played by token.

@@ -155,7 +155,7 @@ async fn a_database_of_another_program_is_refused_and_left_as_it_is() {
         );
     }
     std::fs::write(f.path(), "a letter, and not a database").unwrap();
-    assert!(refused(&f).await.starts_with("SQLite can't open the journal: file is not a database"));
+    assert!(refused(&f).await.starts_with("the journal is damaged: file is not a database"));
     assert_eq!(std::fs::read(f.path()).unwrap(), b"a letter, and not a database");
 }
 
@@ -173,7 +173,7 @@ async fn a_folder_that_can_not_be_made_is_told() {
 #[tokio::test]
 async fn the_files_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let f = Fixture::in_tables().await;
     let folder = f.folder.path().join("a").join("b");
     let (journal, _) = SqliteJournal::open(&folder, in_tables()).await.unwrap();

@@ -85,7 +85,7 @@ async fn a_damaged_pack_whose_matches_have_no_later_record_stops_the_start_and_c
             panic!("it was opened")
         };
         assert!(what.starts_with("1 rows of the log are gone"), "{what}");
-        assert!(SqliteJournal::repair(f.folder.path()).unwrap().is_some());
+        assert!(repair(f.folder.path()).unwrap().is_some());
         let f = f.reopen().await;
         let of_sixty = quarantined(&f).into_iter().filter(|match_id| *match_id != id(0));
         assert_eq!(of_sixty.collect::<Vec<_>>(), (51..=59).map(id).collect::<Vec<_>>());
@@ -131,7 +131,7 @@ async fn a_record_that_no_page_holds_is_alone_between_packs() {
 /// The start stops, and a repair loses nothing of sixty matches.
 async fn repaired_whole(f: Fixture, damage: &str) {
     assert!(SqliteJournal::open(f.folder.path(), f.options.clone()).await.is_err(), "{damage}");
-    assert!(SqliteJournal::repair(f.folder.path()).unwrap().is_some());
+    assert!(repair(f.folder.path()).unwrap().is_some());
     let f = f.reopen().await;
     assert_eq!((quarantined(&f), f.recovery.unfinished), (vec![], 60), "{damage}");
     for number in 1..=60 {

@@ -216,7 +216,7 @@ async fn commits_that_the_database_does_not_know_of_stop_the_start() {
     let folder = f.killed();
     std::fs::write(folder.path().join("journal.sqlite3-wal"), "").unwrap();
     assert_eq!(refused(&folder).await, "it has commits, and the database does not know of it");
-    let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
+    let repaired = repair(folder.path()).unwrap().unwrap();
     assert_eq!(repaired.recovery.unfinished, 2, "{repaired:?}");
     // Without a commit nothing is lost.
     std::fs::write(without.path().join("journal.sqlite3-wal"), "").unwrap();
@@ -227,7 +227,7 @@ async fn commits_that_the_database_does_not_know_of_stop_the_start() {
 async fn a_repair_goes_on_with_what_is_before_the_damage() {
     let folder = ten_commits().await;
     change(&files(folder.path())[0], |bytes| bytes[FIRST + 3 * 512 + 60] ^= 1);
-    let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
+    let repaired = repair(folder.path()).unwrap().unwrap();
     assert_eq!((repaired.recovery.unfinished, repaired.lost.len()), (3, 1), "{repaired:?}");
     assert_eq!(files(&repaired.kept).len(), 3);
     let f = Fixture::opened(folder, Options::default()).await;
@@ -251,7 +251,7 @@ async fn a_repair_of_the_database_keeps_what_is_in_the_redo_log() {
         let folder = f.killed();
         change_database(&folder, damage);
         assert!(SqliteJournal::open(folder.path(), Options::default()).await.is_err(), "{damage}");
-        let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
+        let repaired = repair(folder.path()).unwrap().unwrap();
         assert_eq!(
             (repaired.recovery.unfinished, repaired.recovery.results),
             (1, 2),
@@ -303,8 +303,7 @@ async fn a_repair_takes_results_and_requests_that_the_database_has_lost_from_the
                 damage_the_redo_log(folder.path());
             }
             assert!(SqliteJournal::open(folder.path(), Options::default()).await.is_err());
-            let Repaired { recovery, lost: told, .. } =
-                SqliteJournal::repair(folder.path()).unwrap().unwrap();
+            let Repaired { recovery, lost: told, .. } = repair(folder.path()).unwrap().unwrap();
             let what = format!("{start_stops_by:?}; {lost}: {told:?}, {recovery:?}");
             assert!(!told.iter().any(|told| told.contains("result")), "{what}");
             assert!(SqliteJournal::check(folder.path()).unwrap().is_sound(), "{what}");
@@ -343,7 +342,7 @@ async fn a_match_whose_end_the_database_has_lost_does_not_go_on() {
         missing(&SqliteJournal::check(folder.path()).unwrap().damage.unwrap());
         let to = tempfile::tempdir().unwrap();
         missing(&backup(folder.path(), &to.path().join("copy")).unwrap_err());
-        let repaired = SqliteJournal::repair(folder.path()).unwrap().unwrap();
+        let repaired = repair(folder.path()).unwrap().unwrap();
         assert_eq!(
             (repaired.recovery.unfinished, repaired.recovery.results, repaired.lost.len()),
             (1, 2, 0),
@@ -356,6 +355,40 @@ async fn a_match_whose_end_the_database_has_lost_does_not_go_on() {
         }
         assert_eq!(again.texts(3).await, ["created"], "{lost}");
     }
+}
+
+/// What is in the place of a result counts. The match that has lost its own ended, and does not go on.
+#[tokio::test]
+async fn a_repair_goes_on_where_the_database_has_a_match_under_another_number_than_the_redo_log() {
+    let other = Fixture::new().await;
+    other.created([9, 1]).await;
+    for number in [9, 1] {
+        assert!(matches!(other.finish(number, 1).await, Outcome::Done(_)));
+    }
+    other.journal.close().await;
+    let f = Fixture::new().await;
+    f.created([1, 2, 3]).await;
+    for number in [1, 2] {
+        assert!(matches!(f.finish(number, 1).await, Outcome::Done(_)));
+    }
+    assert_eq!(results(&f).await, 2);
+    f.appended(3, 1, "a").await;
+    let folder = f.killed();
+    let first_as_second = format!(
+        "ATTACH '{}' AS other; DELETE FROM records;
+         INSERT INTO records SELECT * FROM other.records WHERE result_number = 2;
+         DELETE FROM meta WHERE key = 'journal/redo'",
+        other.path().display()
+    );
+    change_database(&folder, &first_as_second);
+    let Repaired { recovery, lost, .. } = repair(folder.path()).unwrap().unwrap();
+    assert!(lost.iter().any(|lost| lost.contains("result 1")), "{lost:?}");
+    assert_eq!((recovery.unfinished, recovery.results), (1, 2), "{recovery:?}");
+    let again = Fixture::opened(folder, Options::default()).await;
+    let first = again.journal.read(id(1)).await.unwrap();
+    assert!(matches!(first, Some(StoredMatch::Finished(first)) if first.result.number.get() == 2));
+    assert!(matches!(again.journal.read(id(2)).await, Ok(Some(StoredMatch::Quarantined { .. }))));
+    assert_eq!(again.texts(3).await, ["created", "a"]);
 }
 
 #[tokio::test]
@@ -434,6 +467,28 @@ async fn a_backup_has_what_is_in_the_redo_log_alone() {
     );
     f.appended(1, 2, "b").await;
     assert_eq!(f.texts(1).await, ["created", "a", "b"]);
+}
+
+/// A commit whose sync failed is read as any other until another one takes its place. The server says by a lock that it may be there.
+#[tokio::test]
+async fn a_backup_leaves_out_a_last_commit_of_which_the_server_says_that_it_failed() {
+    let f = Fixture::new().await;
+    f.created([1, 2]).await;
+    assert!(matches!(f.finish(1, 1).await, Outcome::Done(_)));
+    let folder = f.killed();
+    f.journal.close().await;
+    let next = std::fs::File::open(&files(folder.path())[1]).unwrap();
+    let to = tempfile::tempdir().unwrap();
+    for (failed, unfinished, results) in [(true, 2, 0), (false, 1, 1)] {
+        if failed {
+            next.try_lock().unwrap();
+        } else {
+            next.unlock().unwrap();
+        }
+        let content = backup(folder.path(), &to.path().join(format!("{failed}"))).unwrap();
+        let found = (content.unfinished, content.latest_result.get(), content.damage.len());
+        assert_eq!(found, (unfinished, results, 0), "{failed}");
+    }
 }
 
 /// What a backup holds is not written again meanwhile, and is when it is done.

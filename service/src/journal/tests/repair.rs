@@ -49,14 +49,14 @@ async fn reopened(f: Fixture) -> Fixture {
 async fn a_sound_journal_is_counted_and_has_nothing_to_repair() {
     let f = mixed().await;
     assert!(matches!(SqliteJournal::check(f.folder.path()), Err(OpenError::InUse { .. })));
-    assert!(matches!(SqliteJournal::repair(f.folder.path()), Err(OpenError::InUse { .. })));
+    assert!(matches!(repair(f.folder.path()), Err(OpenError::InUse { .. })));
     f.journal.close().await;
     let found = checked(&f);
     assert!(found.is_sound(), "{found:?}");
     let recovery = found.recovery.unwrap();
     assert_eq!((recovery.unfinished, recovery.results, recovery.rows_read), (4, 3, 18));
     let before = files(&f);
-    assert!(SqliteJournal::repair(f.folder.path()).unwrap().is_none());
+    assert!(repair(f.folder.path()).unwrap().is_none());
     assert!(files(&f) == before);
     let elsewhere = tempfile::tempdir().unwrap();
     assert!(matches!(SqliteJournal::check(elsewhere.path()), Err(OpenError::NoJournal { .. })));
@@ -104,7 +104,7 @@ async fn what_stops_the_start_is_left_out() {
         assert!(checked(&f).damage.is_some(), "{change}");
         assert!(SqliteJournal::open(f.folder.path(), in_tables()).await.is_err(), "{change}");
         let damaged = std::fs::read(f.path()).unwrap();
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         assert!(!repaired.lost.is_empty() || change.contains("log_1"), "{change}: {repaired:?}");
         assert_eq!(repaired.kept, f.folder.path().join("damaged-1"));
         assert!(std::fs::read(repaired.kept.join("journal.sqlite3")).unwrap() == damaged);
@@ -139,7 +139,7 @@ async fn a_damaged_result_is_left_out_and_stays_missing() {
     let f = reopened(f).await;
     assert!(matches!(f.journal.read(id(7)).await, Err(ReadError::Damaged(_))));
     f.journal.close().await;
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert_eq!(repaired.lost.len(), 1, "{repaired:?}");
     let f = reopened(f).await;
     let Quarantine { match_id, .. } = &f.recovery.quarantined[0];
@@ -164,7 +164,7 @@ async fn a_damaged_page_of_the_log_is_left_out() {
     bytes[at..at + 8].fill(0xff);
     std::fs::write(f.path(), &bytes).unwrap();
     assert!(SqliteJournal::open(f.folder.path(), in_tables()).await.is_err());
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert!(!repaired.lost.is_empty());
     let f = reopened(f).await;
     assert!((100..204).contains(&f.recovery.unfinished), "{:?}", f.recovery);
@@ -186,7 +186,7 @@ async fn a_damaged_wal_is_cut() {
     bytes[last_third] ^= 1;
     std::fs::write(&wal, &bytes).unwrap();
     assert!(matches!(checked(&f).damage, Some(OpenError::Wal { .. })));
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert_eq!(repaired.lost.len(), 1);
     assert!(std::fs::read(repaired.kept.join("journal.sqlite3-wal")).unwrap() == bytes);
     let f = reopened(f).await;
@@ -196,7 +196,7 @@ async fn a_damaged_wal_is_cut() {
     // Nor is one that is gone in the way any longer.
     std::fs::write(f.folder.path().join("journal.lock"), "open\n").unwrap();
     assert!(matches!(checked(&f).damage, Some(OpenError::WalGone { .. })));
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert_eq!(repaired.kept, f.folder.path().join("damaged-2"));
     assert_eq!(reopened(f).await.recovery.unfinished, 7);
 }
@@ -216,7 +216,7 @@ async fn a_lost_value_is_named_with_what_follows() {
         assert!(matches!(f.journal.meta_or_insert(meta.0, meta.1).await, Outcome::Done(_)));
         f.journal.close().await;
         assert_eq!(f.database().execute("UPDATE meta SET value = x'00' WHERE key = ?1", [key]).unwrap(), 1);
-        let lost = SqliteJournal::repair(f.folder.path()).unwrap().unwrap().lost;
+        let lost = repair(f.folder.path()).unwrap().unwrap().lost;
         assert!(lost.iter().any(|lost| lost.contains(key) && lost.contains(follows)), "{lost:?}");
     }
 }
@@ -264,10 +264,33 @@ async fn a_damaged_list_of_a_bot_shows_nothing_to_others_and_is_made_anew() {
         f.journal.close().await;
         let found = checked(&f);
         assert!(!found.is_sound(), "{damage}");
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         assert!(repaired.lost.is_empty(), "{damage}: {repaired:?}");
         assert!(checked(&f).is_sound(), "{damage}");
         let f = reopened(f).await;
         assert_eq!((listed(&f, "rex").await, listed(&f, "eve").await), (sound, none), "{damage}");
     }
+}
+
+/// The old WAL goes before the new database is in its place.
+#[tokio::test]
+async fn a_repair_that_was_cut_short_between_the_old_database_and_the_new_one_goes_on_with_the_new_one() {
+    let f = Fixture::new().await;
+    f.created(1..4).await;
+    f.appended(1, 1, "a").await;
+    let sql = "INSERT INTO meta (key, value, seal) VALUES ('damaged', x'00', x'00')";
+    f.database().execute_batch(sql).unwrap();
+    let (folder, other) = (f.killed(), f.killed());
+    f.journal.close().await;
+    let at = |folder: &TempDir, name: &str| folder.path().join(name);
+    assert!(repair(other.path()).unwrap().is_some());
+    std::fs::copy(at(&other, "journal.sqlite3"), at(&folder, "journal.repaired")).unwrap();
+    std::fs::create_dir(at(&folder, "damaged-1")).unwrap();
+    std::fs::write(at(&folder, "repairing"), "damaged-1").unwrap();
+    std::fs::remove_file(at(&folder, "journal.sqlite3-wal")).unwrap();
+    let repaired = repair(folder.path()).unwrap().unwrap();
+    assert_eq!(repaired.kept, at(&folder, "damaged-1"));
+    assert!(!at(&folder, "journal.repaired").exists());
+    let f = Fixture::opened(folder, f.options).await;
+    assert_eq!((f.recovery.unfinished, f.texts(1).await.len()), (3, 2), "{repaired:?}");
 }

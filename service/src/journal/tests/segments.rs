@@ -111,7 +111,7 @@ async fn a_segment_that_is_gone_stops_the_start_and_repair_says_so() {
         panic!("it was opened")
     };
     assert_eq!(what, "the table log_4 is gone, with the rows from position 49 on");
-    let repaired = SqliteJournal::repair(&folder).unwrap().unwrap();
+    let repaired = repair(&folder).unwrap().unwrap();
     let told = |list: &[String]| list.iter().any(|text| text.contains("log_4 is gone"));
     assert!(told(&repaired.found) && told(&repaired.lost), "{repaired:?}");
     let (journal, recovery) = SqliteJournal::open(&folder, f.options.clone()).await.unwrap();

@@ -203,7 +203,7 @@ async fn when_a_rotation_is_lost_the_older_tokens_of_each_bot_are_taken_for_rota
             }
             None => lose_last_row(&f, "rotated_tokens"),
         }
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         let told = |text: &str| repaired.lost.iter().filter(|lost| lost.contains(text)).count();
         let of_one = told(&format!("of the bot {told_of}"));
         assert_eq!((of_one, told("of the bot")), (1, 1), "{:?}", repaired.lost);

@@ -156,7 +156,7 @@ async fn a_webhook_that_is_not_as_it_was_written_stops_the_start_and_is_left_out
     assert_eq!(f.database().execute(elsewhere, []).unwrap(), 1);
     let found = SqliteJournal::check(f.folder.path()).unwrap();
     assert!(matches!(found.damage, Some(OpenError::Damaged { what }) if what.contains("webhooks")));
-    let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+    let repaired = repair(f.folder.path()).unwrap().unwrap();
     assert!(repaired.lost.iter().any(|lost| lost.contains("the table webhooks")), "{:?}", repaired.lost);
     let (journal, recovery) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
     assert_eq!(recovery.unfinished, 1);
@@ -186,7 +186,7 @@ async fn after_a_repair_no_webhook_is_ahead_of_the_results() {
         database.execute(loss, []).unwrap();
         database.execute("UPDATE webhooks SET url = 'https://x/' WHERE webhook_number = 2", []).unwrap();
         drop(database);
-        let repaired = SqliteJournal::repair(f.folder.path()).unwrap().unwrap();
+        let repaired = repair(f.folder.path()).unwrap().unwrap();
         assert!(repaired.lost.iter().any(|lost| lost.contains("result 3")), "{:?}", repaired.lost);
         let (journal, recovery) = SqliteJournal::open(f.folder.path(), Options::default()).await.unwrap();
         assert_eq!((recovery.results, ahead.settled), (3, result(3)), "{loss}");
