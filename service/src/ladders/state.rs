@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU16;
 use std::sync::Arc;
 
-use zetema_ladder::conduct::{Conduct, Status};
+use zetema_ladder::conduct::{Conduct, Status, Until};
 use zetema_ladder::pairing::{Entrant, Member, Pairing, Queue, Strength};
 use zetema_ladder::quota::{QuotaReached, Usage};
 use zetema_ladder::{Counted, Ladder, Unrated};
@@ -456,7 +456,9 @@ impl State {
 
     /// Whether what is shown of anybody's conduct changes by itself.
     pub(super) fn anybody_waits_for_time(&self, now: UnixMillis) -> bool {
-        self.conduct.values().any(|conduct| conduct.status(now.get()) != Status::Free)
+        // A bench until its author acts is ended by no time.
+        let waits = |status| matches!(status, Status::CoolingDown { .. } | Status::Benched(Until::Time(_)));
+        self.conduct.values().any(|conduct| waits(conduct.status(now.get())))
     }
 
     /// Tells the log of results that were played by other rules than the ladder has now, if there are any.

@@ -166,3 +166,6 @@ pub const MAX_STANDINGS_STREAMS_PER_ADDRESS: usize = 50;
 
 /// Standings in one message of such a stream.
 pub const MAX_STANDINGS_IN_MESSAGE: usize = 1_000;
+
+/// How long the record of a result is waited for, to compute its luck, until later results are looked at without it.
+pub const LUCK_WAITS_FOR_RECORD: Duration = Duration::from_mins(5);

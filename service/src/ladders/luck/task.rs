@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use zetema_ladder::{
     AdjustError, AdjustedScore, Baseline, Counted, DealValues, MatchTimes, Reference, ReferenceVersion,
@@ -215,9 +215,11 @@ async fn next(results: &mut Results) -> Option<ResultNews> {
     }
 }
 
-/// The record of a match that is over, as soon as it can be read. It may be large.
+/// The record of a match that is over, as soon as it can be read. It may be large. One that can't be read for long, as of a disk with a
+/// bad sector, keeps no later result from being looked at; the next start tries it again.
 async fn record(info: &MatchInfo, matches: &Matches) -> Result<Record, Unknown> {
-    let RecordFile { record, .. } =
-        patience::record(info.match_id, matches).await.map_err(Unknown::Record)?;
+    let reading = timeout(limits::LUCK_WAITS_FOR_RECORD, patience::record(info.match_id, matches));
+    let read = reading.await.unwrap_or(Err(Rejection::OutcomeUnknown));
+    let RecordFile { record, .. } = read.map_err(Unknown::Record)?;
     Ok(do_idly(move || decode_record(&record)).await??.0)
 }
