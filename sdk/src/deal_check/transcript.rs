@@ -192,6 +192,8 @@ impl Transcript {
                 Ok(Some(MatchSeed::derive(seed, &self.checked_nonces(rules)?)))
             }
             (DealingKind::Shared, None) => Ok(None),
+            // It was never dealt, as of a server that was restored to before the deal: its record has not the nonces of the others.
+            (DealingKind::Shared, Some(Replayed { record, .. })) if record.dealer.is_none() => Ok(None),
             (DealingKind::Shared, Some(Replayed { record, .. })) => {
                 let decks = record.dealing.match_seed(rules);
                 decks.map(Some).ok_or(DealError::OtherRecord { what: "set of nonces" })
@@ -312,9 +314,12 @@ impl Transcript {
             return self.check_own_hash(None);
         }
         let has_all = |of_match: &[Entrant]| {
-            let nonces = of_match.iter().map(|entrant| entrant.nonce.as_ref());
+            // A nonce that was published may be lost to a server that was restored to before.
+            let same = |(entrant, seen): (&Entrant, &Nonce)| {
+                entrant.nonce.as_ref().is_none_or(|nonce| nonce == seen)
+            };
             (self.hashes.is_empty() || of_match.iter().map(hash).eq(self.hashes.iter().copied()))
-                && (self.nonces.is_empty() || nonces.eq(self.nonces.iter().map(Some)))
+                && of_match.iter().zip(&self.nonces).all(same)
         };
         if possible.any(has_all) {
             return Ok(());
@@ -328,7 +333,7 @@ impl Transcript {
         seat: Seat,
         entrants: &[Entrant],
     ) -> Result<(), DealError> {
-        let mut hashes = entrants.iter().map(|entrant| entrant.hash);
+        let hashes = entrants.iter().map(|entrant| entrant.hash);
         match self.kind {
             DealingKind::Fixed => Ok(()),
             // The match was aborted before all had joined.

@@ -204,14 +204,18 @@ fn entrants(
     set.matches.iter().flat_map(of_match).collect()
 }
 
-/// Tells every match of the set, each until it has heard.
+/// Tells every match of the set, each until it has heard, or until the server stops.
 async fn tell_all(matches: &Matches, set: &DealSet, command: &Command) {
+    let stop = matches.stopping();
     for match_id in set.matches.iter() {
         let mut wait = FIRST_WAIT;
         while let Err(Rejection::OutcomeUnknown) =
             matches.command(*match_id, command.clone(), matches.arrival(None)).await
         {
-            tokio::time::sleep(wait).await;
+            // A set that is not told by then is at the next start, by the records of its matches.
+            if timeout(wait, stop.cancelled()).await.is_ok() {
+                return;
+            }
             wait = (wait * 2).min(LAST_WAIT);
         }
     }

@@ -35,6 +35,8 @@ impl Table {
     /// Stops the match's clock, as it was then: nothing can be asked of the table, and that is charged to nobody.
     pub fn stop_clock(&mut self, at: Moment) {
         self.clock.stop(at);
+        // What came may have come before the decision was published that it meets now, which no clock runs back behind.
+        self.clock.reach(self.waits_since_ms);
     }
 
     /// A bug: the time of an outage counts.

@@ -1,7 +1,9 @@
 //! What is compared with the record, the seed and the end, of deals of every kind.
 
+use zetema_rules::fair::Nonce;
 use zetema_rules::{
-    AbortReason, Card, DealingKind, Outcome, OwnCards, Preset, Record, Seat, SeatEvent, Step, Viewer,
+    AbortReason, Card, Dealing, DealingKind, Entrant, Outcome, OwnCards, Preset, Record, Seat, SeatEvent,
+    Step, Viewer,
 };
 
 use super::{check, check_told, dealing, honest, of, played, record, record_of};
@@ -186,4 +188,28 @@ fn a_record_of_a_match_that_was_never_dealt_is_not_of_one_that_was() {
     let lost = vec![Lost { events: dealt.events.clone(), from: From::Start }];
     let anew = Transcript { events: Seen::default(), lost, ..dealt };
     assert_eq!(check(&anew, Some(&undealt)), DealCheck::Verified);
+}
+
+#[test]
+fn shared_deals_that_were_lost_to_a_server_restored_to_before_them_are_no_fraud() {
+    let (played, honest) = honest();
+    let end = Outcome::Aborted { reason: AbortReason::Restored, seats: Vec::new() };
+    let first = honest.events.iter().take(3).collect();
+    let seen = Transcript {
+        kind: DealingKind::Shared,
+        nonces: vec![Nonce::EMPTY; 2],
+        end: Some(end.clone()),
+        events: Seen::default(),
+        lost: vec![Lost { events: first, from: From::Start }],
+        ..honest.clone()
+    };
+    let entrant = |nonce| Entrant { hash: None, nonce };
+    let [given, missing] = [Some(Nonce::EMPTY), None].map(entrant);
+    // As the set had not joined, a nonce had not come, or the nonces of the other matches had not.
+    for entrants in [vec![], vec![given.clone(), missing], vec![given; 2]] {
+        let dealing = Dealing { entrants, ..dealing(&played, DealingKind::Shared) };
+        let complete = Record::complete(played.rules, dealing, Vec::new(), Some(end.clone())).unwrap();
+        let undealt = Record { dealer: None, deals: Vec::new(), ..complete };
+        assert_eq!(check(&seen, Some(&undealt)), DealCheck::Unchecked(Unchecked::NoRecord));
+    }
 }

@@ -402,6 +402,27 @@ async fn what_was_received_in_time_is_in_time_when_it_comes_again_after_a_write_
 }
 
 #[tokio::test(start_paused = true)]
+async fn no_clock_runs_back_behind_a_decision_whatever_came_before_it_and_could_not_be_stored() {
+    let (_, control) = controls().remove(0);
+    let mut duel = Duel::new(control).await;
+    wait_ms(100).await;
+    let early = duel.arrival();
+    wait_ms(900).await;
+    duel.answer().await.unwrap();
+    // It was on its way when the decision before was not yet taken.
+    duel.journal.doom(&[Fate::LostUnknown]);
+    let resigned = duel.ask(early, |access| Command::Resign { access }).await;
+    assert_eq!(resigned, Err(Rejection::OutcomeUnknown));
+    let retry = Duration::from_millis(limits::RETRY_AFTER_MS.into());
+    while duel.answer().await == Err(Rejection::OutcomeUnknown) {
+        sleep(retry).await;
+    }
+    duel.play_on().await;
+    let expected = "1: 0 to 1000, credit 0, charged 1000, bank 2000 | played";
+    assert_eq!(told(&duel.record().await), expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_restart_costs_nobody_time_to_join() {
     let control = TimeControl::new(1_000, NamedTimeControl::None.decisions()).unwrap();
     let journal = FakeJournal::new();
