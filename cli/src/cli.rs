@@ -1,6 +1,7 @@
 //! The command line.
 
-use clap::{Parser, Subcommand};
+use clap::builder::Resettable;
+use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::demo::Demo;
 use crate::commands::journal::JournalCommand;
@@ -41,6 +42,16 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// Reads the arguments, or says what is wrong with them and exits.
+    pub(crate) fn read() -> (Self, Called) {
+        let matches = without_empty_variables(Self::command()).get_matches();
+        let called = Called::of(&matches);
+        match Self::from_arg_matches(&matches) {
+            Ok(cli) => (cli, called),
+            Err(error) => error.format(&mut called.command()).exit(),
+        }
+    }
+
     /// What is asked for; the demo, if nothing is.
     pub(crate) fn into_command(self) -> Command {
         self.command.unwrap_or_else(|| Command::Demo(Demo::default()))
@@ -80,6 +91,35 @@ pub(crate) enum Command {
     /// Check and repair the journal of a server that does not run
     #[command(subcommand)]
     Journal(JournalCommand),
+}
+
+/// Which command was called, by the names on the way to it.
+pub(crate) struct Called(Vec<String>);
+
+impl Called {
+    fn of(matches: &ArgMatches) -> Self {
+        let (mut names, mut next) = (Vec::new(), matches.subcommand());
+        while let Some((name, matches)) = next {
+            names.push(name.to_owned());
+            next = matches.subcommand();
+        }
+        Self(names)
+    }
+
+    /// It, with its own usage.
+    pub(crate) fn command(&self) -> clap::Command {
+        let mut command = Cli::command();
+        // Only then do commands know how they are called.
+        command.build();
+        self.0.iter().fold(command, |command, name| command.find_subcommand(name).cloned().unwrap_or(command))
+    }
+}
+
+/// A command for which an empty variable counts as none: that is what a file of variables gives where somebody has set nothing.
+pub(crate) fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &Arg| arg.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    let with_variable = |arg: Arg| if is_empty(&arg) { arg.env(Resettable::Reset) } else { arg };
+    command.mut_args(with_variable).mut_subcommands(without_empty_variables)
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 use zetema_service::server::StartError;
 
-use crate::cli::Cli;
+use crate::cli::Called;
 use crate::rpcs::with_commands;
 
 /// A command line that the parser takes and the program can't: exit code 2, as for the parser's own.
@@ -90,7 +89,7 @@ pub(crate) fn logged(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// Tells the user on stderr, and says which code to exit with.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error, called: &Called) -> ExitCode {
     // Whoever reads stdout has heard enough, as `head` has.
     if nobody_reads(error) {
         return ExitCode::SUCCESS;
@@ -100,7 +99,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     if let Some(usage) = error.downcast_ref::<Usage>() {
         // Nothing can be done if stderr is closed.
-        let _ = Cli::command().error(ErrorKind::ValueValidation, usage).print();
+        let _ = called.command().error(ErrorKind::ValueValidation, usage).print();
     } else {
         let mark = console::style("error:").for_stderr().red().bold();
         crate::log::say(format!("{mark} {}", with_commands(&chain(error))));

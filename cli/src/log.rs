@@ -29,13 +29,18 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The lines of the log, once that has started.
 static LINES: OnceLock<Arc<Lines>> = OnceLock::new();
 
+/// Reads what a log lets through.
+pub(crate) fn parse(filter: &str) -> Result<EnvFilter, Usage> {
+    EnvFilter::try_new(filter).map_err(|error| {
+        let instead = "give a level such as info, or zetema_service=debug";
+        Usage::new(format!("{filter:?} is no filter of a log: {instead} ({error})"))
+    })
+}
+
 /// Logs what this filter lets through, from here on, panics too, and traces if they are wanted. To be called on a tokio runtime, where it is told
 /// of lines that were dropped as nobody had read them in time.
 pub(crate) fn start(filter: &str, format: LogFormat, traces: Option<&Traces>) -> Result<()> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| {
-        let instead = "give a level such as info, or zetema_service=debug";
-        Usage::new(format!("{filter:?} is no filter of a log: {instead} ({error})"))
-    })?;
+    let filter = parse(filter)?;
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let lines = Lines::to_stderr().context("no thread can be started for the log")?;
     let log = fmt::layer().with_writer(Writer(Arc::clone(&lines))).with_ansi(colours);
@@ -102,6 +107,6 @@ async fn tell_of_dropped(lines: Arc<Lines>) {
 
 /// Logs for a command that is about something else: what `ZETEMA_LOG` says, or this.
 pub(crate) fn start_quietly(otherwise: &str) -> Result<()> {
-    let filter = std::env::var(VARIABLE).unwrap_or_else(|_| otherwise.to_owned());
-    start(&filter, LogFormat::Text, None)
+    let filter = std::env::var(VARIABLE).ok().filter(|filter| !filter.is_empty());
+    start(filter.as_deref().unwrap_or(otherwise), LogFormat::Text, None)
 }

@@ -6,6 +6,7 @@
 //! token is not valid any more, and 5 if a server's data can't be opened until somebody does something.
 
 mod args;
+mod beside;
 mod cli;
 mod client;
 mod commands;
@@ -24,10 +25,9 @@ mod scrape;
 mod screen;
 mod supervisor;
 mod watch;
+mod writable;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::cli::Cli;
 
@@ -38,10 +38,10 @@ use crate::cli::Cli;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, called) = Cli::read();
     let code = match commands::run(cli.into_command()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure::report(&error),
+        Err(error) => failure::report(&error, &called),
     };
     log::finish();
     code

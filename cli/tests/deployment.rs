@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
+use tempfile::TempDir;
 use zetema_service::config::Config;
 use zetema_service::limits;
 use zetema_service::server::Server;
@@ -25,6 +26,18 @@ fn unit(key: &str) -> String {
     value
 }
 
+/// The configuration that is shipped as it is installed, in a folder with the certificate and the key that it names.
+fn installed() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    let made = rcgen::generate_simple_self_signed(vec!["zetema.example".to_owned()]).unwrap();
+    place("fullchain.pem", made.cert.pem());
+    place("privkey.pem", made.signing_key.serialize_pem());
+    let config = std::fs::read_to_string(deploy("zetema.toml")).unwrap();
+    place("zetema.toml", config.replace("/etc/zetema", folder.path().to_str().unwrap()));
+    folder
+}
+
 /// What the program says of a command line that starts a server, without starting it.
 fn check_config(arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zetema"));
@@ -37,18 +50,19 @@ fn check_config(arguments: &[&str]) -> Value {
 fn the_unit_starts_the_program_with_the_file_beside_it() {
     let start = unit("ExecStart");
     let arguments = start.strip_prefix("/usr/local/bin/zetema ").unwrap();
-    let file = deploy("zetema.toml");
+    let folder = installed();
     let arguments = arguments
-        .replace("/etc/zetema/zetema.toml", file.to_str().unwrap())
+        .replace("/etc/zetema", folder.path().to_str().unwrap())
         .replace("${STATE_DIRECTORY}", "/var/lib/zetema");
     let config = check_config(&arguments.split(' ').collect::<Vec<_>>());
     assert_eq!(config["data"], "/var/lib/zetema");
-    assert_eq!(config["tls_key"], "/etc/zetema/privkey.pem");
+    assert_eq!(config["tls_key"], folder.path().join("privkey.pem").to_str().unwrap());
 }
 
 #[test]
 fn the_unit_gives_the_program_the_time_and_the_files_that_it_needs() {
-    let config = check_config(&["serve", "--config", deploy("zetema.toml").to_str().unwrap()]);
+    let folder = installed();
+    let config = check_config(&["serve", "--config", folder.path().join("zetema.toml").to_str().unwrap()]);
     let number = |key: &str| config[key].as_u64().unwrap_or_else(|| panic!("no {key}"));
     let stop = Duration::from_secs(unit("TimeoutStopSec").parse().unwrap());
     let drain = Duration::from_millis(number("drain_timeout_ms"));

@@ -277,8 +277,38 @@ fn a_record_verifies_in_every_form_that_export_writes() {
     let file = file.to_str().unwrap();
     check(&["record", "export", "-", "--output", file], &text, 0, "", "");
     assert_eq!(fs::read_to_string(file).unwrap(), text);
-    check(&["record", "export", "-", "--output", file], &text, 1, "", "can't be made");
+    check(
+        &["record", "export", "-", "--output", file],
+        "",
+        1,
+        "",
+        "is there already, and an export replaces nothing",
+    );
+    let nowhere = folder.path().join("none").join("match.txt");
+    let nowhere = nowhere.to_str().unwrap();
+    check(
+        &["record", "export", "-", "--output", nowhere],
+        "",
+        1,
+        "",
+        "give a file in a folder that is there",
+    );
     check(&["record", "verify", file, file], "", 0, "verified", "");
+}
+
+/// As on a disk that is full.
+#[cfg(unix)]
+#[test]
+fn an_export_that_can_t_be_written_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("record.txt");
+    fs::write(&record, self::record().to_string()).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" record export record.txt --output match.txt"]);
+    let output = shell.arg(env!("CARGO_BIN_EXE_zetema")).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("match.txt can't be written"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the record alone");
 }
 
 #[test]

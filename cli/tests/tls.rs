@@ -192,3 +192,28 @@ fn a_server_with_half_of_its_settings_does_not_start() {
     );
     check(&["--listen", "0.0.0.0:0"], "give --tls-cert and --tls-key");
 }
+
+#[test]
+fn a_check_of_the_configuration_reads_the_files_as_a_start_does() {
+    let folder = certificates();
+    fs::write(folder.path().join("empty.pem"), "").unwrap();
+    let check = |flags: &[&str], code: i32, says: &str| {
+        let output = zetema(folder.path(), &["serve", "--check-config"]).args(flags).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{flags:?}: {text}");
+        assert!(text.contains(says) && output.stdout.is_empty() == (code != 0), "{flags:?}: {text}");
+    };
+    let tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+    check(&[&tls[..], &["--tls-client-ca", "ca.pem", "--webhook-ca", "ca.pem"]].concat(), 0, "");
+    check(&["--log", "loud=louder"], 2, "is no filter of a log");
+    check(&["--tls-cert", "no.pem", "--tls-key", "key.pem"], 1, "tls_cert: no.pem can't be read");
+    check(&["--tls-cert", "cert.pem", "--tls-key", "no.pem"], 1, "tls_key: no.pem can't be read");
+    for (cert, key) in [("cert.pem", "bot-key.pem"), ("empty.pem", "key.pem"), ("cert.pem", "empty.pem")] {
+        let says = format!("{cert} is no certificate in PEM form with its key in {key}");
+        check(&["--tls-cert", cert, "--tls-key", key], 1, &says);
+    }
+    check(&[&tls[..], &["--tls-client-ca", "no.pem"]].concat(), 1, "tls_client_ca: the CA file no.pem");
+    check(&[&tls[..], &["--tls-client-ca", "key.pem"]].concat(), 1, "tls_client_ca: the CA file key.pem");
+    check(&["--webhook-ca", "no.pem"], 1, "webhook_ca: the CA file no.pem");
+    check(&["--webhook-ca", "empty.pem"], 1, "webhook_ca: the CA file empty.pem");
+}

@@ -1,6 +1,7 @@
 //! Flags that several commands share.
 
 mod bots;
+mod from_one;
 mod rules;
 mod seed;
 mod server;
@@ -9,6 +10,7 @@ mod time_control;
 mod tls;
 
 pub(crate) use bots::{BotsArgs, house};
+pub(crate) use from_one::from_one;
 pub(crate) use rules::{PlayersAndTeams, RulesArgs, preset};
 pub(crate) use seed::Seed;
 pub(crate) use server::{AddressArgs, DEFAULT_SERVER, ServerArgs};

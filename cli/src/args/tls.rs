@@ -9,6 +9,8 @@ use clap::{Args, Command, FromArgMatches};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity};
 use zetema_sdk::Tls;
 
+use crate::cli::without_empty_variables;
+
 /// How long a handshake may take.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(5);
 
@@ -35,7 +37,7 @@ impl TlsArgs {
     /// # Errors
     /// A client's certificate is named without its key, or the key without it.
     pub(crate) fn from_environment() -> Result<Self> {
-        let command = Self::augment_args(Command::new("zetema"));
+        let command = without_empty_variables(Self::augment_args(Command::new("zetema")));
         Ok(Self::from_arg_matches(&command.try_get_matches_from(["zetema"])?)?)
     }
 

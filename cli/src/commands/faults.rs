@@ -1,9 +1,11 @@
 //! What went wrong for a player, as `zetema match faults` and `zetema bot faults` show it.
 
+use std::num::NonZeroUsize;
+
 use anyhow::Result;
 use zetema_sdk::ReportedFault;
 
-use crate::args::FormatArgs;
+use crate::args::{FormatArgs, from_one};
 use crate::json::FaultJson;
 use crate::output::{self, Format};
 
@@ -26,8 +28,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 pub(super) struct FaultArgs {
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "100", value_parser = from_one(NonZeroUsize::MAX))]
+    limit: NonZeroUsize,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -35,12 +37,12 @@ pub(super) struct FaultArgs {
 impl FaultArgs {
     /// How many to ask for: one more than is shown tells whether there are more.
     pub(super) const fn most(&self) -> usize {
-        self.limit.saturating_add(1)
+        self.limit.get().saturating_add(1)
     }
 
     /// Prints what was answered.
     pub(super) fn print(&self, faults: &[ReportedFault]) -> Result<()> {
-        let shown: Vec<FaultJson> = faults.iter().take(self.limit).map(FaultJson::new).collect();
+        let shown: Vec<FaultJson> = faults.iter().take(self.limit.get()).map(FaultJson::new).collect();
         match self.format.format {
             Format::Json => output::print_json(&shown)?,
             Format::Table => {
@@ -55,7 +57,7 @@ impl FaultArgs {
                 output::print(table)?;
             }
         }
-        if faults.len() > self.limit {
+        if faults.len() > self.limit.get() {
             output::note(format!("there are more: give a --limit over {}", self.limit));
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! `zetema serve`.
 
+mod check;
+
 use std::future::pending;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -50,7 +52,7 @@ pub(crate) struct Serve {
     /// Stop at once when stdin ends, as it does when the program that has started the server is gone
     #[arg(long)]
     until_stdin_ends: bool,
-    /// Print the settings that a server would start with, and don't start it
+    /// Print the settings that a server would start with, if it could read the files that they name, and don't start it
     #[arg(long)]
     check_config: bool,
     #[command(flatten)]
@@ -61,6 +63,7 @@ impl Serve {
     pub(super) async fn run(self) -> Result<()> {
         let config = self.load()?;
         if self.check_config {
+            check::check(&config)?;
             return print(&config, self.format.format);
         }
         let traces = config.otlp().map(|otlp| Traces::start(&otlp)).transpose()?;

@@ -11,7 +11,7 @@ use zetema_load::scrape::{Scrape, between, quantile};
 use zetema_service::metrics;
 
 use super::status::Glance;
-use crate::args::{AddressArgs, FormatArgs};
+use crate::args::{AddressArgs, FormatArgs, from_one};
 use crate::output::{self, Format};
 use crate::scrape;
 use crate::screen::Screen;
@@ -42,10 +42,10 @@ Examples:
   zetema top --interval 5 --count 12 --format json")]
 pub(crate) struct Top {
     /// Seconds between two pictures
-    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = from_one(NonZeroU32::MAX))]
     interval: NonZeroU32,
     /// Stop after so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one(NonZeroU32::MAX))]
     count: Option<NonZeroU32>,
     #[command(flatten)]
     format: FormatArgs,

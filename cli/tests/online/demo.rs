@@ -61,7 +61,12 @@ fn a_demo_with_the_same_seed_plays_the_same_matches() {
 
 #[test]
 fn the_demo_without_a_terminal_tells_the_match_line_by_line() {
-    let output = zetema().args(["demo", "--seed", "1", "--players", "3"]).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // Another user's, as on a machine of several.
+    fs::write(folder.path().join("zetema-demo"), "").unwrap();
+    let mut demo = zetema();
+    let output =
+        demo.args(["demo", "--seed", "1", "--players", "3"]).env("TMPDIR", folder.path()).output().unwrap();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{stderr}");
     for told in ["deal 0 begins", "seat 2 (greedy) discards", "wins", "verified", "record verify "] {
@@ -72,7 +77,51 @@ fn the_demo_without_a_terminal_tells_the_match_line_by_line() {
     let path = stdout.split("record verify ").nth(1).unwrap().lines().next().unwrap().trim();
     let verified = zetema().args(["record", "verify", path]).output().unwrap();
     assert!(verified.status.success(), "{}", text(&verified.stderr));
-    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn what_a_demo_verified_is_told_also_where_its_record_can_t_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut demo = zetema();
+    demo.args(["demo", "--preset", "quick", "--data"]).arg(folder.path().join("data"));
+    let output = demo.env("TMPDIR", folder.path().join("none")).output().unwrap();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stdout.contains("verified") && stdout.contains("sha256sum"), "{stdout}");
+    assert!(stderr.contains("give --records DIR"), "{stderr}");
+}
+
+#[test]
+fn a_folder_that_can_t_take_the_records_is_told_before_the_first_match() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for matches in ["1", "2"] {
+        let output =
+            zetema().args(["demo", "--matches", matches, "--records"]).arg(file.path()).output().unwrap();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("--records ") && stderr.contains("give a folder"), "{stderr}");
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn a_demo_that_is_told_to_stop_prints_what_is_finished_as_whole_json() {
+    let records = tempfile::tempdir().unwrap();
+    let mut demo = zetema();
+    demo.args(["demo", "--matches", "1000000", "--preset", "quick", "--format", "json", "--records"]);
+    let demo = demo.arg(records.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_dir(records.path()).unwrap().next().is_none() {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").arg(demo.id().to_string()).status().unwrap().success());
+    let output = demo.wait_with_output().unwrap();
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("stopped before the end: "), "{stderr}");
+    let demo: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let finished = demo["matches"].as_array().unwrap().len();
+    assert!(finished > 0 && demo["summary"]["matches"] == finished, "{demo}");
+    assert_eq!(demo["summary"]["verified"], finished, "{demo}");
 }
 
 #[test]

@@ -221,32 +221,6 @@ fn bots_wait_on_a_ladder_play_what_it_gives_them_and_are_retired() {
 }
 
 #[test]
-fn what_a_load_can_t_do_is_said_before_it_begins() {
-    let check = |args: &[&str], said: &str| {
-        let output = zetema().arg("load").args(args).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(text(&output.stderr).contains(said), "{args:?}: {}", text(&output.stderr));
-    };
-    check(&["--rate", "50"], "50matches/s");
-    check(&["--think", "soon"], "exponential:200ms");
-    check(&["--duration", "5"], "500ms");
-    check(&["--duration", "0s"], "give it a duration");
-    check(&["--rate", "5matches/s", "--matches", "7"], "leave");
-    check(&["--rate", "5actions/s", "--think", "5s"], "leave out think (--think)");
-    check(&["--ca", "ca.pem"], "--server");
-    check(&["--token", "x"], "leave --token out");
-    check(&["--data", "/nonexistent"], "leave --data out");
-    check(&["--client", "sdk", "--via", "unary"], "lean");
-    check(&["--scenario", "x.toml", "--matches", "3"], "--matches");
-    check(&["--find-limit", "--rate", "5actions/s"], "--slo");
-    check(&["--resolution", "5%"], "--find-limit");
-    check(&["--bots", "5"], "--ladder");
-    check(&["--ladder", "l", "--matches", "5"], "--matches");
-    check(&["--ladder", "l", "--bots", "2", "--owners", "3"], "as many or fewer");
-    check(&["--ladder", "l", "--bots", "6001"], "give 1 to 6000");
-}
-
-#[test]
 fn a_run_is_put_beside_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("before.json");

@@ -12,6 +12,7 @@ mod house_bots;
 mod joined_load;
 mod ladders;
 mod load;
+mod load_refusals;
 mod logs;
 mod matches;
 mod person;

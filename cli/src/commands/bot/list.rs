@@ -29,7 +29,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "STATE")]
     state: Option<State>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
     format: FormatArgs,

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use zetema_rules::Outcome;
+use zetema_service::server::Terminations;
 
 use super::arena::{Arena, Played, write};
 use crate::json::RulesJson;
@@ -20,7 +21,9 @@ const AT_ONCE: usize = 64;
 const BATCH: u64 = 32;
 
 /// Plays so many matches and prints what came of them.
+/// When the program is told to stop, it prints what came of those that are over.
 pub(super) async fn play(arena: &Arena, count: u64, records: Option<&Path>, format: Format) -> Result<()> {
+    let mut signals = Terminations::listen().context("signals can't be had")?;
     let began = Instant::now();
     let progress = progress(count)?;
     let mut over = Vec::new();
@@ -32,7 +35,11 @@ pub(super) async fn play(arena: &Arena, count: u64, records: Option<&Path>, form
             playing.play(arena.create(created..next).await?)?;
             created = next;
         }
-        let Some(played) = playing.next().await? else { break };
+        let played = tokio::select! {
+            played = playing.next() => played?,
+            () = signals.next() => None,
+        };
+        let Some(played) = played else { break };
         if let Some(folder) = records {
             write(folder, &played)?;
         }
@@ -42,11 +49,17 @@ pub(super) async fn play(arena: &Arena, count: u64, records: Option<&Path>, form
     progress.finish_and_clear();
     over.sort_by_key(|played| played.number);
     print(arena, &over, began, format)?;
-    let failed = over.iter().filter(|played| !is_right(played)).count();
-    if let Some(first) = over.iter().find(|played| !is_right(played)) {
-        let why = first.problem.as_deref().unwrap_or("it has no result");
-        bail!("{failed} of {count} matches went wrong; the first is {}: {why}", first.match_id);
+    let mut problems = Vec::new();
+    let wrong: Vec<&Played> = over.iter().filter(|played| !is_right(played)).collect();
+    if let Some(first) = wrong.first() {
+        let (failed, why) = (wrong.len(), first.problem.as_deref().unwrap_or("it has no result"));
+        problems
+            .push(format!("{failed} of {count} matches went wrong; the first is {}: {why}", first.match_id));
     }
+    if u64::try_from(over.len())? < count {
+        problems.push(format!("stopped before the end: {} of {count} matches were over", over.len()));
+    }
+    ensure!(problems.is_empty(), "{}", problems.join("; "));
     Ok(())
 }
 

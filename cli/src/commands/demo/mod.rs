@@ -15,8 +15,9 @@ use zetema_service::server::termination;
 use self::arena::Arena;
 use zetema_rules::NamedTimeControl;
 
-use crate::args::{BotsArgs, FormatArgs, RulesArgs, TimeControlArgs};
+use crate::args::{BotsArgs, FormatArgs, RulesArgs, TimeControlArgs, from_one};
 use crate::output::Format;
+use crate::writable;
 
 /// The flags that say what is played, which a ladder does. Each is named where it conflicts.
 const OF_MATCHES: [&str; 16] = [
@@ -70,7 +71,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// How many matches to play: unless given one, which is shown as it is played, and with --ladder until Ctrl-C
-    #[arg(long, value_name = "N", value_parser = matches)]
+    #[arg(long, value_name = "N", value_parser = from_one(NonZeroU64::MAX))]
     matches: Option<NonZeroU64>,
     /// Keep the server's data in this folder; unless given, they are removed
     #[arg(long, value_name = "DIR")]
@@ -84,14 +85,6 @@ pub(crate) struct Demo {
     time: TimeControlArgs,
 }
 
-/// A number of matches.
-fn matches(text: &str) -> Result<NonZeroU64, String> {
-    match text.parse::<u64>() {
-        Ok(number) => NonZeroU64::new(number).ok_or_else(|| "give at least 1".to_owned()),
-        Err(_) => Err(format!("give a number from 1 to {}", u64::MAX)),
-    }
-}
-
 impl Demo {
     pub(super) async fn run(self) -> Result<()> {
         if self.ladder {
@@ -103,11 +96,9 @@ impl Demo {
         let control = self.time.control(None, NamedTimeControl::Standard)?;
         let bots = self.bots.by_seat(&rules)?;
         crate::log::start_quietly("error")?;
+        self.records.as_deref().map_or(Ok(()), |folder| writable::folder("--records", folder))?;
         let arena = Arena::start(rules, control, bots, self.seed, self.data.as_deref()).await?;
-        let done = tokio::select! {
-            done = self.play(&arena) => done,
-            told = termination() => told.map_err(Into::into).and_then(|()| bail!("stopped before the end")),
-        };
+        let done = self.play(&arena).await;
         arena.stop().await;
         done
     }
@@ -116,7 +107,10 @@ impl Demo {
         let records = self.records.as_deref();
         let matches = self.matches.unwrap_or(NonZeroU64::MIN);
         if matches == NonZeroU64::MIN && self.format.format == Format::Table {
-            one::play(arena, records).await
+            tokio::select! {
+                done = one::play(arena, records) => done,
+                told = termination() => told.map_err(Into::into).and_then(|()| bail!("stopped before the end")),
+            }
         } else {
             many::play(arena, matches.get(), records, self.format.format).await
         }

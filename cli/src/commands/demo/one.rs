@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::iter::repeat;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use console::style;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError, unbounded_channel};
 use zetema_rules::{DealingKind, Outcome, SeatEvent, View};
@@ -153,6 +153,14 @@ fn beats_of(next: &VecDeque<Seen>) -> u32 {
         .sum()
 }
 
+/// A folder of its own, which stays: one that demos shared would be of whoever was the first.
+fn fresh_folder() -> Result<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("zetema-demo-").tempdir();
+    let folder =
+        folder.context("there is no room for the record among the temporary files: give --records DIR")?;
+    Ok(folder.keep())
+}
+
 /// Says what the deals follow from, and how anyone can check that.
 fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()> {
     let record = &played.record;
@@ -162,7 +170,6 @@ fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()
     if let Some(problem) = &played.problem {
         bail!("the match {} does not verify: {problem}", played.match_id);
     }
-    let path = write(records.unwrap_or(&std::env::temp_dir().join("zetema-demo")), played)?;
     let program = output::program();
     let bound = match record.dealing.kind {
         DealingKind::Fixed => "The seed\n            was given with the match, which has the commitment",
@@ -172,14 +179,19 @@ fn conclude(arena: &Arena, played: &Played, records: Option<&Path>) -> Result<()
     };
     output::print(format!(
         "\n  {}  {} and {} replay from the seed, with every card and score. {bound}\n            {}\n\n  Check both \
-         yourself:\n    (printf zetema/v1/commit; echo {} | xxd -r -p) | sha256sum\n    {program} record verify {}\n",
+         yourself:\n    (printf zetema/v1/commit; echo {} | xxd -r -p) | sha256sum",
         style("verified").green().bold(),
         render::counted(record.deals.len(), "deal"),
         render::counted(record.steps.len(), "step"),
         hex(&record.dealing.commitment.0),
         hex(record.dealing.server_seed.reveal()),
-        path.display(),
     ))?;
+    // Only now: what was verified is told, whatever comes of the file.
+    let path = match records {
+        Some(folder) => write(folder, played)?,
+        None => write(&fresh_folder()?, played)?,
+    };
+    output::print(format!("    {program} record verify {}\n", path.display()))?;
     if let Some(folder) = arena.kept() {
         output::note(format!("  Serve it again: {program} serve --data {}", folder.display()));
     }

@@ -21,7 +21,7 @@ const ASKED_AT_LEAST_EVERY: Duration = Duration::from_secs(2);
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: u32,
     /// Go on and show it again when it changes, until Ctrl-C
     #[arg(long)]

@@ -51,7 +51,7 @@ pub(crate) struct Standings {
     #[arg(value_name = "LADDER")]
     ladder: String,
     /// At most so many; unless given, 100
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Go on and show what changes, until Ctrl-C
     #[arg(long)]

@@ -10,6 +10,7 @@ use zetema_load::report::Report;
 use zetema_load::{LadderPlan, live, run_ladder};
 
 use super::{IN_SCENARIO, Live, Load, joining, target};
+use crate::args::from_one;
 use crate::failure::Usage;
 
 /// The flags that a run on a ladder has no use for, besides those of the load: it is one generator's, and has no rate.
@@ -25,16 +26,20 @@ pub(super) struct LadderArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = conflicts())]
     ladder: Option<String>,
     /// Bots that wait on the ladder
-    #[arg(long, value_name = "N", requires = "ladder", default_value = "6")]
+    #[arg(long, value_name = "N", requires = "ladder", conflicts_with_all = conflicts())]
+    #[arg(default_value = "6", value_parser = from_one(NonZeroU32::MAX))]
     bots: NonZeroU32,
     /// Owners that the bots have, in turn; unless given, each has its own, as bots of one owner meet on few ladders
-    #[arg(long, value_name = "N", requires = "ladder")]
+    #[arg(long, value_name = "N", requires = "ladder", conflicts_with_all = conflicts())]
+    #[arg(value_parser = from_one(NonZeroU32::MAX))]
     owners: Option<NonZeroU32>,
     /// Matches that each bot plays at once at most
-    #[arg(long, value_name = "N", requires = "ladder", default_value = "1")]
+    #[arg(long, value_name = "N", requires = "ladder", conflicts_with_all = conflicts())]
+    #[arg(default_value = "1", value_parser = from_one(NonZeroU16::MAX))]
     places: NonZeroU16,
 }
 
+/// What can't be beside --ladder, nor beside a flag that is for it: what a flag requires is not asked for where that conflicts.
 fn conflicts() -> Vec<&'static str> {
     let of_load = IN_SCENARIO.into_iter().filter(|flag| !SHARED.contains(flag));
     of_load.chain(OF_OTHERS).chain(["scenario"]).collect()
@@ -56,9 +61,10 @@ impl LadderArgs {
 impl Load {
     /// Has bots wait on a ladder, and measures that.
     pub(super) async fn run_on_ladder(&self, plan: &LadderPlan) -> Result<()> {
+        self.files.check()?;
         let before = self.before()?;
         crate::log::start_quietly("error")?;
-        let (mut own, server) = self.server()?;
+        let (mut own, server) = self.server().await?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let live = Live::new()?;
         let told = |elapsed: Duration, second: &Second, reading: Option<&Reading>| {

@@ -1,6 +1,7 @@
 //! `zetema load`.
 
 mod credentials;
+mod files;
 mod joining;
 mod ladder;
 
@@ -19,13 +20,13 @@ use zetema_load::outcome::{Client, Reading, Second, Via, Work};
 use zetema_load::report::Report;
 use zetema_load::slo::Slo;
 use zetema_load::{
-    Kind, Load as PlannedLoad, OpenRate, Plan, Rate, Resolution, Stage, Target, Think, hdr, html, json, live,
-    table,
+    Kind, Load as PlannedLoad, OpenRate, Plan, Rate, Resolution, Stage, Target, Think, json, live, table,
 };
 use zetema_rules::NamedTimeControl;
 
 use self::credentials::Credentials;
-use crate::args::{AddressArgs, FormatArgs, RulesArgs, ServerArgs, TimeControlArgs, TlsArgs};
+use self::files::Files;
+use crate::args::{AddressArgs, FormatArgs, RulesArgs, ServerArgs, TimeControlArgs, TlsArgs, from_one};
 use crate::client;
 use crate::failure::Usage;
 use crate::output::{self, Format};
@@ -115,7 +116,7 @@ pub(crate) struct Load {
     #[command(flatten)]
     credentials: Credentials,
     /// Matches that are live at once; unless given, 50, or with a rate of matches as many as it takes
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one(NonZeroU32::MAX))]
     matches: Option<NonZeroU32>,
     /// What is due on a schedule, as in 50matches/s or 2000actions/s
     #[arg(long, value_name = "RATE")]
@@ -150,17 +151,13 @@ pub(crate) struct Load {
     /// How near to the limit the search ends, as a part of the rate
     #[arg(long, value_name = "PERCENT", default_value = "5%", requires = "find_limit")]
     resolution: Resolution,
-    /// Write the histograms of all times into this folder, in the formats of `HdrHistogram`
-    #[arg(long, value_name = "DIR")]
-    hdr: Option<PathBuf>,
-    /// Write a page with plots into this file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    files: Files,
     /// Put the run beside one before, of which this is the JSON, with what their noise leaves open
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
     /// Connections to begin with; there are more when these carry no more
-    #[arg(long, value_name = "N", default_value = "4")]
+    #[arg(long, value_name = "N", default_value = "4", value_parser = from_one(NonZeroU32::MAX))]
     connections: NonZeroU32,
     /// Cut one of the connections so often, and come back
     #[arg(long, value_name = "TIME", value_parser = zetema_load::duration)]
@@ -175,7 +172,7 @@ pub(crate) struct Load {
     #[arg(long, value_name = "N", default_value = "0")]
     slow_readers: u32,
     /// Generators that make the load together: this one waits at --listen until the others have joined it, and divides the load
-    #[arg(long, value_name = "N", requires_all = ["listen", "server"])]
+    #[arg(long, value_name = "N", requires_all = ["listen", "server"], value_parser = from_one(NonZeroU32::MAX))]
     generators: Option<NonZeroU32>,
     /// Where this generator waits for the others
     #[arg(long, value_name = "ADDRESS", requires = "generators")]
@@ -219,10 +216,11 @@ impl Load {
             return Box::pin(self.run_on_ladder(&plan)).await;
         }
         let plan = self.plan()?;
+        self.files.check()?;
         let meeting = self.meeting(&plan).await?;
         let before = self.before()?;
         crate::log::start_quietly("error")?;
-        let (mut own, server) = self.server()?;
+        let (mut own, server) = self.server().await?;
         let name = if own.is_some() { "embedded" } else { &server.address.server };
         let target = target(&server)?;
         let mut generators = match meeting {
@@ -293,18 +291,11 @@ impl Load {
             Format::Json => output::print(json::write(report)?)?,
             Format::Table => output::print(table::text(report).trim_end())?,
         }
-        let histograms = self.hdr.as_ref().map_or(Ok(()), |folder| {
-            hdr::write(&report.outcome, folder).map(drop).context("the histograms can't be written")
-        });
-        let page = self.html.as_ref().map_or(Ok(()), |file| {
-            let page = html::page(report).context("the page can't be made")?;
-            std::fs::write(file, page).with_context(|| format!("{} can't be written", file.display()))
-        });
-        histograms.and(page)
+        self.files.write(report)
     }
 
     /// The server that is started, if none is given, and how to reach the one that is loaded.
-    fn server(&self) -> Result<(Option<OwnProcess>, ServerArgs)> {
+    async fn server(&self) -> Result<(Option<OwnProcess>, ServerArgs)> {
         let Some(server) = self.server.clone() else {
             if !self.tls.is_default() {
                 return Err(
@@ -317,6 +308,8 @@ impl Load {
             return Ok((Some(own), args));
         };
         let address = AddressArgs { server, tls: self.tls.clone() };
+        // Whether it is there: of its own accord the load says less.
+        client::channel(&address).await?;
         let Credentials { token, data, .. } = self.credentials.clone();
         Ok((None, ServerArgs { address, token, data }))
     }
@@ -338,7 +331,7 @@ impl Load {
     /// Makes a part of another generator's load.
     async fn join(&self, address: &str) -> Result<()> {
         crate::log::start_quietly("error")?;
-        let (_, server) = self.server()?;
+        let (_, server) = self.server().await?;
         joining::join(address, &target(&server)?).await
     }
 

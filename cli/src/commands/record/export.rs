@@ -1,14 +1,15 @@
 //! `zetema record export`.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
+use tempfile::NamedTempFile;
 
 use super::encoding::{self, Encoding};
 use super::source::Finder;
 use crate::args::ServerArgs;
+use crate::beside::beside;
 
 /// Write records to a file.
 #[derive(Debug, clap::Args)]
@@ -33,6 +34,7 @@ pub(crate) struct Export {
 
 impl Export {
     pub(super) async fn run(self) -> Result<()> {
+        let output = self.output.as_deref().map(begin).transpose()?;
         let mut finder = Finder::new(&self.server);
         let mut bytes = Vec::new();
         let mut count = 0;
@@ -45,14 +47,37 @@ impl Export {
         if count > 1 && self.format != Encoding::JsonLines {
             bail!("{count} records don't fit into one file of this form: give --format json-lines");
         }
-        match self.output {
+        match output {
             None => io::stdout().write_all(&bytes).context("stdout can't be written"),
-            Some(path) => OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(&path)
-                .and_then(|mut file| file.write_all(&bytes))
-                .with_context(|| format!("{} can't be made", path.display())),
+            Some((file, path)) => end(file, path, &bytes),
         }
     }
+}
+
+/// Begins a file beside where it will be: what can't be made is told before anything is read, and the file has its name once it is whole.
+fn begin(path: &Path) -> Result<(NamedTempFile, &Path)> {
+    if path.symlink_metadata().is_ok() {
+        return Err(is_there(path));
+    }
+    let file = beside(path).with_context(|| {
+        format!(
+            "{} can't be made: give a file in a folder that is there and that you may write to",
+            path.display()
+        )
+    })?;
+    Ok((file, path))
+}
+
+fn end(mut file: NamedTempFile, path: &Path, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes)
+        .and_then(|()| file.as_file().sync_all())
+        .with_context(|| format!("{} can't be written", path.display()))?;
+    file.persist_noclobber(path).map(drop).map_err(|failed| match failed.error {
+        error if error.kind() == io::ErrorKind::AlreadyExists => is_there(path),
+        error => Error::new(error).context(format!("{} can't be made", path.display())),
+    })
+}
+
+fn is_there(path: &Path) -> Error {
+    anyhow!("{} is there already, and an export replaces nothing: give another name", path.display())
 }

@@ -28,7 +28,7 @@ pub(crate) struct List {
     #[arg(long)]
     void: bool,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
     format: FormatArgs,

@@ -22,7 +22,7 @@ pub(crate) struct DeadLetters {
     #[arg(value_name = "ID")]
     webhook_id: String,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
     format: FormatArgs,

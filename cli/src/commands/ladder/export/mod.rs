@@ -1,7 +1,6 @@
 //! `zetema ladder export`.
 
 mod basis;
-mod beside;
 mod destination;
 mod item;
 mod parquet_file;

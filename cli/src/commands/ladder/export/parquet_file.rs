@@ -12,8 +12,8 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use tempfile::NamedTempFile;
 
-use super::beside::beside;
 use super::table::{Cell, Column, Kind, Presence, message_type, millis};
+use crate::beside::beside;
 use crate::failure::Usage;
 
 /// Rows of a group at most: what is in memory at once.

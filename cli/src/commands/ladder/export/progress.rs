@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
 use super::basis::{Basis, Settings};
-use super::beside::beside;
 use super::{Form, What};
+use crate::beside::beside;
 use crate::commands::ladder::filter::FilterJson;
 use crate::failure::Usage;
 use crate::render::counted;
