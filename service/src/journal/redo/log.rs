@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::Position;
 use super::file::{self, FileNumber, RedoFile};
-use super::frame::{FrameBuilder, SECTOR_BYTES, Sequence};
+use super::frame::{Frame, FrameBuilder, SECTOR_BYTES, Sequence};
 
 /// Files that are kept to be written again.
 const SPARES: usize = 2;
 /// Commits to wait for after no file could be made ahead of them.
 const COMMITS_BEFORE_NEXT_FILE: u32 = 1000;
+/// Failures at one place after which the next file is written: a place of the disk may be bad for ever.
+const MOST_FAILURES: u32 = 2;
 
 /// The files that commits are added to. The next file is there before the current one has its first commit, so one that is gone with
 /// commits in it leaves a hole, and is missed.
@@ -32,8 +34,9 @@ pub(crate) struct RedoLog {
     /// Bytes of all files.
     bytes: u64,
     names: Names,
-    /// A commit failed half way, and may be at the end: another one takes its place there, or it goes.
-    is_suspect: bool,
+    /// How often a write has failed since the last commit: one that failed half way may be at the end. Another one takes its place there,
+    /// or it goes.
+    failures: u32,
     /// After no file could be made ahead: how many commits are left before that is tried again.
     paused_for: u32,
 }
@@ -97,7 +100,7 @@ impl RedoLog {
             spares: VecDeque::new(),
             last,
             names: Names::Durable,
-            is_suspect: false,
+            failures: 0,
             paused_for: 0,
         })
     }
@@ -123,7 +126,8 @@ impl RedoLog {
     ) -> Result<Written, WriteError> {
         self.paused_for = self.paused_for.saturating_sub(1);
         let length = frame.len() as u64;
-        if self.end + length > self.current.bytes {
+        let is_bad = self.failures >= MOST_FAILURES && self.end > SECTOR_BYTES as u64;
+        if is_bad || self.end + length > self.current.bytes {
             self.switch(length).map_err(WriteError::NotBegun)?;
         }
         if self.end == SECTOR_BYTES as u64 && self.names == Names::ToSync {
@@ -135,7 +139,7 @@ impl RedoLog {
             self.say_suspect();
             return Err(WriteError::Unknown(error));
         }
-        if self.is_suspect {
+        if self.failures > 0 {
             self.say_sound();
         }
         let written = Written { file: self.current.clone(), offset: self.end, bytes: length, sequence };
@@ -153,10 +157,18 @@ impl RedoLog {
             self.say_sound();
             return Ok(());
         }
-        if self.is_suspect {
+        if self.failures > 0 {
             // Else it would count should the one that comes be damaged.
-            self.current.write(&[0; SECTOR_BYTES], self.end)?;
-            self.say_sound();
+            match self.current.write(&[0; SECTOR_BYTES], self.end) {
+                Ok(()) => self.say_sound(),
+                Err(error) => {
+                    self.failures += 1;
+                    if self.failures <= MOST_FAILURES {
+                        return Err(error);
+                    }
+                    // This place may take nothing for ever. What comes has the number of the one that failed, and counts in its stead.
+                }
+            }
         }
         if let Some(next) = self.next.front().cloned().filter(|next| next.bytes < room) {
             self.next[0] = self.instead_of(&next, room)?;
@@ -167,27 +179,35 @@ impl RedoLog {
         let next = self.next.pop_front().ok_or_else(|| io::Error::other("there is no next file"))?;
         self.current = next;
         self.end = SECTOR_BYTES as u64;
+        // No more than one is left in the file before.
+        self.failures = self.failures.min(1);
         Ok(())
     }
 
     /// Says that what is at the end may be a commit that failed, by a lock on the next file: whoever reads the files meanwhile can't tell it
     /// from one that counts. No room on the disk is needed for that.
     fn say_suspect(&mut self) {
-        self.is_suspect = true;
-        if let Some(next) = self.next.front() {
+        self.failures = self.failures.saturating_add(1);
+        let found = self.current.commit_at(self.end);
+        // Where nothing of it is, the last that can be read is one that counts.
+        let is_there = found.map_or(true, |bytes| Frame::read(&bytes, self.current.salt).is_some());
+        if let Some(next) = self.next.front()
+            && is_there
+        {
             // Whoever looks right now has it: then the next that fails says so.
             let _taken = next.take();
         }
     }
 
-    /// Says that there is none any more.
+    /// Says that there is none any more, in this file and the one before.
     fn say_sound(&mut self) {
-        if let Some(next) = self.next.front()
-            && self.is_suspect
-        {
-            next.give_back();
+        if self.failures > 0 {
+            self.current.give_back();
+            if let Some(next) = self.next.front() {
+                next.give_back();
+            }
         }
-        self.is_suspect = false;
+        self.failures = 0;
     }
 
     /// A longer file without commits, with room for so many bytes, in the place of this one.

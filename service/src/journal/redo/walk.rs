@@ -100,7 +100,8 @@ pub(crate) fn walk(folder: &Path, from: FileNumber, before: Sequence) -> io::Res
         let mut part = Part { number, path: path.clone(), salt, frames: Vec::new(), end: SECTOR_BYTES };
         while let Some(frame) = bytes.get(part.end..).and_then(|bytes| Frame::read(bytes, salt)) {
             if part.frames.is_empty() && frame.sequence == walked.last {
-                // Builds of November 2026 left a commit that failed half way where it was. What came in its place counts.
+                // A commit that failed half way, where nothing could be written in its place, as builds of November 2026 left each. What came
+                // after it counts.
                 walked.take_back();
             }
             if frame.sequence != walked.last.next() {

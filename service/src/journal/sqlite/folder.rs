@@ -100,7 +100,8 @@ impl Folder {
         make_folder(path).map_err(at("make the folder"))?;
         let folder = Self::lock(path, private_file)?;
         let left = fs::exists(folder.database())
-            .and_then(|left| Ok(left || fs::exists(folder.wal())? || !redo::files(path)?.is_empty()));
+            .and_then(|left| Ok(left || fs::exists(folder.wal())? || !redo::files(path)?.is_empty()))
+            .and_then(|left| Ok(left || folder.repairing()?.is_some()));
         Ok((!left.map_err(at("look at"))?).then_some(folder))
     }
 

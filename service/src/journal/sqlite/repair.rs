@@ -33,7 +33,12 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     let folder = Folder::lock(path, folder::private_file)?;
     let at = |doing| move |source| OpenError::File { doing, path: path.to_owned(), source };
     let cut_short = folder.repairing().map_err(at("look for a repair in"))?;
-    if cut_short.is_some() && whole(&folder).exists() {
+    if cut_short.is_none() {
+        // It is none of this repair's.
+        remove(&whole(&folder)).map_err(at("remove an old copy in"))?;
+    } else if whole(&folder).exists() {
+        // A restore, or a server of another release, may have put a journal there since.
+        keep(&folder).map_err(at("copy the files of"))?;
         put_into_place(&folder)?;
     }
     let found = check::read(&folder)?;
@@ -54,12 +59,13 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     let kept = if let Some(kept) = cut_short.filter(|kept| kept.exists()) {
         kept
     } else {
-        let kept = keep(&folder).map_err(at("copy the damaged files of"))?;
-        folder.begin_repair(&kept).map_err(at("begin a repair in"))?;
-        kept
+        keep(&folder).map_err(at("copy the damaged files of"))?
     };
+    // Before the first change, and no sooner: a repair that is not to be had leaves the folder as it was.
+    let begin = || folder.begin_repair(&kept).map_err(at("begin a repair in"));
     let mut now = found;
     if let Some(damage) = now.damage.take_if(|damage| is_of_the_wal(damage)) {
+        begin()?;
         lost.push(without_wal(&folder, &damage).map_err(at("cut the WAL in"))?);
         now = check::read(&folder)?;
         told.extend(what_is_damaged(&now));
@@ -73,6 +79,7 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
         // Else results are copied below, and taken from the redo log where it has them still.
         let missing = lost_results(&found, &redo)?;
         if missing.is_empty() {
+            begin()?;
             fold::what_is_left(&found.conn, &redo, folder.path())?;
             lost.extend(of_the_redo_log(&redo));
             drop(found);
@@ -83,6 +90,9 @@ pub(super) fn repair(path: &Path) -> Result<Option<Repaired>, OpenError> {
     }
     if now.damage.is_some() || now.recovery.as_ref().is_some_and(stray) {
         lost.extend(rebuild(&folder)?);
+        begin()?;
+        fs::rename(new_database(&folder), whole(&folder)).map_err(at("rename the new database in"))?;
+        put_into_place(&folder)?;
         now = check::read(&folder)?;
     }
     match now {
@@ -135,9 +145,14 @@ fn without_wal(folder: &Folder, damage: &OpenError) -> io::Result<String> {
     Ok(lost)
 }
 
-/// Puts a new database, with all that is intact, in the place of the old one.
+/// Where a new database is made.
+fn new_database(folder: &Folder) -> PathBuf {
+    folder.database().with_extension("new")
+}
+
+/// Makes a new database, with all that is intact, beside the old one, which stays as it is.
 fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
-    let (old, new) = (folder.database(), folder.database().with_extension("new"));
+    let (old, new) = (folder.database(), new_database(folder));
     let at = |doing: &'static str| {
         let path = new.clone();
         move |source| OpenError::File { doing, path, source }
@@ -156,8 +171,6 @@ fn rebuild(folder: &Folder) -> Result<Vec<String>, OpenError> {
     drop((found, conn));
     remove(&wal_of(&new)).map_err(at("remove the WAL of"))?;
     File::open(&new).and_then(|file| file.sync_all()).map_err(at("sync"))?;
-    fs::rename(&new, whole(folder)).map_err(at("rename"))?;
-    put_into_place(folder)?;
     Ok(lost)
 }
 

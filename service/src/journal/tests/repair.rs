@@ -294,3 +294,33 @@ async fn a_repair_that_was_cut_short_between_the_old_database_and_the_new_one_go
     let f = Fixture::opened(folder, f.options).await;
     assert_eq!((f.recovery.unfinished, f.texts(1).await.len()), (3, 2), "{repaired:?}");
 }
+
+#[tokio::test]
+async fn a_repair_that_can_not_be_had_leaves_a_journal_as_it_was() {
+    let f = Fixture::in_tables().await;
+    f.created(1..2).await;
+    f.journal.close().await;
+    std::fs::write(f.path(), "a letter, and not a database").unwrap();
+    let folder = f.path().parent().unwrap().to_owned();
+    let error = repair(&folder).unwrap_err().to_string();
+    assert!(error.contains("file is not a database"), "{error}");
+    assert!(!folder.join("repairing").exists());
+    let error = SqliteJournal::open(&folder, f.options).await.err().unwrap().to_string();
+    assert!(error.starts_with("the journal is damaged: file is not a database"), "{error}");
+}
+
+#[tokio::test]
+async fn a_new_database_of_an_earlier_repair_is_put_over_no_journal() {
+    let f = Fixture::new().await;
+    f.created(1..4).await;
+    let sql = "INSERT INTO meta (key, value, seal) VALUES ('damaged', x'00', x'00')";
+    f.database().execute_batch(sql).unwrap();
+    let folder = f.killed();
+    f.journal.close().await;
+    let old = folder.path().join("journal.repaired");
+    std::fs::write(&old, "of long ago").unwrap();
+    assert!(repair(folder.path()).unwrap().is_some());
+    assert!(!old.exists());
+    let f = Fixture::opened(folder, f.options).await;
+    assert_eq!(f.recovery.unfinished, 3);
+}

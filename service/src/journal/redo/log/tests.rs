@@ -102,6 +102,27 @@ fn nothing_is_written_into_another_file_as_long_as_a_commit_that_failed_may_be_t
     assert_eq!(found(folder.path()), texts(8, &["first", &next]));
 }
 
+/// A place of the disk may take nothing for ever.
+#[test]
+fn where_nothing_can_be_written_any_more_the_next_file_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = begun(folder.path());
+    write(&mut log, "first").unwrap();
+    plant(Bug::RedoSyncFails);
+    for _ in 0..3 {
+        assert_eq!(log.current(), 1);
+        write(&mut log, "failed").unwrap_err();
+    }
+    take_out();
+    assert_eq!(log.current(), 2);
+    let last_counts = || walk(folder.path(), 1, Sequence(7)).unwrap().last_counts(folder.path());
+    assert!(!last_counts());
+    write(&mut log, "second").unwrap();
+    assert!(last_counts());
+    write(&mut log, "third").unwrap();
+    assert_eq!(found(folder.path()), texts(8, &["first", "second", "third"]));
+}
+
 /// A backup, which reads the files while they are written, leaves it out.
 #[test]
 fn who_reads_meanwhile_is_told_of_a_commit_that_failed() {
